@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// One function per subcommand, each in the file of its name; main.cpp calls them all.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace occupipe::cli {
+
+// Each adds its subcommand to `app`, with a callback that runs it. A callback writes data to
+// stdout, messages to stderr, and throws InputError (exit code 2), NothingToRunOn (3) or any
+// other std::exception (1); main.cpp prints what() and exits.
+void add_list(CLI::App& app);
+void add_measure(CLI::App& app);
+void add_fit(CLI::App& app);
+void add_characterize(CLI::App& app);
+void add_table(CLI::App& app);
+void add_predict(CLI::App& app);
+void add_compare(CLI::App& app);
+void add_check(CLI::App& app);
+
+}  // namespace occupipe::cli

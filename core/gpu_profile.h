@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// A GPU as the Pipeline model sees it (docs/model.md, sections 1 and 3).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/annotation.h"
+#include "core/estimate.h"
+#include "core/instruction.h"
+
+namespace occupipe {
+
+enum class Scope { core, scheduler };  // one per core | one copy per scheduler
+enum class Source { measured, literature, vendor, assumed };
+
+std::string_view to_string(Scope scope);
+std::string_view to_string(Source source);
+
+struct DeviceIdentity {
+    std::string name;  // the only required one
+    std::string vendor;
+    std::string architecture;
+    std::string compute_capability;  // "6.1"; empty where the vendor has none
+
+    bool operator==(const DeviceIdentity&) const = default;
+};
+
+// What one core can hold; an absent limit is unknown, not infinite.
+struct Limits {
+    std::optional<std::int64_t> warps;
+    std::optional<std::int64_t> groups;
+    std::optional<std::int64_t> group_warps;
+    std::optional<std::int64_t> registers;
+    std::optional<std::int64_t> shared_memory_bytes;
+
+    bool operator==(const Limits&) const = default;
+};
+
+struct Issue {
+    std::optional<double> limit;  // IL [warp-instructions/cycle/core]; absent = no valve
+    std::optional<double> limit_std_error;
+    int schedulers = 1;
+
+    bool operator==(const Issue&) const = default;
+};
+
+struct Subsystem {
+    std::string name;
+    Scope scope = Scope::core;
+
+    bool operator==(const Subsystem&) const = default;
+};
+
+struct InstructionTiming {
+    std::string name;  // "fma.f32", PTX spelling
+    std::string subsystem;
+    Estimate cpi;                         // λ [core cycles per warp-instruction]
+    Estimate latency;                     // Λ [core cycles]
+    std::optional<InstructionKind> kind;  // absent = what the name implies
+    Source source = Source::literature;
+    std::string reference;  // where the numbers stand ("Lemeire et al., Table 5")
+    std::string note;
+
+    InstructionKind effective_kind() const { return kind ? *kind : kind_of(name); }
+    bool operator==(const InstructionTiming&) const = default;
+};
+
+struct GpuProfile {
+    DeviceIdentity device;
+    int cores = 0;        // P
+    int warp_size = 0;    // threads per warp
+    double clock_hz = 0;  // f
+    Limits limits;
+    Issue issue;
+    std::vector<Subsystem> subsystems;            // in file order
+    std::vector<InstructionTiming> instructions;  // in file order
+    Annotation provenance;
+
+    // nullptr when there is none.
+    const Subsystem* find_subsystem(std::string_view name) const;
+    const InstructionTiming* find_instruction(std::string_view name) const;
+    InstructionTiming* find_instruction(std::string_view name);
+
+    bool operator==(const GpuProfile&) const = default;
+};
+
+// Throws InputError when a rule of docs/file-formats.md does not hold: positive finite λ, Λ,
+// clock and counts, every instruction's subsystem declared, no name twice.
+void validate(const GpuProfile& profile);
+
+}  // namespace occupipe

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+namespace occupipe {
+
+// Category of an instruction (docs/model.md). Stores are memory instructions that
+// nothing waits for.
+enum class InstructionKind { compute, load, store, barrier };
+
+// The category that a PTX-style name implies: `bar.*` barrier, `st.*` store, `ld.*`
+// load, anything else compute.
+InstructionKind kind_of(std::string_view instruction_name);
+
+std::string_view to_string(InstructionKind kind);
+
+}  // namespace occupipe

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// A kernel as an instruction dependence graph (IDG), in two forms: `Kernel`, compact, with
+// loops, as files hold it; `Idg`, flat, loops replicated, as the model defines it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/error.h"
+#include "core/instruction.h"
+#include "core/launch.h"
+
+namespace occupipe {
+
+// One entry of `after`. With previous_iteration (written NAME@-1) it means NAME's instance of
+// the previous iteration of the innermost repeat that holds both the user and NAME; dropped in
+// that repeat's first iteration. Otherwise the most recent instance of NAME before the user.
+struct Dependence {
+    std::string id;
+    bool previous_iteration = false;
+
+    bool operator==(const Dependence&) const = default;
+};
+
+struct KernelInstruction {
+    std::string id;                       // unique in its list
+    std::string op;                       // an instruction name of the profile
+    std::optional<InstructionKind> kind;  // absent = what the profile or name says
+    std::vector<Dependence> after;
+    SourcePosition where;
+
+    bool operator==(const KernelInstruction& o) const {
+        return id == o.id && op == o.op && kind == o.kind && after == o.after;
+    }
+};
+
+struct Repeat;
+using KernelItem = std::variant<KernelInstruction, Repeat>;
+
+struct Repeat {
+    std::int64_t count = 1;  // trip count, at least 1
+    std::vector<KernelItem> body;
+
+    bool operator==(const Repeat&) const;
+};
+
+// The instruction list that a share of the warps runs.
+struct WarpProgram {
+    double share = 1;  // of a group's warps; shares sum to 1
+    std::vector<KernelItem> instructions;
+
+    bool operator==(const WarpProgram&) const = default;
+};
+
+struct Kernel {
+    std::string name;
+    std::vector<WarpProgram> warps;  // one entry unless warps diverge
+    std::optional<Launch> launch;
+
+    bool operator==(const Kernel&) const = default;
+};
+
+// Flat graph of one warp. Node order is program order; edges point backwards.
+struct Idg {
+    struct Node {
+        std::int32_t op = 0;                 // index into ops
+        std::int32_t first_predecessor = 0;  // into predecessors
+        std::int32_t predecessor_count = 0;
+    };
+    struct Op {
+        std::string name;
+        std::optional<InstructionKind> kind;
+    };
+    std::vector<Op> ops;  // distinct (name, kind)
+    std::vector<Node> nodes;
+    std::vector<std::int32_t> predecessors;  // node indices, each smaller than its user's
+};
+
+// Number of instructions one warp executes. Throws InputError on overflow of 2^62.
+std::int64_t instruction_count(const WarpProgram& program);
+
+// Replicates loops. Throws InputError when the graph would have more than max_nodes nodes.
+Idg expand(const WarpProgram& program, std::int64_t max_nodes = 50'000'000);
+
+// Throws InputError: names used before they are defined, @-1 outside a repeat, duplicate ids,
+// shares that do not sum to 1, counts below 1.
+void validate(const Kernel& kernel);
+
+}  // namespace occupipe

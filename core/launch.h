@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace occupipe {
+
+// How a kernel is put on the GPU. ω = group_warps * concurrent_groups.
+struct Launch {
+    int group_warps = 1;        // |γ|: warps per group
+    int concurrent_groups = 1;  // γ: groups resident on one core
+    std::int64_t groups = 1;    // groups of the whole launch, all cores
+
+    int warps() const { return group_warps * concurrent_groups; }
+    // Groups that the busiest core runs: ceil(groups / cores).
+    std::int64_t groups_per_core(int cores) const { return (groups + cores - 1) / cores; }
+
+    bool operator==(const Launch&) const = default;
+};
+
+}  // namespace occupipe

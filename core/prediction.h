@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/launch.h"
+
+namespace occupipe {
+
+// Utilisation (busy fraction, 0…1) of a subsystem, or of the issue port (name "issue").
+struct Bound {
+    std::string name;
+    double utilisation = 0;
+
+    bool operator==(const Bound&) const = default;
+};
+
+// What one model says of one kernel on one GPU at one launch.
+struct Prediction {
+    std::string model;
+    Launch launch;
+    std::int64_t groups_per_core = 0;
+    double cycles = 0;  // core cycles for all groups of one core
+    double seconds = 0;
+    double warps_per_cycle = 0;  // WPC = groups_per_core * group_warps / cycles
+    std::string limited_by;      // a bound's name, or "latency"
+    std::vector<Bound> bounds;
+    std::vector<std::string> assumptions;  // what the model leaves out here, for the reader
+};
+
+}  // namespace occupipe
