@@ -1,1 +1,91 @@
 // SPDX-License-Identifier: MIT
+#include "bench/opencl/prelude.h"
+
+#include <fmt/format.h>
+
+namespace occupipe::bench {
+namespace {
+
+std::string fence_text(Fence fence) {
+    const auto make = [](const char* f32, const char* f64, const char* word) {
+        return fmt::format(
+            "#define FENCE_F32(x) __asm__ volatile(\"\" : \"+{0}\"(x))\n"
+            "#define FENCE_F64(x) __asm__ volatile(\"\" : \"+{1}\"(x))\n"
+            "#define FENCE_32(x) __asm__ volatile(\"\" : \"+{2}\"(x))\n",
+            f32, f64, word);
+    };
+    switch (fence) {
+        case Fence::x86: return make("x", "x", "r");
+        case Fence::amd: return make("v", "v", "v");
+        case Fence::nvidia: return make("f", "d", "r");
+        case Fence::none: break;
+    }
+    return "#define FENCE_F32(x)\n#define FENCE_F64(x)\n#define FENCE_32(x)\n";
+}
+
+// One launch is one timed pass: the event timer covers the whole kernel, an untimed launch has
+// warmed the caches, and the slope over depths removes what stands outside the loop.
+constexpr const char* common = R"(
+#if __OPENCL_VERSION__ < 120 || defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#pragma OPENCL FP_CONTRACT OFF
+#define KERNEL(TYPE) __kernel void occupipe_kernel(__global const TYPE* restrict in, __global TYPE* restrict out, __global ulong* restrict stamps, int iterations, uint start, __local uint* shared)
+#define THREAD get_global_id(0)
+#define WARP ((uint)(get_global_id(0) / WARP_SIZE))
+#define WARPS ((uint)((get_global_size(0) + WARP_SIZE - 1) / WARP_SIZE))
+#define LANE ((uint)(get_local_id(0) % WARP_SIZE))
+#define LOCAL_WARP ((uint)(get_local_id(0) / WARP_SIZE))
+#define TIMED_BEGIN {
+#define TIMED_END(results) }
+#define LOOP(i, n) _Pragma("unroll 1") for (int i = 0; i < (n); ++i)
+
+#define ADD_F32(x, a) x = x + a; FENCE_F32(x)
+#define MUL_F32(x, a) x = x * a; FENCE_F32(x)
+#define FMA_F32(x, a, b) x = fma(x, a, b); FENCE_F32(x)
+#define DIV_F32(x, a) x = x / a; FENCE_F32(x)
+#define SQRT_F32(x) x = sqrt(x); FENCE_F32(x)
+#define COS_APPROX_F32(x) x = native_cos(x); FENCE_F32(x)
+#define EX2_APPROX_F32(x) x = native_exp2(-x); FENCE_F32(x)
+#define RSQRT_APPROX_F32(x) x = native_rsqrt(x); FENCE_F32(x)
+#define ADD_F64(x, a) x = x + a; FENCE_F64(x)
+#define MUL_F64(x, a) x = x * a; FENCE_F64(x)
+#define FMA_F64(x, a, b) x = fma(x, a, b); FENCE_F64(x)
+#define DIV_F64(x, a) x = x / a; FENCE_F64(x)
+#define SQRT_F64(x) x = sqrt(x); FENCE_F64(x)
+#define ADD_S32(x, a) x = x + a; FENCE_32(x)
+#define MUL_S32(x, a) x = x * a; FENCE_32(x)
+#define MAD_S32(x, a, b) x = x * a + b; FENCE_32(x)
+#define DIV_S32(x, a) x = a / x; FENCE_32(x)
+#define SHL_B32(x, a) x = x << a; FENCE_32(x)
+#define XOR_B32(x, a) x = x ^ a; FENCE_32(x)
+#define AND_B32(x, a) x = x & a; FENCE_32(x)
+
+#define SHARED_RING(words, stride) for (uint w = get_local_id(0); w < words; w += get_local_size(0)) shared[w] = (w + (stride) * RING_STRIDE) & (words - 1); barrier(CLK_LOCAL_MEM_FENCE)
+#define SHARED_START(words, chains, chain) ((LANE + (LOCAL_WARP * chains + chain) * WARP_SIZE) & (words - 1))
+#define LD_SHARED_U32(x) x = shared[x]; FENCE_32(x)
+
+#define CHASE_START(chains, chain) ((((start + (WARP * chains + chain) * (TABLE_LINES / (WARPS * chains))) & (TABLE_LINES - 1)) * LINE_WORDS) + LANE)
+#define LD_GLOBAL_U32(x) x = in[x]; FENCE_32(x)
+
+#define STREAM_START() (((start + WARP * (TABLE_LINES / WARPS)) & (TABLE_LINES - 1)) * LINE_WORDS)
+#define STREAM_POINTER(position) __global const float* p = in + (position & (TABLE_WORDS - 1)) + LANE;
+#define STREAM_ADVANCE(position, steps) position += (steps) * WARP_SIZE
+#define LD_GLOBAL_F32(x, step) x = x + p[(step) * WARP_SIZE]; FENCE_F32(x)
+
+#define BAR_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
+)";
+
+}  // namespace
+
+std::string opencl_prelude(Fence fence, int warp_size, std::size_t table_words, int line_words) {
+    // A ring that a CPU walks word by word would sit in one cache line; 16 words are one.
+    const int ring_stride = warp_size > 1 ? warp_size : 16;
+    return fmt::format(
+               "#define WARP_SIZE {}u\n#define TABLE_WORDS {}u\n#define LINE_WORDS {}u\n"
+               "#define TABLE_LINES (TABLE_WORDS / LINE_WORDS)\n#define RING_STRIDE {}u\n",
+               warp_size, table_words, line_words, ring_stride) +
+           fence_text(fence) + common;
+}
+
+}  // namespace occupipe::bench

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// What a device must be able to do: say what it is, compile a kernel, run it in a given shape and
+// tell how long that took.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/kernel_source.h"
+#include "core/gpu_profile.h"
+#include "core/measurement.h"
+
+namespace occupipe::bench {
+
+struct DeviceFacts {
+    std::string id;       // "cuda:0", as --device takes it
+    std::string backend;  // "opencl", "cuda" or "model"
+    std::string name;
+    std::string vendor;
+    std::string architecture;
+    std::string compute_capability;
+    std::string driver;
+    bool cpu = false;    // warps of a core run one after the other: sweep chains
+    bool model = false;  // not hardware
+    int cores = 0;
+    int warp_size = 0;                       // work-items per warp; 1 on a CPU
+    std::optional<double> nominal_clock_hz;  // what the device claims, never used to make cycles
+    std::string clock_source;                // how cycles and clock_hz come about, for the reader
+    Limits limits;
+    std::int64_t global_memory_bytes = 0;
+    std::map<std::string, std::string> more;  // further facts for the file's context
+};
+
+// A compiled kernel, ready to launch.
+class Program {
+public:
+    virtual ~Program() = default;
+};
+
+struct LaunchRequest {
+    MeasurementShape shape;  // depth = iterations * unroll
+    std::int64_t iterations = 1;
+    std::uint32_t start = 0;  // where memory walks begin; differs from launch to launch
+};
+
+struct Observation {
+    double seconds = 0;  // by the device's own event timer
+    // Core cycles from the first warp's start to the last warp's end on one core; absent where
+    // the device has no counter (then the harness derives them from a witnessed clock).
+    std::optional<double> cycles;
+    std::optional<double> clock_hz;          // during this launch
+    std::map<std::string, double> counters;  // anything else worth a column
+};
+
+class Backend {
+public:
+    virtual ~Backend() = default;
+    virtual const DeviceFacts& facts() const = 0;
+    // Why this row cannot be measured here; nullopt when it can.
+    virtual std::optional<std::string> unsupported(const Row& row) const = 0;
+    // Throws DeviceError with the compiler's own words.
+    virtual std::unique_ptr<Program> compile(const KernelSource& source) = 0;
+    // One launch, waited for. Throws DeviceError: launch failed, results missing or not finite,
+    // groups not placed as the shape says.
+    virtual Observation launch(Program& program, const LaunchRequest& request) = 0;
+    // Core clock [Hz] right now, by running something of known length; nullopt where nothing can
+    // tell.
+    virtual std::optional<double> witness_clock() = 0;
+};
+
+}  // namespace occupipe::bench

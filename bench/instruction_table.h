@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// THE TABLE of measurable instructions: one row each. A row drives the kernel text of every
+// backend, the sweep, the receipts, the command line's listing and the tests.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace occupipe::bench {
+
+enum class DataType { f32, f64, s32, u32, b32 };
+
+// Shape of the timed loop.
+enum class Pattern {
+    chain,          // x = op(x, a, b): each instruction needs the one before it
+    shared_chase,   // x = ring[x] in local (shared) memory
+    global_chase,   // x = table[x] in global memory
+    global_stream,  // x += table[next]: loads that do not wait for each other
+    barrier         // barrier after barrier
+};
+
+struct Row {
+    std::string_view id;  // the profile's instruction name, PTX spelling
+    DataType type;
+    Pattern pattern;
+    // One step on chain variable $ with run-time operands a and b, in the macros of the dialect
+    // preludes. Each macro is one instruction where the hardware has it. # is the number of the
+    // step in the loop's body (over all chains), for streams.
+    std::string_view step;
+    // Run-time operands: a, b and the chains' first values (x + 0.01 * chain for floats). Chosen so
+    // that values stay finite and normal for any depth (bench tests check the stored results).
+    double a;
+    double b;
+    double x;
+    // Receipts. `ptx`: opcode that stands exactly depth x chains times in the PTX of the timed
+    // loop. `sass`: opcode of NVIDIA machine code with the same count ("FFMA"). `x86`: mnemonic, as
+    // a regular expression, with the same count on an x86-64 CPU; empty where the CPU has no such
+    // instruction and a library function or sequence stands in the loop.
+    std::string_view ptx;
+    std::string_view sass;
+    std::string_view x86;
+    // Why more than `sass` (`x86`) and loop overhead stands in the loop; empty = nothing does.
+    std::string_view sass_also;
+    std::string_view x86_also;
+    // The step can be folded by a compiler that sees it (affine in integers): needs the inline
+    // assembly fence, and is unsupported on an OpenCL compiler that has none.
+    bool foldable;
+    std::string_view meaning;  // one line for people
+};
+
+std::span<const Row> instruction_table();
+const Row* find_row(std::string_view id);  // nullptr when there is none
+
+std::string_view type_name(DataType type);  // as the dialect preludes spell it
+std::size_t type_size(DataType type);
+
+}  // namespace occupipe::bench
