@@ -1,1 +1,185 @@
 // SPDX-License-Identifier: MIT
+#include "core/gpu_profile.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/name_rules.h"
+
+namespace occupipe {
+namespace {
+
+using Keys = std::vector<std::string>;
+
+class ProfileRules {
+public:
+    ProfileRules(const GpuProfile& profile, const std::string& file_name, const Locate& locate)
+        : profile_(profile), file_name_(file_name), locate_(locate) {}
+
+    void check() const {
+        if (profile_.device.name.empty()) {
+            fail({"device", "name"}, "must not be empty");
+        }
+        positive({"cores"}, profile_.cores);
+        positive({"warp_size"}, profile_.warp_size);
+        positive({"clock_hz"}, profile_.clock_hz);
+        limits();
+        issue();
+        subsystems();
+        instructions();
+    }
+
+private:
+    [[noreturn]] void fail(const Keys& keys, const std::string& reason) const {
+        throw InputError(file_name_, locate_ ? locate_(keys) : SourcePosition{},
+                         fmt::format("{}", fmt::join(keys, ".")), reason);
+    }
+
+    void positive(const Keys& keys, double value) const {
+        if (!std::isfinite(value) || value <= 0) {
+            fail(keys, fmt::format("must be a positive finite number, not {}", value));
+        }
+    }
+
+    void standard_error(const Keys& keys, const std::optional<double>& value) const {
+        if (value && (!std::isfinite(*value) || *value < 0)) {
+            fail(keys, fmt::format("must be a finite number of at least 0, not {}", *value));
+        }
+    }
+
+    void limits() const {
+        const auto check = [this](const char* key, const std::optional<std::int64_t>& value) {
+            if (value && *value < 1) {
+                fail({"limits", key}, fmt::format("must be at least 1, not {}", *value));
+            }
+        };
+        check("warps", profile_.limits.warps);
+        check("groups", profile_.limits.groups);
+        check("group_warps", profile_.limits.group_warps);
+        check("registers", profile_.limits.registers);
+        check("shared_memory_bytes", profile_.limits.shared_memory_bytes);
+    }
+
+    void issue() const {
+        const Issue& issue = profile_.issue;
+        if (issue.limit) {
+            positive({"issue", "limit"}, *issue.limit);
+        } else if (issue.limit_std_error) {
+            fail({"issue", "limit"}, "has a standard error but no value");
+        }
+        standard_error({"issue", "limit", "std_error"}, issue.limit_std_error);
+        if (issue.schedulers < 1) {
+            fail({"issue", "schedulers"},
+                 fmt::format("must be at least 1, not {}", issue.schedulers));
+        }
+    }
+
+    void subsystems() const {
+        std::set<std::string> seen;
+        for (const Subsystem& subsystem : profile_.subsystems) {
+            const Keys keys = {"subsystems", subsystem.name};
+            if (const auto fault = name_fault(subsystem.name)) {
+                fail(keys, *fault);
+            }
+            // Predictions use these two words beside the subsystems' names.
+            if (subsystem.name == "issue" || subsystem.name == "latency") {
+                fail(keys, "this name is reserved");
+            }
+            if (!seen.insert(subsystem.name).second) {
+                fail(keys, "stands here twice");
+            }
+        }
+    }
+
+    void instructions() const {
+        std::set<std::string> seen;
+        for (const InstructionTiming& timing : profile_.instructions) {
+            const Keys keys = {"instructions", timing.name};
+            if (const auto fault = name_fault(timing.name)) {
+                fail(keys, *fault);
+            }
+            if (!seen.insert(timing.name).second) {
+                fail(keys, "stands here twice");
+            }
+            if (profile_.find_subsystem(timing.subsystem) == nullptr) {
+                fail({"instructions", timing.name, "subsystem"},
+                     fmt::format("'{}' is not among the subsystems", timing.subsystem));
+            }
+            estimate({"instructions", timing.name, "cpi"}, timing.cpi);
+            estimate({"instructions", timing.name, "latency"}, timing.latency);
+        }
+    }
+
+    void estimate(Keys keys, const Estimate& estimate) const {
+        positive(keys, estimate.value);
+        keys.emplace_back("std_error");
+        standard_error(keys, estimate.std_error);
+    }
+
+    const GpuProfile& profile_;
+    const std::string& file_name_;
+    const Locate& locate_;
+};
+
+}  // namespace
+
+std::string_view to_string(Scope scope) {
+    switch (scope) {
+        case Scope::core:
+            return "core";
+        case Scope::scheduler:
+            return "scheduler";
+    }
+    return {};
+}
+
+std::string_view to_string(Source source) {
+    switch (source) {
+        case Source::measured:
+            return "measured";
+        case Source::literature:
+            return "literature";
+        case Source::vendor:
+            return "vendor";
+        case Source::assumed:
+            return "assumed";
+    }
+    return {};
+}
+
+const Subsystem* GpuProfile::find_subsystem(std::string_view name) const {
+    for (const Subsystem& subsystem : subsystems) {
+        if (subsystem.name == name) {
+            return &subsystem;
+        }
+    }
+    return nullptr;
+}
+
+const InstructionTiming* GpuProfile::find_instruction(std::string_view name) const {
+    for (const InstructionTiming& timing : instructions) {
+        if (timing.name == name) {
+            return &timing;
+        }
+    }
+    return nullptr;
+}
+
+InstructionTiming* GpuProfile::find_instruction(std::string_view name) {
+    for (InstructionTiming& timing : instructions) {
+        if (timing.name == name) {
+            return &timing;
+        }
+    }
+    return nullptr;
+}
+
+void validate(const GpuProfile& profile) { validate(profile, {}, {}); }
+
+void validate(const GpuProfile& profile, const std::string& file_name, const Locate& locate) {
+    ProfileRules(profile, file_name, locate).check();
+}
+
+}  // namespace occupipe

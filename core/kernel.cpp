@@ -1,1 +1,350 @@
 // SPDX-License-Identifier: MIT
+#include "core/kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "core/name_rules.h"
+
+namespace occupipe {
+namespace {
+
+constexpr std::int64_t count_limit = std::int64_t{1} << 62;
+
+std::int64_t counted(const std::vector<KernelItem>& items, const std::string& file_name);
+
+std::int64_t counted(const KernelItem& item, const std::string& file_name) {
+    const auto* repeat = std::get_if<Repeat>(&item);
+    if (repeat == nullptr) {
+        return 1;
+    }
+    if (repeat->count < 1) {
+        throw InputError(file_name, repeat->where, "repeat",
+                         fmt::format("must be at least 1, not {}", repeat->count));
+    }
+    std::int64_t count = 0;
+    if (__builtin_mul_overflow(repeat->count, counted(repeat->body, file_name), &count) ||
+        count > count_limit) {
+        throw InputError(file_name, repeat->where, "repeat", "more than 2^62 instructions");
+    }
+    return count;
+}
+
+std::int64_t counted(const std::vector<KernelItem>& items, const std::string& file_name) {
+    std::int64_t total = 0;
+    for (const KernelItem& item : items) {
+        const std::int64_t more = counted(item, file_name);
+        if (more > count_limit - total) {
+            throw InputError(file_name, {}, "instructions", "more than 2^62 instructions");
+        }
+        total += more;
+    }
+    return total;
+}
+
+// The program with names replaced by numbers. Instructions are numbered in program text order.
+// A loop-carried dependence reads a cell that its repeat fills at the end of every iteration and
+// empties on entry.
+struct Resolved {
+    struct Operand {
+        bool carried = false;
+        std::size_t index = 0;  // of an instruction, or of a cell
+    };
+    struct Instruction {
+        std::int32_t op = 0;
+        std::vector<Operand> after;
+    };
+    struct Cell {
+        std::size_t repeat = 0;
+        std::size_t instruction = 0;
+    };
+    std::vector<Idg::Op> ops;
+    std::vector<Instruction> instructions;
+    std::vector<Cell> cells;
+};
+
+class Resolver {
+public:
+    Resolver(const WarpProgram& program, const std::string& file_name) : file_name_(file_name) {
+        declare(program.instructions);
+        path_.clear();
+        repeats_ = 0;
+        next_ = 0;
+        resolve(program.instructions);
+    }
+
+    Resolved take() { return std::move(result_); }
+
+private:
+    struct Declared {
+        std::size_t index = 0;
+        std::vector<std::size_t> repeats;  // enclosing ones, outermost first
+    };
+
+    template <class OnInstruction, class OnRepeat>
+    void walk(const std::vector<KernelItem>& items, OnInstruction on_instruction,
+              OnRepeat on_repeat) {
+        for (const KernelItem& item : items) {
+            if (const auto* instruction = std::get_if<KernelInstruction>(&item)) {
+                on_instruction(*instruction);
+                continue;
+            }
+            const auto& repeat = std::get<Repeat>(item);
+            path_.push_back(repeats_++);
+            on_repeat(repeat);
+            path_.pop_back();
+        }
+    }
+
+    void declare(const std::vector<KernelItem>& items) {
+        walk(
+            items, [this](const KernelInstruction& instruction) { declare(instruction); },
+            [this](const Repeat& repeat) {
+                if (repeat.body.empty()) {
+                    throw InputError(file_name_, repeat.where, "body", "holds no instruction");
+                }
+                declare(repeat.body);
+            });
+    }
+
+    void declare(const KernelInstruction& instruction) {
+        if (const auto fault = name_fault(instruction.id)) {
+            throw InputError(file_name_, instruction.where, "id", *fault);
+        }
+        if (const auto fault = name_fault(instruction.op)) {
+            throw InputError(file_name_, instruction.where, instruction.id + ".op", *fault);
+        }
+        if (!declared_.try_emplace(instruction.id, Declared{next_++, path_}).second) {
+            throw InputError(file_name_, instruction.where, "id",
+                             fmt::format("'{}' stands here twice", instruction.id));
+        }
+    }
+
+    void resolve(const std::vector<KernelItem>& items) {
+        walk(
+            items, [this](const KernelInstruction& instruction) { resolve(instruction); },
+            [this](const Repeat& repeat) { resolve(repeat.body); });
+    }
+
+    void resolve(const KernelInstruction& instruction) {
+        Resolved::Instruction resolved{op_index(instruction), {}};
+        for (auto it = instruction.after.begin(); it != instruction.after.end(); ++it) {
+            if (std::find(instruction.after.begin(), it, *it) != it) {
+                fail(instruction, *it, "stands here twice");
+            }
+            resolved.after.push_back(operand(instruction, *it));
+        }
+        result_.instructions.push_back(std::move(resolved));
+        ++next_;
+    }
+
+    Resolved::Operand operand(const KernelInstruction& user, const Dependence& dependence) {
+        const auto found = declared_.find(dependence.id);
+        if (found == declared_.end()) {
+            fail(user, dependence, "no instruction has this id");
+        }
+        const Declared& target = found->second;
+        if (!dependence.previous_iteration) {
+            if (target.index >= next_) {
+                fail(user, dependence, "is used before it is defined");
+            }
+            return {.carried = false, .index = target.index};
+        }
+        const auto fork =
+            std::mismatch(path_.begin(), path_.end(), target.repeats.begin(), target.repeats.end());
+        if (fork.first == path_.begin()) {
+            fail(user, dependence, "no repeat holds both");
+        }
+        return {.carried = true, .index = cell(*std::prev(fork.first), target.index)};
+    }
+
+    std::size_t cell(std::size_t repeat, std::size_t instruction) {
+        const auto [it, is_new] = cell_of_.try_emplace(
+            (static_cast<std::uint64_t>(repeat) << 32U) | instruction, result_.cells.size());
+        if (is_new) {
+            result_.cells.push_back({repeat, instruction});
+        }
+        return it->second;
+    }
+
+    std::int32_t op_index(const KernelInstruction& instruction) {
+        const std::string key = fmt::format("{} {}", instruction.op,
+                                            instruction.kind ? to_string(*instruction.kind) : "");
+        const auto [it, is_new] =
+            op_of_.try_emplace(key, static_cast<std::int32_t>(result_.ops.size()));
+        if (is_new) {
+            result_.ops.push_back({instruction.op, instruction.kind});
+        }
+        return it->second;
+    }
+
+    [[noreturn]] void fail(const KernelInstruction& user, const Dependence& dependence,
+                           const std::string& reason) const {
+        throw InputError(file_name_, user.where, user.id + ".after",
+                         fmt::format("{}{}: {}", dependence.id,
+                                     dependence.previous_iteration ? "@-1" : "", reason));
+    }
+
+    const std::string& file_name_;
+    Resolved result_;
+    std::unordered_map<std::string, Declared> declared_;
+    std::unordered_map<std::string, std::int32_t> op_of_;
+    std::unordered_map<std::uint64_t, std::size_t> cell_of_;
+    std::vector<std::size_t> path_;
+    std::size_t repeats_ = 0;
+    std::size_t next_ = 0;
+};
+
+class Expander {
+public:
+    Expander(const WarpProgram& program, std::int64_t max_nodes)
+        : resolved_(Resolver(program, {}).take()) {
+        const std::int64_t limit =
+            std::min<std::int64_t>(max_nodes, std::numeric_limits<std::int32_t>::max());
+        const std::int64_t count = instruction_count(program);
+        if (count > limit) {
+            throw InputError(fmt::format(
+                "one warp executes {} instructions; the limit for a graph is {}", count, limit));
+        }
+        idg_.ops = resolved_.ops;
+        idg_.nodes.reserve(static_cast<std::size_t>(count));
+        last_.resize(resolved_.instructions.size());
+        carried_.assign(resolved_.cells.size(), std::nullopt);
+        cells_of_.resize(resolved_.cells.size());
+        for (std::size_t i = 0; i < resolved_.cells.size(); ++i) {
+            const std::size_t repeat = resolved_.cells[i].repeat;
+            cells_of_.resize(std::max(cells_of_.size(), repeat + 1));
+            cells_of_[repeat].push_back(i);
+        }
+        run(program.instructions, 0, 0);
+    }
+
+    Idg take() { return std::move(idg_); }
+
+private:
+    struct Counters {
+        std::size_t instruction = 0;
+        std::size_t repeat = 0;
+    };
+
+    // Emits items; `instruction` and `repeat` number the first of each among them. Returns the
+    // numbers after the last.
+    Counters run(const std::vector<KernelItem>& items, std::size_t instruction,
+                 std::size_t repeat) {
+        Counters at{instruction, repeat};
+        for (const KernelItem& item : items) {
+            if (std::holds_alternative<KernelInstruction>(item)) {
+                emit(at.instruction++);
+                continue;
+            }
+            const auto& loop = std::get<Repeat>(item);
+            const std::size_t self = at.repeat;
+            static const std::vector<std::size_t> none;
+            const auto& cells = self < cells_of_.size() ? cells_of_[self] : none;
+            for (const std::size_t cell : cells) {
+                carried_[cell] = std::nullopt;
+            }
+            Counters after;
+            for (std::int64_t i = 0; i < loop.count; ++i) {
+                after = run(loop.body, at.instruction, self + 1);
+                for (const std::size_t cell : cells) {
+                    carried_[cell] = last_[resolved_.cells[cell].instruction];
+                }
+            }
+            at = after;
+        }
+        return at;
+    }
+
+    void emit(std::size_t instruction) {
+        const Resolved::Instruction& from = resolved_.instructions[instruction];
+        if (idg_.predecessors.size() + from.after.size() >
+            static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+            throw InputError("the graph of one warp has more than 2^31 - 1 dependences");
+        }
+        Idg::Node node;
+        node.op = from.op;
+        node.first_predecessor = static_cast<std::int32_t>(idg_.predecessors.size());
+        for (const Resolved::Operand& operand : from.after) {
+            if (!operand.carried) {
+                idg_.predecessors.push_back(last_[operand.index]);
+            } else if (carried_[operand.index]) {
+                idg_.predecessors.push_back(*carried_[operand.index]);
+            }
+        }
+        node.predecessor_count =
+            static_cast<std::int32_t>(idg_.predecessors.size()) - node.first_predecessor;
+        last_[instruction] = static_cast<std::int32_t>(idg_.nodes.size());
+        idg_.nodes.push_back(node);
+    }
+
+    Resolved resolved_;
+    Idg idg_;
+    std::vector<std::int32_t> last_;                    // node of each instruction's last instance
+    std::vector<std::optional<std::int32_t>> carried_;  // per cell
+    std::vector<std::vector<std::size_t>> cells_of_;    // per repeat
+};
+
+void validate(const Launch& launch, const std::string& file_name) {
+    const auto check = [&](const char* key, std::int64_t value) {
+        if (value < 1) {
+            throw InputError(file_name, {}, fmt::format("launch.{}", key),
+                             fmt::format("must be at least 1, not {}", value));
+        }
+    };
+    check("group_warps", launch.group_warps);
+    check("concurrent_groups", launch.concurrent_groups);
+    check("groups", launch.groups);
+    if (launch.group_warps > std::numeric_limits<int>::max() / launch.concurrent_groups) {
+        throw InputError(file_name, {}, "launch", "too many warps");
+    }
+}
+
+}  // namespace
+
+bool Repeat::operator==(const Repeat& o) const { return count == o.count && body == o.body; }
+
+std::int64_t instruction_count(const WarpProgram& program) {
+    return counted(program.instructions, {});
+}
+
+Idg expand(const WarpProgram& program, std::int64_t max_nodes) {
+    return Expander(program, max_nodes).take();
+}
+
+void validate(const Kernel& kernel, const std::string& file_name) {
+    if (kernel.name.empty()) {
+        throw InputError(file_name, {}, "name", "must not be empty");
+    }
+    if (kernel.warps.empty()) {
+        throw InputError(file_name, {}, "instructions", "holds no instruction");
+    }
+    double shares = 0;
+    for (const WarpProgram& program : kernel.warps) {
+        if (!std::isfinite(program.share) || program.share <= 0) {
+            throw InputError(
+                file_name, {}, "warps.share",
+                fmt::format("must be a positive finite number, not {}", program.share));
+        }
+        shares += program.share;
+        if (program.instructions.empty()) {
+            throw InputError(file_name, {}, "instructions", "holds no instruction");
+        }
+        Resolver(program, file_name);
+        counted(program.instructions, file_name);
+    }
+    // Shares are written by hand, thirds as 0.333333.
+    if (std::abs(shares - 1) > 1e-5) {
+        throw InputError(file_name, {}, "warps.share",
+                         fmt::format("the shares sum to {}, not to 1", shares));
+    }
+    if (kernel.launch) {
+        validate(*kernel.launch, file_name);
+    }
+}
+
+}  // namespace occupipe

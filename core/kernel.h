@@ -43,8 +43,9 @@ using KernelItem = std::variant<KernelInstruction, Repeat>;
 struct Repeat {
     std::int64_t count = 1;  // trip count, at least 1
     std::vector<KernelItem> body;
+    SourcePosition where = {};
 
-    bool operator==(const Repeat&) const;
+    bool operator==(const Repeat&) const;  // where it stood in a file does not count
 };
 
 // The instruction list that a share of the warps runs.
@@ -86,7 +87,8 @@ std::int64_t instruction_count(const WarpProgram& program);
 Idg expand(const WarpProgram& program, std::int64_t max_nodes = 50'000'000);
 
 // Throws InputError: names used before they are defined, @-1 outside a repeat, duplicate ids,
-// shares that do not sum to 1, counts below 1.
-void validate(const Kernel& kernel);
+// shares that do not sum to 1, counts below 1, nothing to execute, more than 2^62 instructions.
+// `file_name` only goes into the message.
+void validate(const Kernel& kernel, const std::string& file_name = {});
 
 }  // namespace occupipe

@@ -1,1 +1,175 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "core/error.h"
+#include "core/files.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace occupipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason_of(int error) { return std::generic_category().message(error); }
+
+[[noreturn]] void refuse(const fs::path& path, const char* action, int error) {
+    throw std::runtime_error(
+        fmt::format("{}: cannot {}: {}", path.string(), action, reason_of(error)));
+}
+
+class FileDescriptor {
+public:
+    explicit FileDescriptor(int number) : number_(number) {}
+    ~FileDescriptor() { close(); }
+    FileDescriptor(const FileDescriptor&) = delete;
+    FileDescriptor& operator=(const FileDescriptor&) = delete;
+
+    int number() const { return number_; }
+    int close() {
+        const int result = number_ >= 0 ? ::close(number_) : 0;
+        number_ = -1;
+        return result;
+    }
+
+private:
+    int number_;
+};
+
+// A new file beside `target`, removed again unless it was renamed.
+class PartialFile {
+public:
+    explicit PartialFile(const fs::path& target) {
+        for (int attempt = 0;; ++attempt) {
+            path_ = fmt::format("{}.{}-{}.partial", target.string(), ::getpid(), attempt);
+            const int number = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            if (number >= 0) {
+                ::close(number);
+                return;
+            }
+            if (errno != EEXIST || attempt == 1000) {
+                refuse(target, "write", errno);
+            }
+        }
+    }
+    ~PartialFile() {
+        if (!path_.empty()) {
+            ::unlink(path_.c_str());
+        }
+    }
+    PartialFile(const PartialFile&) = delete;
+    PartialFile& operator=(const PartialFile&) = delete;
+
+    void write(const fs::path& target, std::string_view text) const {
+        FileDescriptor file(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+        if (file.number() < 0) {
+            refuse(target, "write", errno);
+        }
+        while (!text.empty()) {
+            const ssize_t written = ::write(file.number(), text.data(), text.size());
+            if (written < 0 && errno != EINTR) {
+                refuse(target, "write", errno);
+            }
+            if (written > 0) {
+                text.remove_prefix(static_cast<std::size_t>(written));
+            }
+        }
+        if (::fsync(file.number()) != 0 || file.close() != 0) {
+            refuse(target, "write", errno);
+        }
+    }
+
+    void rename_to(const fs::path& target, Overwrite overwrite) {
+        if (overwrite == Overwrite::yes) {
+            if (::rename(path_.c_str(), target.c_str()) != 0) {
+                refuse(target, "write", errno);
+            }
+            path_.clear();
+            return;
+        }
+        // link, unlike rename, never replaces a file that appeared in the meantime.
+        if (::link(path_.c_str(), target.c_str()) == 0) {
+            return;
+        }
+        if (errno == EEXIST) {
+            throw InputError(target.string(), {}, {}, "exists already");
+        }
+        if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) != 0) {
+            if (errno == EEXIST) {
+                throw InputError(target.string(), {}, {}, "exists already");
+            }
+            refuse(target, "write", errno);
+        }
+        path_.clear();
+    }
+
+private:
+    std::string path_;
+};
+
+// Makes the rename itself last through a power cut; a file system that cannot is no error.
+void sync_folder(const fs::path& target) {
+    const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+    const FileDescriptor handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (handle.number() >= 0) {
+        ::fsync(handle.number());
+    }
+}
+
+}  // namespace
+
+std::string read_text_file(const fs::path& path) {
+    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    if (file.number() < 0 || ::fstat(file.number(), &status) != 0) {
+        throw InputError(path.string(), {}, {}, "cannot read: " + reason_of(errno));
+    }
+    std::string text;
+    std::string block(std::size_t{1} << 16U, '\0');
+    for (;;) {
+        const ssize_t got = ::read(file.number(), block.data(), block.size());
+        if (got == 0) {
+            return text;
+        }
+        if (got < 0 && errno != EINTR) {
+            throw InputError(path.string(), {}, {}, "cannot read: " + reason_of(errno));
+        }
+        if (got > 0) {
+            text.append(block, 0, static_cast<std::size_t>(got));
+        }
+    }
+}
+
+void write_text_file(const fs::path& path, std::string_view text, Overwrite overwrite) {
+    // A symbolic link keeps pointing where it points: what is replaced is the file behind it.
+    std::error_code ignored;
+    const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path) : path;
+    const fs::file_status status = fs::status(target, ignored);
+    if (fs::exists(status)) {
+        if (!fs::is_regular_file(status)) {
+            throw InputError(path.string(), {}, {}, "is not a regular file");
+        }
+        if (overwrite == Overwrite::no) {
+            throw InputError(path.string(), {}, {}, "exists already");
+        }
+    }
+    PartialFile partial(target);
+    partial.write(target, text);
+    partial.rename_to(target, overwrite);
+    sync_folder(target);
+}
+
+std::string content_hash(std::string_view text) {
+    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+    return fmt::format("xxh128:{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace occupipe

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace occupipe {
+
+// Why `name` cannot name an instruction, subsystem or node of a graph; nullopt when it can.
+// Names end up in measurement names, in `after` lists and on command lines, hence no blanks and
+// none of @ / * , ( ) [ ] { } = : # " '
+std::optional<std::string> name_fault(std::string_view name);
+
+}  // namespace occupipe
