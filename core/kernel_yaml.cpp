@@ -1,1 +1,195 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "core/files.h"
+#include "core/words.h"
+#include "core/yaml_reader.h"
+#include "core/yaml_text.h"
+
+namespace occupipe {
+namespace {
+
+constexpr std::string_view kernel_format = "occupipe-kernel/1";
+constexpr std::string_view previous_mark = "@-1";
+
+class KernelReader {
+public:
+    explicit KernelReader(const Document& document) : document_(document) {}
+
+    Kernel read() const {
+        const DocumentNode& root = document_.root();
+        const DocumentNode& format = document_.required(root, "format");
+        if (document_.text(format) != kernel_format) {
+            document_.fail(format, fmt::format("unknown format '{}'; expected {}", format.text,
+                                               kernel_format));
+        }
+        document_.only_keys(root, {"format", "name", "instructions", "warps", "launch"});
+        Kernel kernel;
+        kernel.name = document_.text(document_.required(root, "name"));
+        if (const DocumentNode* warps = Document::find(root, "warps")) {
+            if (const DocumentNode* instructions = Document::find(root, "instructions")) {
+                document_.fail(*instructions, "stands beside 'warps'; only one of them may");
+            }
+            for (const DocumentNode& node : filled(*warps)) {
+                kernel.warps.push_back(program(node));
+            }
+        } else {
+            kernel.warps.push_back({1, list(document_.required(root, "instructions"))});
+        }
+        if (const DocumentNode* launch = Document::find(root, "launch")) {
+            kernel.launch = launch_of(*launch);
+        }
+        return kernel;
+    }
+
+private:
+    const std::vector<DocumentNode>& filled(const DocumentNode& node) const {
+        const auto& items = document_.items(node);
+        if (items.empty()) {
+            document_.fail(node, "must not be empty");
+        }
+        return items;
+    }
+
+    WarpProgram program(const DocumentNode& node) const {
+        document_.only_keys(node, {"share", "instructions"});
+        const DocumentNode& share = document_.required(node, "share");
+        const double value = document_.number(share);
+        if (value <= 0) {
+            document_.fail(share, fmt::format("must be positive, not {}", share.text));
+        }
+        return {value, list(document_.required(node, "instructions"))};
+    }
+
+    std::vector<KernelItem> list(const DocumentNode& node) const {
+        std::vector<KernelItem> items;
+        for (const DocumentNode& child : filled(node)) {
+            if (Document::find(child, "repeat") != nullptr) {
+                items.emplace_back(repeat(child));
+            } else {
+                items.emplace_back(instruction(child));
+            }
+        }
+        return items;
+    }
+
+    Repeat repeat(const DocumentNode& node) const {
+        document_.only_keys(node, {"repeat", "body"});
+        const DocumentNode& count = document_.required(node, "repeat");
+        return {.count = document_.integer(count, 1, std::numeric_limits<std::int64_t>::max()),
+                .body = list(document_.required(node, "body")),
+                .where = count.where};
+    }
+
+    KernelInstruction instruction(const DocumentNode& node) const {
+        document_.only_keys(node, {"id", "op", "kind", "after"});
+        KernelInstruction instruction{.id = document_.text(document_.required(node, "id")),
+                                      .op = document_.text(document_.required(node, "op")),
+                                      .kind = {},
+                                      .after = {},
+                                      .where = node.where};
+        if (const DocumentNode* kind = Document::find(node, "kind")) {
+            instruction.kind = read_kind(document_, *kind);
+        }
+        if (const DocumentNode* after = Document::find(node, "after")) {
+            for (const DocumentNode& name : document_.items(*after)) {
+                instruction.after.push_back(dependence(name));
+            }
+        }
+        return instruction;
+    }
+
+    Dependence dependence(const DocumentNode& node) const {
+        std::string name = document_.text(node);
+        const bool previous = name.ends_with(previous_mark);
+        if (previous) {
+            name.resize(name.size() - previous_mark.size());
+        }
+        if (name.empty() || name.find('@') != std::string::npos) {
+            document_.fail(node, fmt::format("'{}' is neither NAME nor NAME@-1", node.text));
+        }
+        return {.id = std::move(name), .previous_iteration = previous};
+    }
+
+    Launch launch_of(const DocumentNode& node) const {
+        document_.only_keys(node, {"group_warps", "concurrent_groups", "groups"});
+        const auto value = [&](const char* key, std::int64_t at_most) {
+            return document_.integer(document_.required(node, key), 1, at_most);
+        };
+        constexpr int int_max = std::numeric_limits<int>::max();
+        return {.group_warps = static_cast<int>(value("group_warps", int_max)),
+                .concurrent_groups = static_cast<int>(value("concurrent_groups", int_max)),
+                .groups = value("groups", std::numeric_limits<std::int64_t>::max())};
+    }
+
+    const Document& document_;
+};
+
+std::string instruction_line(const KernelInstruction& instruction) {
+    std::string line =
+        fmt::format("- {{id: {}, op: {}", yaml_scalar(instruction.id), yaml_scalar(instruction.op));
+    if (instruction.kind) {
+        line += fmt::format(", kind: {}", to_string(*instruction.kind));
+    }
+    if (!instruction.after.empty()) {
+        std::vector<std::string> names;
+        for (const Dependence& dependence : instruction.after) {
+            names.push_back(yaml_scalar(
+                dependence.id + std::string(dependence.previous_iteration ? previous_mark : "")));
+        }
+        line += fmt::format(", after: [{}]", fmt::join(names, ", "));
+    }
+    return line + "}\n";
+}
+
+std::string list_lines(const std::vector<KernelItem>& items, std::size_t indent) {
+    const std::string margin(indent, ' ');
+    std::string lines;
+    for (const KernelItem& item : items) {
+        if (const auto* instruction = std::get_if<KernelInstruction>(&item)) {
+            lines += margin + instruction_line(*instruction);
+            continue;
+        }
+        const auto& repeat = std::get<Repeat>(item);
+        lines += fmt::format("{}- repeat: {}\n{}  body:\n", margin, repeat.count, margin);
+        lines += list_lines(repeat.body, indent + 4);
+    }
+    return lines;
+}
+
+}  // namespace
+
+Kernel parse_kernel(const std::string& text, const std::string& file_name) {
+    const Document document = parse_yaml(text, file_name);
+    Kernel kernel = KernelReader(document).read();
+    validate(kernel, file_name);
+    return kernel;
+}
+
+Kernel read_kernel(const std::filesystem::path& path) {
+    return parse_kernel(read_text_file(path), path.string());
+}
+
+std::string format_kernel(const Kernel& kernel) {
+    std::string text =
+        fmt::format("format: {}\nname: {}\n", kernel_format, yaml_scalar(kernel.name));
+    if (kernel.warps.size() == 1 && kernel.warps.front().share == 1) {
+        text += "instructions:\n" + list_lines(kernel.warps.front().instructions, 2);
+    } else {
+        text += "warps:\n";
+        for (const WarpProgram& program : kernel.warps) {
+            text += fmt::format("  - share: {}\n    instructions:\n{}", yaml_number(program.share),
+                                list_lines(program.instructions, 6));
+        }
+    }
+    if (kernel.launch) {
+        text += fmt::format("launch: {{group_warps: {}, concurrent_groups: {}, groups: {}}}\n",
+                            kernel.launch->group_warps, kernel.launch->concurrent_groups,
+                            kernel.launch->groups);
+    }
+    return text;
+}
+
+}  // namespace occupipe

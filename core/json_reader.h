@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "core/document.h"
+
+namespace occupipe {
+
+// Reads one JSON value. Refuses keys that stand twice and numbers that JSON does not have
+// (NaN, Infinity).
+Document parse_json(const std::string& text, const std::string& file_name);
+
+}  // namespace occupipe

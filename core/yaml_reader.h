@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "core/document.h"
+
+namespace occupipe {
+
+// Reads one YAML document. Beyond what YAML forbids, this refuses anchors, aliases, tags, keys that
+// are no text and keys that stand twice: files here mean what they show.
+Document parse_yaml(const std::string& text, const std::string& file_name);
+
+}  // namespace occupipe
