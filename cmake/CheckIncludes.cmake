@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+# cmake -D ROOT=… -P CheckIncludes.cmake: refuses an #include that crosses the dependency rule
+# core ← {bench, fit, sim} ← cli. Link rules (Components.cmake) cannot see these, since all
+# components share one include root.
+cmake_minimum_required(VERSION 3.25)
+
+# Which of the project's folders each component may include from.
+set(may_use_core  core)
+set(may_use_bench core bench)
+set(may_use_fit   core fit)
+set(may_use_sim   core sim)
+set(may_use_cli   core bench fit sim cli)
+
+# confine(HEADERS FILES): headers matching the first regular expression stand only in files whose
+# path from the root matches the second.
+macro(confine headers files)
+    list(APPEND confined_headers "${headers}")
+    list(APPEND confined_files "${files}")
+endmacro()
+confine("^CL/"                                    "^bench/opencl/")
+confine("^(cuda|nvrtc|nvml|cupti)[A-Za-z0-9_]*\\.h$" "^bench/cuda/")
+confine("^dlfcn\\.h$"                             "^bench/cuda/")
+confine("^benchmark/"                             "^bench/[^/]*\\.cpp$")
+confine("^(ceres|glog|Eigen)/"                    "^fit/[^/]*\\.cpp$")
+confine("^yaml-cpp/"                              "^core/[^/]*\\.cpp$")
+confine("^nlohmann/"                              "^(core|bench|cli)/[^/]*\\.cpp$")
+confine("^CLI/"                                   "^cli/[^/]*\\.cpp$")
+confine("^(gtest|gmock)/"                         "^tests/")
+confine("^sim/(models|reference)/"                "^(sim/(models|reference)|cli)/")
+
+set(offences "")
+set(checked 0)
+
+# check_include(FILE COMPONENT LINE-NUMBER HEADER)
+function(check_include file component number header)
+    string(REGEX REPLACE "/.*" "" folder "${header}")
+    if(header MATCHES "/" AND DEFINED may_use_${folder} AND NOT folder IN_LIST may_use_${component})
+        set(reason "${component} may not include from ${folder} (it may from: ${may_use_${component}})")
+    elseif(header MATCHES "^\\.\\.?/")
+        set(reason "paths of includes start at the root of the repository")
+    else()
+        foreach(headers files IN ZIP_LISTS confined_headers confined_files)
+            if(header MATCHES "${headers}" AND NOT file MATCHES "${files}")
+                set(reason "only files matching ${files} may include this")
+            endif()
+        endforeach()
+    endif()
+    if(reason)
+        set(offences "${offences}\n${file}:${number}: ${header}: ${reason}" PARENT_SCOPE)
+    endif()
+endfunction()
+
+foreach(component core bench fit sim cli)
+    file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${component}/*.h" "${ROOT}/${component}/*.cpp")
+    foreach(file IN LISTS files)
+        math(EXPR checked "${checked} + 1")
+        file(READ "${ROOT}/${file}" text)
+        string(REGEX REPLACE "[][;\\]" "_" text "${text}")  # these would break CMake's lists
+        string(REPLACE "\n" ";" lines "${text}")
+        set(number 0)
+        foreach(line IN LISTS lines)
+            math(EXPR number "${number} + 1")
+            if(line MATCHES "^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"]+)[>\"]")
+                check_include("${file}" ${component} ${number} "${CMAKE_MATCH_1}")
+            endif()
+        endforeach()
+    endforeach()
+endforeach()
+
+if(checked EQUAL 0)
+    message(FATAL_ERROR "no source files under ${ROOT}")
+endif()
+if(offences)
+    message(FATAL_ERROR "includes that cross the dependency rule:${offences}")
+endif()
+message(STATUS "${checked} files keep to the dependency rule")

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# cmake -D ROOT=… -P CheckSources.cmake: every source file names its licence in its first line (second
+# after #!) and stays within the size budgets. Functions have theirs in .clang-tidy.
+cmake_minimum_required(VERSION 3.25)
+
+set(source_budget 400)  # lines of one source file
+set(cmake_budget 120)   # lines of the root CMakeLists.txt
+# Files over budget, each with the reason.
+set(exempt
+    bench/instruction_table.cpp)  # one row per instruction, and rows belong together
+
+set(offences "")
+file(GLOB_RECURSE files RELATIVE "${ROOT}"
+    "${ROOT}/core/*" "${ROOT}/bench/*" "${ROOT}/fit/*" "${ROOT}/sim/*" "${ROOT}/cli/*" "${ROOT}/cmake/*"
+    "${ROOT}/tests/*" "${ROOT}/tools/*")
+list(FILTER files INCLUDE REGEX "(\\.(h|cpp|cmake|sh|py)|/CMakeLists\\.txt)$")
+list(LENGTH files source_count)
+if(source_count EQUAL 0)
+    message(FATAL_ERROR "no source files under ${ROOT}")
+endif()
+foreach(file IN LISTS files ITEMS CMakeLists.txt)
+    file(READ "${ROOT}/${file}" text)
+    if(NOT text MATCHES "^(#![^\n]*\n)?(//|#) SPDX-License-Identifier: MIT\n")
+        string(APPEND offences "\n${file}:1: the first line has to be the licence: SPDX-License-Identifier: MIT")
+    endif()
+    string(REGEX MATCHALL "\n" newlines "${text}")
+    list(LENGTH newlines lines)
+    set(budget ${source_budget})
+    if(file STREQUAL "CMakeLists.txt")
+        set(budget ${cmake_budget})
+    endif()
+    if(lines GREATER budget AND NOT file IN_LIST exempt)
+        string(APPEND offences "\n${file}: ${lines} lines; the budget is ${budget}: split it")
+    elseif(lines LESS_EQUAL budget AND file IN_LIST exempt)
+        string(APPEND offences "\n${file}: back within its budget; take it off the list of exemptions")
+    endif()
+endforeach()
+if(offences)
+    message(FATAL_ERROR "source files that break the rules of CONTRIBUTING.md:${offences}")
+endif()
+message(STATUS "${source_count} source files name their licence and keep to their size")

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# One program for any x86-64 Linux with a glibc as new as the one it was built with: everything but
+# libc and the OpenCL loader goes in, and the loader is looked for in lib/ beside the program first.
+# tools/portable.sh builds the static Google Benchmark that this needs and packs the result.
+
+# Debian's package config knows the shared library alone; the archive lies beside it.
+find_library(YAML_CPP_ARCHIVE libyaml-cpp.a REQUIRED)
+find_path(YAML_CPP_INCLUDE_DIR yaml-cpp/yaml.h REQUIRED)
+add_library(yaml-cpp STATIC IMPORTED)
+set_target_properties(yaml-cpp PROPERTIES
+    IMPORTED_LOCATION "${YAML_CPP_ARCHIVE}" INTERFACE_INCLUDE_DIRECTORIES "${YAML_CPP_INCLUDE_DIR}")
+
+find_package(benchmark REQUIRED)
+get_target_property(benchmark_type benchmark::benchmark TYPE)
+if(NOT benchmark_type STREQUAL "STATIC_LIBRARY")
+    message(FATAL_ERROR "The portable program needs Google Benchmark as a static library, which Debian does not have; "
+                        "tools/portable.sh builds one from Debian's source package.")
+endif()
+
+add_link_options(-static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,-s)
+add_compile_options(-ffunction-sections -fdata-sections)
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/lib")

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# Tests of the source tree itself.
+
+function(occupipe_source_test name script root)
+    add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -D ROOT=${root} -P ${PROJECT_SOURCE_DIR}/cmake/${script})
+    set_tests_properties(${name} PROPERTIES LABELS project TIMEOUT 60 ${ARGN})
+endfunction()
+
+occupipe_source_test(Project.IncludesKeepToTheDependencyRule CheckIncludes.cmake ${PROJECT_SOURCE_DIR})
+occupipe_source_test(Project.SourceFilesNameTheirLicenceAndKeepToTheirSize CheckSources.cmake ${PROJECT_SOURCE_DIR})
+
+# The checks themselves have to find what they are for, and say where it is.
+set(planted ${CMAKE_CURRENT_BINARY_DIR}/planted)
+file(WRITE ${planted}/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
+file(WRITE ${planted}/sim/licence_missing.cpp "int x = 0;\n")
+foreach(case
+        "sim/uses_bench.cpp|#include \"bench/backend.h\"|sim may not include from bench"
+        "core/uses_sim.h|#  include \"sim/simulate.h\"|core may not include from sim"
+        "bench/sweep_uses_opencl.cpp|#include <CL/cl.h>|only files matching"
+        "fit/header_uses_ceres.h|#include <ceres/ceres.h>|only files matching"
+        "cli/goes_up.cpp|#include \"../core/kernel.h\"|start at the root"
+        "sim/uses_a_model.cpp|#include \"sim/models/registry.h\"|only files matching")
+    string(REPLACE "|" ";" case "${case}")
+    list(GET case 0 file)
+    list(GET case 1 line)
+    list(GET case 2 message)
+    string(REGEX REPLACE "[/.]" "_" tree "${file}")
+    file(WRITE ${planted}/${tree}/${file} "// SPDX-License-Identifier: MIT\n\n${line}\n")
+    occupipe_source_test(Project.IncludeCheckRefuses.${tree} CheckIncludes.cmake ${planted}/${tree}
+        PASS_REGULAR_EXPRESSION "${file}:3: .*${message}")
+endforeach()
+occupipe_source_test(Project.SourceCheckRefusesAFileWithoutLicence CheckSources.cmake ${planted}
+    PASS_REGULAR_EXPRESSION "sim/licence_missing.cpp:1: the first line has to be the licence")
+
+# Every header has to compile alone and twice: one generated file each, compiled with everything else.
+foreach(component core bench fit sim cli)
+    if(NOT TARGET occupipe::${component})
+        continue()
+    endif()
+    file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${component}/*.h)
+    set(sources "")
+    foreach(header IN LISTS headers)
+        set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${header}.cpp)
+        file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n#include \"${header}\"\n")
+        list(APPEND sources ${source})
+    endforeach()
+    add_library(${component}_headers_alone OBJECT ${sources})
+    target_link_libraries(${component}_headers_alone PRIVATE occupipe::${component} occupipe::warnings)
+endforeach()
