@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "bench/kernel_source.h"
@@ -59,6 +60,8 @@ class Backend {
 public:
     virtual ~Backend() = default;
     virtual const DeviceFacts& facts() const = 0;
+    // The instructions that can be asked for: THE TABLE, except on a model device.
+    virtual std::span<const Row> rows() const { return instruction_table(); }
     // Why this row cannot be measured here; nullopt when it can.
     virtual std::optional<std::string> unsupported(const Row& row) const = 0;
     // Throws DeviceError with the compiler's own words.

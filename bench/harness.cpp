@@ -1,1 +1,245 @@
 // SPDX-License-Identifier: MIT
+#include "bench/harness.h"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "bench/journal.h"
+#include "bench/sampler.h"
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* interrupted = "interrupted";
+
+std::string known_or_empty(const std::optional<std::int64_t>& limit) {
+    return limit ? std::to_string(*limit) : "";
+}
+
+// Google Benchmark writes names with its own settings in them ("/repeats:5/manual_time"); the
+// format wants the point's name alone.
+benchmark::BenchmarkReporter::Run with_plain_name(benchmark::BenchmarkReporter::Run run) {
+    const std::string name = run.run_name.function_name;
+    run.run_name = {};
+    run.run_name.function_name = name;
+    return run;
+}
+
+// Turns each finished point into rows, through Google Benchmark's own JSON reporter.
+class RowReporter : public benchmark::BenchmarkReporter {
+public:
+    explicit RowReporter(std::function<void(const std::string& name, const Json& rows)> sink)
+        : sink_(std::move(sink)) {}
+
+    bool ReportContext(const Context&) override { return true; }
+    void ReportRuns(const std::vector<Run>& report) override {
+        std::vector<Run> runs;
+        for (const Run& run : report) {
+            if (run.run_type == Run::RT_Iteration) runs.push_back(with_plain_name(run));
+        }
+        if (runs.empty()) return;
+        std::ostringstream text;
+        benchmark::JSONReporter json;
+        json.SetOutputStream(&text);
+        json.SetErrorStream(&std::cerr);
+        json.ReportRuns(runs);
+        sink_(runs.front().run_name.function_name, Json::parse("[" + text.str() + "]"));
+    }
+
+private:
+    std::function<void(const std::string&, const Json&)> sink_;
+};
+
+Json library_context() {
+    std::ostringstream text;
+    benchmark::JSONReporter json;
+    json.SetOutputStream(&text);
+    json.SetErrorStream(&std::cerr);
+    json.ReportContext(benchmark::BenchmarkReporter::Context());
+    Json context = Json::parse(text.str() + "]}").at("context");
+    context.erase("host_name");  // results are for sharing: what was measured, not whose it is
+    context.erase("executable");
+    context.erase("load_avg");
+    return context;
+}
+
+void set_counters(benchmark::State& state, const PlannedPoint& point, const Observation& seen) {
+    const auto set = [&](const std::string& key, double value) {
+        if (std::isfinite(value)) state.counters[key] = value;
+    };
+    for (const auto& [key, value] : seen.counters) set(key, value);
+    if (seen.cycles) set("cycles", *seen.cycles);
+    if (seen.clock_hz) set("clock_hz", *seen.clock_hz);
+    set("group_warps", point.shape.group_warps);
+    set("concurrent_groups", point.shape.concurrent_groups);
+    set("warps", point.shape.warps());
+    set("chains", point.shape.chains);
+    set("depth", static_cast<double>(point.shape.depth));
+    set("unroll", point.plan.unroll);
+    if (point.plan.second) set("beta", point.plan.beta);
+}
+
+void run_point(benchmark::State& state, Sampler& sampler, const PlannedPoint& point,
+               const std::atomic<bool>* stop) {
+    if (stop && *stop) {
+        state.SkipWithError(interrupted);
+        return;
+    }
+    for ([[maybe_unused]] const auto _ : state) {
+        try {
+            const Observation seen = sampler.sample(point);
+            state.SetIterationTime(seen.seconds);
+            set_counters(state, point, seen);
+        } catch (const DeviceError& error) {
+            state.SkipWithError(error.what());
+            break;
+        }
+    }
+}
+
+// Random order, so that drift (temperature, other load) does not become the shape of a curve.
+std::vector<const PlannedPoint*> shuffled(const SweepPlan& sweep, unsigned seed) {
+    std::vector<const PlannedPoint*> order;
+    for (const PlannedPoint& point : sweep.points) order.push_back(&point);
+    std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+    return order;
+}
+
+std::string journal_key(const Backend& backend, const SweepPlan& sweep) {
+    std::string text = backend.facts().id + "|" + backend.facts().name + "|" +
+                       backend.facts().driver + "|" + std::to_string(sweep.repetitions);
+    for (const PlannedPoint& point : sweep.points) {
+        text += fmt::format("|{},{}", point.name(), point.plan.unroll);
+    }
+    return content_hash(text);
+}
+
+void initialise_library(const std::vector<std::string>& flags) {
+    std::vector<std::string> words = {"occupipe"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    int count = static_cast<int>(arguments.size());
+    benchmark::Initialize(&count, arguments.data());
+    if (count > 1) {
+        throw InputError(fmt::format("'{}' is not a flag of Google Benchmark", arguments[1]));
+    }
+}
+
+bool sets_repetitions(const std::vector<std::string>& flags) {
+    return std::ranges::any_of(
+        flags, [](const std::string& flag) { return flag.starts_with("--benchmark_repetitions"); });
+}
+
+constexpr unsigned order_seed = 20160217;
+
+Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessOptions& options) {
+    Json context = library_context();
+    for (const auto& [key, value] : device_context(backend.facts())) context[key] = value;
+    for (const auto& [key, value] : options.context) context[key] = value;
+    context["repetitions"] = std::to_string(sweep.repetitions);
+    context["order"] = fmt::format("points shuffled, seed {}", order_seed);
+    for (const SkippedSubject& skipped : sweep.skipped) {
+        context["not_measured." + skipped.subject] = skipped.reason;
+    }
+    return context;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> device_context(const DeviceFacts& facts) {
+    std::map<std::string, std::string> context = facts.more;
+    context["device"] = facts.id;
+    context["backend"] = facts.backend;
+    context["device_name"] = facts.name;
+    context["device_vendor"] = facts.vendor;
+    context["device_architecture"] = facts.architecture;
+    context["compute_capability"] = facts.compute_capability;
+    context["driver"] = facts.driver;
+    context["device_type"] = facts.model ? "model, not hardware" : facts.cpu ? "cpu" : "gpu";
+    context["cores"] = std::to_string(facts.cores);
+    context["warp_size"] = std::to_string(facts.warp_size);
+    if (facts.nominal_clock_hz)
+        context["nominal_clock_hz"] = fmt::format("{:.0f}", *facts.nominal_clock_hz);
+    context["clock_source"] = facts.clock_source;
+    context["limits_warps"] = known_or_empty(facts.limits.warps);
+    context["limits_groups"] = known_or_empty(facts.limits.groups);
+    context["limits_group_warps"] = known_or_empty(facts.limits.group_warps);
+    context["limits_registers"] = known_or_empty(facts.limits.registers);
+    context["limits_shared_memory_bytes"] = known_or_empty(facts.limits.shared_memory_bytes);
+    std::erase_if(context, [](const auto& entry) { return entry.second.empty(); });
+    return context;
+}
+
+HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessOptions& options) {
+    if (options.overwrite == Overwrite::no && std::filesystem::exists(options.output)) {
+        throw InputError(fmt::format("{}: exists; --force replaces it", options.output.string()));
+    }
+    initialise_library(options.benchmark_flags);
+    HarnessResult result{.points = sweep.points.size()};
+    Sampler sampler(backend);
+    // The clock as the device shows it at the start; each row carries its own.
+    HarnessOptions with_clock = options;
+    if (const auto clock = backend.witness_clock()) {
+        with_clock.context["clock_hz"] = fmt::format("{:.0f}", *clock);
+    }
+    Journal journal(options.output, journal_key(backend, sweep),
+                    file_context(backend, sweep, with_clock).dump());
+    const auto begin = Clock::now();
+    std::size_t done_now = 0;
+    benchmark::ClearRegisteredBenchmarks();
+    std::set<std::string> names;
+    for (const PlannedPoint* point : shuffled(sweep, order_seed)) {
+        if (!names.insert(point->name()).second) continue;
+        if (journal.finished().contains(point->name())) {
+            ++result.resumed;
+            continue;
+        }
+        auto* registered = benchmark::RegisterBenchmark(
+            point->name().c_str(), [&sampler, point, stop = options.stop](benchmark::State& state) {
+                run_point(state, sampler, *point, stop);
+            });
+        registered->UseManualTime()->Iterations(1);
+        if (!sets_repetitions(options.benchmark_flags)) registered->Repetitions(sweep.repetitions);
+    }
+    result.points = names.size();
+    RowReporter reporter([&](const std::string& name, const Json& rows) {
+        std::string error;
+        for (const Json& row : rows) error = row.value("error_message", error);
+        if (error == interrupted) return;
+        journal.append(rows.dump());
+        ++done_now;
+        result.failed += error.empty() ? 0 : 1;
+        if (!options.progress) return;
+        const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+        const std::size_t done = result.resumed + done_now;
+        options.progress({.done = done,
+                          .total = result.points,
+                          .elapsed_seconds = elapsed,
+                          .remaining_seconds = elapsed / static_cast<double>(done_now) *
+                                               static_cast<double>(result.points - done),
+                          .point = name,
+                          .error = error});
+    });
+    if (result.resumed < result.points) benchmark::RunSpecifiedBenchmarks(&reporter);
+    benchmark::ClearRegisteredBenchmarks();
+    if (options.stop && *options.stop) return result;
+    journal.finish();
+    result.complete = true;
+    return result;
+}
+
+}  // namespace occupipe::bench

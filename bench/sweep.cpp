@@ -1,1 +1,226 @@
 // SPDX-License-Identifier: MIT
+#include "bench/sweep.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+struct MixPair {
+    std::string_view first;
+    std::string_view second;
+};
+
+// The papers' mix is an ALU with a special-function instruction; the others tell whether integer
+// multiplication and addition, or division and the rest, share a unit. λ1 < λ2 in each.
+constexpr std::array default_mixes = {
+    MixPair{"fma.f32", "cos.approx.f32"}, MixPair{"mul.f32", "cos.approx.f32"},
+    MixPair{"fma.f32", "div.f32"},        MixPair{"add.f32", "mul.f32"},
+    MixPair{"add.s32", "mul.s32"},
+};
+constexpr std::array default_betas = {1, 2, 4, 8, 16, 32};
+
+struct Shape {
+    int group_warps;
+    int concurrent_groups;
+    int chains;
+};
+
+// CPU: one work-item runs at a time, so only chains inside it overlap. 10 chains are more than
+// Λ/λ of any x86 unit (8 for a fused multiply-add) and still fit its registers.
+std::vector<Shape> cpu_shapes(const Row& row, bool quick) {
+    std::vector<Shape> shapes;
+    if (row.pattern == Pattern::barrier) {
+        for (const int items : {1, 2, 4, 8, 16, 32}) shapes.push_back({items, 1, 1});
+        return shapes;
+    }
+    const std::vector<int> chains =
+        quick ? std::vector{1, 2, 4, 6, 8, 10} : std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    for (const int c : chains) shapes.push_back({1, 1, c});
+    return shapes;
+}
+
+std::int64_t require(const std::optional<std::int64_t>& limit, const char* key) {
+    if (!limit) {
+        throw InputError(fmt::format(
+            "limits.{}: the device or profile does not say; needed to know how far to sweep", key));
+    }
+    return *limit;
+}
+
+std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool quick) {
+    const auto warps = require(facts.limits.warps, "warps");
+    const auto groups = std::min(require(facts.limits.groups, "groups"), warps);
+    const auto group_warps = std::min(require(facts.limits.group_warps, "group_warps"), warps);
+    std::vector<Shape> shapes;
+    std::set<std::int64_t> warp_counts;
+    for (int size = 1; size <= group_warps; size *= 2) {
+        for (int count = 1; count <= groups && static_cast<std::int64_t>(size) * count <= warps;
+             ++count) {
+            // quick: every warp count once up to 8, then every fourth, each with its smallest
+            // group; barriers need the group sizes, so these keep all of their ends
+            const std::int64_t w = static_cast<std::int64_t>(size) * count;
+            const bool end = count == 1 || (count + 1) * size > warps;
+            const bool wanted = row.pattern == Pattern::barrier
+                                    ? end || (count & (count - 1)) == 0
+                                    : (w <= 8 || w % 4 == 0) && warp_counts.insert(w).second;
+            if (!quick || wanted) shapes.push_back({size, count, 1});
+        }
+    }
+    if (!quick && row.pattern == Pattern::chain) {
+        for (const int chains : {2, 4}) {
+            for (int size = 1; size <= group_warps; size *= 2) shapes.push_back({size, 1, chains});
+        }
+    }
+    return shapes;
+}
+
+void add_points(SweepPlan& sweep, const DeviceFacts& facts, KernelPlan plan, const Shape& shape,
+                std::array<std::int64_t, 3> depths) {
+    plan.chains = shape.chains;
+    plan.unroll = default_unroll(*plan.first, plan.second, plan.beta, shape.chains, facts.cpu);
+    for (const std::int64_t wanted : depths) {
+        const std::int64_t iterations = std::max<std::int64_t>(1, wanted / plan.unroll);
+        sweep.points.push_back({plan,
+                                {.group_warps = shape.group_warps,
+                                 .concurrent_groups = shape.concurrent_groups,
+                                 .chains = shape.chains,
+                                 .depth = iterations * plan.unroll}});
+    }
+}
+
+// Long enough that one run is well over the timer's noise (CPU: tens of microseconds and more by
+// events; GPU: thousands of cycles by the core's own counter).
+std::array<std::int64_t, 3> depths_of(const DeviceFacts& facts, const Row& row) {
+    if (!facts.cpu) return {512, 1024, 2048};
+    if (row.pattern == Pattern::barrier) return {2048, 4096, 8192};
+    if (row.x86.empty()) return {8192, 16384, 32768};
+    return {65536, 131072, 262144};
+}
+
+void add_mix(SweepPlan& sweep, const Backend& backend, const Mix& mix, bool required) {
+    const auto rows = backend.rows();
+    const auto find = [&](const std::string& id) {
+        const auto found = std::ranges::find(rows, id, &Row::id);
+        return found == rows.end() ? nullptr : &*found;
+    };
+    const Row* first = find(mix.first);
+    const Row* second = find(mix.second);
+    std::string reason;
+    for (const auto& [row, id] : {std::pair{first, mix.first}, std::pair{second, mix.second}}) {
+        if (!row) {
+            reason = fmt::format("no instruction {} on this device", id);
+        } else if (const auto why = backend.unsupported(*row)) {
+            reason = fmt::format("{}: {}", id, *why);
+        } else if (row->pattern != Pattern::chain) {
+            reason = fmt::format("{}: only instructions that work on registers can be mixed", id);
+        }
+    }
+    if (reason.empty() && first->type != second->type) {
+        reason =
+            "the two instructions work on different types and cannot share one dependent chain";
+    }
+    if (!reason.empty()) {
+        if (required) sweep.skipped.push_back({mix_name(mix), reason});
+        return;
+    }
+    const DeviceFacts& facts = backend.facts();
+    const KernelPlan plan{
+        .first = first, .second = second, .beta = mix.beta, .chains = 1, .unroll = 1};
+    Shape shape{1, 1, 8};
+    if (!facts.cpu) {  // maximal occupancy
+        const auto size = std::min(require(facts.limits.group_warps, "group_warps"),
+                                   require(facts.limits.warps, "warps"));
+        shape = {static_cast<int>(size), static_cast<int>(*facts.limits.warps / size), 1};
+    }
+    add_points(sweep, facts, plan, shape, depths_of(facts, *second));
+}
+
+bool matches(const std::string& pattern, std::string_view name) {
+    return fnmatch(pattern.c_str(), std::string(name).c_str(), 0) == 0;
+}
+
+bool wanted(const SweepRequest& request, std::string_view name) {
+    return request.patterns.empty() ||
+           std::ranges::any_of(request.patterns,
+                               [&](const std::string& p) { return matches(p, name); });
+}
+
+void add_mixes(SweepPlan& sweep, const Backend& backend, const SweepRequest& request) {
+    std::set<std::string> added;
+    for (const MixPair& pair : default_mixes) {
+        for (const int beta : default_betas) {
+            const Mix mix{std::string(pair.first), beta, std::string(pair.second)};
+            if (wanted(request, mix_name(mix))) {
+                add_mix(sweep, backend, mix, false);
+                added.insert(mix_name(mix));
+            }
+        }
+    }
+    for (const std::string& pattern : request.patterns) {
+        const auto mix = parse_mix(pattern);
+        if (mix && added.insert(pattern).second) add_mix(sweep, backend, *mix, true);
+    }
+}
+
+void check_patterns(const SweepPlan& sweep, const SweepRequest& request) {
+    for (const std::string& pattern : request.patterns) {
+        const bool planned = std::ranges::any_of(sweep.points, [&](const PlannedPoint& p) {
+            return matches(pattern, p.plan.subject());
+        });
+        const bool skipped = std::ranges::any_of(sweep.skipped, [&](const SkippedSubject& s) {
+            return matches(pattern, s.subject) || s.subject == pattern;
+        });
+        if (!planned && !skipped) {
+            throw InputError(fmt::format(
+                "--instructions: nothing matches '{}'; see 'occupipe list instructions'", pattern));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> split_patterns(const std::string& text) {
+    std::vector<std::string> parts(1);
+    int nesting = 0;
+    for (const char c : text) {
+        if (c == ',' && nesting == 0) {
+            parts.emplace_back();
+            continue;
+        }
+        nesting += c == '(' ? 1 : c == ')' ? -1 : 0;
+        parts.back() += c;
+    }
+    std::erase(parts, "");
+    return parts;
+}
+
+SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
+    SweepPlan sweep;
+    const DeviceFacts& facts = backend.facts();
+    sweep.repetitions = request.quick ? 5 : 9;
+    for (const Row& row : backend.rows()) {
+        if (!wanted(request, row.id)) continue;
+        if (const auto reason = backend.unsupported(row)) {
+            sweep.skipped.push_back({std::string(row.id), *reason});
+            continue;
+        }
+        const auto shapes =
+            facts.cpu ? cpu_shapes(row, request.quick) : gpu_shapes(facts, row, request.quick);
+        for (const Shape& shape : shapes) {
+            add_points(sweep, facts, {.first = &row}, shape, depths_of(facts, row));
+        }
+    }
+    add_mixes(sweep, backend, request);
+    check_patterns(sweep, request);
+    return sweep;
+}
+
+}  // namespace occupipe::bench

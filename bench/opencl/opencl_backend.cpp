@@ -1,1 +1,323 @@
 // SPDX-License-Identifier: MIT
+#include "bench/opencl/opencl_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "bench/opencl/facts.h"
+#include "bench/opencl/prelude.h"
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+[[noreturn]] void fail(const cl::Error& error) {
+    throw DeviceError(fmt::format("OpenCL: {}: {}", error.what(), opencl_error_name(error.err())));
+}
+
+struct ClProgram : Program {
+    KernelPlan plan;
+    std::size_t shared_bytes = 0;
+    cl::Kernel kernel;
+    cl::Buffer in;
+};
+
+constexpr std::uint32_t poison = 0xa5c3961e;  // no kernel stores this but by writing nothing
+
+// Working set of the global memory walks: four times the last cache, so that nearly all of it
+// misses.
+std::size_t table_bytes(const DeviceFacts& facts, std::size_t cache_bytes) {
+    const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(4 * cache_bytes, 128u << 20));
+    const std::size_t most =
+        std::bit_floor(static_cast<std::size_t>(facts.global_memory_bytes) / 8);
+    return std::min(wanted, most);
+}
+
+class OpenClBackend : public Backend {
+public:
+    OpenClBackend(const cl::Platform& platform, cl::Device device, const std::string& id)
+        : device_(std::move(device)),
+          context_(device_),
+          queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE),
+          facts_(opencl_facts(platform, device_, id)) {
+        if (facts_.warp_size == 0) facts_.warp_size = preferred_multiple();
+        if (!facts_.limits.group_warps) {
+            facts_.limits.group_warps =
+                static_cast<std::int64_t>(device_.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>()) /
+                facts_.warp_size;
+        }
+        table_bytes_ = table_bytes(facts_, device_.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
+        fence_ = find_fence();
+        facts_.more["compiler_fence"] = fence_ == Fence::none ? "none" : "inline assembly";
+        facts_.more["memory_walk_bytes"] = std::to_string(table_bytes_);
+        if (facts_.cpu) {
+            facts_.more["sampling"] = "each row is the shortest of three launches";
+            if (fence_ == Fence::none) facts_.clock_source = "none: the compiler accepts no fence";
+        }
+    }
+
+    const DeviceFacts& facts() const override { return facts_; }
+
+    std::optional<std::string> unsupported(const Row& row) const override {
+        const std::string macro =
+            "#define " + std::string(row.step.substr(0, row.step.find('(') + 1));
+        if (prelude().find(macro) == std::string::npos) return "OpenCL C has no such operation";
+        if (row.type == DataType::f64 && device_.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0) {
+            return "the device has no double precision";
+        }
+        if (row.foldable && fence_ == Fence::none) {
+            return "the compiler could fold the chain, and takes no inline assembly that would "
+                   "stop it";
+        }
+        return std::nullopt;
+    }
+
+    std::unique_ptr<Program> compile(const KernelSource& source) override {
+        try {
+            auto program = std::make_unique<ClProgram>();
+            program->plan = source.plan;
+            program->shared_bytes = source.shared_bytes;
+            program->kernel = cl::Kernel(build(prelude() + source.body), kernel_entry);
+            program->in = input(source);
+            return program;
+        } catch (const cl::Error& error) {
+            fail(error);
+        }
+    }
+
+    Observation launch(Program& program, const LaunchRequest& request) override {
+        try {
+            return launch_once(dynamic_cast<ClProgram&>(program), request);
+        } catch (const cl::Error& error) {
+            fail(error);
+        }
+    }
+
+    std::optional<double> witness_clock() override {
+        if (!facts_.cpu || fence_ == Fence::none) return std::nullopt;
+        if (!witness_) {
+            witness_ =
+                compile(kernel_source({.first = find_row("add.s32"), .unroll = witness_unroll}));
+        }
+        const double few = shortest_witness(witness_few);
+        const double many = shortest_witness(witness_many);
+        const double cycles = static_cast<double>((witness_many - witness_few) * witness_unroll);
+        if (!(many > few)) return std::nullopt;
+        return cycles / (many - few);
+    }
+
+private:
+    // Two lengths, so that the fixed cost of a launch drops out: about 50 and 200 microseconds.
+    static constexpr int witness_unroll = 128;
+    static constexpr std::int64_t witness_few = 1500;
+    static constexpr std::int64_t witness_many = 6000;
+
+    double shortest_witness(std::int64_t iterations) {
+        double best = std::numeric_limits<double>::infinity();
+        for (int i = 0; i < 4; ++i) {
+            best =
+                std::min(best, launch(*witness_, {.shape = {}, .iterations = iterations}).seconds);
+        }
+        return best;
+    }
+
+    std::string prelude() const {
+        const int line_words = facts_.warp_size > 1 ? facts_.warp_size : 64 / 4;
+        return opencl_prelude(fence_, facts_.warp_size, table_bytes_ / 4, line_words);
+    }
+
+    cl::Program build(const std::string& text) const {
+        cl::Program program(context_, text);
+        try {
+            program.build({device_}, "-cl-std=CL1.2");
+        } catch (const cl::Error& error) {
+            const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+            throw DeviceError(fmt::format("OpenCL: {}: {}\n{}", error.what(),
+                                          opencl_error_name(error.err()), log));
+        }
+        return program;
+    }
+
+    int preferred_multiple() const {
+        const cl::Kernel kernel(
+            build("__kernel void k(__global int* x) { x[get_global_id(0)] = 1; }"), "k");
+        return static_cast<int>(
+            kernel.getWorkGroupInfo<CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE>(device_));
+    }
+
+    // The first fence that this compiler accepts, tried on the device itself.
+    Fence find_fence() const {
+        for (const Fence fence : {Fence::x86, Fence::amd, Fence::nvidia}) {
+            try {
+                build(opencl_prelude(fence, 1, 1024, 1) +
+                      "__kernel void k(__global float* x, __global int* i) { float a = x[0]; "
+                      "int b = i[0]; FENCE_F32(a); FENCE_32(b); x[0] = a; i[0] = b; }");
+                return fence;
+            } catch (const DeviceError&) {
+                continue;  // not this compiler's assembly
+            }
+        }
+        return Fence::none;
+    }
+
+    cl::Buffer input(const KernelSource& source) {
+        const Pattern pattern = source.plan.first->pattern;
+        if (pattern != Pattern::global_chase && pattern != Pattern::global_stream) {
+            return buffer_with(source.operands);
+        }
+        auto& table = tables_[pattern];
+        if (!table()) {
+            const std::size_t line = facts_.warp_size > 1 ? 4u * facts_.warp_size : 64;
+            table = buffer_with(global_table(pattern, table_bytes_, line, facts_.cpu, 1));
+        }
+        return table;
+    }
+
+    cl::Buffer buffer_with(const std::vector<std::byte>& bytes) {
+        cl::Buffer buffer(context_, CL_MEM_READ_ONLY, bytes.size());
+        queue_.enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes.size(), bytes.data());
+        return buffer;
+    }
+
+    // Local memory per group such that exactly this many groups fit on one compute unit.
+    std::size_t shared_bytes(const ClProgram& program, const MeasurementShape& shape) const {
+        const std::size_t needed = std::max<std::size_t>(program.shared_bytes, 16);
+        if (facts_.cpu) return needed;
+        const std::size_t share = static_cast<std::size_t>(*facts_.limits.shared_memory_bytes) /
+                                  static_cast<std::size_t>(shape.concurrent_groups) / 256 * 256;
+        if (share < needed) {
+            throw DeviceError(
+                fmt::format("{} groups of {} bytes of local memory do not fit one core",
+                            shape.concurrent_groups, needed));
+        }
+        return share;
+    }
+
+    Observation launch_once(ClProgram& program, const LaunchRequest& request) {
+        const std::size_t local =
+            static_cast<std::size_t>(request.shape.group_warps) * facts_.warp_size;
+        const std::size_t groups =
+            facts_.cpu ? 1
+                       : static_cast<std::size_t>(facts_.cores) * request.shape.concurrent_groups;
+        const std::size_t items = local * groups;
+        const std::size_t item_bytes = type_size(program.plan.first->type);
+        if (out_bytes_ < items * item_bytes) {
+            out_bytes_ = items * item_bytes;
+            out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, out_bytes_);
+        }
+        queue_.enqueueFillBuffer(out_, poison, 0, items * item_bytes);
+        if (!stamps_()) stamps_ = cl::Buffer(context_, CL_MEM_READ_WRITE, sizeof(cl_ulong));
+        program.kernel.setArg(0, program.in);
+        program.kernel.setArg(1, out_);
+        program.kernel.setArg(2, stamps_);
+        program.kernel.setArg(3, static_cast<cl_int>(request.iterations));
+        program.kernel.setArg(4, static_cast<cl_uint>(request.start));
+        program.kernel.setArg(5, cl::Local(shared_bytes(program, request.shape)));
+        cl::Event event;
+        queue_.enqueueNDRangeKernel(program.kernel, cl::NullRange, cl::NDRange(items),
+                                    cl::NDRange(local), nullptr, &event);
+        event.wait();
+        check_results(program, items);
+        const auto begin = event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
+        const auto end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
+        return {.seconds = static_cast<double>(end - begin) * 1e-9,
+                .cycles = {},
+                .clock_hz = {},
+                .counters = {}};
+    }
+
+    void check_results(const ClProgram& program, std::size_t items) {
+        const DataType type = program.plan.first->type;
+        std::vector<std::byte> bytes(items * type_size(type));
+        queue_.enqueueReadBuffer(out_, CL_TRUE, 0, bytes.size(), bytes.data());
+        for (std::size_t i = 0; i < bytes.size(); i += type_size(type)) {
+            std::uint32_t word = 0;
+            std::memcpy(&word, &bytes[i], sizeof word);
+            bool finite = true;
+            if (type == DataType::f32) {
+                finite = std::isfinite(std::bit_cast<float>(word));
+            } else if (type == DataType::f64) {
+                double value = 0;
+                std::memcpy(&value, &bytes[i], sizeof value);
+                finite = std::isfinite(value);
+            }
+            if (word == poison || !finite) {
+                throw DeviceError(fmt::format("{}: work-item {} stored {}", program.plan.subject(),
+                                              i / type_size(type),
+                                              finite ? "nothing" : "no finite number"));
+            }
+        }
+    }
+
+    cl::Device device_;
+    cl::Context context_;
+    cl::CommandQueue queue_;
+    DeviceFacts facts_;
+    Fence fence_ = Fence::none;
+    std::size_t table_bytes_ = 1 << 20;
+    std::map<Pattern, cl::Buffer> tables_;
+    cl::Buffer out_;
+    cl::Buffer stamps_;
+    std::size_t out_bytes_ = 0;
+    std::unique_ptr<Program> witness_;
+};
+
+std::vector<cl::Platform> platforms() {
+    std::vector<cl::Platform> found;
+    try {
+        cl::Platform::get(&found);
+    } catch (const cl::Error&) {
+        return {};  // no ICD: the loader says CL_PLATFORM_NOT_FOUND_KHR
+    }
+    return found;
+}
+
+std::vector<cl::Device> devices_of(const cl::Platform& platform) {
+    std::vector<cl::Device> found;
+    try {
+        platform.getDevices(CL_DEVICE_TYPE_ALL, &found);
+    } catch (const cl::Error&) {
+        return {};  // a platform without devices says CL_DEVICE_NOT_FOUND
+    }
+    return found;
+}
+
+}  // namespace
+
+std::vector<DeviceFacts> opencl_devices() {
+    std::vector<DeviceFacts> all;
+    const auto found = platforms();
+    for (std::size_t p = 0; p < found.size(); ++p) {
+        const auto devices = devices_of(found[p]);
+        for (std::size_t d = 0; d < devices.size(); ++d) {
+            all.push_back(opencl_facts(found[p], devices[d], fmt::format("opencl:{}.{}", p, d)));
+        }
+    }
+    return all;
+}
+
+std::unique_ptr<Backend> open_opencl(int platform, int device) {
+    const auto found = platforms();
+    if (platform < static_cast<int>(found.size())) {
+        const auto devices = devices_of(found[platform]);
+        if (device < static_cast<int>(devices.size())) {
+            try {
+                return std::make_unique<OpenClBackend>(
+                    found[platform], devices[device],
+                    fmt::format("opencl:{}.{}", platform, device));
+            } catch (const cl::Error& error) {
+                fail(error);
+            }
+        }
+    }
+    throw NothingToRunOn(fmt::format(
+        "opencl:{}.{}: no such OpenCL device; see 'occupipe list devices'", platform, device));
+}
+
+}  // namespace occupipe::bench

@@ -15,10 +15,14 @@ std::string fence_text(Fence fence) {
             f32, f64, word);
     };
     switch (fence) {
-        case Fence::x86: return make("x", "x", "r");
-        case Fence::amd: return make("v", "v", "v");
-        case Fence::nvidia: return make("f", "d", "r");
-        case Fence::none: break;
+        case Fence::x86:
+            return make("x", "x", "r");
+        case Fence::amd:
+            return make("v", "v", "v");
+        case Fence::nvidia:
+            return make("f", "d", "r");
+        case Fence::none:
+            break;
     }
     return "#define FENCE_F32(x)\n#define FENCE_F64(x)\n#define FENCE_32(x)\n";
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// All hardware that this machine has, whatever the backend.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/backend.h"
+
+namespace occupipe::bench {
+
+// CUDA devices, then OpenCL devices; empty where there is neither.
+std::vector<DeviceFacts> list_devices();
+
+// The first GPU, else the first OpenCL device. Throws NothingToRunOn.
+std::string default_device();
+
+// "cuda:N" or "opencl:P.D". Throws InputError for any other word, NothingToRunOn when there is no
+// such device.
+std::unique_ptr<Backend> open_device(const std::string& id);
+
+}  // namespace occupipe::bench

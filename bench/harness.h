@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Runs a sweep under Google Benchmark and writes its JSON (docs/file-formats.md), point by point
+// durable, so that an interrupted run can go on.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/backend.h"
+#include "bench/sweep.h"
+#include "core/files.h"
+
+namespace occupipe::bench {
+
+struct Progress {
+    std::size_t done = 0;  // points, those of earlier sessions included
+    std::size_t total = 0;
+    double elapsed_seconds = 0;    // this session
+    double remaining_seconds = 0;  // estimate; meaningful once a few points are done
+    std::string point;             // the point just finished
+    std::string error;             // why it failed; empty when it did not
+};
+
+struct HarnessOptions {
+    std::filesystem::path output;
+    Overwrite overwrite = Overwrite::no;
+    std::vector<std::string> benchmark_flags;  // Google Benchmark's own, e.g. --benchmark_filter=…
+    std::map<std::string, std::string> context;     // added to the file's context
+    std::function<void(const Progress&)> progress;  // after each point; may be empty
+    const std::atomic<bool>* stop = nullptr;  // set: finish the repetition under way and return
+};
+
+struct HarnessResult {
+    bool complete = false;  // false: stopped; the journal beside the output holds what was measured
+    std::size_t points = 0;   // in the file, all sessions
+    std::size_t failed = 0;   // points of this session with an error row
+    std::size_t resumed = 0;  // points that earlier sessions had finished
+};
+
+// Throws InputError when the output exists and may not be overwritten, a journal beside it belongs
+// to another measurement, or a flag is not Google Benchmark's. A point that fails is a row with
+// error_occurred, not an exception. Google Benchmark keeps global state: one call at a time.
+HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessOptions& options);
+
+// The device's facts as a measurement file's context holds them.
+std::map<std::string, std::string> device_context(const DeviceFacts& facts);
+
+}  // namespace occupipe::bench

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// A device whose times come from a function instead of hardware: for teaching, and for testing what
+// reads measurements. Everything it says and writes is labelled as a model.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/backend.h"
+#include "core/gpu_profile.h"
+
+namespace occupipe::bench {
+
+struct ModelOptions {
+    double noise = 0;        // relative standard deviation of each time
+    std::uint64_t seed = 1;  // same seed, same noise, whatever the order of measuring
+};
+
+// Core cycles of one run of `subject` in `shape` on one core.
+using CyclesFunction =
+    std::function<double(std::string_view subject, const MeasurementShape& shape)>;
+
+// Measures every instruction of `profile`; `id` is the device's name on the command line.
+std::unique_ptr<Backend> open_model(const std::string& id, const GpuProfile& profile,
+                                    const ModelOptions& options, CyclesFunction cycles);
+
+}  // namespace occupipe::bench

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "bench/sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+constexpr int attempts = 8;
+constexpr double largest_clock_change = 0.01;  // methodology: reject samples whose clock moved more
+
+// On a CPU whatever else the machine does can only lengthen a run: the shortest of a few stands
+// for the undisturbed one.
+constexpr int cpu_launches_per_sample = 3;
+
+// Memory walks of successive launches start this many lines apart, beyond what one launch reads
+// from each of its starting points.
+constexpr std::uint32_t lines_between_launches = 7919;
+
+}  // namespace
+
+Program& Sampler::program_of(const KernelPlan& plan) {
+    const std::string key = fmt::format("{}/{}/{}", plan.subject(), plan.chains, plan.unroll);
+    auto& program = programs_[key];
+    if (!program) program = backend_.compile(kernel_source(plan));
+    return *program;
+}
+
+Observation Sampler::launch(Program& program, const PlannedPoint& point) {
+    const LaunchRequest request{.shape = point.shape,
+                                .iterations = point.shape.depth / point.plan.unroll,
+                                .start = launches_++ * lines_between_launches};
+    return backend_.launch(program, request);
+}
+
+Observation Sampler::attempt(Program& program, const PlannedPoint& point, bool* clock_held) {
+    const auto before = backend_.witness_clock();
+    Observation best = launch(program, point);
+    if (backend_.facts().cpu) {
+        for (int i = 1; i < cpu_launches_per_sample; ++i) {
+            const Observation next = launch(program, point);
+            if (next.seconds < best.seconds) best = next;
+        }
+    }
+    const auto after = backend_.witness_clock();
+    *clock_held = true;
+    if (before && after) {
+        const double change = std::abs(*after - *before) / *before;
+        *clock_held = change <= largest_clock_change;
+        best.counters["clock_change"] = change;
+        if (!best.clock_hz) best.clock_hz = 0.5 * (*before + *after);
+    }
+    if (!best.cycles && best.clock_hz) best.cycles = best.seconds * *best.clock_hz;
+    return best;
+}
+
+Observation Sampler::sample(const PlannedPoint& point) {
+    Program& program = program_of(point.plan);
+    // Some runtimes compile again for each group size, and caches start cold.
+    const std::string shape = fmt::format("{}/{}/{}/{}", point.plan.subject(), point.shape.chains,
+                                          point.shape.group_warps, point.shape.concurrent_groups);
+    if (!warm_[shape]) {
+        launch(program, point);
+        warm_[shape] = true;
+    }
+    double change = 0;
+    for (int i = 0; i < attempts; ++i) {
+        bool clock_held = false;
+        Observation observation = attempt(program, point, &clock_held);
+        if (clock_held) {
+            observation.counters["rejected"] = i;
+            return observation;
+        }
+        change = std::max(change, observation.counters["clock_change"]);
+    }
+    throw DeviceError(fmt::format(
+        "the core clock moved by up to {:.1f} % during each of {} attempts; all rejected",
+        100 * change, attempts));
+}
+
+}  // namespace occupipe::bench

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Which points make which curve: a pure function of the device's facts and the request.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/backend.h"
+
+namespace occupipe::bench {
+
+struct SweepRequest {
+    // Shell-style patterns (* ? []) on instruction names; "mix(A*β,B)" asks for one mix, and any
+    // pattern that starts with "mix(" chooses among the default mixes. Empty = everything.
+    std::vector<std::string> patterns;
+    bool quick = false;  // fewer shapes and repetitions
+};
+
+struct PlannedPoint {
+    KernelPlan plan;
+    MeasurementShape shape;  // depth is a multiple of plan.unroll
+
+    std::string name() const { return measurement_name(plan.subject(), shape); }
+};
+
+struct SkippedSubject {
+    std::string subject;
+    std::string reason;
+};
+
+struct SweepPlan {
+    std::vector<PlannedPoint> points;
+    std::vector<SkippedSubject> skipped;
+    int repetitions = 5;
+};
+
+// Every shape that the papers sweep: group sizes that are powers of two, every reachable warp count
+// (CPU devices: chains instead), three depths each. Throws InputError when a pattern matches
+// nothing, or the device's limits do not say how far to sweep.
+SweepPlan make_sweep(const Backend& backend, const SweepRequest& request);
+
+// Splits "a,b,mix(c*2,d)" at the commas outside parentheses.
+std::vector<std::string> split_patterns(const std::string& text);
+
+}  // namespace occupipe::bench
