@@ -1,1 +1,81 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/oddities.h"
+#include "core/file_kind.h"
+#include "core/files.h"
+
+namespace occupipe::cli {
+namespace {
+
+struct Finding {
+    std::string summary;
+    std::vector<std::string> warnings;
+};
+
+Finding examine(const std::string& path) {
+    const std::string text = read_text_file(path);
+    switch (file_kind(text, path)) {
+        case FileKind::profile: {
+            const GpuProfile profile = parse_profile(text, path);
+            return {fmt::format("profile, {} instructions", profile.instructions.size()),
+                    oddities(profile)};
+        }
+        case FileKind::kernel: {
+            const Kernel kernel = parse_kernel(text, path);
+            std::vector<std::int64_t> counts;
+            for (const WarpProgram& program : kernel.warps) {
+                counts.push_back(instruction_count(program));
+            }
+            return {fmt::format("kernel, {} instructions per warp", fmt::join(counts, " or ")),
+                    oddities(kernel)};
+        }
+        case FileKind::measurements: {
+            const MeasurementFile file = parse_measurements(text, path);
+            const auto failed = std::count_if(file.rows.begin(), file.rows.end(),
+                                              [](const auto& row) { return row.error; });
+            return {fmt::format("measurements, {} rows, {} failed", file.rows.size(), failed),
+                    oddities(file)};
+        }
+    }
+    return {};
+}
+
+void check(const std::vector<std::string>& paths) {
+    std::size_t bad = 0;
+    for (const std::string& path : paths) {
+        try {
+            const Finding finding = examine(path);
+            for (const std::string& warning : finding.warnings) {
+                fmt::print(stderr, "{}: warning: {}\n", path, warning);
+            }
+            fmt::print("{}: ok ({})\n", path, finding.summary);
+        } catch (const InputError& fault) {
+            fmt::print(stderr, "{}\n", fault.what());
+            ++bad;
+        }
+    }
+    if (bad > 0) {
+        throw InputError(fmt::format("{} of {} files cannot be used", bad, paths.size()));
+    }
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+    const auto paths = std::make_shared<std::vector<std::string>>();
+    CLI::App* const command =
+        app.add_subcommand("check", "Lint profiles, kernels and measurement files");
+    command->add_option("files", *paths, "Files of any kind, told apart by their content")
+        ->required()
+        ->type_name("FILE");
+    command->callback([paths] { check(*paths); });
+}
+
+}  // namespace occupipe::cli

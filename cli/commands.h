@@ -8,9 +8,13 @@ class App;
 
 namespace occupipe::cli {
 
+// The whole program; returns the exit code (docs/file-formats.md: 0 ok, 1 failed, 2 usage or bad
+// input, 3 nothing to run on).
+int run(int argc, char** argv);
+
 // Each adds its subcommand to `app`, with a callback that runs it. A callback writes data to
 // stdout, messages to stderr, and throws InputError (exit code 2), NothingToRunOn (3) or any
-// other std::exception (1); main.cpp prints what() and exits.
+// other std::exception (1); run() prints what() and exits.
 void add_list(CLI::App& app);
 void add_measure(CLI::App& app);
 void add_fit(CLI::App& app);

@@ -1,1 +1,68 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.h"
+#include "core/error.h"
+
+namespace occupipe::cli {
+namespace {
+
+enum ExitCode { ok = 0, failed = 1, bad_input = 2, nothing_to_run_on = 3 };
+
+constexpr const char* about =
+    "Occupipe measures what instructions cost on a GPU (or, through OpenCL, a CPU), fits\n"
+    "λ (cycles per warp-instruction) and Λ (latency) with standard errors, and predicts\n"
+    "kernels with the Pipeline model and the analytical models that it generalises.";
+
+constexpr const char* walk =
+    "A first walk:\n"
+    "  occupipe list devices\n"
+    "  occupipe characterize --quick -o out          measure, fit, table and self-check in one go\n"
+    "  occupipe table out/profile.yaml profiles/*.yaml\n"
+    "  occupipe predict KERNEL.yaml --profile out/profile.yaml --occupancy all\n"
+    "Exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 nothing to run on.";
+
+int report(const std::exception& error, ExitCode code) {
+    fmt::print(stderr, "occupipe: {}\n", error.what());
+    return code;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+    CLI::App app(about, "occupipe");
+    app.footer(walk);
+    app.set_version_flag("--version", std::string("occupipe ") + OCCUPIPE_VERSION);
+    app.require_subcommand(1);
+    add_list(app);
+    add_measure(app);
+#if OCCUPIPE_FIT
+    add_fit(app);
+    add_characterize(app);
+#endif
+    add_table(app);
+    add_predict(app);
+    add_compare(app);
+    add_check(app);
+    try {
+        app.parse(argc, argv);
+        return ok;
+    } catch (const CLI::ParseError& error) {
+        // Help and version come as "errors" too, with exit code 0.
+        if (error.get_exit_code() == 0) return app.exit(error);
+        fmt::print(stderr, "occupipe: {}\n", error.what());
+        return bad_input;
+    } catch (const InputError& error) {
+        return report(error, bad_input);
+    } catch (const NothingToRunOn& error) {
+        return report(error, nothing_to_run_on);
+    } catch (const std::exception& error) {
+        return report(error, failed);
+    }
+}
+
+}  // namespace occupipe::cli

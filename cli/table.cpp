@@ -1,1 +1,45 @@
 // SPDX-License-Identifier: MIT
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/timing_table.h"
+#include "core/files.h"
+
+namespace occupipe::cli {
+
+void add_table(CLI::App& app) {
+    struct Options {
+        std::vector<std::string> profiles;
+        TableFormat format = TableFormat::markdown;
+        bool errors = false;
+    };
+    const auto options = std::make_shared<Options>();
+    CLI::App* const command =
+        app.add_subcommand("table", "Print λ / Λ per instruction and GPU, in core cycles");
+    command->add_option("profiles", options->profiles, "GPU profiles (YAML)")
+        ->required()
+        ->type_name("PROFILE");
+    const std::map<std::string, TableFormat> formats = {{"md", TableFormat::markdown},
+                                                        {"csv", TableFormat::csv},
+                                                        {"latex", TableFormat::latex},
+                                                        {"json", TableFormat::json}};
+    command->add_option("--format", options->format, "md, csv, latex or json (default md)")
+        ->transform(CLI::CheckedTransformer(formats).description(""))
+        ->type_name("FORMAT");
+    command->add_flag("--errors", options->errors,
+                      "Show standard errors in md and latex (csv and json always have them)");
+    command->callback([options] {
+        std::vector<GpuProfile> profiles;
+        for (const std::string& path : options->profiles) {
+            profiles.push_back(read_profile(path));
+        }
+        const std::string text =
+            format_timing_table(timing_table(profiles), options->format, options->errors);
+        std::fputs(text.c_str(), stdout);
+    });
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "cli/device.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "bench/devices.h"
+#include "bench/model/model_backend.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "core/measured_kernel.h"
+#include "sim/simulate.h"
+
+namespace occupipe::cli {
+namespace {
+
+constexpr std::string_view model_prefix = "model:";
+
+template <typename T>
+T number(std::string_view text, const std::string& device, std::string_view key) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) {
+        throw InputError(fmt::format("device '{}': {}: '{}' is no number", device, key, text));
+    }
+    return value;
+}
+
+bench::ModelOptions model_options(std::string_view text, const std::string& device) {
+    bench::ModelOptions options;
+    while (!text.empty()) {
+        const std::string_view entry = text.substr(0, text.find('&'));
+        text.remove_prefix(std::min(text.size(), entry.size() + 1));
+        const auto equals = entry.find('=');
+        const std::string_view key = entry.substr(0, equals);
+        const std::string_view value =
+            equals == std::string_view::npos ? std::string_view() : entry.substr(equals + 1);
+        if (key == "noise") {
+            options.noise = number<double>(value, device, key);
+        } else if (key == "seed") {
+            options.seed = number<std::uint64_t>(value, device, key);
+        } else {
+            throw InputError(
+                fmt::format("device '{}': '{}': expected noise=… or seed=…", device, key));
+        }
+    }
+    return options;
+}
+
+std::unique_ptr<bench::Backend> open_model_device(const std::string& device) {
+    const std::string_view rest = std::string_view(device).substr(model_prefix.size());
+    const auto question = rest.find('?');
+    const std::string path(rest.substr(0, question));
+    const auto options = question == std::string_view::npos
+                             ? bench::ModelOptions()
+                             : model_options(rest.substr(question + 1), device);
+    const GpuProfile profile = read_profile(path);
+    const auto cycles = [profile](std::string_view subject, const MeasurementShape& shape) {
+        const Launch launch{
+            .group_warps = shape.group_warps,
+            .concurrent_groups = shape.concurrent_groups,
+            .groups = static_cast<std::int64_t>(shape.concurrent_groups) * profile.cores};
+        return simulate(profile, measured_kernel(subject, shape), launch).cycles;
+    };
+    return bench::open_model(device, profile, options, cycles);
+}
+
+}  // namespace
+
+std::unique_ptr<bench::Backend> open_named_device(const std::string& device) {
+    if (device.empty()) return bench::open_device(bench::default_device());
+    if (device.starts_with(model_prefix)) return open_model_device(device);
+    return bench::open_device(device);
+}
+
+}  // namespace occupipe::cli

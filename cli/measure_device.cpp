@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "cli/measure_device.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "bench/harness.h"
+#include "bench/journal.h"
+#include "bench/sweep.h"
+#include "cli/console.h"
+
+namespace occupipe::cli {
+
+bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
+    const auto sweep = bench::make_sweep(
+        backend, {.patterns = bench::split_patterns(request.instructions), .quick = request.quick});
+    const bench::DeviceFacts& facts = backend.facts();
+    fmt::print(stderr, "{}: {} ({}){}\n", facts.id, facts.name, facts.driver,
+               facts.model ? " -- A MODEL, NOT HARDWARE" : "");
+    for (const auto& skipped : sweep.skipped) {
+        fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
+    }
+    fmt::print(stderr, "{} points, {} repetitions each, into {}\n", sweep.points.size(),
+               sweep.repetitions, request.output.string());
+    const StopOnSignal guard;
+    const auto result = bench::run_sweep(backend, sweep,
+                                         {.output = request.output,
+                                          .overwrite = request.overwrite,
+                                          .benchmark_flags = request.benchmark_flags,
+                                          .context = {{"occupipe_version", OCCUPIPE_VERSION}},
+                                          .progress = progress_printer(),
+                                          .stop = &StopOnSignal::stopped()});
+    if (result.resumed > 0) {
+        fmt::print(stderr, "{} points were there from an earlier, interrupted run\n",
+                   result.resumed);
+    }
+    if (result.failed > 0) {
+        fmt::print(stderr, "{} points failed; their rows say why\n", result.failed);
+    }
+    if (!result.complete) {
+        fmt::print(
+            stderr,
+            "\ninterrupted: what was measured is in {}; the same command goes on from there\n",
+            bench::Journal::path_for(request.output).string());
+    }
+    return result.complete;
+}
+
+}  // namespace occupipe::cli

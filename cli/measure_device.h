@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/backend.h"
+#include "core/files.h"
+
+namespace occupipe::cli {
+
+struct MeasureRequest {
+    std::string instructions;  // comma-separated patterns; empty = everything
+    bool quick = false;
+    std::filesystem::path output;
+    Overwrite overwrite = Overwrite::no;
+    std::vector<std::string> benchmark_flags;
+};
+
+// Measures with progress on stderr; what `measure` and `characterize` share. Returns false when
+// interrupted: what was measured is kept beside the output, and the same call goes on from there.
+bool measure_device(bench::Backend& backend, const MeasureRequest& request);
+
+}  // namespace occupipe::cli
