@@ -13,7 +13,7 @@ namespace occupipe::cli {
 void add_table(CLI::App& app) {
     struct Options {
         std::vector<std::string> profiles;
-        TableFormat format = TableFormat::markdown;
+        std::string format = "md";
         bool errors = false;
     };
     const auto options = std::make_shared<Options>();
@@ -22,12 +22,8 @@ void add_table(CLI::App& app) {
     command->add_option("profiles", options->profiles, "GPU profiles (YAML)")
         ->required()
         ->type_name("PROFILE");
-    const std::map<std::string, TableFormat> formats = {{"md", TableFormat::markdown},
-                                                        {"csv", TableFormat::csv},
-                                                        {"latex", TableFormat::latex},
-                                                        {"json", TableFormat::json}};
     command->add_option("--format", options->format, "md, csv, latex or json (default md)")
-        ->transform(CLI::CheckedTransformer(formats).description(""))
+        ->check(CLI::IsMember({"md", "csv", "latex", "json"}))
         ->type_name("FORMAT");
     command->add_flag("--errors", options->errors,
                       "Show standard errors in md and latex (csv and json always have them)");
@@ -36,8 +32,12 @@ void add_table(CLI::App& app) {
         for (const std::string& path : options->profiles) {
             profiles.push_back(read_profile(path));
         }
-        const std::string text =
-            format_timing_table(timing_table(profiles), options->format, options->errors);
+        static const std::map<std::string, TableFormat> formats = {{"md", TableFormat::markdown},
+                                                                   {"csv", TableFormat::csv},
+                                                                   {"latex", TableFormat::latex},
+                                                                   {"json", TableFormat::json}};
+        const std::string text = format_timing_table(timing_table(profiles),
+                                                     formats.at(options->format), options->errors);
         std::fputs(text.c_str(), stdout);
     });
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "cli/oddities.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace occupipe::cli {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate) {
+    if (estimate.std_error.value_or(0) > estimate.value) {
+        lines.push_back(fmt::format("{}: its standard error {} is larger than its value {}", key,
+                                    *estimate.std_error, estimate.value));
+    }
+    if (!estimate.identifiable && estimate.note.empty()) {
+        lines.push_back(
+            fmt::format("{}: not identifiable, but no note says which bound it is", key));
+    }
+}
+
+void add_timing(Lines& lines, const GpuProfile& profile, const InstructionTiming& timing) {
+    const std::string key = "instructions." + timing.name;
+    add_estimate(lines, key + ".cpi", timing.cpi);
+    add_estimate(lines, key + ".latency", timing.latency);
+    if (timing.latency.value < timing.cpi.value) {
+        lines.push_back(
+            fmt::format("{}: Λ = {} is below λ = {}", key, timing.latency.value, timing.cpi.value));
+    }
+    const Subsystem* const subsystem = profile.find_subsystem(timing.subsystem);
+    const bool per_scheduler = subsystem != nullptr && subsystem->scope == Scope::scheduler;
+    const double per_core = timing.cpi.value / (per_scheduler ? profile.issue.schedulers : 1);
+    // A little slack: fitted values scatter around 1/IL where the issue port is what binds.
+    if (profile.issue.limit && per_core * *profile.issue.limit < 0.95) {
+        lines.push_back(
+            fmt::format("{}: λ = {} per core is below 1/issue.limit = {}: the subsystem can never "
+                        "be kept busy",
+                        key, per_core, 1 / *profile.issue.limit));
+    }
+}
+
+std::int64_t barriers(const std::vector<KernelItem>& items) {
+    std::int64_t total = 0;
+    for (const KernelItem& item : items) {
+        if (const auto* repeat = std::get_if<Repeat>(&item)) {
+            total += repeat->count * barriers(repeat->body);
+        } else {
+            const auto& instruction = std::get<KernelInstruction>(item);
+            const InstructionKind kind = instruction.kind.value_or(kind_of(instruction.op));
+            total += kind == InstructionKind::barrier ? 1 : 0;
+        }
+    }
+    return total;
+}
+
+}  // namespace
+
+Lines oddities(const GpuProfile& profile) {
+    Lines lines;
+    // Clocks of GPUs lie around 10^9 Hz; a number far from it is in MHz or kHz.
+    if (profile.clock_hz < 1e7 || profile.clock_hz > 1e10) {
+        lines.push_back(fmt::format("clock_hz: {} Hz is no usual clock", profile.clock_hz));
+    }
+    if (profile.limits.warps && profile.limits.group_warps &&
+        *profile.limits.group_warps > *profile.limits.warps) {
+        lines.emplace_back("limits.group_warps: a group may be larger than limits.warps");
+    }
+    if (profile.instructions.empty()) {
+        lines.emplace_back("instructions: there are none");
+    }
+    for (const Subsystem& subsystem : profile.subsystems) {
+        const bool used =
+            std::any_of(profile.instructions.begin(), profile.instructions.end(),
+                        [&](const InstructionTiming& t) { return t.subsystem == subsystem.name; });
+        if (!used) {
+            lines.push_back(fmt::format("subsystems.{}: no instruction uses it", subsystem.name));
+        }
+    }
+    for (const InstructionTiming& timing : profile.instructions) {
+        add_timing(lines, profile, timing);
+    }
+    return lines;
+}
+
+Lines oddities(const Kernel& kernel) {
+    Lines lines;
+    std::set<std::int64_t> counts;
+    for (const WarpProgram& program : kernel.warps) {
+        counts.insert(barriers(program.instructions));
+        if (kernel.launch) {
+            const double warps = program.share * kernel.launch->group_warps;
+            if (std::abs(warps - std::round(warps)) > 1e-3) {
+                lines.push_back(fmt::format("warps.share: {} of {} warps is no whole number",
+                                            program.share, kernel.launch->group_warps));
+            }
+        }
+    }
+    if (counts.size() > 1) {
+        lines.push_back(
+            fmt::format("warps: some warps pass {} barriers, others {}: a group may never finish",
+                        *counts.begin(), *counts.rbegin()));
+    }
+    return lines;
+}
+
+Lines oddities(const MeasurementFile& file) {
+    Lines lines;
+    for (const char* key : {"device_name", "cores", "warp_size", "clock_hz"}) {
+        if (file.context.find(key) == file.context.end()) {
+            lines.push_back(fmt::format("context.{}: is missing; a profile needs it", key));
+        }
+    }
+    if (file.rows.empty()) {
+        lines.emplace_back("benchmarks: there are none");
+    }
+    std::set<std::pair<std::string, int>> seen;
+    double slowest = 0;
+    double fastest = 0;
+    for (const MeasurementRow& row : file.rows) {
+        if (!seen.insert({row.name, row.repetition}).second) {
+            lines.push_back(
+                fmt::format("benchmarks: {} has repetition {} twice", row.name, row.repetition));
+        }
+        if (row.clock_hz) {
+            slowest = slowest > 0 ? std::min(slowest, *row.clock_hz) : *row.clock_hz;
+            fastest = std::max(fastest, *row.clock_hz);
+        }
+    }
+    if (fastest > 1.05 * slowest) {
+        lines.push_back(
+            fmt::format("benchmarks: the clock moved between {} and {} Hz", slowest, fastest));
+    }
+    return lines;
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "cli/timing_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/text_table.h"
+
+namespace occupipe::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// The architecture, as the papers head their tables, unless that would be ambiguous.
+std::vector<std::string> headings(const TimingTable& table) {
+    std::set<std::string> architectures;
+    std::vector<std::string> by_architecture;
+    std::vector<std::string> by_name;
+    for (const DeviceIdentity& device : table.devices) {
+        architectures.insert(device.architecture);
+        by_architecture.push_back(device.architecture);
+        by_name.push_back(device.name);
+    }
+    const bool distinct = architectures.size() == table.devices.size() &&
+                          architectures.find("") == architectures.end();
+    return distinct ? by_architecture : by_name;
+}
+
+// How a value that the data do not determine is marked; the note says which bound it is.
+std::string bound_mark(const Estimate& estimate) {
+    if (estimate.identifiable) {
+        return {};
+    }
+    if (estimate.note.find("upper") != std::string::npos) {
+        return "≤ ";
+    }
+    if (estimate.note.find("lower") != std::string::npos) {
+        return "≥ ";
+    }
+    return "bound ";
+}
+
+// A fitted value to the second significant digit of its standard error, others to six digits.
+std::string value_text(const Estimate& estimate, bool errors) {
+    const double error = estimate.std_error.value_or(0);
+    if (error <= 0) {
+        return bound_mark(estimate) + fmt::format("{:.6g}", estimate.value);
+    }
+    const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
+    std::string text = bound_mark(estimate) + fmt::format("{:.{}f}", estimate.value, decimals);
+    if (errors) {
+        text += fmt::format(" ± {:.{}f}", error, decimals);
+    }
+    return text;
+}
+
+std::string cell_text(const std::optional<InstructionTiming>& timing, bool errors) {
+    if (!timing) {
+        return "-";
+    }
+    return fmt::format("{} / {}", value_text(timing->cpi, errors),
+                       value_text(timing->latency, errors));
+}
+
+std::string as_markdown(const TimingTable& table, bool errors) {
+    TextTable text;
+    text.header = {"λ / Λ"};
+    text.align = {Align::left};
+    for (const std::string& heading : headings(table)) {
+        text.header.push_back(heading);
+        text.align.push_back(Align::right);
+    }
+    for (const TimingTable::Row& row : table.rows) {
+        std::vector<std::string> cells = {row.instruction};
+        for (const auto& timing : row.timings) {
+            cells.push_back(cell_text(timing, errors));
+        }
+        text.rows.push_back(std::move(cells));
+    }
+    return markdown(text);
+}
+
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) {
+        return text;
+    }
+    std::string quoted = "\"";
+    for (const char c : text) {
+        quoted += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return quoted + '"';
+}
+
+std::string csv_estimate(const Estimate& estimate) {
+    return fmt::format("{},{},{}", estimate.value,
+                       estimate.std_error ? fmt::format("{}", *estimate.std_error) : "",
+                       estimate.identifiable);
+}
+
+// One line per instruction and device that has it.
+std::string as_csv(const TimingTable& table) {
+    std::string text =
+        "instruction,device,architecture,λ,λ std_error,λ identifiable,"
+        "Λ,Λ std_error,Λ identifiable,source\n";
+    for (const TimingTable::Row& row : table.rows) {
+        for (std::size_t i = 0; i < row.timings.size(); ++i) {
+            if (const auto& timing = row.timings[i]) {
+                text +=
+                    fmt::format("{},{},{},{},{},{}\n", csv_field(row.instruction),
+                                csv_field(table.devices[i].name),
+                                csv_field(table.devices[i].architecture), csv_estimate(timing->cpi),
+                                csv_estimate(timing->latency), to_string(timing->source));
+            }
+        }
+    }
+    return text;
+}
+
+std::string latex_text(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) {
+            result += '\\';
+        }
+        if (c == '\\') {
+            result += "\\textbackslash{}";
+        } else if (c == '~') {
+            result += "\\textasciitilde{}";
+        } else if (c == '^') {
+            result += "\\textasciicircum{}";
+        } else {
+            result += c;
+        }
+    }
+    return result;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+    return text;
+}
+
+std::string as_latex(const TimingTable& table, bool errors) {
+    std::string text = fmt::format("\\begin{{tabular}}{{l{}}}\n\\hline\n$\\lambda$ / $\\Lambda$",
+                                   std::string(table.devices.size(), 'r'));
+    for (const std::string& heading : headings(table)) {
+        text += " & " + latex_text(heading);
+    }
+    text += " \\\\\n\\hline\n";
+    for (const TimingTable::Row& row : table.rows) {
+        text += fmt::format("\\texttt{{{}}}", latex_text(row.instruction));
+        for (const auto& timing : row.timings) {
+            std::string cell = timing ? cell_text(timing, errors) : "--";
+            cell = replaced(std::move(cell), "±", "$\\pm$");
+            cell = replaced(std::move(cell), "≤", "$\\le$");
+            cell = replaced(std::move(cell), "≥", "$\\ge$");
+            text += " & " + cell;
+        }
+        text += " \\\\\n";
+    }
+    return text + "\\hline\n\\end{tabular}\n";
+}
+
+ordered_json json_estimate(const Estimate& estimate) {
+    ordered_json json = {{"value", estimate.value}};
+    if (estimate.std_error) {
+        json["std_error"] = *estimate.std_error;
+    }
+    json["identifiable"] = estimate.identifiable;
+    if (!estimate.note.empty()) {
+        json["note"] = estimate.note;
+    }
+    return json;
+}
+
+std::string as_json(const TimingTable& table) {
+    ordered_json json = {{"format", "occupipe-table/1"},
+                         {"devices", ordered_json::array()},
+                         {"instructions", ordered_json::array()}};
+    for (const DeviceIdentity& device : table.devices) {
+        json["devices"].push_back({{"name", device.name}, {"architecture", device.architecture}});
+    }
+    for (const TimingTable::Row& row : table.rows) {
+        ordered_json timings = ordered_json::array();
+        for (const auto& timing : row.timings) {
+            if (timing) {
+                timings.push_back({{"cpi", json_estimate(timing->cpi)},
+                                   {"latency", json_estimate(timing->latency)},
+                                   {"source", to_string(timing->source)}});
+            } else {
+                timings.push_back(nullptr);
+            }
+        }
+        json["instructions"].push_back({{"name", row.instruction}, {"timings", timings}});
+    }
+    return json.dump(2) + '\n';
+}
+
+}  // namespace
+
+TimingTable timing_table(const std::vector<GpuProfile>& profiles) {
+    TimingTable table;
+    for (std::size_t i = 0; i < profiles.size(); ++i) {
+        table.devices.push_back(profiles[i].device);
+        for (const InstructionTiming& timing : profiles[i].instructions) {
+            auto row = std::find_if(table.rows.begin(), table.rows.end(),
+                                    [&](const auto& r) { return r.instruction == timing.name; });
+            if (row == table.rows.end()) {
+                table.rows.push_back({timing.name, {}});
+                row = std::prev(table.rows.end());
+                row->timings.resize(profiles.size());
+            }
+            row->timings[i] = timing;
+        }
+    }
+    return table;
+}
+
+std::string format_timing_table(const TimingTable& table, TableFormat format, bool errors) {
+    switch (format) {
+        case TableFormat::markdown:
+            return as_markdown(table, errors);
+        case TableFormat::csv:
+            return as_csv(table);
+        case TableFormat::latex:
+            return as_latex(table, errors);
+        case TableFormat::json:
+            return as_json(table);
+    }
+    return {};
+}
+
+}  // namespace occupipe::cli

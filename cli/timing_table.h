@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/gpu_profile.h"
+
+namespace occupipe::cli {
+
+// λ and Λ of several GPUs side by side.
+struct TimingTable {
+    struct Row {
+        std::string instruction;
+        std::vector<std::optional<InstructionTiming>> timings;  // one per device
+    };
+    std::vector<DeviceIdentity> devices;
+    std::vector<Row> rows;  // in order of first appearance
+};
+
+TimingTable timing_table(const std::vector<GpuProfile>& profiles);
+
+enum class TableFormat { markdown, csv, latex, json };
+
+// `errors` adds standard errors to the cells of Markdown and LaTeX; CSV and JSON always have them,
+// and all digits.
+std::string format_timing_table(const TimingTable& table, TableFormat format, bool errors);
+
+}  // namespace occupipe::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "core/file_kind.h"
+
+#include <fmt/format.h>
+
+#include "core/json_reader.h"
+#include "core/yaml_reader.h"
+
+namespace occupipe {
+
+FileKind file_kind(const std::string& text, const std::string& file_name) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool is_json = first != std::string::npos && text[first] == '{';
+    const Document document = is_json ? parse_json(text, file_name) : parse_yaml(text, file_name);
+    const DocumentNode& root = document.root();
+    if (is_json && Document::find(root, "format") == nullptr) {
+        document.required(root, "benchmarks");
+        return FileKind::measurements;
+    }
+    const DocumentNode& format = document.required(root, "format");
+    if (document.text(format).starts_with("occupipe-profile/")) {
+        return FileKind::profile;
+    }
+    if (format.text.starts_with("occupipe-kernel/")) {
+        return FileKind::kernel;
+    }
+    document.fail(format, fmt::format("unknown format '{}'", format.text));
+}
+
+}  // namespace occupipe

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+namespace occupipe {
+
+enum class FileKind { profile, kernel, measurements };
+
+// What a file is, by its content. Throws InputError when it is none of these.
+FileKind file_kind(const std::string& text, const std::string& file_name);
+
+}  // namespace occupipe
