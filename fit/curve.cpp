@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "fit/curve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "core/instruction.h"
+
+namespace occupipe {
+namespace {
+
+// What no clock in a kernel can be trusted beyond, however well it repeats: relative, and one
+// count of the cycle counter, uniformly distributed.
+constexpr double relative_floor = 1e-4;
+const double cycle_resolution = 1 / std::sqrt(12.0);
+
+// Relative error given to every point when there is only one repetition of each; only ratios of
+// errors matter then (fit_timing scales by the residuals).
+constexpr double nominal_error = 0.01;
+
+double at_small(std::span<const double> table, std::size_t n, double beyond) {
+    return n < table.size() ? table[n] : beyond;
+}
+
+// Median of the variance of n normal values about their median, of variance one: 200,000 samples
+// per n, seeded.
+double median_of_variance(std::size_t n) {
+    static constexpr std::array<double, 10> table{0,     0,     0.457, 0.799, 0.841,
+                                                  0.924, 0.918, 0.957, 0.951, 0.972};
+    return at_small(table, n, 1.0);
+}
+
+// Median absolute deviation → standard deviation, with the small-sample factors of Croux and
+// Rousseeuw, "Time-efficient algorithms for two highly robust estimators of scale" (1992).
+double deviation_from_mad(double mad, std::size_t n) {
+    static constexpr std::array<double, 10> table{0,     0,     1.196, 1.495, 1.363,
+                                                  1.206, 1.200, 1.140, 1.129, 1.107};
+    const double factor = at_small(table, n, 1 + 0.8 / static_cast<double>(n));
+    return mad * 1.4826 * factor;
+}
+
+struct Spread {
+    double variance = 0;  // of log(cycles) about the median
+    double robust_variance = 0;
+    std::size_t n = 0;
+};
+
+Spread spread_of(const CurvePoint& point) {
+    Spread s;
+    s.n = point.repetitions.size();
+    std::vector<double> away;
+    for (const double c : point.repetitions) {
+        const double d = std::log(c / point.cycles);
+        s.variance += d * d / static_cast<double>(s.n - 1);
+        away.push_back(std::abs(d));
+    }
+    s.robust_variance = std::pow(deviation_from_mad(median(std::move(away)), s.n), 2);
+    return s;
+}
+
+// Gives every point its standard error. One point's few repetitions say little about their own
+// spread, so it is pulled towards the curve's (as in empirical Bayes: G. K. Smyth, "Linear models
+// and empirical Bayes methods", 2004), whose estimate, a median over points, does not mind single
+// wild repetitions.
+void weigh(Curve& curve) {
+    std::vector<double> scaled;
+    std::vector<Spread> spreads(curve.points.size());
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+        if (curve.points[i].repetitions.size() < 2) continue;
+        spreads[i] = spread_of(curve.points[i]);
+        scaled.push_back(spreads[i].variance / median_of_variance(spreads[i].n));
+    }
+    curve.spread_known = !scaled.empty();
+    const double pooled = curve.spread_known ? median(scaled) : nominal_error * nominal_error;
+    if (curve.spread_known) curve.spread = std::sqrt(pooled);
+    // Degrees of freedom that the pooled estimate stands for, and those of n repetitions' median
+    // absolute deviation (efficiency 0.37).
+    constexpr double prior = 4;
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+        CurvePoint& point = curve.points[i];
+        const std::size_t n = point.repetitions.size();
+        double variance = pooled;
+        if (n >= 2) {
+            const double own = 0.37 * static_cast<double>(n - 1);
+            variance = (prior * pooled + own * spreads[i].robust_variance) / (prior + own);
+        }
+        const double resolution = cycle_resolution / point.cycles;
+        point.log_error = std::sqrt(variance * median_variance(n) +
+                                    relative_floor * relative_floor + resolution * resolution);
+    }
+}
+
+}  // namespace
+
+int Curve::rejected_rows() const {
+    int sum = 0;
+    for (const auto& [reason, count] : rejected) sum += count;
+    return sum;
+}
+
+std::string Curve::rejection_summary() const {
+    // Messages may carry numbers of their own, so there can be as many as rows.
+    constexpr std::size_t shown = 3;
+    std::string text;
+    std::size_t n = 0;
+    for (const auto& [reason, count] : rejected) {
+        if (n++ == shown) break;
+        text += fmt::format("{}{} x {}", text.empty() ? "" : "; ", count, reason);
+    }
+    if (rejected.size() > shown)
+        text += fmt::format("; and {} more reasons", rejected.size() - shown);
+    return text;
+}
+
+void CurveBuilder::add(const MeasurementRow& row) {
+    ++rows_;
+    const auto reject = [&](const std::string& reason) { ++rejected_[reason]; };
+    if (row.error) return reject(row.error->empty() ? "failed without a message" : *row.error);
+    const MeasurementShape& s = row.shape;
+    if (s.group_warps < 1 || s.concurrent_groups < 1 || s.chains < 1 || s.depth < 1)
+        return reject("shape with a count below one");
+    if (s.chains != 1 && kind_of(row.subject) == InstructionKind::barrier)
+        return reject("barriers in several chains: the barrier law knows one");
+    double cycles = 0;
+    if (row.cycles) {
+        cycles = *row.cycles;
+    } else if (row.clock_hz && row.seconds > 0) {
+        cycles = row.seconds * *row.clock_hz;
+        from_seconds_ = true;
+    } else {
+        return reject("no cycles, and no clock to make them from the event time");
+    }
+    if (!std::isfinite(cycles) || cycles <= 0) return reject("cycles not positive and finite");
+    samples_[s].push_back(cycles);
+}
+
+Curve CurveBuilder::finish(const std::string& subject) && {
+    Curve curve;
+    curve.subject = subject;
+    curve.rows = rows_;
+    curve.rejected = std::move(rejected_);
+    curve.from_seconds = from_seconds_;
+    for (auto& [shape, cycles] : samples_) {
+        std::sort(cycles.begin(), cycles.end());
+        CurvePoint point;
+        point.shape = shape;
+        point.cycles = median_of_sorted(cycles);
+        point.repetitions = std::move(cycles);
+        curve.points.push_back(std::move(point));
+    }
+    weigh(curve);
+    return curve;
+}
+
+std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
+    std::vector<std::string> order;
+    std::map<std::string, CurveBuilder> builders;
+    for (const MeasurementFile& file : files)
+        for (const MeasurementRow& row : file.rows) {
+            const auto [it, fresh] = builders.try_emplace(row.subject);
+            if (fresh) order.push_back(row.subject);
+            it->second.add(row);
+        }
+    std::vector<Curve> curves;
+    for (const std::string& subject : order)
+        curves.push_back(std::move(builders.at(subject)).finish(subject));
+    return curves;
+}
+
+double median_of_sorted(std::span<const double> ascending) {
+    const std::size_t n = ascending.size();
+    return n % 2 == 1 ? ascending[n / 2] : 0.5 * (ascending[n / 2 - 1] + ascending[n / 2]);
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return median_of_sorted(values);
+}
+
+// n <= 10 from 4 million samples per n, seeded; beyond, the asymptotic π/2n with the usual
+// correction.
+double median_variance(std::size_t n) {
+    static constexpr std::array<double, 11> table{1,      1,      0.5,    0.4485, 0.2982, 0.2870,
+                                                  0.2151, 0.2105, 0.1682, 0.1662, 0.1383};
+    return at_small(table, n, std::numbers::pi / (2 * static_cast<double>(n) + 1.14));
+}
+
+}  // namespace occupipe

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "fit/device_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "fit/curve.h"
+
+namespace occupipe {
+namespace {
+
+struct Fact {
+    std::string text;
+    const MeasurementFile* file = nullptr;
+};
+
+[[noreturn]] void fail(const MeasurementFile& file, const std::string& key,
+                       const std::string& reason) {
+    throw InputError(file.path, SourcePosition{}, "context." + key, reason);
+}
+
+// The one value that all files which have the key agree on.
+std::optional<Fact> agreed(std::span<const MeasurementFile> files, const std::string& key) {
+    std::optional<Fact> found;
+    for (const MeasurementFile& file : files) {
+        const auto it = file.context.find(key);
+        if (it == file.context.end() || it->second.empty()) continue;
+        if (!found) {
+            found = Fact{it->second, &file};
+        } else if (found->text != it->second) {
+            fail(file, key,
+                 fmt::format("is '{}', but '{}' in {}: files of different devices cannot make one "
+                             "profile",
+                             it->second, found->text, found->file->path));
+        }
+    }
+    return found;
+}
+
+double number(const Fact& fact, const std::string& key) {
+    double value = 0;
+    const char* const end = fact.text.data() + fact.text.size();
+    const auto [stop, error] = std::from_chars(fact.text.data(), end, value);
+    if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0)
+        fail(*fact.file, key, fmt::format("'{}' is not a positive number", fact.text));
+    return value;
+}
+
+std::int64_t count(const Fact& fact, const std::string& key, std::int64_t limit) {
+    const double value = number(fact, key);
+    if (value != std::floor(value) || value > static_cast<double>(limit))
+        fail(*fact.file, key, fmt::format("'{}' is not a count", fact.text));
+    return static_cast<std::int64_t>(value);
+}
+
+int required_count(std::span<const MeasurementFile> files, const std::string& key) {
+    const std::optional<Fact> fact = agreed(files, key);
+    if (!fact) fail(files.front(), key, "is missing, and a profile cannot do without it");
+    return static_cast<int>(count(*fact, key, std::numeric_limits<int>::max()));
+}
+
+std::optional<std::int64_t> limit(std::span<const MeasurementFile> files, const std::string& key) {
+    const std::optional<Fact> fact = agreed(files, key);
+    if (!fact) return std::nullopt;
+    return count(*fact, key, std::int64_t{1} << 52);
+}
+
+// The clock that rows witnessed, else the one that contexts claim.
+void find_clock(std::span<const MeasurementFile> files, DeviceFacts& facts) {
+    std::vector<double> seen;
+    for (const MeasurementFile& file : files)
+        for (const MeasurementRow& row : file.rows)
+            if (!row.error && row.clock_hz && std::isfinite(*row.clock_hz) && *row.clock_hz > 0)
+                seen.push_back(*row.clock_hz);
+    if (!seen.empty()) {
+        std::sort(seen.begin(), seen.end());
+        facts.clock_hz = median_of_sorted(seen);
+        facts.clock_spread = (seen.back() - seen.front()) / facts.clock_hz;
+        if (*facts.clock_spread > 0.01)
+            facts.notes.push_back(fmt::format(
+                "the clock moved during the measurements: {:.4g} to {:.4g} MHz, median {:.4g}",
+                seen.front() / 1e6, seen.back() / 1e6, facts.clock_hz / 1e6));
+        return;
+    }
+    std::vector<double> claimed;
+    for (const MeasurementFile& file : files)
+        if (const auto it = file.context.find("clock_hz"); it != file.context.end())
+            claimed.push_back(number({it->second, &file}, "clock_hz"));
+    if (claimed.empty())
+        fail(files.front(), "clock_hz",
+             "is missing, no row has witnessed a clock, and a profile cannot do without one");
+    facts.clock_hz = median(claimed);
+    facts.notes.emplace_back("no row witnessed a clock: clock_hz is what the device claims");
+}
+
+std::string text(std::span<const MeasurementFile> files, const std::string& key) {
+    const std::optional<Fact> fact = agreed(files, key);
+    return fact ? fact->text : std::string{};
+}
+
+}  // namespace
+
+DeviceFacts device_facts(std::span<const MeasurementFile> files) {
+    if (files.empty()) throw InputError("no measurement files");
+    DeviceFacts facts;
+    facts.device.name = text(files, "device_name");
+    if (facts.device.name.empty())
+        fail(files.front(), "device_name", "is missing, and a profile cannot do without it");
+    facts.device.vendor = text(files, "device_vendor");
+    facts.device.architecture = text(files, "device_architecture");
+    facts.device.compute_capability = text(files, "compute_capability");
+    facts.backend = text(files, "backend");
+    facts.cores = required_count(files, "cores");
+    facts.warp_size = required_count(files, "warp_size");
+    facts.limits.warps = limit(files, "limits_warps");
+    facts.limits.groups = limit(files, "limits_groups");
+    facts.limits.group_warps = limit(files, "limits_group_warps");
+    facts.limits.registers = limit(files, "limits_registers");
+    facts.limits.shared_memory_bytes = limit(files, "limits_shared_memory_bytes");
+    find_clock(files, facts);
+    return facts;
+}
+
+}  // namespace occupipe

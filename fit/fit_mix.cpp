@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+#include "fit/fit_mix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "fit/curve_model.h"
+#include "fit/dual.h"
+#include "fit/least_squares.h"
+#include "fit/statistics.h"
+
+namespace occupipe {
+namespace {
+
+// λ of an instruction alone and in a mix differ by more than their statistical errors (operand
+// ports, instruction fetch); the laws get this much room, relative.
+constexpr double partner_room = 0.01;
+// The laws hold at maximal occupancy only: a point counts when latency alone would allow this
+// multiple of what was measured.
+constexpr double saturation = 1.2;
+
+enum MixParameter : std::size_t { log_cpi1, log_cpi2, log_limit, mix_parameter_count };
+
+struct Slope {
+    double cycles_per_step = 0;
+    double relative_error = 0;
+};
+
+// Weighted straight line through time over depth at one shape; the intercept is the overhead.
+std::optional<Slope> slope_of(std::span<const CurvePoint* const> points) {
+    double w = 0, wx = 0, wy = 0;
+    for (const CurvePoint* p : points) {
+        const double weight = std::pow(p->cycles * p->log_error, -2);
+        w += weight;
+        wx += weight * static_cast<double>(p->shape.depth);
+        wy += weight * p->cycles;
+    }
+    double sxx = 0, sxy = 0;
+    for (const CurvePoint* p : points) {
+        const double weight = std::pow(p->cycles * p->log_error, -2);
+        const double x = static_cast<double>(p->shape.depth) - wx / w;
+        sxx += weight * x * x;
+        sxy += weight * x * (p->cycles - wy / w);
+    }
+    if (!(sxx > 0) || !(sxy > 0)) return std::nullopt;
+    const double slope = sxy / sxx;
+    return Slope{slope, 1 / std::sqrt(sxx) / slope};
+}
+
+// The points of one β: one per group shape at the highest number of instructions in flight.
+void add_points(const Curve& curve, int beta, std::vector<MixPoint>& out) {
+    int most = 0;
+    for (const CurvePoint& p : curve.points)
+        most = std::max(most, p.shape.warps() * p.shape.chains);
+    std::map<std::pair<int, int>, std::vector<const CurvePoint*>> by_shape;
+    for (const CurvePoint& p : curve.points)
+        if (p.shape.warps() * p.shape.chains == most)
+            by_shape[{p.shape.group_warps, p.shape.chains}].push_back(&p);
+    for (const auto& [shape, points] : by_shape) {
+        const std::optional<Slope> slope = slope_of(points);
+        if (!slope) continue;
+        const double share = static_cast<double>(beta) / (beta + 1);
+        out.push_back({beta, static_cast<double>(most), most * share / slope->cycles_per_step,
+                       slope->relative_error});
+    }
+}
+
+template <class T>
+T law_value(MixLaw law, std::span<const T> q, double beta) {
+    const T cpi1 = exp(q[log_cpi1]);
+    const T cpi2 = exp(q[log_cpi2]);
+    switch (law) {
+        case MixLaw::one_subsystem:
+            return mix_one_subsystem(cpi1, cpi2, beta);
+        case MixLaw::two_subsystems:
+            return mix_two_subsystems(cpi1, cpi2, beta);
+        case MixLaw::two_with_issue_limit:
+            break;
+    }
+    return mix_with_issue_limit(cpi1, cpi2, T(exp(q[log_limit])), beta);
+}
+
+struct Prior {
+    MixParameter parameter;
+    double log_value;
+    double error;
+};
+
+class MixFitter {
+public:
+    MixFitter(MixFit& out, const MixPartner& first, const MixPartner& second) : out_(out) {
+        add_prior(log_cpi1, first.cpi);
+        add_prior(log_cpi2, second.cpi);
+    }
+
+    void run();
+
+private:
+    void add_prior(MixParameter parameter, const std::optional<Estimate>& cpi);
+    std::vector<double> start(double limit_factor) const;
+    LeastSquaresSummary fit(MixLaw law) const;
+    std::size_t observations() const { return out_.points.size() + priors_.size(); }
+    void decide(const std::array<LeastSquaresSummary, mix_law_count>& fits);
+    void report_limit(const LeastSquaresSummary& fit, double dispersion);
+
+    MixFit& out_;
+    std::vector<Prior> priors_;
+    double highest_total_ = 0;
+};
+
+void MixFitter::add_prior(MixParameter parameter, const std::optional<Estimate>& cpi) {
+    if (!cpi || !cpi->identifiable) return;
+    const double statistical = cpi->std_error.value_or(0) / cpi->value;
+    priors_.push_back({parameter, std::log(cpi->value), std::hypot(statistical, partner_room)});
+}
+
+std::vector<double> MixFitter::start(double limit_factor) const {
+    double fastest = 0;  // highest throughput of type 1, and of type 2
+    double fastest_second = 0;
+    for (const MixPoint& p : out_.points) {
+        fastest = std::max(fastest, p.per_cycle);
+        fastest_second = std::max(fastest_second, p.per_cycle / p.beta);
+    }
+    std::vector<double> q{-std::log(fastest), -std::log(fastest_second),
+                          std::log(highest_total_ * limit_factor)};
+    for (const Prior& prior : priors_) q[prior.parameter] = prior.log_value;
+    return q;
+}
+
+// Residuals: log(law / measured) in standard errors, and each λ against what it is alone.
+LeastSquaresSummary MixFitter::fit(MixLaw law) const {
+    LeastSquaresProblem problem;
+    problem.residual_count = observations();
+    problem.fixed = {false, false, law != MixLaw::two_with_issue_limit};
+    problem.huber = 3.0;
+    problem.residual = [this, law](std::size_t i, std::span<const double> q, double& residual,
+                                   std::span<double> gradient) {
+        using D = Dual<mix_parameter_count>;
+        std::array<D, mix_parameter_count> x;
+        for (std::size_t k = 0; k < x.size(); ++k) x[k] = D::variable(q[k], k);
+        D r;
+        if (i < out_.points.size()) {
+            const MixPoint& p = out_.points[i];
+            const D value = law_value(law, std::span<const D>(x), p.beta);
+            r = log(value / D(p.per_cycle)) / D(p.relative_error);
+        } else {
+            const Prior& prior = priors_[i - out_.points.size()];
+            r = (x[prior.parameter] - D(prior.log_value)) / D(prior.error);
+        }
+        residual = r.value;
+        if (!gradient.empty()) std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
+        return true;
+    };
+    // The minimum of three bounds has a corner for every β; two starts for the limit find it.
+    LeastSquaresSummary best;
+    for (const double factor : {1.02, 1.3}) {
+        problem.start = start(factor);
+        LeastSquaresSummary s = solve(problem);
+        if (s.converged && (!best.converged || s.cost < best.cost)) best = std::move(s);
+        if (law != MixLaw::two_with_issue_limit) break;
+    }
+    return best;
+}
+
+void MixFitter::run() {
+    for (const MixPoint& p : out_.points)
+        highest_total_ = std::max(highest_total_, p.per_cycle * (p.beta + 1) / p.beta);
+    std::array<LeastSquaresSummary, mix_law_count> fits;
+    for (std::size_t law = 0; law < mix_law_count; ++law) {
+        fits[law] = fit(static_cast<MixLaw>(law));
+        if (!fits[law].converged) continue;
+        for (const MixPoint& p : out_.points)
+            out_.predicted[law].push_back(
+                law_value<double>(static_cast<MixLaw>(law), fits[law].parameters, p.beta));
+    }
+    decide(fits);
+}
+
+void MixFitter::decide(const std::array<LeastSquaresSummary, mix_law_count>& fits) {
+    constexpr std::array<std::size_t, mix_law_count> free{2, 2, 3};
+    const double n = static_cast<double>(observations());
+    // Errors of the points are those of repetitions; what every law misses alike must not decide
+    // between them, so the best law's own misfit sets the scale (quasi-AICc).
+    double dispersion = std::numeric_limits<double>::infinity();
+    for (std::size_t law = 0; law < mix_law_count; ++law)
+        if (fits[law].converged && n > static_cast<double>(free[law]))
+            dispersion =
+                std::min(dispersion, 2 * fits[law].cost / (n - static_cast<double>(free[law])));
+    dispersion = std::max(dispersion, 1.0);
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t law = 0; law < mix_law_count; ++law) {
+        if (!fits[law].converged) continue;
+        out_.criterion[law] = aicc(2 * fits[law].cost / dispersion, free[law], observations());
+        if (out_.criterion[law]) order.emplace_back(*out_.criterion[law], law);
+    }
+    if (order.size() < 2) {
+        out_.reason = fmt::format("{} usable values of β are too few to tell the laws apart",
+                                  out_.points.size());
+        return;
+    }
+    std::sort(order.begin(), order.end());
+    out_.ok = true;
+    out_.best = static_cast<MixLaw>(order[0].second);
+    out_.margin = order[1].first - order[0].first;
+    const bool best_shares = out_.best == MixLaw::one_subsystem;
+    for (const auto& [criterion, law] : order)
+        if ((static_cast<MixLaw>(law) == MixLaw::one_subsystem) != best_shares) {
+            out_.shared_margin = criterion - order[0].first;
+            break;
+        }
+    if (out_.shared_margin >= undecided_margin) out_.shared = best_shares;
+    if (dispersion > 4)
+        out_.notes.push_back(
+            fmt::format("no law fits within the errors (scale {:.2g}); the margin allows for that",
+                        std::sqrt(dispersion)));
+    report_limit(fits[static_cast<std::size_t>(MixLaw::two_with_issue_limit)], dispersion);
+}
+
+void MixFitter::report_limit(const LeastSquaresSummary& fit, double dispersion) {
+    if (out_.best == MixLaw::one_subsystem) return;
+    Estimate limit;
+    if (out_.best == MixLaw::two_with_issue_limit && out_.margin >= undecided_margin &&
+        fit.covariance) {
+        limit.value = std::exp(fit.parameters[log_limit]);
+        const double variance =
+            (*fit.covariance)[log_limit * mix_parameter_count + log_limit] * dispersion;
+        limit.std_error = limit.value * std::sqrt(variance);
+    } else {
+        limit.value = highest_total_;
+        limit.identifiable = false;
+        limit.note = "lower bound: the highest throughput seen";
+    }
+    out_.issue_limit = limit;
+}
+
+}  // namespace
+
+std::string_view to_string(MixLaw law) {
+    switch (law) {
+        case MixLaw::one_subsystem:
+            return "one subsystem";
+        case MixLaw::two_subsystems:
+            return "two subsystems";
+        case MixLaw::two_with_issue_limit:
+            break;
+    }
+    return "two subsystems with issue limit";
+}
+
+MixFit fit_mix(const std::string& first, const std::string& second,
+               std::span<const Curve* const> curves, const MixPartner& first_alone,
+               const MixPartner& second_alone) {
+    MixFit out;
+    out.first = first;
+    out.second = second;
+    std::vector<MixPoint> all;
+    for (const Curve* curve : curves)
+        if (const std::optional<Mix> mix = parse_mix(curve->subject))
+            add_points(*curve, mix->beta, all);
+    for (const MixPoint& p : all) {
+        if (first_alone.latency && second_alone.latency) {
+            const double alone = p.beta * *first_alone.latency + *second_alone.latency;
+            if (p.in_flight * p.beta / alone < saturation * p.per_cycle) {
+                out.notes.push_back(fmt::format("β = {} left out: {} warps do not hide the latency",
+                                                p.beta, p.in_flight));
+                continue;
+            }
+        }
+        out.points.push_back(p);
+    }
+    std::stable_sort(out.points.begin(), out.points.end(),
+                     [](const MixPoint& a, const MixPoint& b) { return a.beta < b.beta; });
+    if (out.points.size() < 2) {
+        out.reason = fmt::format(
+            "{} usable values of β (each needs two depths and enough warps), at least 2 are needed",
+            out.points.size());
+        return out;
+    }
+    MixFitter(out, first_alone, second_alone).run();
+    return out;
+}
+
+}  // namespace occupipe

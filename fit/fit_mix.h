@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Do two instructions share a subsystem, and is there a common issue limit? The three laws of
+// docs/model.md, section 2, set against the measured throughput of a mix over β.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/estimate.h"
+#include "fit/curve.h"
+
+namespace occupipe {
+
+enum class MixLaw { one_subsystem, two_subsystems, two_with_issue_limit };
+inline constexpr std::size_t mix_law_count = 3;
+std::string_view to_string(MixLaw law);
+
+// Throughput of type 1 at the highest occupancy measured, from the slope of time over depth.
+struct MixPoint {
+    int beta = 1;
+    double in_flight = 1;       // warps times chains
+    double per_cycle = 0;       // instructions of type 1 per cycle per core
+    double relative_error = 0;  // standard error
+};
+
+// What is known of the two instructions by themselves.
+struct MixPartner {
+    std::optional<Estimate> cpi;
+    std::optional<double> latency;
+};
+
+struct MixFit {
+    std::string first;
+    std::string second;
+    bool ok = false;
+    std::string reason;  // why there is no verdict at all; empty when ok
+
+    std::vector<MixPoint> points;
+    std::array<std::optional<double>, mix_law_count> criterion;  // AICc by law
+    std::array<std::vector<double>, mix_law_count> predicted;    // per_cycle, by law and point
+    MixLaw best = MixLaw::one_subsystem;
+    double margin = 0;  // AICc of the runner-up minus the best's
+    // Whether one subsystem or two is decided, and by how much; the issue limit aside.
+    std::optional<bool> shared;  // absent: undecided
+    double shared_margin = 0;
+    // Fitted when the limit shows; else, when two subsystems overlap, the lower bound that the
+    // highest total throughput gives.
+    std::optional<Estimate> issue_limit;
+    std::vector<std::string> notes;
+};
+
+// Difference of information criteria below which two laws count as equally good (Burnham and
+// Anderson, 2002, section 2.6).
+inline constexpr double undecided_margin = 2;
+
+// `curves` hold one mix's curve per β.
+MixFit fit_mix(const std::string& first, const std::string& second,
+               std::span<const Curve* const> curves, const MixPartner& first_alone,
+               const MixPartner& second_alone);
+
+}  // namespace occupipe

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// λ and Λ of one instruction from its measured curve: a joint robust fit of the boat-hull law over
+// all shapes and depths (docs/fitting.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/estimate.h"
+#include "core/instruction.h"
+#include "fit/curve.h"
+
+namespace occupipe {
+
+struct TimingFitOptions {
+    // Cycles of a kernel that runs no instruction at all, where known from elsewhere: then one
+    // depth is enough.
+    std::optional<double> known_overhead_cycles;
+    // Numbers of schedulers to try as the period of a staircase.
+    std::vector<int> schedulers{2, 4};
+    // Terms that the fit may add to the plain law where the data ask for them.
+    bool allow_group_overhead = true;
+    bool allow_contention = true;
+    bool allow_knee = true;
+};
+
+// How far the law misses the data beyond what their repetitions' spread explains.
+struct Misfit {
+    double relative_size = 0;      // root mean square
+    std::optional<double> runs_z;  // of the runs test over warps in flight, when it speaks
+};
+
+struct TimingFit {
+    std::string subject;
+    bool ok = false;
+    std::string reason;  // why there is no result; empty when ok
+
+    Estimate cpi;        // λ per core
+    Estimate latency;    // Λ; with contention its value for no other warp in flight
+    int schedulers = 1;  // copies of the subsystem that share λ; 1 = the data show no staircase
+    std::optional<Estimate> overhead;        // T0 [cycles]; absent when given from outside
+    std::optional<Estimate> group_overhead;  // [cycles per concurrent group]
+    std::optional<Estimate> contention;      // h: growth of Λ [cycles per instruction in flight]
+    std::optional<Estimate> knee;            // q: at the ridge the curve lies 2^q above the corner
+
+    std::vector<double> predicted;  // cycles, by point of the curve
+    std::vector<double> residuals;  // log(predicted / measured) in standard errors, by point
+    double residual_scale = 0;      // robust; 1 = as the repetitions' spread promises
+    int outlying_points = 0;        // beyond five standard errors
+    std::optional<Misfit> misfit;   // only when significant
+    std::vector<std::string> notes;
+};
+
+TimingFit fit_timing(const Curve& curve, InstructionKind kind,
+                     const TimingFitOptions& options = {});
+
+}  // namespace occupipe

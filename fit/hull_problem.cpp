@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "fit/hull_problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "fit/dual.h"
+
+namespace occupipe {
+namespace {
+
+constexpr double knee_start = 0.05;
+constexpr double knee_limit = 0.5;
+
+HullShape hull_shape(const MeasurementShape& s) {
+    return {static_cast<double>(s.group_warps), static_cast<double>(s.concurrent_groups),
+            static_cast<double>(s.chains), static_cast<double>(s.depth)};
+}
+
+template <class T>
+HullParameters<T> physical_of(std::span<const T> q, double scale) {
+    using std::exp;
+    HullParameters<T> p;
+    p.cpi = exp(q[log_cpi]);
+    p.latency = exp(q[log_latency]);
+    p.overhead = q[overhead_part] * T(scale);
+    p.group_overhead = q[group_overhead_part] * T(scale);
+    p.contention = q[contention_part] * p.latency;
+    p.knee = q[knee_width];
+    return p;
+}
+
+template <class T>
+T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p,
+            const HullShape& shape) {
+    switch (variant.regime) {
+        case Regime::both:
+            break;
+        case Regime::latency_only:
+            return p.overhead + p.group_overhead * T(shape.in_flight()) +
+                   p.latency * T(shape.depth);
+        case Regime::throughput_only:
+            return p.overhead + p.group_overhead * T(shape.in_flight()) +
+                   p.cpi * T(shape.depth * busiest_queue(shape, variant.schedulers));
+    }
+    return barrier ? barrier_cycles(p, shape, variant.schedulers)
+                   : hull_cycles(p, shape, variant.schedulers);
+}
+
+// Cycles per step at one in-flight count: slope over depth where there are several depths (the
+// median over group shapes), else time / depth.
+double period_at(const Curve& curve, double in_flight, double overhead) {
+    std::map<std::pair<int, int>, std::vector<const CurvePoint*>> by_group;
+    for (const CurvePoint& p : curve.points)
+        if (hull_shape(p.shape).in_flight() == in_flight)
+            by_group[{p.shape.group_warps, p.shape.chains}].push_back(&p);
+    std::vector<double> slopes;
+    std::vector<double> quotients;
+    for (const auto& [group, points] : by_group) {
+        const CurvePoint& a = *points.front();
+        const CurvePoint& b = *points.back();  // points ascend with depth
+        quotients.push_back(std::max(b.cycles - overhead, 0.01 * b.cycles) /
+                            static_cast<double>(b.shape.depth));
+        if (b.shape.depth > a.shape.depth && b.cycles > a.cycles)
+            slopes.push_back((b.cycles - a.cycles) /
+                             static_cast<double>(b.shape.depth - a.shape.depth));
+    }
+    return median(slopes.empty() ? quotients : slopes);
+}
+
+}  // namespace
+
+std::size_t HullVariant::free_parameters(bool overhead_known) const {
+    const std::size_t base = (regime == Regime::both ? 2U : 1U) + (overhead_known ? 0U : 1U);
+    return base + (group_overhead ? 1U : 0U) + (contention ? 1U : 0U) + (knee ? 1U : 0U);
+}
+
+HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
+                         std::optional<double> known_overhead)
+    : curve_(curve), barrier_(kind == InstructionKind::barrier), known_overhead_(known_overhead) {
+    std::set<double> in_flight;
+    std::set<std::int64_t> depths;
+    scale_ = curve.points.front().cycles;
+    for (const CurvePoint& p : curve.points) {
+        shapes_.push_back(hull_shape(p.shape));
+        in_flight.insert(shapes_.back().in_flight());
+        depths.insert(p.shape.depth);
+        scale_ = std::min(scale_, p.cycles);
+    }
+    smallest_ = *in_flight.begin();
+    largest_ = *in_flight.rbegin();
+    distinct_ = in_flight.size();
+    depths_ = depths.size();
+    const double overhead = known_overhead.value_or(0);
+    period_smallest_ = period_at(curve, smallest_, overhead);
+    period_largest_ = period_at(curve, largest_, overhead);
+}
+
+std::vector<double> HullProblem::start(const HullVariant& variant) const {
+    std::vector<double> q(hull_parameter_count, 0.0);
+    q[log_cpi] = std::log(period_largest_ / largest_ * variant.schedulers);
+    q[log_latency] = std::log(period_smallest_);
+    q[knee_width] = variant.knee ? knee_start : 0;
+    if (known_overhead_) {
+        q[overhead_part] = *known_overhead_ / scale_;
+        return q;
+    }
+    std::vector<double> rest;
+    const HullParameters<double> p = physical_of<double>(q, scale_);
+    for (std::size_t i = 0; i < shapes_.size(); ++i)
+        rest.push_back(curve_.points[i].cycles - cycles_of(variant, barrier_, p, shapes_[i]));
+    // Half of it keeps every prediction positive; the solver finds the rest.
+    q[overhead_part] = 0.5 * std::max(median(rest), 0.0) / scale_;
+    return q;
+}
+
+LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector<double> start,
+                                         std::optional<double> huber) const {
+    LeastSquaresProblem out;
+    out.residual_count = curve_.points.size();
+    out.start = std::move(start);
+    out.huber = huber;
+    out.fixed.assign(hull_parameter_count, false);
+    out.fixed[log_cpi] = variant.regime == Regime::latency_only;
+    out.fixed[log_latency] = variant.regime == Regime::throughput_only;
+    out.fixed[overhead_part] = known_overhead_.has_value();
+    out.fixed[group_overhead_part] = !variant.group_overhead;
+    out.fixed[contention_part] = !variant.contention;
+    out.fixed[knee_width] = !variant.knee;
+    out.lower.assign(hull_parameter_count, std::nullopt);
+    out.upper.assign(hull_parameter_count, std::nullopt);
+    out.lower[knee_width] = 0;
+    out.upper[knee_width] = knee_limit;
+    out.lower[contention_part] = 0;
+    out.residual = [this, variant](std::size_t i, std::span<const double> q, double& residual,
+                                   std::span<double> gradient) {
+        const CurvePoint& point = curve_.points[i];
+        if (gradient.empty()) {
+            const double t = cycles_of(variant, barrier_, physical_of(q, scale_), shapes_[i]);
+            if (!(t > 0)) return false;
+            residual = std::log(t / point.cycles) / point.log_error;
+            return true;
+        }
+        using D = Dual<hull_parameter_count>;
+        std::array<D, hull_parameter_count> x;
+        for (std::size_t k = 0; k < x.size(); ++k) x[k] = D::variable(q[k], k);
+        const D t =
+            cycles_of(variant, barrier_, physical_of(std::span<const D>(x), scale_), shapes_[i]);
+        if (!(t.value > 0)) return false;
+        const D r = log(t / D(point.cycles)) / D(point.log_error);
+        residual = r.value;
+        std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
+        return true;
+    };
+    return out;
+}
+
+HullParameters<double> HullProblem::physical(const std::vector<double>& parameters) const {
+    return physical_of<double>(parameters, scale_);
+}
+
+double HullProblem::predicted_cycles(const HullVariant& variant,
+                                     const std::vector<double>& parameters,
+                                     std::size_t point) const {
+    return cycles_of(variant, barrier_, physical(parameters), shapes_[point]);
+}
+
+}  // namespace occupipe

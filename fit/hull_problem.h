@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// One curve and one variant of the hull law as a least-squares problem on log(cycles): measured
+// and predicted times differ by factors, so a residual is log(predicted / measured) in units of
+// the point's standard error. The median over repetitions commutes with the logarithm.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/instruction.h"
+#include "fit/curve.h"
+#include "fit/curve_model.h"
+#include "fit/least_squares.h"
+
+namespace occupipe {
+
+// The order of the problem's parameters. λ and Λ by their logarithms, so that they stay positive;
+// overheads as parts of the shortest measured time and contention as a part of Λ, so that all are
+// of order one.
+enum HullParameter : std::size_t {
+    log_cpi,
+    log_latency,
+    overhead_part,
+    group_overhead_part,
+    contention_part,
+    knee_width,
+    hull_parameter_count
+};
+
+// `both` is the law. The other two are what the data would look like if the law's one half never
+// showed: they are set against it to decide whether λ or Λ is determined at all. In them a free
+// overhead per instruction in flight stands in the place of the starting ramp (M−1)·λ, so that no
+// number is drawn from a few cycles at the start of a kernel.
+enum class Regime { both, latency_only, throughput_only };
+
+struct HullVariant {
+    Regime regime = Regime::both;
+    int schedulers = 1;  // copies of the subsystem
+    bool group_overhead = false;
+    bool contention = false;
+    bool knee = false;
+
+    std::size_t free_parameters(bool overhead_known) const;
+};
+
+class HullProblem {
+public:
+    // `curve` must outlive this; it has at least one point.
+    HullProblem(const Curve& curve, InstructionKind kind, std::optional<double> known_overhead);
+
+    LeastSquaresProblem problem(const HullVariant& variant, std::vector<double> start,
+                                std::optional<double> huber) const;
+    std::vector<double> start(const HullVariant& variant) const;
+    HullParameters<double> physical(const std::vector<double>& parameters) const;
+    double predicted_cycles(const HullVariant& variant, const std::vector<double>& parameters,
+                            std::size_t point) const;
+
+    double overhead_scale() const { return scale_; }  // cycles of overhead_part = 1
+    double smallest_in_flight() const { return smallest_; }
+    double largest_in_flight() const { return largest_; }
+    std::size_t distinct_in_flight() const { return distinct_; }
+    std::size_t distinct_depths() const { return depths_; }
+
+private:
+    const Curve& curve_;
+    bool barrier_;
+    std::optional<double> known_overhead_;
+    std::vector<HullShape> shapes_;  // by point
+    double scale_ = 1;
+    double smallest_ = 0;
+    double largest_ = 0;
+    std::size_t distinct_ = 0;
+    std::size_t depths_ = 0;
+    double period_smallest_ = 0;  // cycles per step at the smallest and largest in-flight count
+    double period_largest_ = 0;
+};
+
+}  // namespace occupipe

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "fit/least_squares.h"
+
+#include <ceres/ceres.h>
+#include <glog/logging.h>
+
+#include <cassert>
+#include <cmath>
+#include <mutex>
+
+namespace occupipe {
+namespace {
+
+// glog is Ceres' logger: without initialisation its warnings go to stderr with a banner, and a
+// second initialisation aborts the process, so an embedding program's own one is respected.
+void quiet_logging() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        if (!google::IsGoogleLoggingInitialized()) google::InitGoogleLogging("occupipe");
+        FLAGS_minloglevel = google::GLOG_FATAL;
+        FLAGS_logtostderr = true;  // no log files in /tmp
+    });
+}
+
+// The parameters that are not fixed, and the way back to the full vector.
+struct FreeParameters {
+    std::vector<std::size_t> index;  // free position → full position
+    std::vector<double> full;
+
+    explicit FreeParameters(const LeastSquaresProblem& problem) : full(problem.start) {
+        for (std::size_t i = 0; i < full.size(); ++i)
+            if (problem.fixed.empty() || !problem.fixed[i]) index.push_back(i);
+    }
+    void expand(const double* free_values, std::vector<double>& out) const {
+        out = full;
+        for (std::size_t i = 0; i < index.size(); ++i) out[index[i]] = free_values[i];
+    }
+};
+
+// One residual as Ceres sees it. A block each, so that the loss applies to each by itself.
+class PointCost final : public ceres::CostFunction {
+public:
+    PointCost(const LeastSquaresProblem& problem, const FreeParameters& free, std::size_t point)
+        : problem_(problem), free_(free), point_(point) {
+        set_num_residuals(1);
+        mutable_parameter_block_sizes()->push_back(static_cast<int>(free.index.size()));
+    }
+
+    bool Evaluate(double const* const* parameters, double* residuals,
+                  double** jacobians) const override {
+        thread_local std::vector<double> full;
+        thread_local std::vector<double> gradient;
+        free_.expand(parameters[0], full);
+        const bool derive = jacobians != nullptr && jacobians[0] != nullptr;
+        gradient.assign(derive ? full.size() : 0, 0.0);
+        if (!problem_.residual(point_, full, residuals[0], gradient)) return false;
+        if (!std::isfinite(residuals[0])) return false;
+        if (!derive) return true;
+        for (std::size_t i = 0; i < free_.index.size(); ++i) {
+            jacobians[0][i] = gradient[free_.index[i]];
+            if (!std::isfinite(jacobians[0][i])) return false;
+        }
+        return true;
+    }
+
+private:
+    const LeastSquaresProblem& problem_;
+    const FreeParameters& free_;
+    std::size_t point_;
+};
+
+ceres::Solver::Options solver_options(const LeastSquaresOptions& options) {
+    ceres::Solver::Options o;
+    o.linear_solver_type = ceres::DENSE_QR;
+    o.max_num_iterations = options.max_iterations;
+    o.function_tolerance = options.tolerance;
+    o.gradient_tolerance = options.tolerance;
+    o.parameter_tolerance = options.tolerance;
+    o.logging_type = ceres::SILENT;
+    o.num_threads = 1;
+    return o;
+}
+
+std::optional<std::vector<double>> covariance_of(ceres::Problem& problem, const double* block,
+                                                 const FreeParameters& free) {
+    ceres::Covariance::Options options;
+    options.algorithm_type = ceres::DENSE_SVD;
+    options.apply_loss_function = false;
+    // Below this ratio of singular values (squared: of variances) a direction counts as not
+    // determined; parameters are scaled to order one by the callers.
+    options.min_reciprocal_condition_number = 1e-12;
+    ceres::Covariance covariance(options);
+    const std::vector<std::pair<const double*, const double*>> pairs{{block, block}};
+    if (!covariance.Compute(pairs, &problem)) return std::nullopt;
+    const std::size_t n = free.index.size();
+    const std::size_t p = free.full.size();
+    std::vector<double> small(n * n);
+    if (!covariance.GetCovarianceBlock(block, block, small.data())) return std::nullopt;
+    std::vector<double> out(p * p, 0.0);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) {
+            if (!std::isfinite(small[i * n + j])) return std::nullopt;
+            out[free.index[i] * p + free.index[j]] = small[i * n + j];
+        }
+    return out;
+}
+
+// Plain residuals and derivatives at the solution; false when the model is not defined there.
+bool linearise(const LeastSquaresProblem& problem, const FreeParameters& free,
+               LeastSquaresSummary& summary) {
+    const std::size_t p = summary.parameters.size();
+    summary.residuals.assign(problem.residual_count, 0.0);
+    summary.jacobian.assign(problem.residual_count * p, 0.0);
+    std::vector<double> gradient(p);
+    for (std::size_t i = 0; i < problem.residual_count; ++i) {
+        gradient.assign(p, 0.0);
+        if (!problem.residual(i, summary.parameters, summary.residuals[i], gradient)) return false;
+        for (const std::size_t j : free.index) summary.jacobian[i * p + j] = gradient[j];
+    }
+    return true;
+}
+
+}  // namespace
+
+LeastSquaresSummary solve(const LeastSquaresProblem& problem, const LeastSquaresOptions& options) {
+    assert(problem.fixed.empty() || problem.fixed.size() == problem.start.size());
+    assert(problem.lower.empty() || problem.lower.size() == problem.start.size());
+    assert(problem.upper.empty() || problem.upper.size() == problem.start.size());
+    quiet_logging();
+    const FreeParameters free(problem);
+    LeastSquaresSummary out;
+    out.parameters = problem.start;
+    if (free.index.empty() || problem.residual_count < free.index.size()) {
+        out.message = "fewer points than parameters";
+        return out;
+    }
+    std::vector<double> block;
+    for (const std::size_t i : free.index) block.push_back(problem.start[i]);
+
+    ceres::Problem::Options ownership;
+    ownership.loss_function_ownership = ceres::DO_NOT_TAKE_OWNERSHIP;
+    ownership.enable_fast_removal = false;
+    ceres::Problem ceres_problem(ownership);
+    ceres::HuberLoss huber(problem.huber.value_or(1.0));
+    ceres::LossFunction* loss = problem.huber ? &huber : nullptr;
+    for (std::size_t i = 0; i < problem.residual_count; ++i)
+        ceres_problem.AddResidualBlock(new PointCost(problem, free, i), loss, block.data());
+    for (std::size_t i = 0; i < free.index.size(); ++i) {
+        const std::size_t full = free.index[i];
+        const int at = static_cast<int>(i);
+        if (!problem.lower.empty() && problem.lower[full])
+            ceres_problem.SetParameterLowerBound(block.data(), at, *problem.lower[full]);
+        if (!problem.upper.empty() && problem.upper[full])
+            ceres_problem.SetParameterUpperBound(block.data(), at, *problem.upper[full]);
+    }
+
+    ceres::Solver::Summary summary;
+    ceres::Solve(solver_options(options), &ceres_problem, &summary);
+    out.iterations = static_cast<int>(summary.iterations.size());
+    out.message = summary.message;
+    out.cost = summary.final_cost;
+    out.converged = summary.IsSolutionUsable() && std::isfinite(summary.final_cost);
+    if (!out.converged) return out;
+    free.expand(block.data(), out.parameters);
+    if (!linearise(problem, free, out)) {
+        out.converged = false;
+        out.message = "the model is not defined at the solution";
+        return out;
+    }
+    if (options.want_covariance) out.covariance = covariance_of(ceres_problem, block.data(), free);
+    return out;
+}
+
+}  // namespace occupipe

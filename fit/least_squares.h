@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Non-linear least squares with a robust loss and the covariance of the result: the only door to
+// Ceres Solver. Numerical failure is data in the summary, never an exception.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace occupipe {
+
+// Residual `index` at `parameters`; fills `gradient` with its partial derivatives unless that is
+// empty. Returns false where the model is not defined (the solver then takes a shorter step).
+using ResidualFunction = std::function<bool(std::size_t index, std::span<const double> parameters,
+                                            double& residual, std::span<double> gradient)>;
+
+struct LeastSquaresProblem {
+    std::size_t residual_count = 0;
+    ResidualFunction residual;
+    std::vector<double> start;
+    std::vector<bool> fixed;                   // empty = all parameters are free
+    std::vector<std::optional<double>> lower;  // empty = none
+    std::vector<std::optional<double>> upper;  // empty = none
+    std::optional<double> huber;               // residuals beyond this count linearly
+};
+
+struct LeastSquaresOptions {
+    int max_iterations = 200;
+    double tolerance = 1e-14;  // of cost, gradient and step
+    bool want_covariance = true;
+};
+
+struct LeastSquaresSummary {
+    bool converged = false;
+    std::string message;
+    int iterations = 0;
+    double cost = 0;  // half the sum of the (robustified) squared residuals
+    std::vector<double> parameters;
+    std::vector<double> residuals;  // as the function gives them, before the loss
+    std::vector<double> jacobian;   // row-major, residual_count x parameters; fixed columns are 0
+    // (JᵀJ)⁻¹ of the plain residuals, row-major; zero rows for fixed parameters. Absent when JᵀJ
+    // is singular: the data do not determine every free parameter.
+    std::optional<std::vector<double>> covariance;
+};
+
+LeastSquaresSummary solve(const LeastSquaresProblem& problem,
+                          const LeastSquaresOptions& options = {});
+
+}  // namespace occupipe

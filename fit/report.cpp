@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "fit/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace occupipe {
+namespace {
+
+// Two significant digits of the error decide how many decimals are shown.
+int decimals(double value, double error) {
+    const double smallest = error > 0 ? error : 1e-3 * std::abs(value);
+    return std::clamp(static_cast<int>(std::ceil(1 - std::log10(smallest))), 0, 8);
+}
+
+// Columns are padded by characters, not bytes: λ, ± and ≤ take two or three bytes each.
+std::string padded(const std::string& text, std::size_t width) {
+    const auto characters =
+        static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+            return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+        }));
+    return text + std::string(width > characters ? width - characters : 1, ' ');
+}
+
+std::string flags(const SubjectReport& s) {
+    std::vector<std::string> words;
+    if (!s.fit.cpi.identifiable) words.emplace_back("λ " + s.fit.cpi.note);
+    if (!s.fit.latency.identifiable) words.emplace_back("Λ " + s.fit.latency.note);
+    if (s.fit.schedulers > 1)
+        words.push_back(fmt::format("one copy per scheduler ({})", s.fit.schedulers));
+    if (s.fit.contention)
+        words.push_back(fmt::format("Λ +{:.3g} per warp", s.fit.contention->value));
+    if (s.fit.knee) words.push_back(fmt::format("round knee {:.2g}", s.fit.knee->value));
+    words.insert(words.end(), s.fit.notes.begin(), s.fit.notes.end());
+    if (s.curve.rejected_rows() > 0)
+        words.push_back(
+            fmt::format("{} of {} rows rejected", s.curve.rejected_rows(), s.curve.rows));
+    return fmt::format("{}", fmt::join(words, "; "));
+}
+
+std::string mix_line(const MixFit& mix) {
+    if (!mix.ok) return fmt::format("{} with {}: {}", mix.first, mix.second, mix.reason);
+    std::string text = fmt::format("{} with {}: {}{} (margin {:.3g})", mix.first, mix.second,
+                                   mix.margin < undecided_margin ? "undecided, best " : "",
+                                   to_string(mix.best), mix.margin);
+    if (mix.issue_limit)
+        text += mix.issue_limit->identifiable
+                    ? fmt::format(", IL {}", format_estimate(*mix.issue_limit))
+                    : fmt::format(", IL at least {:.3g}", mix.issue_limit->value);
+    return text;
+}
+
+std::string optional_row(const char* name, const std::optional<Estimate>& e) {
+    return e ? fmt::format("| {} | {} |\n", name, format_estimate(*e)) : std::string{};
+}
+
+std::string rounded(const std::optional<double>& value) {
+    return value ? fmt::format(" (nearest multiple of 1/IL: {:g})", *value) : std::string{};
+}
+
+// The hull: cycles per instruction against instructions in flight, deepest point of each shape.
+std::string curve_table(const SubjectReport& s) {
+    std::string out =
+        "| group x groups x chains | in flight | depth | cycles | cycles/instruction | fit | "
+        "residual % | in std. errors |\n|---|---|---|---|---|---|---|---|\n";
+    for (std::size_t i = 0; i < s.curve.points.size(); ++i) {
+        const CurvePoint& p = s.curve.points[i];
+        const double m = static_cast<double>(p.shape.warps()) * p.shape.chains;
+        const double instructions = m * static_cast<double>(p.shape.depth);
+        out += fmt::format(
+            "| {} x {} x {} | {} | {} | {:.1f} | {:.5g} | {:.5g} | {:+.2f} | "
+            "{:+.1f} |\n",
+            p.shape.group_warps, p.shape.concurrent_groups, p.shape.chains, m, p.shape.depth,
+            p.cycles, p.cycles / instructions, s.fit.predicted[i] / instructions,
+            100 * (s.fit.predicted[i] / p.cycles - 1), s.fit.residuals[i]);
+    }
+    return out;
+}
+
+std::string subject_section(const SubjectReport& s) {
+    std::string out = fmt::format("\n## {}\n\n", s.curve.subject);
+    if (s.curve.rejected_rows() > 0)
+        out += fmt::format("Rejected: {} of {} rows: {}.\n\n", s.curve.rejected_rows(),
+                           s.curve.rows, s.curve.rejection_summary());
+    if (!s.fit.ok) return out + fmt::format("Not fitted: {}.\n", s.fit.reason);
+    out += "| parameter | value |\n|---|---|\n";
+    out +=
+        fmt::format("| λ per core | {}{} |\n", format_estimate(s.fit.cpi), rounded(s.rounded_cpi));
+    out +=
+        fmt::format("| Λ | {}{} |\n", format_estimate(s.fit.latency), rounded(s.rounded_latency));
+    out += fmt::format("| subsystem | {} |\n", s.subsystem);
+    if (s.fit.schedulers > 1)
+        out += fmt::format("| copies per core | {} (staircase) |\n", s.fit.schedulers);
+    out += optional_row("overhead, cycles", s.fit.overhead);
+    out += optional_row("overhead per group, cycles", s.fit.group_overhead);
+    out += optional_row("contention h, cycles per instruction in flight", s.fit.contention);
+    out += optional_row("knee width q", s.fit.knee);
+    if (s.curve.spread_known)
+        out += fmt::format("| spread of single repetitions | {:.2g} % |\n", 100 * s.curve.spread);
+    out += fmt::format("| residuals, in standard errors of their points | {:.2f} |\n",
+                       s.fit.residual_scale);
+    for (const std::string& note : s.fit.notes) out += fmt::format("\nNote: {}.\n", note);
+    return out + "\n" + curve_table(s);
+}
+
+std::string mix_section(const MixFit& mix) {
+    std::string out =
+        fmt::format("\n## mix of {} (β) with {}\n\n{}.\n", mix.first, mix.second, mix_line(mix));
+    for (const std::string& note : mix.notes) out += fmt::format("\nNote: {}.\n", note);
+    if (!mix.ok) return out;
+    out += fmt::format("\n| β | {} per cycle | std. error % |", mix.first);
+    std::string rule = "|---|---|---|";
+    std::string criteria = "| AICc | | |";
+    for (std::size_t law = 0; law < mix_law_count; ++law) {
+        if (mix.predicted[law].empty()) continue;
+        out += fmt::format(" {} |", to_string(static_cast<MixLaw>(law)));
+        rule += "---|";
+        criteria += mix.criterion[law] ? fmt::format(" {:.2f} |", *mix.criterion[law])
+                                       : std::string(" too few points |");
+    }
+    out += "\n" + rule + "\n";
+    for (std::size_t i = 0; i < mix.points.size(); ++i) {
+        out += fmt::format("| {} | {:.5g} | {:.2f} |", mix.points[i].beta, mix.points[i].per_cycle,
+                           100 * mix.points[i].relative_error);
+        for (const auto& predicted : mix.predicted)
+            if (!predicted.empty()) out += fmt::format(" {:.5g} |", predicted[i]);
+        out += "\n";
+    }
+    return out + criteria + "\n";
+}
+
+}  // namespace
+
+std::string format_estimate(const Estimate& e) {
+    if (!e.identifiable) return fmt::format("{:.4g} ({})", e.value, e.note);
+    if (!e.std_error) return fmt::format("{:.4g}", e.value);
+    const int digits = decimals(e.value, *e.std_error);
+    return fmt::format("{:.{}f} ± {:.{}f}", e.value, digits, *e.std_error, digits);
+}
+
+std::string format_fit_table(const FitOutcome& outcome) {
+    const auto brief = [](const Estimate& e) {
+        return e.identifiable ? format_estimate(e) : fmt::format("≤ {:.4g}", e.value);
+    };
+    std::size_t width = 12;
+    for (const SubjectReport& s : outcome.subjects)
+        width = std::max(width, s.curve.subject.size() + 2);
+    std::string out = padded("instruction", width) + padded("subsystem", 11) +
+                      padded("λ [cycles]", 22) + padded("Λ [cycles]", 22) + "flags\n";
+    for (const SubjectReport& s : outcome.subjects) {
+        out += padded(s.curve.subject, width);
+        std::string line = s.fit.ok ? padded(s.subsystem, 11) + padded(brief(s.fit.cpi), 22) +
+                                          padded(brief(s.fit.latency), 22) + flags(s)
+                                    : "not fitted: " + s.fit.reason;
+        line.erase(line.find_last_not_of(' ') + 1);
+        out += line + "\n";
+    }
+    for (const MixFit& mix : outcome.mixes) out += "mix " + mix_line(mix) + "\n";
+    if (outcome.profile.issue.limit)
+        out += fmt::format("issue limit {:.3g} warp-instructions per cycle per core\n",
+                           *outcome.profile.issue.limit);
+    for (const std::string& note : outcome.notes) out += "note: " + note + "\n";
+    return out;
+}
+
+std::string format_fit_report(const FitOutcome& outcome) {
+    const GpuProfile& profile = outcome.profile;
+    std::string out =
+        fmt::format("# Fit of {}\n\n{} cores, {} threads per warp, {:.4g} MHz\n",
+                    profile.device.name, profile.cores, profile.warp_size, profile.clock_hz / 1e6);
+    for (const auto& [key, value] : profile.provenance.entries)
+        if (key == "warning") out += fmt::format("\n**{}**\n", value.text);
+    for (const std::string& note : outcome.notes) out += fmt::format("\nNote: {}.\n", note);
+    out +=
+        "\nλ: cycles per instruction and core; Λ: latency in cycles; ± one standard error. "
+        "How they are found: docs/fitting.md.\n";
+    for (const SubjectReport& s : outcome.subjects) out += subject_section(s);
+    for (const MixFit& mix : outcome.mixes) out += mix_section(mix);
+    return out;
+}
+
+}  // namespace occupipe

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "fit/curve.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/fit/synthetic.h"
+
+namespace occupipe {
+namespace {
+
+using test::row_of;
+
+constexpr MeasurementShape shape{2, 3, 1, 512};
+
+TEST(Curve, PointIsTheMedianOfItsRepetitions) {
+    MeasurementFile file;
+    for (const double c : {100.0, 900.0, 101.0, 99.0, 102.0})
+        file.rows.push_back(row_of("fma.f32", shape, c, 0));
+    const auto curves = curves_of(std::span(&file, 1));
+    ASSERT_EQ(curves.size(), 1U);
+    ASSERT_EQ(curves[0].points.size(), 1U);
+    EXPECT_EQ(curves[0].points[0].cycles, 101);
+    EXPECT_EQ(curves[0].points[0].repetitions.size(), 5U);
+    EXPECT_TRUE(curves[0].spread_known);
+}
+
+TEST(Curve, UnusableRowsAreCountedByReason) {
+    MeasurementFile file;
+    file.rows.push_back(row_of("fma.f32", shape, 100, 0));
+    file.rows.push_back(row_of("fma.f32", shape, 0, 1));
+    file.rows.push_back(row_of("fma.f32", shape, -5, 2));
+    file.rows.push_back(row_of("fma.f32", shape, std::numeric_limits<double>::quiet_NaN(), 3));
+    MeasurementRow failed = row_of("fma.f32", shape, 100, 4);
+    failed.error = "launch failed";
+    file.rows.push_back(failed);
+    MeasurementRow blind = row_of("fma.f32", shape, 100, 5);
+    blind.cycles.reset();
+    blind.clock_hz.reset();
+    file.rows.push_back(blind);
+    file.rows.push_back(row_of("fma.f32", {2, 3, 1, 0}, 100, 6));
+    const Curve curve = curves_of(std::span(&file, 1))[0];
+    EXPECT_EQ(curve.rows, 7);
+    EXPECT_EQ(curve.rejected_rows(), 6);
+    EXPECT_EQ(curve.rejected.at("launch failed"), 1);
+    EXPECT_EQ(curve.rejected.at("cycles not positive and finite"), 3);
+    EXPECT_EQ(curve.points.size(), 1U);
+    EXPECT_FALSE(curve.spread_known);
+}
+
+TEST(Curve, BarriersInSeveralChainsAreRejected) {
+    MeasurementFile file;
+    file.rows.push_back(row_of("bar.sync", {2, 3, 2, 512}, 100, 0));
+    EXPECT_EQ(curves_of(std::span(&file, 1))[0].rejected_rows(), 1);
+}
+
+TEST(Curve, CyclesFromEventTimeAreMarked) {
+    MeasurementFile file;
+    MeasurementRow row = row_of("fma.f32", shape, 100, 0);
+    row.cycles.reset();
+    row.seconds = 2e-6;
+    row.clock_hz = 1e9;
+    file.rows.push_back(row);
+    const Curve curve = curves_of(std::span(&file, 1))[0];
+    ASSERT_EQ(curve.points.size(), 1U);
+    EXPECT_NEAR(curve.points[0].cycles, 2000, 1e-9);
+    EXPECT_TRUE(curve.from_seconds);
+}
+
+TEST(Curve, PooledSpreadIsThatOfTheRepetitionsAndIgnoresOutliers) {
+    for (const double outliers : {0.0, 0.01}) {
+        MeasurementFile file;
+        std::mt19937_64 random(5);
+        test::add_rows(
+            file, "fma.f32", test::gpu_shapes(),
+            [](const auto& s) {
+                return test::hull_time({"", 1, 20}, s);
+            },
+            {0.02, 5, outliers}, random);
+        const Curve curve = curves_of(std::span(&file, 1))[0];
+        EXPECT_NEAR(curve.spread, 0.02, 0.002) << "outlier share " << outliers;
+    }
+}
+
+TEST(Curve, RepeatingExactlyDoesNotMakeAnErrorOfZero) {
+    MeasurementFile file;
+    for (int r = 0; r < 5; ++r) file.rows.push_back(row_of("fma.f32", shape, 1000, r));
+    const Curve curve = curves_of(std::span(&file, 1))[0];
+    EXPECT_EQ(curve.spread, 0);
+    EXPECT_GT(curve.points[0].log_error, 1e-4);
+}
+
+TEST(Curve, SubjectsOfSeveralFilesMerge) {
+    std::vector<MeasurementFile> files(2);
+    files[0].rows.push_back(row_of("fma.f32", shape, 100, 0));
+    files[0].rows.push_back(row_of("add.f32", shape, 100, 0));
+    files[1].rows.push_back(row_of("fma.f32", shape, 102, 0));
+    const auto curves = curves_of(files);
+    ASSERT_EQ(curves.size(), 2U);
+    EXPECT_EQ(curves[0].subject, "fma.f32");
+    EXPECT_EQ(curves[0].points[0].cycles, 101);
+    EXPECT_EQ(curves[1].subject, "add.f32");
+}
+
+}  // namespace
+}  // namespace occupipe

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#include "fit/fit_timing.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/fit/synthetic.h"
+#include "tests/fit/tiny_core.h"
+
+namespace occupipe {
+namespace {
+
+using test::Noise;
+using test::Truth;
+
+Curve curve_from(const Truth& truth, const std::vector<MeasurementShape>& shapes,
+                 const test::TimeLaw& law, const Noise& noise, std::uint64_t seed) {
+    MeasurementFile file;
+    std::mt19937_64 random(seed);
+    test::add_rows(file, truth.name, shapes, law, noise, random);
+    return curves_of(std::span(&file, 1))[0];
+}
+
+Curve hull_curve(const Truth& truth, const std::vector<MeasurementShape>& shapes,
+                 const Noise& noise, std::uint64_t seed, double overhead = 0) {
+    return curve_from(
+        truth, shapes,
+        [&](const MeasurementShape& s) { return overhead + test::time_of(truth, s); }, noise, seed);
+}
+
+TimingFit fit(const Curve& curve, const TimingFitOptions& options = {}) {
+    return fit_timing(curve, kind_of(curve.subject), options);
+}
+
+std::vector<MeasurementShape> warps(std::initializer_list<int> counts,
+                                    std::initializer_list<int> depths = {512, 1024, 2048}) {
+    std::vector<MeasurementShape> shapes;
+    for (const int w : counts)
+        for (const int n : depths) shapes.push_back({1, w, 1, n});
+    return shapes;
+}
+
+bool near_enough(const Estimate& e, double truth) {
+    return std::abs(e.value - truth) <= std::max(3 * e.std_error.value(), 0.02 * truth);
+}
+
+TEST(FitTiming, RecoversPublishedValuesFromNoisyCurvesForManySeeds) {
+    int inside = 0;
+    int all = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed)
+        for (const Truth& truth : test::gtx_1060()) {
+            const TimingFit f = fit(hull_curve(truth, test::gpu_shapes(), {0.02, 5}, seed));
+            ASSERT_TRUE(f.ok) << truth.name << ": " << f.reason;
+            ASSERT_TRUE(f.cpi.identifiable && f.latency.identifiable) << truth.name;
+            EXPECT_TRUE(near_enough(f.cpi, truth.cpi)) << truth.name << " seed " << seed;
+            EXPECT_TRUE(near_enough(f.latency, truth.latency)) << truth.name << " seed " << seed;
+            // Nothing is added to the law that is not in the data.
+            all += 2;
+            inside += std::abs(f.cpi.value - truth.cpi) <= 1.96 * *f.cpi.std_error;
+            inside += std::abs(f.latency.value - truth.latency) <= 1.96 * *f.latency.std_error;
+        }
+    // 800 intervals of 95 %: three standard deviations of the count are 2.3 %.
+    EXPECT_GT(inside, all * 0.92);
+    EXPECT_LT(inside, all * 0.98);
+}
+
+TEST(FitTiming, NoiselessCurvesGiveTheirParametersBack) {
+    for (const Truth& truth : test::gtx_1060()) {
+        const TimingFit f = fit(hull_curve(truth, test::gpu_shapes(), {0, 3}, 1, 250));
+        ASSERT_TRUE(f.ok) << f.reason;
+        EXPECT_NEAR(f.cpi.value, truth.cpi, 1e-6 * truth.cpi) << truth.name;
+        EXPECT_NEAR(f.latency.value, truth.latency, 1e-6 * truth.latency) << truth.name;
+        ASSERT_TRUE(f.overhead);
+        EXPECT_NEAR(f.overhead->value, 250, 0.1) << truth.name;
+        EXPECT_GT(*f.cpi.std_error, 0);
+        EXPECT_FALSE(f.misfit);
+        EXPECT_EQ(f.schedulers, 1);
+        EXPECT_FALSE(f.contention || f.knee || f.group_overhead);
+    }
+}
+
+TEST(FitTiming, ChainsStandForWarpsAndALargeOverheadIsAbsorbed) {
+    // A CPU through OpenCL: one warp, chains only, tens of microseconds of launch.
+    std::vector<MeasurementShape> shapes;
+    for (int c = 1; c <= 10; ++c)
+        for (const int n : {65536, 131072, 262144}) shapes.push_back({1, 1, c, n});
+    const Truth truth{"fma.f32", 0.5, 4};
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const TimingFit f = fit(hull_curve(truth, shapes, {0.02, 5}, seed, 1e5));
+        ASSERT_TRUE(f.ok) << f.reason;
+        EXPECT_TRUE(near_enough(f.cpi, truth.cpi)) << seed << ": " << f.cpi.value;
+        EXPECT_TRUE(near_enough(f.latency, truth.latency)) << seed << ": " << f.latency.value;
+    }
+}
+
+TEST(FitTiming, WithoutAPlateauCpiIsABoundAndLatencyIsStillFound) {
+    const Truth truth{"ld.global.f32", 12, 345};  // ridge at 28.75 warps
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const TimingFit f = fit(hull_curve(truth, warps({1, 2, 4, 8, 12, 16, 20}), {}, seed));
+        ASSERT_TRUE(f.ok) << f.reason;
+        EXPECT_FALSE(f.cpi.identifiable);
+        EXPECT_FALSE(f.cpi.std_error);
+        EXPECT_GE(f.cpi.value, truth.cpi);  // an upper bound
+        EXPECT_NE(f.cpi.note.find("upper bound"), std::string::npos);
+        EXPECT_TRUE(f.latency.identifiable);
+        EXPECT_TRUE(near_enough(f.latency, truth.latency));
+    }
+}
+
+TEST(FitTiming, WithoutABowLatencyIsABoundAndCpiIsStillFound) {
+    const Truth truth{"div.f64", 47, 90};  // ridge below 2 warps
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const TimingFit f = fit(hull_curve(truth, warps({4, 8, 12, 16, 32, 64}), {}, seed));
+        ASSERT_TRUE(f.ok) << f.reason;
+        EXPECT_TRUE(f.cpi.identifiable);
+        EXPECT_TRUE(near_enough(f.cpi, truth.cpi));
+        EXPECT_FALSE(f.latency.identifiable);
+        EXPECT_FALSE(f.latency.std_error);
+        EXPECT_GE(f.latency.value, truth.latency);
+    }
+}
+
+TEST(FitTiming, LatencyHiddenBehindCpiIsNotInvented) {
+    // One warp already keeps the unit busy: Λ < λ.
+    const Truth truth{"div.f64", 47, 30};
+    const TimingFit f = fit(hull_curve(truth, warps({1, 2, 4, 8}), {}, 3));
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_TRUE(near_enough(f.cpi, truth.cpi));
+    EXPECT_FALSE(f.latency.identifiable);
+    EXPECT_NEAR(f.latency.value, 47, 2);
+}
+
+TEST(FitTiming, OneShapeGivesTwoBounds) {
+    const TimingFit f = fit(hull_curve({"fma.f32", 1, 20}, warps({8}), {}, 3));
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_FALSE(f.cpi.identifiable);
+    EXPECT_FALSE(f.latency.identifiable);
+    EXPECT_GE(f.latency.value, 20 * 0.99);
+    EXPECT_GE(f.cpi.value, 1);
+}
+
+TEST(FitTiming, OneDepthNeedsAKnownOverhead) {
+    const Truth truth{"fma.f32", 1, 20};
+    const Curve curve = hull_curve(truth, warps({1, 2, 4, 8, 16, 24, 32, 64}, {1024}), {}, 3, 400);
+    const TimingFit refused = fit(curve);
+    EXPECT_FALSE(refused.ok);
+    EXPECT_NE(refused.reason.find("depth"), std::string::npos);
+    TimingFitOptions known;
+    known.known_overhead_cycles = 400;
+    const TimingFit f = fit(curve, known);
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_FALSE(f.overhead);
+    EXPECT_TRUE(near_enough(f.cpi, truth.cpi));
+    EXPECT_TRUE(near_enough(f.latency, truth.latency));
+}
+
+TEST(FitTiming, TooLittleDataIsRefusedWithAReason) {
+    const TimingFit two = fit(hull_curve({"fma.f32", 1, 20}, warps({8}, {512, 1024}), {}, 3));
+    EXPECT_FALSE(two.ok);
+    EXPECT_NE(two.reason.find("at least 3"), std::string::npos);
+    Curve empty;
+    empty.subject = "fma.f32";
+    empty.rows = 4;
+    empty.rejected["launch failed"] = 4;
+    const TimingFit none = fit(empty);
+    EXPECT_FALSE(none.ok);
+    EXPECT_NE(none.reason.find("launch failed"), std::string::npos);
+}
+
+TEST(FitTiming, WildRepetitionsAndWildPointsDoNotMoveTheResult) {
+    const Truth truth{"mul.s32", 0.75, 12};
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        Curve curve = hull_curve(truth, test::gpu_shapes(), {0.02, 5, 0.01, 3}, seed);
+        for (std::size_t i = 20; i < curve.points.size(); i += 60) curve.points[i].cycles *= 3;
+        const TimingFit f = fit(curve);
+        ASSERT_TRUE(f.ok) << f.reason;
+        EXPECT_TRUE(near_enough(f.cpi, truth.cpi)) << seed;
+        EXPECT_TRUE(near_enough(f.latency, truth.latency)) << seed;
+        EXPECT_GE(f.outlying_points, 4) << seed;
+    }
+}
+
+TEST(FitTiming, OneRepetitionPerPointStillGivesErrors) {
+    const Truth truth{"mul.s32", 0.75, 12};
+    int inside = 0;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        const TimingFit f = fit(hull_curve(truth, test::gpu_shapes(), {0.02, 1}, seed));
+        ASSERT_TRUE(f.ok) << f.reason;
+        inside += std::abs(f.cpi.value - truth.cpi) <= 1.96 * *f.cpi.std_error;
+        inside += std::abs(f.latency.value - truth.latency) <= 1.96 * *f.latency.std_error;
+    }
+    EXPECT_GE(inside, 86);  // of 100, expected 95
+}
+
+TEST(FitTiming, StaircaseOfSchedulersIsFoundAndNotAveragedOver) {
+    // λ = 16 per core = 64 per scheduler; from the event simulation.
+    const test::TinyCore core{.cpi = 64, .latency = 300, .schedulers = 4};
+    const Truth truth{"fma.f64", 16, 300};
+    std::vector<MeasurementShape> shapes;
+    for (int w = 1; w <= 32; ++w)
+        for (const int n : {64, 128, 256}) shapes.push_back({1, w, 1, n});
+    const Curve curve = curve_from(
+        truth, shapes, [&](const MeasurementShape& s) { return static_cast<double>(core.run(s)); },
+        {0.01, 5}, 9);
+    const TimingFit f = fit(curve);
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_EQ(f.schedulers, 4);
+    EXPECT_TRUE(near_enough(f.cpi, truth.cpi)) << f.cpi.value;
+    EXPECT_TRUE(near_enough(f.latency, truth.latency)) << f.latency.value;
+    EXPECT_FALSE(f.misfit);
+}
+
+TEST(FitTiming, ContentionIsReportedBesideTheUnloadedLatency) {
+    const Truth truth{"ld.global.f32", 10, 300};
+    const auto law = [&](const MeasurementShape& s) {
+        const double loaded = truth.latency + 3.0 * s.warps();
+        return test::hull_time({truth.name, truth.cpi, loaded}, s);
+    };
+    const TimingFit f = fit(curve_from(truth, test::gpu_shapes(), law, {0.01, 5}, 4));
+    ASSERT_TRUE(f.ok) << f.reason;
+    ASSERT_TRUE(f.contention);
+    EXPECT_NEAR(f.contention->value, 3, std::max(3 * *f.contention->std_error, 0.1));
+    EXPECT_TRUE(near_enough(f.latency, truth.latency)) << f.latency.value;
+    EXPECT_TRUE(near_enough(f.cpi, truth.cpi)) << f.cpi.value;
+}
+
+TEST(FitTiming, RoundKneeIsReported) {
+    const Truth truth{"fma.f32", 1, 20};
+    const auto law = [&](const MeasurementShape& s) {
+        const double w = s.warps();
+        const double q = 0.2;
+        const double period = std::pow(std::pow(20, 1 / q) + std::pow(w, 1 / q), q);
+        return 20 + (w - 1) + (static_cast<double>(s.depth) - 1) * period;
+    };
+    const TimingFit f = fit(curve_from(truth, test::gpu_shapes(), law, {0.01, 5}, 4));
+    ASSERT_TRUE(f.ok) << f.reason;
+    ASSERT_TRUE(f.knee);
+    EXPECT_NEAR(f.knee->value, 0.2, 0.02);
+    EXPECT_TRUE(near_enough(f.cpi, truth.cpi)) << f.cpi.value;
+    EXPECT_TRUE(near_enough(f.latency, truth.latency)) << f.latency.value;
+}
+
+TEST(FitTiming, SystematicMisfitIsFlaggedWithItsSize) {
+    const Truth truth{"fma.f32", 1, 20};
+    const auto law = [&](const MeasurementShape& s) {
+        return test::hull_time(truth, s) * (1 + 0.05 * std::sin(s.warps()));
+    };
+    const TimingFit f = fit(curve_from(truth, test::gpu_shapes(), law, {0.002, 5}, 4));
+    ASSERT_TRUE(f.ok) << f.reason;
+    ASSERT_TRUE(f.misfit);
+    EXPECT_NEAR(f.misfit->relative_size, 0.05 / std::sqrt(2), 0.01);
+    ASSERT_FALSE(f.notes.empty());
+    EXPECT_GT(f.residual_scale, 5);
+}
+
+TEST(FitTiming, SlopeNotQuotient) {
+    // A third of the time is overhead; the quotient time/depth would be 50 % off.
+    const Truth truth{"fma.f32", 1, 20};
+    const TimingFit f = fit(hull_curve(truth, warps({1, 2, 8, 16, 32, 64}), {}, 5, 20 * 512));
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_TRUE(near_enough(f.latency, truth.latency)) << f.latency.value;
+    EXPECT_TRUE(near_enough(f.cpi, truth.cpi)) << f.cpi.value;
+}
+
+}  // namespace
+}  // namespace occupipe
