@@ -6,3 +6,6 @@ occupipe_test(fit_unit_test KIND unit
 occupipe_test(fit_timing_test KIND fit
     SOURCES fit/fit_timing_test.cpp
     LINK occupipe::fit)
+occupipe_test(fit_profile_test KIND fit
+    SOURCES fit/fit_mix_test.cpp fit/build_profile_test.cpp
+    LINK occupipe::fit GTest::gmock)

@@ -53,7 +53,6 @@ TEST(FitTiming, RecoversPublishedValuesFromNoisyCurvesForManySeeds) {
             ASSERT_TRUE(f.cpi.identifiable && f.latency.identifiable) << truth.name;
             EXPECT_TRUE(near_enough(f.cpi, truth.cpi)) << truth.name << " seed " << seed;
             EXPECT_TRUE(near_enough(f.latency, truth.latency)) << truth.name << " seed " << seed;
-            // Nothing is added to the law that is not in the data.
             all += 2;
             inside += std::abs(f.cpi.value - truth.cpi) <= 1.96 * *f.cpi.std_error;
             inside += std::abs(f.latency.value - truth.latency) <= 1.96 * *f.latency.std_error;

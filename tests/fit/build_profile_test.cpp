@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "fit/build_profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "fit/report.h"
+#include "tests/fit/synthetic.h"
+
+namespace occupipe {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<MeasurementShape>& few_shapes() {
+    static const std::vector<MeasurementShape> shapes = test::gpu_shapes(64, 4);
+    return shapes;
+}
+
+MeasurementFile device_file(std::uint64_t seed = 1, const std::string& backend = "cuda") {
+    MeasurementFile file = test::empty_file();
+    file.context["backend"] = backend;
+    std::mt19937_64 random(seed);
+    for (const test::Truth& t : test::gtx_1060())
+        test::add_rows(
+            file, t.name, few_shapes(), [&](const auto& s) { return test::time_of(t, s); },
+            {0.02, 5}, random);
+    // Kepler-like mix of mul.f32 (λ 0.25) and cos.approx.f32 (λ 1), issue limit 4.
+    for (const int beta : {1, 2, 4, 8, 16, 32}) {
+        const double ipc = std::min({4.0, beta / 1.0, 4.0 * beta / (beta + 1)});
+        const double step = 64 * beta / (beta + 1.0) / ipc;
+        test::add_rows(
+            file, mix_name({"mul.f32", beta, "cos.approx.f32"}),
+            {{32, 2, 1, 512}, {32, 2, 1, 1024}, {32, 2, 1, 2048}},
+            [&](const auto& s) { return 50 + static_cast<double>(s.depth) * step; }, {0.02, 5},
+            random);
+    }
+    return file;
+}
+
+std::string error_of(const std::vector<MeasurementFile>& files) {
+    try {
+        fit_measurements(files);
+    } catch (const InputError& e) {
+        return e.what();
+    }
+    return "no error";
+}
+
+TEST(BuildProfile, MakesAValidProfileThatSurvivesItsFile) {
+    const std::vector files{device_file()};
+    const FitOutcome out = fit_measurements(files);
+    EXPECT_NO_THROW(validate(out.profile));
+    EXPECT_EQ(out.profile.instructions.size(), test::gtx_1060().size());
+    EXPECT_EQ(out.profile.cores, 10);
+    EXPECT_EQ(out.profile.warp_size, 32);
+    EXPECT_EQ(out.profile.clock_hz, 1.5e9);
+    for (const test::Truth& t : test::gtx_1060()) {
+        const InstructionTiming* timing = out.profile.find_instruction(t.name);
+        ASSERT_NE(timing, nullptr) << t.name;
+        EXPECT_EQ(timing->source, Source::measured);
+        EXPECT_NEAR(timing->cpi.value, t.cpi,
+                    std::max(0.02 * t.cpi, 3 * timing->cpi.std_error.value()));
+    }
+    ASSERT_TRUE(out.profile.issue.limit);
+    EXPECT_NEAR(*out.profile.issue.limit, 4, 0.1);
+    EXPECT_EQ(parse_profile(format_profile(out.profile), "again.yaml"), out.profile);
+}
+
+TEST(BuildProfile, SameFilesGiveTheSameBytes) {
+    const std::vector files{device_file()};
+    EXPECT_EQ(format_profile(fit_measurements(files).profile),
+              format_profile(fit_measurements(files).profile));
+}
+
+TEST(BuildProfile, ProvenanceNamesFilesHashesAndAssumptions) {
+    const FitOutcome out = fit_measurements(std::vector{device_file()});
+    const std::string yaml = format_profile(out.profile);
+    EXPECT_THAT(yaml, HasSubstr("synthetic.json"));
+    EXPECT_THAT(yaml, HasSubstr("xxh128:0000"));
+    EXPECT_THAT(yaml, HasSubstr("assumed by instruction class"));
+    EXPECT_THAT(yaml, HasSubstr("from mixes"));
+    EXPECT_THAT(yaml, HasSubstr("2026-01-01"));
+    EXPECT_THAT(yaml, ::testing::Not(HasSubstr("NOT HARDWARE")));
+}
+
+TEST(BuildProfile, ModelDevicesAreLabelledEverywhere) {
+    const FitOutcome out = fit_measurements(std::vector{device_file(1, "model")});
+    for (const InstructionTiming& t : out.profile.instructions)
+        EXPECT_THAT(t.note, HasSubstr("from a model device, not hardware")) << t.name;
+    EXPECT_THAT(format_profile(out.profile), HasSubstr("NOT HARDWARE"));
+    EXPECT_THAT(format_fit_report(out), HasSubstr("NOT HARDWARE"));
+}
+
+TEST(BuildProfile, MissingFactsAreNamedNotZero) {
+    for (const char* key : {"device_name", "cores", "warp_size"}) {
+        MeasurementFile file = device_file();
+        file.context.erase(key);
+        EXPECT_THAT(error_of({file}), HasSubstr(std::string("context.") + key));
+        EXPECT_THAT(error_of({file}), HasSubstr("synthetic.json"));
+    }
+    for (const char* bad : {"0", "-3", "ten", "nan", "1e99", "2.5", ""}) {
+        MeasurementFile file = device_file();
+        file.context["cores"] = bad;
+        EXPECT_THAT(error_of({file}), HasSubstr("context.cores")) << bad;
+    }
+}
+
+TEST(BuildProfile, ClockComesFromWitnessesElseFromTheContextElseNotAtAll) {
+    MeasurementFile file = device_file();
+    for (MeasurementRow& row : file.rows) row.clock_hz = 1.4e9;
+    EXPECT_EQ(fit_measurements(std::vector{file}).profile.clock_hz, 1.4e9);
+    for (MeasurementRow& row : file.rows) row.clock_hz.reset();
+    const FitOutcome claimed = fit_measurements(std::vector{file});
+    EXPECT_EQ(claimed.profile.clock_hz, 1.5e9);
+    EXPECT_THAT(claimed.notes, ::testing::Contains(HasSubstr("no row witnessed a clock")));
+    file.context.erase("clock_hz");
+    EXPECT_THAT(error_of({file}), HasSubstr("context.clock_hz"));
+}
+
+TEST(BuildProfile, AMovingClockIsNoted) {
+    MeasurementFile file = device_file();
+    file.rows.front().clock_hz = 1.3e9;
+    EXPECT_THAT(fit_measurements(std::vector{file}).notes,
+                ::testing::Contains(HasSubstr("the clock moved")));
+}
+
+TEST(BuildProfile, FilesOfDifferentDevicesAreRefused) {
+    std::vector files{device_file(), device_file(2)};
+    files[1].path = "other.json";
+    EXPECT_NO_THROW(fit_measurements(files));
+    files[1].context["device_name"] = "Another GPU";
+    const std::string error = error_of(files);
+    EXPECT_THAT(error, HasSubstr("other.json"));
+    EXPECT_THAT(error, HasSubstr("different devices"));
+}
+
+TEST(BuildProfile, NothingToFitIsAnErrorThatSaysWhy) {
+    MeasurementFile file = test::empty_file();
+    EXPECT_THAT(error_of({file}), HasSubstr("holds no instruction's measurements"));
+    file = device_file();
+    for (MeasurementRow& row : file.rows) row.error = "launch failed: out of resources";
+    EXPECT_THAT(error_of({file}), HasSubstr("out of resources"));
+    EXPECT_THAT(error_of({}), HasSubstr("no measurement files"));
+}
+
+TEST(BuildProfile, AnInstructionThatCannotBeFittedIsLeftOutAndSaid) {
+    MeasurementFile file = device_file();
+    for (MeasurementRow& row : file.rows)
+        if (row.subject == "div.f64") row.cycles = 0;
+    const FitOutcome out = fit_measurements(std::vector{file});
+    EXPECT_EQ(out.profile.find_instruction("div.f64"), nullptr);
+    EXPECT_THAT(format_profile(out.profile), HasSubstr("not_fitted"));
+    EXPECT_THAT(format_fit_table(out), HasSubstr("cycles not positive and finite"));
+}
+
+TEST(BuildProfile, RoundedValuesStandBesideRawOnes) {
+    const FitOutcome out = fit_measurements(std::vector{device_file()});
+    const auto it =
+        std::find_if(out.subjects.begin(), out.subjects.end(),
+                     [](const SubjectReport& s) { return s.curve.subject == "cos.approx.f32"; });
+    ASSERT_NE(it, out.subjects.end());
+    EXPECT_EQ(it->rounded_cpi, 1.0);
+    EXPECT_EQ(it->rounded_latency, 15.0);
+    EXPECT_NE(it->fit.cpi.value, 1.0);  // noisy data: the raw value is not the round one
+    EXPECT_EQ(out.profile.find_instruction("cos.approx.f32")->cpi.value, it->fit.cpi.value);
+}
+
+TEST(Report, ShowsEveryPointAndEveryParameter) {
+    const FitOutcome out = fit_measurements(std::vector{device_file()});
+    const std::string report = format_fit_report(out);
+    for (const test::Truth& t : test::gtx_1060()) EXPECT_THAT(report, HasSubstr("## " + t.name));
+    EXPECT_THAT(report, HasSubstr("two subsystems with issue limit"));
+    const auto lines = static_cast<std::size_t>(std::count(report.begin(), report.end(), '\n'));
+    EXPECT_GT(lines, few_shapes().size() * test::gtx_1060().size());
+}
+
+TEST(Report, EstimatesShowAsManyDigitsAsTheirErrorAllows) {
+    EXPECT_EQ(format_estimate(
+                  {.value = 0.249531, .std_error = 0.00033, .identifiable = true, .note = ""}),
+              "0.24953 ± 0.00033");
+    EXPECT_EQ(
+        format_estimate({.value = 345.52, .std_error = 12.0, .identifiable = true, .note = ""}),
+        "346 ± 12");
+    EXPECT_EQ(format_estimate({.value = 3.5,
+                               .std_error = std::nullopt,
+                               .identifiable = false,
+                               .note = "upper bound"}),
+              "3.5 (upper bound)");
+}
+
+}  // namespace
+}  // namespace occupipe

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "fit/fit_mix.h"
+
+#include <gtest/gtest.h>
+
+#include "fit/curve_model.h"
+#include "fit/subsystems.h"
+#include "tests/fit/synthetic.h"
+
+namespace occupipe {
+namespace {
+
+struct Device {
+    const char* name;
+    double alu;
+    double sfu;
+    double limit;
+    MixLaw law;
+};
+
+// Table 4 of the analysis paper; the laws are its findings (section 4.2).
+const Device fermi{"Fermi", 1, 8, 1, MixLaw::two_with_issue_limit};
+const Device kepler{"Kepler", 0.25, 1, 4, MixLaw::two_with_issue_limit};
+const Device tonga{"Tonga", 1, 5, 1, MixLaw::one_subsystem};
+
+double per_cycle(const Device& d, MixLaw law, double beta) {
+    switch (law) {
+        case MixLaw::one_subsystem:
+            return beta / (beta * d.alu + d.sfu);
+        case MixLaw::two_subsystems:
+            return std::min(1 / d.alu, beta / d.sfu);
+        case MixLaw::two_with_issue_limit:
+            break;
+    }
+    return std::min({1 / d.alu, beta / d.sfu, d.limit * beta / (beta + 1)});
+}
+
+std::vector<Curve> mix_curves(const Device& d, MixLaw law, double noise, std::uint64_t seed,
+                              std::vector<int> betas = {1, 2, 4, 8, 16, 32}) {
+    MeasurementFile file;
+    std::mt19937_64 random(seed);
+    for (const int beta : betas) {
+        const double share = beta / (beta + 1.0);
+        const double cycles_per_step = 64 * share / per_cycle(d, law, beta);
+        std::vector<MeasurementShape> shapes;
+        for (const int n : {8, 16, 32}) shapes.push_back({32, 2, 1, n * (beta + 1)});
+        test::add_rows(
+            file, mix_name({"fma.f32", beta, "cos.approx.f32"}), shapes,
+            [&](const MeasurementShape& s) {
+                return 100 + static_cast<double>(s.depth) * cycles_per_step;
+            },
+            {noise, 5}, random);
+    }
+    return curves_of(std::span(&file, 1));
+}
+
+MixFit fit(const std::vector<Curve>& curves, const std::optional<Estimate>& alu,
+           const std::optional<Estimate>& sfu) {
+    std::vector<const Curve*> pointers;
+    for (const Curve& c : curves) pointers.push_back(&c);
+    return fit_mix("fma.f32", "cos.approx.f32", pointers, {alu, 6.0}, {sfu, 18.0});
+}
+
+Estimate alone(double value) {
+    Estimate e;
+    e.value = value;
+    e.std_error = 0.002 * value;
+    return e;
+}
+
+TEST(FitMix, FindsWhatTheAnalysisPaperFound) {
+    for (const Device& d : {fermi, kepler, tonga})
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            const MixFit f = fit(mix_curves(d, d.law, 0.02, seed), alone(d.alu), alone(d.sfu));
+            ASSERT_TRUE(f.ok) << f.reason;
+            EXPECT_EQ(f.best, d.law) << d.name << " seed " << seed;
+            EXPECT_GT(f.margin, undecided_margin) << d.name << " seed " << seed;
+            ASSERT_TRUE(f.shared);
+            EXPECT_EQ(*f.shared, d.law == MixLaw::one_subsystem);
+            if (d.law != MixLaw::two_with_issue_limit) continue;
+            ASSERT_TRUE(f.issue_limit && f.issue_limit->identifiable);
+            EXPECT_NEAR(f.issue_limit->value, d.limit,
+                        std::max(0.02 * d.limit, 3 * *f.issue_limit->std_error));
+        }
+}
+
+TEST(FitMix, AnIssueLimitThatNeverBindsIsOnlyBounded) {
+    const Device d{"wide", 1, 4, 100, MixLaw::two_subsystems};
+    const MixFit f = fit(mix_curves(d, d.law, 0.01, 1), alone(d.alu), alone(d.sfu));
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_EQ(f.best, MixLaw::two_subsystems);
+    ASSERT_TRUE(f.issue_limit);
+    EXPECT_FALSE(f.issue_limit->identifiable);
+    EXPECT_NEAR(f.issue_limit->value, 1.25, 0.05);  // β = 4: 1 of type 1 and 1/4 of type 2
+}
+
+TEST(FitMix, WorksWithoutSingleFits) {
+    for (const Device& d : {fermi, kepler, tonga}) {
+        const MixFit f = fit(mix_curves(d, d.law, 0.005, 2, {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}),
+                             std::nullopt, std::nullopt);
+        ASSERT_TRUE(f.ok) << f.reason;
+        EXPECT_EQ(f.best, d.law) << d.name;
+    }
+}
+
+TEST(FitMix, TwoEqualInstructionsAtTheIssueLimitAreUndecidedBetweenPortAndUnit) {
+    // λ1 = λ2 = 1/IL: one shared unit and a common valve give the same curve.
+    const Device d{"equal", 1, 1, 1, MixLaw::one_subsystem};
+    const MixFit f = fit(mix_curves(d, d.law, 0.01, 3), alone(d.alu), alone(d.sfu));
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_LT(f.margin, 6);
+    EXPECT_NE(f.best, MixLaw::two_subsystems);
+}
+
+TEST(FitMix, TooFewBetasGiveAReason) {
+    const MixFit f = fit(mix_curves(kepler, kepler.law, 0.01, 3, {4}), alone(0.25), alone(1));
+    EXPECT_FALSE(f.ok);
+    EXPECT_NE(f.reason.find("at least 2"), std::string::npos);
+    EXPECT_FALSE(f.shared);
+}
+
+TEST(FitMix, BetasWhoseLatencyIsNotHiddenAreLeftOut) {
+    const auto curves = mix_curves(kepler, kepler.law, 0.01, 3);
+    std::vector<const Curve*> pointers;
+    for (const Curve& c : curves) pointers.push_back(&c);
+    const MixFit f =
+        fit_mix("fma.f32", "cos.approx.f32", pointers, {alone(0.25), 60.0}, {alone(1), 180.0});
+    EXPECT_LT(f.points.size(), 6U);
+    EXPECT_FALSE(f.notes.empty());
+}
+
+MixFit verdict(const char* a, const char* b, bool shared, double margin) {
+    MixFit f;
+    f.first = a;
+    f.second = b;
+    f.ok = true;
+    f.shared = shared;
+    f.shared_margin = margin;
+    return f;
+}
+
+TEST(Subsystems, WithoutMixesTheClassOfTheNameIsAssumed) {
+    EXPECT_EQ(assumed_subsystem("fma.f32"), "alu");
+    EXPECT_EQ(assumed_subsystem("div.s32"), "alu");
+    EXPECT_EQ(assumed_subsystem("sqrt.f32"), "alu");
+    EXPECT_EQ(assumed_subsystem("fma.f64"), "fp64");
+    EXPECT_EQ(assumed_subsystem("cos.approx.f32"), "sfu");
+    EXPECT_EQ(assumed_subsystem("rsqrt.approx.ftz.f32"), "sfu");
+    EXPECT_EQ(assumed_subsystem("ld.shared.u32"), "shared");
+    EXPECT_EQ(assumed_subsystem("st.shared.u32"), "shared");
+    EXPECT_EQ(assumed_subsystem("atom.shared.add.u32"), "shared");
+    EXPECT_EQ(assumed_subsystem("ld.global.u32"), "mem");
+    EXPECT_EQ(assumed_subsystem("bar.sync"), "barrier");
+    const std::vector<std::string> names{"fma.f32", "cos.approx.f32", "add.f32"};
+    const SubsystemMap map = assign_subsystems(names, {});
+    EXPECT_EQ(map.subsystem_of.at("add.f32"), "alu");
+    EXPECT_EQ(map.subsystem_of.at("cos.approx.f32"), "sfu");
+    EXPECT_FALSE(map.measured.at("alu"));
+}
+
+TEST(Subsystems, MixesOverruleNames) {
+    const std::vector<std::string> names{"fma.f32", "cos.approx.f32", "mul.s32", "add.s32"};
+    const std::vector<MixFit> mixes{verdict("fma.f32", "cos.approx.f32", true, 30),
+                                    verdict("fma.f32", "mul.s32", false, 20)};
+    const SubsystemMap map = assign_subsystems(names, mixes);
+    EXPECT_EQ(map.subsystem_of.at("fma.f32"), "alu");
+    EXPECT_EQ(map.subsystem_of.at("cos.approx.f32"), "alu");
+    EXPECT_EQ(map.subsystem_of.at("mul.s32"), "alu2");
+    EXPECT_TRUE(map.measured.at("alu"));
+    EXPECT_TRUE(map.disagreements.empty());
+}
+
+TEST(Subsystems, ContradictionsAreListedAndTheMoreCertainWins) {
+    const std::vector<std::string> names{"a.f32", "b.f32", "c.f32"};
+    const std::vector<MixFit> mixes{verdict("a.f32", "b.f32", true, 30),
+                                    verdict("b.f32", "c.f32", true, 20),
+                                    verdict("a.f32", "c.f32", false, 5)};
+    const SubsystemMap map = assign_subsystems(names, mixes);
+    EXPECT_EQ(map.subsystem_of.at("a.f32"), map.subsystem_of.at("c.f32"));
+    ASSERT_EQ(map.disagreements.size(), 1U);
+    EXPECT_NE(map.disagreements[0].find("a.f32 and c.f32"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace occupipe
