@@ -1,1 +1,64 @@
 // SPDX-License-Identifier: MIT
+#include "sim/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "sim/engine.h"
+#include "sim/machine.h"
+
+namespace occupipe {
+namespace {
+
+using sim::CoreLayout;
+using sim::CoreState;
+
+SimulationResult result_of(const CoreLayout& layout, const CoreState& state) {
+    SimulationResult result;
+    result.ticks = state.now;
+    result.scale = layout.machine.scale;
+    result.cycles = layout.machine.scale.to_cycles(state.now);
+    result.issued = state.issued_total;
+    sim::BusyTimes busy;
+    for (std::size_t u = 0; u < state.unit_busy.size(); ++u)
+        busy.units.push_back(state.unit_busy[u] -
+                             std::max<std::int64_t>(0, state.unit_free_at[u] - state.now));
+    for (std::size_t p = 0; p < state.port_issues.size(); ++p)
+        busy.ports.push_back(state.port_issues[p] * layout.machine.port_spacing.value_or(0) -
+                             std::max<std::int64_t>(0, state.port_free_at[p] - state.now));
+    result.bounds = sim::utilisations(layout.machine, busy, state.now);
+    return result;
+}
+
+}  // namespace
+
+std::optional<Policy> parse_policy(std::string_view name) {
+    if (name == "lrr") return Policy::lrr;
+    if (name == "gto") return Policy::gto;
+    if (name == "oldest") return Policy::oldest;
+    return std::nullopt;
+}
+
+std::optional<Order> parse_order(std::string_view name) {
+    if (name == "dataflow") return Order::dataflow;
+    if (name == "in_order") return Order::in_order;
+    return std::nullopt;
+}
+
+SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                          const SimulationOptions& options) {
+    const CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+    sim::Engine engine(layout);
+    while (engine.step()) {
+        if (engine.state().issued_total > options.max_simulated)
+            throw InputError(fmt::format("no answer after {} simulated instructions",
+                                         engine.state().issued_total));
+    }
+    SimulationResult result = result_of(layout, engine.state());
+    result.simulated = result.issued;
+    return result;
+}
+
+}  // namespace occupipe

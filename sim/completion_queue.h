@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace occupipe::sim {
+
+struct CompletionEvent {
+    std::int64_t time = 0;  // [ticks]
+    std::int32_t warp = 0;
+    std::int32_t stream = 0;  // of the warp's program
+
+    bool operator==(const CompletionEvent&) const = default;
+};
+
+// Events of non-decreasing time, first in, first out. Allocates only when it outgrows itself: what
+// is in flight is bounded by latency over issue spacing.
+class CompletionQueue {
+public:
+    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+    std::int64_t next_time() const { return next_; }  // `never` when empty
+    std::size_t size() const { return tail_ - head_; }
+    const CompletionEvent& at(std::size_t i) const { return ring_[(head_ + i) & mask_]; }
+
+    void push(const CompletionEvent& event) {
+        if (tail_ - head_ == ring_.size()) grow();
+        if (head_ == tail_) next_ = event.time;
+        ring_[tail_++ & mask_] = event;
+    }
+
+    CompletionEvent pop() {
+        const CompletionEvent event = ring_[head_++ & mask_];
+        next_ = head_ == tail_ ? never : ring_[head_ & mask_].time;
+        return event;
+    }
+
+    void shift(std::int64_t ticks) {
+        for (std::size_t i = head_; i != tail_; ++i) ring_[i & mask_].time += ticks;
+        if (head_ != tail_) next_ += ticks;
+    }
+
+    // Drops the events of warps [first, last).
+    void remove_warps(std::int32_t first, std::int32_t last) {
+        const std::size_t end = tail_;
+        tail_ = head_;
+        for (std::size_t i = head_; i != end; ++i) {
+            const CompletionEvent& event = ring_[i & mask_];
+            if (event.warp < first || event.warp >= last) ring_[tail_++ & mask_] = event;
+        }
+        next_ = head_ == tail_ ? never : ring_[head_ & mask_].time;
+    }
+
+private:
+    void grow() {
+        std::vector<CompletionEvent> larger(2 * ring_.size());
+        const std::size_t count = size();
+        for (std::size_t i = 0; i < count; ++i) larger[i] = at(i);
+        ring_ = std::move(larger);
+        mask_ = ring_.size() - 1;
+        head_ = 0;
+        tail_ = count;
+    }
+
+    std::vector<CompletionEvent> ring_ = std::vector<CompletionEvent>(64);
+    std::size_t mask_ = 63;
+    std::size_t head_ = 0;
+    std::size_t tail_ = 0;
+    std::int64_t next_ = never;
+};
+
+}  // namespace occupipe::sim

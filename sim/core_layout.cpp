@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "sim/core_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+
+namespace occupipe::sim {
+namespace {
+
+constexpr std::int64_t max_state = std::int64_t{1} << 24;  // streams of all resident warps
+
+int queue_index(CoreLayout& layout, const QueueKind& kind) {
+    const auto found = std::find(layout.queues.begin(), layout.queues.end(), kind);
+    const auto index = static_cast<int>(found - layout.queues.begin());
+    if (found == layout.queues.end()) layout.queues.push_back(kind);
+    return index;
+}
+
+ProgramLayout::Stream build_stream(CoreLayout& layout, const LoopProgram& program, std::size_t s) {
+    const LoopProgram::Stream& from = program.streams[s];
+    const MachineOp& op = layout.machine.ops[from.op];
+    ProgramLayout::Stream stream;
+    stream.instances = from.instances;
+    stream.cpi = op.cpi;
+    stream.subsystem = op.subsystem;
+    stream.op = from.op;
+    stream.first_edge = from.first_edge;
+    stream.last_edge = from.first_edge + from.edge_count;
+    stream.first_user = from.first_user;
+    stream.last_user = from.first_user + from.user_count;
+    stream.top_end = from.top_end;
+    stream.ends_loop =
+        from.loop >= 0 && program.loops[from.loop].last == static_cast<std::int32_t>(s) + 1;
+    if (op.kind == InstructionKind::store) {
+        // A dependence on a store waits for Λ; the end of the group waits for issue + λ only.
+        stream.finish_queue =
+            queue_index(layout, {.delay = op.cpi, .completes = false, .finishes = true});
+        if (from.user_count > 0)
+            stream.completion_queue =
+                queue_index(layout, {.delay = op.latency, .completes = true, .finishes = false});
+    } else {
+        stream.completion_queue =
+            queue_index(layout, {.delay = op.latency, .completes = true, .finishes = true});
+    }
+    return stream;
+}
+
+ProgramLayout build_program(CoreLayout& layout, LoopProgram program) {
+    ProgramLayout result;
+    const std::size_t count = program.streams.size();
+    result.words = static_cast<int>((count + 63) / 64);
+    result.subsystem_streams.resize(layout.machine.subsystems.size() * result.words);
+    for (std::size_t s = 0; s < count; ++s) {
+        result.streams.push_back(build_stream(layout, program, s));
+        const ProgramLayout::Stream& stream = result.streams.back();
+        result.subsystem_streams[stream.subsystem * result.words + s / 64] |= std::uint64_t{1}
+                                                                              << (s % 64);
+        std::int32_t missing = 0;
+        for (std::int32_t e = stream.first_edge; e < stream.last_edge; ++e)
+            if (program.edges[e].required(0) > 0) ++missing;
+        result.initial_missing.push_back(missing);
+        if (missing == 0 && (layout.order == Order::dataflow || s == 0))
+            result.initially_ready.push_back(static_cast<std::int32_t>(s));
+    }
+    for (const std::int32_t e : program.users)
+        result.users.push_back(
+            {program.edges[e], program.streams[program.edges[e].user].instances});
+    result.program = std::move(program);
+    return result;
+}
+
+// One channel per barrier instruction when all warps run the same program, so that its n-th
+// instances meet. When they do not, all barriers share one channel, and the n-th a warp issues
+// meets the n-th of the others; that is the n-th in program order when each depends on the one
+// before.
+void set_barrier_channels(CoreLayout& layout, const std::set<std::int32_t>& used) {
+    const bool diverges = used.size() > 1;
+    const std::int64_t barriers = layout.programs[*used.begin()].program.barriers;
+    for (const std::int32_t p : used) {
+        ProgramLayout& program = layout.programs[p];
+        if (program.program.barriers != barriers)
+            throw InputError(
+                fmt::format("deadlock: some warps of a group execute {} barriers, others {}",
+                            barriers, program.program.barriers));
+        int channels = 0;
+        for (ProgramLayout::Stream& stream : program.streams)
+            if (layout.machine.ops[stream.op].kind == InstructionKind::barrier)
+                stream.barrier_channel = diverges ? 0 : channels++;
+        if (diverges && barriers > 0) {
+            channels = 1;
+            if (!barriers_form_a_chain(program.program, layout.machine))
+                throw InputError(
+                    "where warps diverge, each barrier must depend on the barrier before it");
+        }
+        layout.barrier_channels = channels;
+    }
+}
+
+void place_warps(CoreLayout& layout, const std::vector<int>& program_of) {
+    std::int64_t streams = 0;
+    std::int64_t words = 0;
+    for (int warp = 0; warp < layout.warps(); ++warp) {
+        const int p = program_of[warp % layout.group_warps];
+        layout.program_of.push_back(p);
+        layout.scheduler_of.push_back(warp % layout.machine.schedulers);
+        layout.first_stream.push_back(static_cast<std::int32_t>(streams));
+        layout.first_word.push_back(static_cast<std::int32_t>(words));
+        streams += static_cast<std::int64_t>(layout.programs[p].streams.size());
+        words += layout.programs[p].words;
+        if (streams > max_state)
+            throw InputError(
+                fmt::format("{} warps of {} instructions each are more than the "
+                            "simulator's limit of {} in all",
+                            layout.warps(), layout.programs[p].streams.size(), max_state));
+    }
+    layout.stream_count = static_cast<std::int32_t>(streams);
+    layout.word_count = static_cast<std::int32_t>(words);
+}
+
+std::int64_t group_instructions(const CoreLayout& layout, const std::vector<int>& program_of) {
+    std::int64_t sum = 0;
+    for (const int p : program_of)
+        if (__builtin_add_overflow(sum, layout.programs[p].program.instructions, &sum))
+            throw InputError("a group executes more than 2^63 instructions");
+    std::int64_t total = 0;
+    if (__builtin_mul_overflow(sum, layout.groups, &total))
+        throw InputError("the launch executes more than 2^63 instructions on one core");
+    return sum;
+}
+
+}  // namespace
+
+CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                        const SimulationOptions& options) {
+    validate(launch);
+    CoreLayout layout;
+    layout.machine = build_machine(profile, kernel);
+    layout.policy = options.policy;
+    layout.order = options.order;
+    layout.group_warps = launch.group_warps;
+    layout.groups = launch.groups_per_core(profile.cores);
+    layout.slots =
+        static_cast<int>(std::min<std::int64_t>(launch.concurrent_groups, layout.groups));
+    for (const WarpProgram& program : kernel.warps)
+        layout.programs.push_back(
+            build_program(layout, build_loop_program(program, layout.machine, options.order)));
+    const auto program_of = assign_programs(kernel, launch.group_warps);
+    set_barrier_channels(layout, {program_of.begin(), program_of.end()});
+    place_warps(layout, program_of);
+    layout.group_instructions = group_instructions(layout, program_of);
+    return layout;
+}
+
+}  // namespace occupipe::sim

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What stays the same during a simulation: machine, programs and the places of their state.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/loop_program.h"
+#include "sim/machine.h"
+#include "sim/simulate.h"
+
+namespace occupipe::sim {
+
+// Completions that lie equally far behind their issue stay in issue order, so that one first-in
+// first-out queue per kind and delay replaces a priority queue.
+struct QueueKind {
+    std::int64_t delay = 0;  // [ticks]
+    bool completes = false;  // satisfies dependences
+    bool finishes = false;   // counts towards the end of the group
+
+    bool operator==(const QueueKind&) const = default;
+};
+
+// One program with what the inner loop needs of it, flat.
+struct ProgramLayout {
+    struct Stream {
+        std::int64_t instances = 1;
+        std::int64_t cpi = 0;  // λ [ticks]
+        std::int32_t subsystem = 0;
+        std::int32_t op = 0;
+        std::int32_t completion_queue = -1;  // into CoreLayout::queues; -1: nothing waits for it
+        std::int32_t finish_queue = -1;      // a store's; -1: finishes when it completes
+        std::int32_t barrier_channel = -1;   // -1: no barrier
+        std::int32_t first_edge = 0;
+        std::int32_t last_edge = 0;
+        std::int32_t first_user = 0;
+        std::int32_t last_user = 0;
+        std::int32_t top_end = 0;
+        bool ends_loop = false;  // the last instruction of its innermost loop
+    };
+    struct UserEdge {
+        LoopProgram::Edge edge;
+        std::int64_t instances = 1;  // of the user
+    };
+    LoopProgram program;
+    std::vector<Stream> streams;
+    std::vector<UserEdge> users;                   // by producer
+    std::vector<std::uint64_t> subsystem_streams;  // per subsystem: set of streams, `words` each
+    std::vector<std::int32_t> initial_missing;     // per stream
+    std::vector<std::int32_t> initially_ready;     // streams
+    int words = 1;                                 // 64-bit words in a set of streams
+};
+
+struct CoreLayout {
+    Machine machine;
+    Policy policy = Policy::lrr;
+    Order order = Order::dataflow;
+    std::vector<ProgramLayout> programs;
+    std::vector<QueueKind> queues;
+    int group_warps = 1;
+    int slots = 1;  // groups at once: never more than there are groups
+    std::int64_t groups = 1;
+    int barrier_channels = 0;
+    std::int64_t group_instructions = 0;
+    // Per warp of the core.
+    std::vector<std::int32_t> program_of;
+    std::vector<std::int32_t> scheduler_of;
+    std::vector<std::int32_t> first_stream;  // into CoreState's per-stream arrays
+    std::vector<std::int32_t> first_word;    // into CoreState::ready
+    std::int32_t stream_count = 0;
+    std::int32_t word_count = 0;
+
+    int warps() const { return slots * group_warps; }
+    int warp_words() const { return (warps() + 63) / 64; }
+};
+
+// Throws InputError for what simulate() refuses, but for what happens during the run.
+CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                        const SimulationOptions& options);
+
+}  // namespace occupipe::sim

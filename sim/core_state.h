@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// What changes during a simulation, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/completion_queue.h"
+#include "sim/core_layout.h"
+
+namespace occupipe::sim {
+
+inline constexpr std::int32_t no_warp = -1;
+inline constexpr std::int64_t no_group = -1;
+
+struct CoreState {
+    std::int64_t now = 0;  // [ticks]
+
+    // Per stream of each resident warp (CoreLayout::first_stream).
+    std::vector<std::int64_t> issued;     // instances; the next one is the stream's head
+    std::vector<std::int64_t> completed;  // instances
+    std::vector<std::int32_t> missing;    // dependences that the head still waits for
+
+    // Per warp.
+    std::vector<std::uint64_t> ready;             // set of streams whose head may issue
+    std::vector<std::uint64_t> ready_subsystems;  // subsystems of those
+    std::vector<std::int32_t> next_in_order;      // Order::in_order: the only stream that may issue
+    std::vector<std::int32_t> position;           // in policy order
+    std::vector<std::int32_t> warp_at;            // position → warp
+    std::vector<std::int64_t> barriers_issued;    // per warp and channel
+    std::vector<std::int32_t> barrier_stream;     // per warp and channel: the last one issued
+
+    // Per scheduler and subsystem: set of positions of the warps with a ready head there.
+    std::vector<std::uint64_t> ready_warps;
+    std::vector<std::uint64_t> ready_any;  // per scheduler: subsystems whose set is not empty
+
+    // Per slot.
+    std::vector<std::int64_t> group;              // number of the group there, or no_group
+    std::vector<std::int64_t> unfinished;         // instructions of that group
+    std::vector<std::int64_t> barriers_released;  // per slot and channel
+    std::vector<std::int32_t> barrier_arrivals;   // per slot and channel: warps at the next one
+    std::vector<std::int32_t> age_order;          // resident slots, oldest group first
+
+    std::vector<std::int64_t> unit_free_at;  // per unit [ticks]
+    std::vector<std::int64_t> port_free_at;  // per scheduler [ticks]
+    std::vector<std::int32_t> last_warp;     // per scheduler: the one that issued last, or no_warp
+    std::vector<CompletionQueue> queues;     // one per CoreLayout::queues
+
+    // Totals.
+    std::int64_t launched = 0;  // groups
+    std::int64_t issued_total = 0;
+    std::vector<std::int64_t> unit_busy;    // per unit [ticks]
+    std::vector<std::int64_t> port_issues;  // per scheduler
+
+    explicit CoreState(const CoreLayout& layout);
+};
+
+}  // namespace occupipe::sim

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "sim/loop_program.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "sim/program_tree.h"
+
+namespace occupipe::sim {
+namespace {
+
+// The streams' dependences with every trip count cut to three, flat. A path between two instances
+// here is a path between the corresponding ones of the whole program: cutting trip counts only
+// removes instances in the middle.
+class ShortGraph {
+public:
+    explicit ShortGraph(const LoopProgram& program) : program_(program) {
+        for (auto& loop : program_.loops) loop.count = std::min<std::int64_t>(loop.count, 3);
+        for (auto& stream : program_.streams) {
+            stream.instances = 1;
+            for (std::int32_t l = stream.loop; l >= 0; l = program_.loops[l].parent)
+                stream.instances *= program_.loops[l].count;
+        }
+        for (auto& edge : program_.edges) shorten(edge);
+    }
+
+    std::int64_t instances(std::int32_t stream) const { return program_.streams[stream].instances; }
+
+    std::int64_t program_index(std::int32_t stream, std::int64_t instance) const {
+        return program_.program_index(stream, instance);
+    }
+
+    using Instance = std::pair<std::int32_t, std::int64_t>;  // stream, number
+
+    // Does `from` have to complete before `to` issues?
+    bool path(const Instance& from, const Instance& to) const {
+        const std::int64_t earliest = program_index(from.first, from.second);
+        std::vector<Instance> open{to};
+        std::set<Instance> seen;
+        while (!open.empty()) {
+            const auto [stream, number] = open.back();
+            open.pop_back();
+            const auto& s = program_.streams[stream];
+            for (std::int32_t e = s.first_edge; e < s.first_edge + s.edge_count; ++e) {
+                const auto& edge = program_.edges[e];
+                const Instance before{edge.producer, edge.required(number) - 1};
+                if (before == from) return true;
+                if (before.second < 0 || program_index(before.first, before.second) < earliest)
+                    continue;
+                if (seen.insert(before).second) open.push_back(before);
+            }
+        }
+        return false;
+    }
+
+private:
+    // Divisor and multiplier again, for the cut trip counts.
+    void shorten(LoopProgram::Edge& edge) const {
+        const auto user = path_of(edge.user);
+        const auto producer = path_of(edge.producer);
+        const auto fork = std::mismatch(user.begin(), user.end(), producer.begin(), producer.end());
+        edge.divisor = edge.multiplier = 1;
+        for (auto l = fork.first; l != user.end(); ++l) edge.divisor *= program_.loops[*l].count;
+        for (auto l = fork.second; l != producer.end(); ++l)
+            edge.multiplier *= program_.loops[*l].count;
+        if (edge.restart != 0) edge.restart = program_.loops[*(fork.first - 1)].count;
+    }
+
+    std::vector<std::int32_t> path_of(std::int32_t stream) const {
+        std::vector<std::int32_t> path;
+        for (std::int32_t l = program_.streams[stream].loop; l >= 0; l = program_.loops[l].parent)
+            path.insert(path.begin(), l);
+        return path;
+    }
+
+    LoopProgram program_;
+};
+
+bool is_chain(const ShortGraph& graph, std::int32_t stream) {
+    for (std::int64_t j = 0; j + 1 < graph.instances(stream); ++j)
+        if (!graph.path({stream, j}, {stream, j + 1})) return false;
+    return true;
+}
+
+// Streams whose instances might not issue in order. A stream is in order when each instance
+// depends on the one before, or when all it waits for is in order and never drops out again: by
+// induction over program order no instance is then ready before the one ahead of it, which wins
+// on a tie.
+std::vector<bool> out_of_order_streams(const LoopProgram& program) {
+    const ShortGraph graph(program);
+    const std::size_t count = program.streams.size();
+    std::vector<bool> out(count, false);
+    std::vector<std::optional<bool>> chain(count);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t s = 0; s < count; ++s) {
+            const auto& stream = program.streams[s];
+            if (out[s] || stream.instances == 1) continue;
+            const auto first = program.edges.begin() + stream.first_edge;
+            const bool safe = std::none_of(first, first + stream.edge_count, [&](const auto& edge) {
+                return edge.restart != 0 || out[edge.producer];
+            });
+            if (safe) continue;
+            if (!chain[s]) chain[s] = is_chain(graph, static_cast<std::int32_t>(s));
+            if (*chain[s]) continue;
+            out[s] = changed = true;
+        }
+    }
+    return out;
+}
+
+// The loops to replicate next: those whose iterations restart a dependence of such a stream.
+std::set<std::int32_t> restarting_loops(const Lowered& lowered) {
+    std::set<std::int32_t> loops;
+    const LoopProgram& program = lowered.program;
+    const auto out = out_of_order_streams(program);
+    for (std::size_t s = 0; s < program.streams.size(); ++s) {
+        if (!out[s]) continue;
+        const auto& stream = program.streams[s];
+        for (std::int32_t e = stream.first_edge; e < stream.first_edge + stream.edge_count; ++e) {
+            const auto& edge = program.edges[e];
+            if (edge.restart == 0) continue;
+            // The common loop is the innermost one around both; its parent restarts it.
+            std::int32_t common = stream.loop;
+            const auto holds = [&](std::int32_t loop) {
+                return program.loops[loop].first <= edge.producer &&
+                       edge.producer < program.loops[loop].last;
+            };
+            while (!holds(common)) common = program.loops[common].parent;
+            loops.insert(lowered.source[program.loops[common].parent]);
+        }
+    }
+    return loops;
+}
+
+}  // namespace
+
+std::int64_t LoopProgram::program_index(std::int32_t stream, std::int64_t instance) const {
+    std::int64_t index = streams[stream].offset;
+    for (std::int32_t l = streams[stream].loop; l >= 0; l = loops[l].parent) {
+        index += (instance % loops[l].count) * loops[l].length;
+        instance /= loops[l].count;
+    }
+    return index;
+}
+
+bool barriers_form_a_chain(const LoopProgram& program, const Machine& machine) {
+    const ShortGraph graph(program);
+    std::map<std::int64_t, std::pair<std::int32_t, std::int64_t>> barriers;  // in program order
+    for (std::size_t s = 0; s < program.streams.size(); ++s) {
+        if (machine.ops[program.streams[s].op].kind != InstructionKind::barrier) continue;
+        const auto stream = static_cast<std::int32_t>(s);
+        for (std::int64_t j = 0; j < graph.instances(stream); ++j)
+            barriers[graph.program_index(stream, j)] = {stream, j};
+    }
+    if (barriers.empty()) return true;
+    for (auto before = barriers.begin(), after = std::next(before); after != barriers.end();
+         before = after++)
+        if (!graph.path(before->second, after->second)) return false;
+    return true;
+}
+
+LoopProgram build_loop_program(const WarpProgram& program, const Machine& machine, Order order) {
+    const ProgramTree tree = resolve(program, machine);
+    std::set<std::int32_t> replicated;
+    while (true) {
+        Lowered lowered = lower(tree, replicated, machine);
+        if (order == Order::in_order) return std::move(lowered.program);
+        const auto more = restarting_loops(lowered);
+        if (more.empty()) return std::move(lowered.program);
+        replicated.insert(more.begin(), more.end());
+    }
+}
+
+}  // namespace occupipe::sim

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// One warp's program in the form the simulator runs: loops are kept, and each instruction of the
+// text is a stream of instances, one per iteration, numbered in program order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/kernel.h"
+#include "sim/machine.h"
+#include "sim/simulate.h"
+
+namespace occupipe::sim {
+
+struct LoopProgram {
+    // Instance j of a user waits until `producer` has completed required(j) instances, as instances
+    // of one stream complete in order.
+    struct Edge {
+        std::int32_t producer = 0;
+        std::int32_t user = 0;
+        bool previous = false;        // the producer's instance of the previous iteration
+        std::int64_t divisor = 1;     // user instances per iteration of the common loop
+        std::int64_t multiplier = 1;  // producer instances per iteration of the common loop
+        std::int64_t restart = 0;  // `previous`: iterations after which the common loop restarts;
+                                   // 0 when it runs only once
+
+        std::int64_t required(std::int64_t j) const {
+            if (divisor != 1) j /= divisor;
+            if (!previous) return (j + 1) * multiplier;
+            if (restart != 0 && j % restart == 0) return 0;
+            return j * multiplier;
+        }
+    };
+    struct Stream {
+        std::int32_t op = 0;  // into Machine::ops
+        std::int32_t loop = -1;
+        std::int64_t instances = 1;
+        std::int64_t offset = 0;      // instructions that precede its first instance
+        std::int32_t first_edge = 0;  // into edges: what it waits for
+        std::int32_t edge_count = 0;
+        std::int32_t first_user = 0;  // into users: edges that wait for it
+        std::int32_t user_count = 0;
+        std::int32_t top_end = 0;  // streams [own, top_end) share its outermost loop; 0 = no loop
+    };
+    struct Loop {
+        std::int32_t parent = -1;
+        std::int64_t count = 1;
+        std::int32_t first = 0;  // streams [first, last)
+        std::int32_t last = 0;
+        std::int64_t length = 0;  // instructions of one iteration
+    };
+    std::vector<Stream> streams;  // in text order
+    std::vector<Edge> edges;      // by user
+    std::vector<std::int32_t> users;
+    std::vector<Loop> loops;
+    std::int64_t instructions = 0;  // that one warp executes
+    std::int64_t barriers = 0;      // of these
+
+    // The number of instructions that precede the instance in program order.
+    std::int64_t program_index(std::int32_t stream, std::int64_t instance) const;
+};
+
+// Does every barrier depend on the one before it in program order?
+bool barriers_form_a_chain(const LoopProgram& program, const Machine& machine);
+
+// With Order::dataflow an outer loop whose iterations overlap so that a stream's instances would
+// not issue in order is replicated. Throws InputError when that needs more than 65,536 streams.
+LoopProgram build_loop_program(const WarpProgram& program, const Machine& machine, Order order);
+
+}  // namespace occupipe::sim

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "sim/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "core/error.h"
+
+namespace occupipe::sim {
+namespace {
+
+constexpr std::int64_t max_resident_warps = 1 << 16;
+constexpr int max_subsystems = 64;  // the simulator keeps sets of them in one word
+
+template <typename Visit>
+void for_each_instruction(const std::vector<KernelItem>& items, const Visit& visit) {
+    for (const KernelItem& item : items) {
+        if (const auto* repeat = std::get_if<Repeat>(&item))
+            for_each_instruction(repeat->body, visit);
+        else
+            visit(std::get<KernelInstruction>(item));
+    }
+}
+
+template <typename Visit>
+void for_each_instruction(const Kernel& kernel, const Visit& visit) {
+    for (const WarpProgram& program : kernel.warps)
+        for_each_instruction(program.instructions, visit);
+}
+
+std::vector<const InstructionTiming*> add_ops(Machine& machine, const GpuProfile& profile,
+                                              const Kernel& kernel) {
+    std::vector<const InstructionTiming*> timings;
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        const std::pair key(instruction.op, instruction.kind);
+        if (std::find(machine.op_keys.begin(), machine.op_keys.end(), key) != machine.op_keys.end())
+            return;
+        const InstructionTiming* timing = profile.find_instruction(instruction.op);
+        machine.op_keys.push_back(key);
+        timings.push_back(timing);
+        machine.ops.push_back({.name = instruction.op,
+                               .kind = instruction.kind.value_or(timing->effective_kind()),
+                               .subsystem = 0,
+                               .cpi = 0,
+                               .latency = 0});
+    });
+    return timings;
+}
+
+void add_subsystems(Machine& machine, const GpuProfile& profile,
+                    const std::vector<const InstructionTiming*>& timings) {
+    for (const Subsystem& subsystem : profile.subsystems) {
+        bool used = false;
+        for (std::size_t i = 0; i < timings.size(); ++i) {
+            if (timings[i]->subsystem != subsystem.name) continue;
+            machine.ops[i].subsystem = static_cast<int>(machine.subsystems.size());
+            used = true;
+        }
+        if (!used) continue;
+        machine.first_unit.push_back(machine.unit_count());
+        machine.subsystems.push_back(subsystem);
+    }
+    if (machine.subsystems.size() > max_subsystems)
+        throw InputError(fmt::format("the kernel uses {} subsystems; at most {} are supported",
+                                     machine.subsystems.size(), max_subsystems));
+}
+
+}  // namespace
+
+int Machine::unit(int subsystem, int scheduler) const {
+    return first_unit[subsystem] +
+           (subsystems[subsystem].scope == Scope::scheduler ? scheduler : 0);
+}
+
+int Machine::unit_count() const {
+    if (subsystems.empty()) return 0;
+    return first_unit.back() + (subsystems.back().scope == Scope::scheduler ? schedulers : 1);
+}
+
+int Machine::find_op(const std::string& name, std::optional<InstructionKind> kind) const {
+    const auto found = std::find(op_keys.begin(), op_keys.end(), std::pair(name, kind));
+    return static_cast<int>(found - op_keys.begin());
+}
+
+void require_known_instructions(const GpuProfile& profile, const Kernel& kernel,
+                                const std::string& file) {
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        if (!profile.find_instruction(instruction.op))
+            throw InputError(file, instruction.where, "op",
+                             fmt::format("profile '{}' has no instruction '{}'",
+                                         profile.device.name, instruction.op));
+    });
+}
+
+Machine build_machine(const GpuProfile& profile, const Kernel& kernel) {
+    validate(profile);
+    validate(kernel);
+    require_known_instructions(profile, kernel, "kernel '" + kernel.name + "'");
+    Machine machine;
+    machine.schedulers = profile.issue.schedulers;
+    const auto timings = add_ops(machine, profile, kernel);
+    add_subsystems(machine, profile, timings);
+
+    std::vector<Duration> durations;
+    for (const InstructionTiming* timing : timings) {
+        durations.push_back(duration(timing->cpi.value));
+        durations.push_back(duration(timing->latency.value));
+    }
+    if (profile.issue.limit)
+        durations.push_back(reciprocal(*profile.issue.limit, machine.schedulers));
+    machine.scale = choose_tick(durations);
+    for (std::size_t i = 0; i < machine.ops.size(); ++i) {
+        machine.ops[i].cpi = machine.scale.to_ticks(durations[2 * i]);
+        machine.ops[i].latency = machine.scale.to_ticks(durations[2 * i + 1]);
+    }
+    if (profile.issue.limit) machine.port_spacing = machine.scale.to_ticks(durations.back());
+    return machine;
+}
+
+std::vector<int> assign_programs(const Kernel& kernel, int group_warps) {
+    const std::size_t programs = kernel.warps.size();
+    std::vector<int> counts(programs);
+    std::vector<long long> remainders(programs);  // [10^-9 warps]: equal shares must tie
+    int left = group_warps;
+    for (std::size_t p = 0; p < programs; ++p) {
+        // The tolerance keeps 0.1·30 at 3 although the product in binary lies just below.
+        const double wanted = kernel.warps[p].share * group_warps;
+        counts[p] = std::min(left, static_cast<int>(std::floor(wanted + 1e-9)));
+        remainders[p] = std::llround((wanted - counts[p]) * 1e9);
+        left -= counts[p];
+    }
+    std::vector<std::size_t> order(programs);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+    for (std::size_t i = 0; left > 0; i = (i + 1) % programs, --left) ++counts[order[i]];
+
+    std::vector<int> program_of;
+    for (std::size_t p = 0; p < programs; ++p)
+        program_of.insert(program_of.end(), counts[p], static_cast<int>(p));
+    return program_of;
+}
+
+void validate(const Launch& launch) {
+    if (launch.group_warps < 1 || launch.concurrent_groups < 1 || launch.groups < 1)
+        throw InputError(
+            fmt::format("a launch needs at least one warp, one concurrent group and one group, "
+                        "not {}, {} and {}",
+                        launch.group_warps, launch.concurrent_groups, launch.groups));
+    if (std::int64_t{launch.group_warps} * launch.concurrent_groups > max_resident_warps)
+        throw InputError(
+            fmt::format("{} groups of {} warps at once are more than the simulator's "
+                        "limit of {} warps",
+                        launch.concurrent_groups, launch.group_warps, max_resident_warps));
+}
+
+std::vector<Bound> utilisations(const Machine& machine, const BusyTimes& busy, std::int64_t end) {
+    std::vector<Bound> bounds;
+    const auto mean = [&](std::span<const std::int64_t> times) {
+        double sum = 0;
+        for (const std::int64_t time : times) sum += static_cast<double>(time);
+        return sum / (static_cast<double>(end) * static_cast<double>(times.size()));
+    };
+    for (std::size_t s = 0; s < machine.subsystems.size(); ++s) {
+        const int first = machine.first_unit[s];
+        const int last =
+            s + 1 < machine.subsystems.size() ? machine.first_unit[s + 1] : machine.unit_count();
+        bounds.push_back(
+            {machine.subsystems[s].name, mean(std::span(busy.units).subspan(first, last - first))});
+    }
+    if (machine.port_spacing) bounds.push_back({"issue", mean(busy.ports)});
+    return bounds;
+}
+
+}  // namespace occupipe::sim

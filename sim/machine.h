@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// A profile and a kernel put together: what the simulators need of both, in ticks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/gpu_profile.h"
+#include "core/kernel.h"
+#include "core/launch.h"
+#include "core/prediction.h"
+#include "sim/ticks.h"
+
+namespace occupipe::sim {
+
+// One distinct instruction (name and kind) of the kernel.
+struct MachineOp {
+    std::string name;
+    InstructionKind kind = InstructionKind::compute;
+    int subsystem = 0;         // into Machine::subsystems
+    std::int64_t cpi = 0;      // λ [ticks]
+    std::int64_t latency = 0;  // Λ [ticks]
+};
+
+struct Machine {
+    TickScale scale;
+    int schedulers = 1;
+    std::optional<std::int64_t> port_spacing;  // of one scheduler's port: schedulers/IL [ticks]
+    std::vector<Subsystem> subsystems;         // those in use, in the profile's order
+    std::vector<MachineOp> ops;                // in order of first use
+
+    // Copies of a subsystem are its `units`: one, or one per scheduler.
+    int unit(int subsystem, int scheduler) const;
+    int unit_count() const;
+    int find_op(const std::string& name, std::optional<InstructionKind> kind) const;
+
+    std::vector<std::pair<std::string, std::optional<InstructionKind>>> op_keys;  // beside ops
+    std::vector<int> first_unit;                                                  // per subsystem
+};
+
+// Throws InputError naming `file`, line and op when the profile lacks an instruction.
+void require_known_instructions(const GpuProfile& profile, const Kernel& kernel,
+                                const std::string& file);
+
+Machine build_machine(const GpuProfile& profile, const Kernel& kernel);
+
+// Which program each warp of a group runs. Of n warps, program p gets floor(share·n); the warps
+// left over go to the programs with the largest remainders, the first on a tie; the warps of
+// program 0 come first, then those of program 1, and so on.
+std::vector<int> assign_programs(const Kernel& kernel, int group_warps);
+
+// Throws InputError for shapes that cannot be run.
+void validate(const Launch& launch);
+
+// Busy time of every unit and port up to `end`.
+struct BusyTimes {
+    std::vector<std::int64_t> units;
+    std::vector<std::int64_t> ports;
+};
+
+// Busy fraction of each subsystem (mean over its copies) and of "issue" (mean over the ports).
+std::vector<Bound> utilisations(const Machine& machine, const BusyTimes& busy, std::int64_t end);
+
+}  // namespace occupipe::sim

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#include "sim/program_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "core/error.h"
+
+namespace occupipe::sim {
+namespace {
+
+constexpr std::int64_t max_streams = 65'536;
+
+class Resolver {
+public:
+    Resolver(const WarpProgram& program, const Machine& machine) : machine_(machine) {
+        declare(program.instructions);
+        for (std::size_t i = 0; i < texts_.size(); ++i) add_dependences(i);
+    }
+
+    ProgramTree take() { return std::move(tree_); }
+
+private:
+    void declare(const std::vector<KernelItem>& items) {
+        for (const KernelItem& item : items) {
+            if (const auto* repeat = std::get_if<Repeat>(&item)) {
+                const auto self = static_cast<std::int32_t>(tree_.loops.size());
+                tree_.loops.push_back(
+                    {path_.empty() ? -1 : path_.back(), repeat->count, repeat->where});
+                path_.push_back(self);
+                declare(repeat->body);
+                path_.pop_back();
+            } else {
+                const auto& text = std::get<KernelInstruction>(item);
+                index_[text.id] = static_cast<std::int32_t>(texts_.size());
+                texts_.push_back(&text);
+                tree_.instructions.push_back({machine_.find_op(text.op, text.kind), path_, {}});
+            }
+        }
+    }
+
+    void add_dependences(std::size_t user) {
+        const auto& loops = tree_.instructions[user].loops;
+        for (const Dependence& dependence : texts_[user]->after) {
+            const std::int32_t producer = index_.at(dependence.id);
+            const auto& other = tree_.instructions[producer].loops;
+            const auto fork = std::mismatch(loops.begin(), loops.end(), other.begin(), other.end());
+            const std::int32_t common = fork.first == loops.begin() ? -1 : *(fork.first - 1);
+            tree_.instructions[user].after.push_back(
+                {producer, dependence.previous_iteration, common});
+        }
+    }
+
+    const Machine& machine_;
+    ProgramTree tree_;
+    std::vector<const KernelInstruction*> texts_;
+    std::unordered_map<std::string, std::int32_t> index_;
+    std::vector<std::int32_t> path_;
+};
+
+// Emits streams in program order. A copy of an instruction is named by the iteration of each
+// replicated loop around it.
+class Emitter {
+public:
+    Emitter(const ProgramTree& tree, const std::set<std::int32_t>& replicated,
+            const Machine& machine)
+        : tree_(tree), machine_(machine), iteration_(tree.loops.size(), -1) {
+        copied_.resize(tree.loops.size());
+        for (const std::int32_t loop : replicated) copied_[loop] = true;
+        refuse_too_many();
+        stream_of_.resize(tree.instructions.size());
+        out_.program.instructions = emit(0, tree.instructions.size(), 0, -1, 0);
+        add_edges();
+        finish();
+    }
+
+    Lowered take() { return std::move(out_); }
+
+private:
+    void refuse_too_many() const {
+        std::int64_t total = 0;
+        for (const auto& instruction : tree_.instructions) {
+            std::int64_t copies = 1;
+            for (const std::int32_t loop : instruction.loops) {
+                if (!copied_[loop]) continue;
+                if (__builtin_mul_overflow(copies, tree_.loops[loop].count, &copies) ||
+                    copies > max_streams)
+                    fail(loop);
+            }
+            total += copies;
+            if (total > max_streams) fail(instruction.loops.empty() ? 0 : instruction.loops[0]);
+        }
+    }
+
+    [[noreturn]] void fail(std::int32_t loop) const {
+        throw InputError(
+            "", tree_.loops[loop].where, "repeat",
+            fmt::format("its {} iterations do not depend on one another, so that with order "
+                        "dataflow all of them may overlap; more than {} instructions would have to "
+                        "be told apart. Use order in_order, or make an iteration depend on the "
+                        "one before (NAME@-1)",
+                        tree_.loops[loop].count, max_streams));
+    }
+
+    // Emits instructions [first, last), all `depth` loops deep at least, inside the emitted loop
+    // `parent`; `start` instructions come before them. Returns how many one pass executes.
+    std::int64_t emit(std::size_t first, std::size_t last, std::size_t depth, std::int32_t parent,
+                      std::int64_t start) {
+        std::int64_t length = 0;
+        for (std::size_t i = first; i < last;) {
+            const auto& loops = tree_.instructions[i].loops;
+            if (loops.size() == depth) {
+                add_stream(i++, parent, start + length);
+                ++length;
+                continue;
+            }
+            const std::int32_t loop = loops[depth];
+            std::size_t end = i;
+            while (end < last && tree_.instructions[end].loops.size() > depth &&
+                   tree_.instructions[end].loops[depth] == loop)
+                ++end;
+            length += copied_[loop] ? emit_copies(loop, i, end, depth, parent, start + length)
+                                    : emit_loop(loop, i, end, depth, parent, start + length);
+            i = end;
+        }
+        return length;
+    }
+
+    std::int64_t emit_copies(std::int32_t loop, std::size_t first, std::size_t last,
+                             std::size_t depth, std::int32_t parent, std::int64_t start) {
+        std::int64_t length = 0;
+        for (std::int64_t i = 0; i < tree_.loops[loop].count; ++i) {
+            iteration_[loop] = i;
+            length += emit(first, last, depth + 1, parent, start + length);
+        }
+        iteration_[loop] = -1;
+        return length;
+    }
+
+    std::int64_t emit_loop(std::int32_t loop, std::size_t first, std::size_t last,
+                           std::size_t depth, std::int32_t parent, std::int64_t start) {
+        auto& loops = out_.program.loops;
+        const auto self = static_cast<std::int32_t>(loops.size());
+        const auto begin = static_cast<std::int32_t>(out_.program.streams.size());
+        loops.push_back({parent, tree_.loops[loop].count, begin, 0, 0});
+        out_.source.push_back(loop);
+        const std::int64_t length = emit(first, last, depth + 1, self, start);
+        loops[self].last = static_cast<std::int32_t>(out_.program.streams.size());
+        loops[self].length = length;
+        return length * loops[self].count;
+    }
+
+    void add_stream(std::size_t instruction, std::int32_t parent, std::int64_t start) {
+        LoopProgram::Stream stream;
+        stream.offset = start;
+        stream.op = tree_.instructions[instruction].op;
+        stream.loop = parent;
+        for (std::int32_t l = parent; l >= 0; l = out_.program.loops[l].parent)
+            stream.instances *= out_.program.loops[l].count;
+        stream_of_[instruction].push_back(static_cast<std::int32_t>(out_.program.streams.size()));
+        out_.program.streams.push_back(stream);
+        instruction_of_.push_back(instruction);
+        iterations_of_.push_back(iteration_);
+    }
+
+    // Copies of an instruction stand in stream_of_ in program order, so the one with the given
+    // iterations of the replicated loops around it has a mixed-radix index.
+    std::int32_t copy_of(std::size_t instruction,
+                         const std::vector<std::int64_t>& iterations) const {
+        std::int64_t index = 0;
+        for (const std::int32_t loop : tree_.instructions[instruction].loops)
+            if (copied_[loop]) index = index * tree_.loops[loop].count + iterations[loop];
+        return stream_of_[instruction][index];
+    }
+
+    void add_edges() {
+        for (std::size_t user = 0; user < out_.program.streams.size(); ++user) {
+            auto& stream = out_.program.streams[user];
+            stream.first_edge = static_cast<std::int32_t>(out_.program.edges.size());
+            for (const auto& dependence : tree_.instructions[instruction_of_[user]].after)
+                add_edge(user, dependence);
+            stream.edge_count =
+                static_cast<std::int32_t>(out_.program.edges.size()) - stream.first_edge;
+        }
+    }
+
+    void add_edge(std::size_t user, const ProgramTree::Dependence& dependence) {
+        std::vector<std::int64_t> iterations = iterations_of_[user];
+        bool previous = dependence.previous;
+        if (previous && copied_[dependence.common_loop]) {
+            if (iterations[dependence.common_loop]-- == 0) return;
+            previous = false;
+        }
+        // Loops that hold only the producer have ended: their last iteration counts.
+        const auto& loops = tree_.instructions[dependence.producer].loops;
+        bool shared = dependence.common_loop >= 0;
+        for (const std::int32_t loop : loops) {
+            if (!shared && copied_[loop]) iterations[loop] = tree_.loops[loop].count - 1;
+            if (loop == dependence.common_loop) shared = false;
+        }
+        LoopProgram::Edge edge;
+        edge.producer = copy_of(dependence.producer, iterations);
+        edge.user = static_cast<std::int32_t>(user);
+        edge.previous = previous;
+        set_counts(edge);
+        out_.program.edges.push_back(edge);
+    }
+
+    void set_counts(LoopProgram::Edge& edge) const {
+        const auto user = emitted_path(edge.user);
+        const auto producer = emitted_path(edge.producer);
+        const auto fork = std::mismatch(user.begin(), user.end(), producer.begin(), producer.end());
+        for (auto l = fork.first; l != user.end(); ++l)
+            edge.divisor *= out_.program.loops[*l].count;
+        for (auto l = fork.second; l != producer.end(); ++l)
+            edge.multiplier *= out_.program.loops[*l].count;
+        if (edge.previous && fork.first - user.begin() > 1)
+            edge.restart = out_.program.loops[*(fork.first - 1)].count;
+    }
+
+    std::vector<std::int32_t> emitted_path(std::int32_t stream) const {
+        std::vector<std::int32_t> path;
+        for (std::int32_t l = out_.program.streams[stream].loop; l >= 0;
+             l = out_.program.loops[l].parent)
+            path.insert(path.begin(), l);
+        return path;
+    }
+
+    void finish() {
+        LoopProgram& program = out_.program;
+        std::vector<std::vector<std::int32_t>> users(program.streams.size());
+        for (std::size_t e = 0; e < program.edges.size(); ++e)
+            users[program.edges[e].producer].push_back(static_cast<std::int32_t>(e));
+        for (std::size_t s = 0; s < program.streams.size(); ++s) {
+            auto& stream = program.streams[s];
+            stream.first_user = static_cast<std::int32_t>(program.users.size());
+            stream.user_count = static_cast<std::int32_t>(users[s].size());
+            program.users.insert(program.users.end(), users[s].begin(), users[s].end());
+            const auto path = emitted_path(static_cast<std::int32_t>(s));
+            if (!path.empty()) stream.top_end = program.loops[path[0]].last;
+            if (machine_.ops[stream.op].kind == InstructionKind::barrier)
+                program.barriers += stream.instances;
+        }
+    }
+
+    const ProgramTree& tree_;
+    const Machine& machine_;
+    std::vector<bool> copied_;                              // per loop of the tree
+    std::vector<std::int64_t> iteration_;                   // per loop of the tree, while emitting
+    std::vector<std::vector<std::int32_t>> stream_of_;      // per instruction: its copies
+    std::vector<std::size_t> instruction_of_;               // per stream
+    std::vector<std::vector<std::int64_t>> iterations_of_;  // per stream
+    Lowered out_;
+};
+
+}  // namespace
+
+ProgramTree resolve(const WarpProgram& program, const Machine& machine) {
+    return Resolver(program, machine).take();
+}
+
+Lowered lower(const ProgramTree& tree, const std::set<std::int32_t>& replicated,
+              const Machine& machine) {
+    return Emitter(tree, replicated, machine).take();
+}
+
+}  // namespace occupipe::sim

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "sim/simulate.h"
+
+namespace occupipe {
+
+// The same simulation as simulate(), written to be obviously right: loops replicated, every warp
+// and instruction looked at whenever anything changes. For small cases; the fast one must equal it.
+SimulationResult simulate_reference(const GpuProfile& profile, const Kernel& kernel,
+                                    const Launch& launch, const SimulationOptions& options = {});
+
+}  // namespace occupipe

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The Pipeline model's simulation (docs/model.md, "Simulation"): one core, exact in whole ticks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/gpu_profile.h"
+#include "core/kernel.h"
+#include "core/launch.h"
+#include "core/prediction.h"
+#include "sim/ticks.h"
+
+namespace occupipe {
+
+// Which warp issues first when several can.
+enum class Policy {
+    lrr,     // loose round robin: a ring over the warps, starting after the one that issued last
+    gto,     // greedy then oldest: the warp that issued last while it can, else the oldest
+    oldest,  // the oldest group's lowest warp
+};
+
+// Which instructions of one warp may issue.
+enum class Order {
+    dataflow,  // any whose predecessors have completed, lowest program index first
+    in_order,  // only the next one in program order
+};
+
+std::optional<Policy> parse_policy(std::string_view name);
+std::optional<Order> parse_order(std::string_view name);
+
+struct SimulationOptions {
+    Policy policy = Policy::lrr;
+    Order order = Order::dataflow;
+    // Instructions to issue one by one before giving up with an InputError: some minutes of work.
+    std::int64_t max_simulated = 20'000'000'000;
+};
+
+struct SimulationResult {
+    std::int64_t ticks = 0;      // when the core's last group completes
+    sim::TickScale scale;        // what one tick is
+    double cycles = 0;           // the same time in core cycles
+    std::int64_t issued = 0;     // warp-instructions that the core executed
+    std::vector<Bound> bounds;   // busy fraction of each subsystem in use, of "issue" if limited
+    std::int64_t simulated = 0;  // of `issued`, those that were issued one by one
+};
+
+// Runs ceil(groups / cores) groups of `kernel` on one core of `profile`. Throws InputError when
+// profile, kernel or launch are unusable, when an instruction is missing from the profile, when a
+// barrier is not reached by every warp of a group, or when sizes or times exceed what can be run.
+SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                          const SimulationOptions& options = {});
+
+}  // namespace occupipe

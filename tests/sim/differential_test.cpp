@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The fast simulator against the reference: the same ticks, instructions and busy times, or the
+// same refusal.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "core/error.h"
+#include "sim/reference/simulate_reference.h"
+#include "sim/simulate.h"
+#include "tests/sim/random_case.h"
+
+namespace occupipe::test {
+namespace {
+
+using Simulator = SimulationResult (*)(const GpuProfile&, const Kernel&, const Launch&,
+                                       const SimulationOptions&);
+
+std::optional<SimulationResult> outcome(Simulator simulator, const Case& c) {
+    try {
+        return simulator(c.profile, c.kernel, c.launch, c.options);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+bool same(const std::optional<SimulationResult>& a, const std::optional<SimulationResult>& b) {
+    if (!a || !b) return a.has_value() == b.has_value();
+    return a->ticks == b->ticks && a->issued == b->issued && a->bounds == b->bounds;
+}
+
+bool differs(const Case& c) {
+    return !same(outcome(&simulate, c), outcome(&simulate_reference, c));
+}
+
+// Where warps diverge, the fast simulator asks that barriers depend on one another; the reference
+// does not. Such refusals are no difference, but must stay the exception.
+bool refused_for_divergence(const Case& c) {
+    if (c.kernel.warps.size() < 2) return false;
+    try {
+        simulate(c.profile, c.kernel, c.launch, c.options);
+    } catch (const InputError& error) {
+        return std::string_view(error.what()).find("must depend on the barrier") !=
+               std::string_view::npos;
+    }
+    return false;
+}
+
+struct Tally {
+    int compared = 0;
+    int refused = 0;
+};
+
+Tally compare_cases(std::uint64_t first_seed, int count, const CaseShape& shape) {
+    Tally tally;
+    for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+        const Case c = random_case(seed, shape);
+        if (refused_for_divergence(c)) {
+            ++tally.refused;
+            continue;
+        }
+        ++tally.compared;
+        if (!differs(c)) continue;
+        const Case small =
+            shrink(c, [](const Case& s) { return !refused_for_divergence(s) && differs(s); });
+        const auto fast = outcome(&simulate, small);
+        const auto slow = outcome(&simulate_reference, small);
+        ADD_FAILURE() << "seed " << seed << ": fast " << (fast ? fast->ticks : -1)
+                      << " ticks, reference " << (slow ? slow->ticks : -1) << " ticks\n"
+                      << describe(small);
+        return tally;
+    }
+    return tally;
+}
+
+TEST(Differential, SmallCasesEqualTheReference) {
+    const Tally tally = compare_cases(1, 16'000, {});
+    EXPECT_GT(tally.compared, 15'000);
+}
+
+TEST(Differential, LongerProgramsEqualTheReference) {
+    const Tally tally =
+        compare_cases(1'000'000, 3'000, {.max_instructions = 16, .max_count = 3, .max_groups = 4});
+    EXPECT_GT(tally.compared, 2'700);
+}
+
+TEST(Differential, MoreIterationsEqualTheReference) {
+    const Tally tally =
+        compare_cases(2'000'000, 2'000, {.max_instructions = 4, .max_count = 12, .max_groups = 12});
+    EXPECT_GT(tally.compared, 1'900);
+}
+
+TEST(Differential, ShrinkingKeepsTheFaultAndDropsTheRest) {
+    const auto has_barrier = [](const Case& c) {
+        return describe(c).find("op: bar.sync") != std::string::npos;
+    };
+    std::uint64_t seed = 1;
+    while (!has_barrier(random_case(seed))) ++seed;
+    const Case small = shrink(random_case(seed), has_barrier);
+    EXPECT_EQ(small.launch, Launch());
+    EXPECT_EQ(instruction_count(small.kernel.warps[0]), 1);
+}
+
+}  // namespace
+}  // namespace occupipe::test
