@@ -61,10 +61,10 @@ Observation Sampler::attempt(Program& program, const PlannedPoint& point, bool* 
 
 Observation Sampler::sample(const PlannedPoint& point) {
     Program& program = program_of(point.plan);
-    // Some runtimes compile again for each group size, and caches start cold.
+    // Some runtimes compile again for each group size, and caches start cold. A model has neither.
     const std::string shape = fmt::format("{}/{}/{}/{}", point.plan.subject(), point.shape.chains,
                                           point.shape.group_warps, point.shape.concurrent_groups);
-    if (!warm_[shape]) {
+    if (!warm_[shape] && !backend_.facts().model) {
         launch(program, point);
         warm_[shape] = true;
     }

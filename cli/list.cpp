@@ -1,1 +1,163 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bench/devices.h"
+#include "bench/instruction_table.h"
+#include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/text_table.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "sim/models/registry.h"
+
+namespace occupipe::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TextTable table_of(std::vector<std::string> header) {
+    std::vector<Align> align(header.size(), Align::left);
+    return {std::move(header), std::move(align), {}};
+}
+
+void print_json(const Json& json) { fmt::print("{}\n", json.dump(2)); }
+
+void list_devices(bool json) {
+    const auto devices = bench::list_devices();
+    Json all = Json::array();
+    TextTable table = table_of({"device", "type", "name", "cores", "driver"});
+    for (const bench::DeviceFacts& facts : devices) {
+        const char* type = facts.cpu ? "cpu" : "gpu";
+        table.rows.push_back(
+            {facts.id, type, facts.name, std::to_string(facts.cores), facts.driver});
+        all.push_back({{"id", facts.id},
+                       {"type", type},
+                       {"name", facts.name},
+                       {"vendor", facts.vendor},
+                       {"cores", facts.cores},
+                       {"driver", facts.driver}});
+    }
+    if (json) {
+        print_json(all);
+    } else if (!devices.empty()) {
+        fmt::print("{}", plain_text(table));
+    }
+    if (devices.empty()) {
+        throw NothingToRunOn("no CUDA GPU and no OpenCL platform on this machine");
+    }
+}
+
+// One column per device: "yes", or why not.
+void list_instructions(const std::string& device, bool json) {
+    std::vector<std::unique_ptr<bench::Backend>> backends;
+    if (!device.empty()) {
+        backends.push_back(open_named_device(device));
+    } else {
+        for (const auto& facts : bench::list_devices()) {
+            backends.push_back(bench::open_device(facts.id));
+        }
+    }
+    const auto rows = backends.empty() ? bench::instruction_table() : backends.front()->rows();
+    std::vector<std::string> header = {"instruction", "what it is"};
+    for (const auto& backend : backends) header.push_back(backend->facts().id);
+    TextTable table = table_of(header);
+    Json all = Json::array();
+    for (const bench::Row& row : rows) {
+        std::vector<std::string> cells = {std::string(row.id), std::string(row.meaning)};
+        Json on = Json::object();
+        for (const auto& backend : backends) {
+            const auto reason = backend->unsupported(row);
+            cells.push_back(reason ? "no: " + *reason : "yes");
+            on[backend->facts().id] = {{"measurable", !reason}};
+            if (reason) on[backend->facts().id]["reason"] = *reason;
+        }
+        table.rows.push_back(cells);
+        all.push_back({{"name", row.id}, {"meaning", row.meaning}, {"devices", on}});
+    }
+    json ? print_json(all) : fmt::print("{}", plain_text(table));
+}
+
+void list_models(bool json) {
+    Json all = Json::array();
+    TextTable table = table_of({"model", "source"});
+    for (const Model& model : models()) {
+        table.rows.push_back({std::string(model.name), std::string(model.citation)});
+        all.push_back({{"name", model.name}, {"source", model.citation}});
+    }
+    json ? print_json(all) : fmt::print("{}", plain_text(table));
+}
+
+// The folder of shipped profiles: `profiles` here, or beside or above the program itself.
+std::filesystem::path profile_folder() {
+    std::error_code none;
+    std::vector<std::filesystem::path> bases = {std::filesystem::current_path()};
+    auto above = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+    for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
+        bases.push_back(above);
+        above = above.parent_path();
+    }
+    for (const auto& base : bases) {
+        if (std::filesystem::is_directory(base / "profiles", none)) return base / "profiles";
+    }
+    throw InputError("no folder 'profiles' here or above the program; name one with --folder");
+}
+
+void list_profiles(std::filesystem::path folder, bool json) {
+    if (folder.empty()) folder = profile_folder();
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() == ".yaml") paths.push_back(entry.path());
+    }
+    std::ranges::sort(paths);
+    Json all = Json::array();
+    TextTable table = table_of({"profile", "device", "architecture", "instructions", "source"});
+    for (const auto& path : paths) {
+        const GpuProfile profile = read_profile(path);
+        const std::string_view source =
+            profile.instructions.empty() ? "" : to_string(profile.instructions.front().source);
+        table.rows.push_back({path.string(), profile.device.name, profile.device.architecture,
+                              std::to_string(profile.instructions.size()), std::string(source)});
+        all.push_back({{"file", path.string()},
+                       {"device", profile.device.name},
+                       {"architecture", profile.device.architecture},
+                       {"instructions", profile.instructions.size()},
+                       {"source", source}});
+    }
+    json ? print_json(all) : fmt::print("{}", plain_text(table));
+}
+
+}  // namespace
+
+void add_list(CLI::App& app) {
+    struct Arguments {
+        std::string device;
+        std::string folder;
+        bool json = false;
+    };
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command =
+        app.add_subcommand("list", "Show devices, instructions, models or profiles");
+    command->require_subcommand(1);
+    const auto add = [&](const char* name, const char* about, std::function<void()> run) {
+        CLI::App* what = command->add_subcommand(name, about);
+        what->add_flag("--json", arguments->json, "machine-readable");
+        what->callback(std::move(run));
+        return what;
+    };
+    add("devices", "what can be measured on this machine",
+        [arguments] { list_devices(arguments->json); });
+    add("instructions", "what can be measured, and on which device, and why not", [arguments] {
+        list_instructions(arguments->device, arguments->json);
+    })->add_option("--device", arguments->device, device_help);
+    add("models", "what predict and compare know", [arguments] { list_models(arguments->json); });
+    add("profiles", "profiles of GPUs that come with the program", [arguments] {
+        list_profiles(arguments->folder, arguments->json);
+    })->add_option("--folder", arguments->folder, "where to look; default: the shipped ones");
+}
+
+}  // namespace occupipe::cli

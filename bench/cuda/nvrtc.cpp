@@ -1,1 +1,180 @@
 // SPDX-License-Identifier: MIT
+#include "bench/cuda/nvrtc.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "core/error.h"
+
+namespace occupipe::bench {
+
+// The subset of nvrtc.h in use; declared here so that building needs no CUDA toolkit.
+struct NvrtcProgram;
+using NvrtcResult = int;
+struct NvrtcCalls {
+    NvrtcResult (*version)(int*, int*);
+    NvrtcResult (*count_architectures)(int*);
+    NvrtcResult (*list_architectures)(int*);
+    NvrtcResult (*create)(NvrtcProgram**, const char*, const char*, int, const char* const*,
+                          const char* const*);
+    NvrtcResult (*destroy)(NvrtcProgram**);
+    NvrtcResult (*compile)(NvrtcProgram*, int, const char* const*);
+    NvrtcResult (*log_size)(NvrtcProgram*, std::size_t*);
+    NvrtcResult (*log)(NvrtcProgram*, char*);
+    NvrtcResult (*ptx_size)(NvrtcProgram*, std::size_t*);
+    NvrtcResult (*ptx)(NvrtcProgram*, char*);
+    NvrtcResult (*cubin_size)(NvrtcProgram*, std::size_t*);
+    NvrtcResult (*cubin)(NvrtcProgram*, char*);
+    const char* (*error_text)(NvrtcResult);
+};
+
+namespace {
+
+// Bare names first: the loader's default path and LD_LIBRARY_PATH (wheels put the library there).
+std::vector<std::string> library_names() {
+    constexpr std::array<const char*, 3> names = {"libnvrtc.so.13", "libnvrtc.so.12",
+                                                  "libnvrtc.so"};
+    std::vector<std::string> folders = {""};
+    if (const char* home = std::getenv("CUDA_HOME"))
+        folders.push_back(std::string(home) + "/lib64/");
+    folders.push_back("/usr/local/cuda/lib64/");
+    std::vector<std::string> paths;
+    for (const std::string& folder : folders) {
+        for (const char* name : names) paths.push_back(folder + name);
+    }
+    return paths;
+}
+
+void load_calls(const SharedLibrary& library, NvrtcCalls& calls) {
+    const bool complete = library.load(calls.version, "nvrtcVersion") &&
+                          library.load(calls.count_architectures, "nvrtcGetNumSupportedArchs") &&
+                          library.load(calls.list_architectures, "nvrtcGetSupportedArchs") &&
+                          library.load(calls.create, "nvrtcCreateProgram") &&
+                          library.load(calls.destroy, "nvrtcDestroyProgram") &&
+                          library.load(calls.compile, "nvrtcCompileProgram") &&
+                          library.load(calls.log_size, "nvrtcGetProgramLogSize") &&
+                          library.load(calls.log, "nvrtcGetProgramLog") &&
+                          library.load(calls.ptx_size, "nvrtcGetPTXSize") &&
+                          library.load(calls.ptx, "nvrtcGetPTX") &&
+                          library.load(calls.cubin_size, "nvrtcGetCUBINSize") &&
+                          library.load(calls.cubin, "nvrtcGetCUBIN") &&
+                          library.load(calls.error_text, "nvrtcGetErrorString");
+    if (!complete) {
+        throw DeviceError(
+            fmt::format("NVRTC: {} is too old: 11.2 or newer is needed", library.name()));
+    }
+}
+
+// A program under compilation, destroyed on every way out.
+class Compilation {
+public:
+    Compilation(const NvrtcCalls& calls, const std::string& text) : calls_(calls) {
+        check(calls.create(&program_, text.c_str(), "occupipe.cu", 0, nullptr, nullptr),
+              "nvrtcCreateProgram");
+    }
+    ~Compilation() { calls_.destroy(&program_); }
+    Compilation(const Compilation&) = delete;
+    Compilation& operator=(const Compilation&) = delete;
+
+    NvrtcResult compile(const std::vector<std::string>& options) {
+        std::vector<const char*> pointers;
+        for (const std::string& option : options) pointers.push_back(option.c_str());
+        return calls_.compile(program_, static_cast<int>(pointers.size()), pointers.data());
+    }
+    std::string log() const { return text(calls_.log_size, calls_.log, "nvrtcGetProgramLog"); }
+    std::string ptx() const { return text(calls_.ptx_size, calls_.ptx, "nvrtcGetPTX"); }
+    std::string cubin() const { return bytes(calls_.cubin_size, calls_.cubin, "nvrtcGetCUBIN"); }
+
+    void check(NvrtcResult result, const char* call) const {
+        if (result != 0) {
+            throw DeviceError(fmt::format("NVRTC: {}: {}", call, calls_.error_text(result)));
+        }
+    }
+
+private:
+    using Size = NvrtcResult (*)(NvrtcProgram*, std::size_t*);
+    using Copy = NvrtcResult (*)(NvrtcProgram*, char*);
+
+    std::string bytes(Size size_of, Copy copy, const char* call) const {
+        std::size_t size = 0;
+        check(size_of(program_, &size), call);
+        std::string content(size, '\0');
+        if (size > 0) check(copy(program_, content.data()), call);
+        return content;
+    }
+    // Text comes with a terminating zero that is counted in its size.
+    std::string text(Size size_of, Copy copy, const char* call) const {
+        std::string content = bytes(size_of, copy, call);
+        content.resize(std::min(content.size(), content.find('\0')));
+        return content;
+    }
+
+    const NvrtcCalls& calls_;
+    NvrtcProgram* program_ = nullptr;
+};
+
+}  // namespace
+
+Nvrtc::Nvrtc() : library_(library_names()), calls_(std::make_unique<NvrtcCalls>()) {
+    if (!library_.open()) {
+        throw DeviceError("NVRTC: libnvrtc.so not found: " + library_.why_not());
+    }
+    load_calls(library_, *calls_);
+    int count = 0;
+    if (calls_->version(&major_, &minor_) != 0 || calls_->count_architectures(&count) != 0) {
+        throw DeviceError(fmt::format("NVRTC: {} does not tell its version", library_.name()));
+    }
+    architectures_.resize(static_cast<std::size_t>(std::max(count, 0)));
+    if (count > 0) calls_->list_architectures(architectures_.data());
+    std::ranges::sort(architectures_);
+}
+
+Nvrtc::~Nvrtc() = default;
+
+std::string Nvrtc::version() const { return fmt::format("{}.{}", major_, minor_); }
+
+std::string Nvrtc::architecture_for(int major, int minor) const {
+    int best = 0;
+    for (const int known : architectures_) {
+        if (known / 10 == major && known % 10 <= minor) best = known;
+    }
+    if (best == 0) {
+        throw DeviceError(fmt::format(
+            "NVRTC {} cannot compile for this GPU (compute capability {}.{}); it knows sm_{}",
+            version(), major, minor, fmt::join(architectures_, ", sm_")));
+    }
+    return fmt::format("sm_{}", best);
+}
+
+std::vector<std::string> Nvrtc::options(const std::string& architecture) {
+    return {"--gpu-architecture=" + architecture, "--std=c++17", "--fmad=false"};
+}
+
+NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architecture) const {
+    Compilation program(*calls_, text);
+    const NvrtcResult result = program.compile(options(architecture));
+    NvrtcOutput output;
+    output.log = program.log();
+    if (result != 0) {
+        throw DeviceError(fmt::format("NVRTC: nvrtcCompileProgram for {}: {}: {}", architecture,
+                                      calls_->error_text(result), output.log));
+    }
+    output.ptx = program.ptx();
+    output.cubin = program.cubin();
+    if (output.cubin.empty()) {
+        throw DeviceError(
+            fmt::format("NVRTC: no machine code for {} (is it an sm_ name?)", architecture));
+    }
+    return output;
+}
+
+const Nvrtc& nvrtc() {
+    static const Nvrtc compiler;
+    return compiler;
+}
+
+}  // namespace occupipe::bench

@@ -1,1 +1,244 @@
 // SPDX-License-Identifier: MIT
+#include "bench/cuda/prelude.h"
+
+#include <fmt/format.h>
+
+#include "bench/cuda/stamps.h"
+
+namespace occupipe::bench {
+namespace {
+
+// Iterations of the untimed pass, which brings the loop's code into the instruction caches.
+constexpr int warm_iterations = 2;
+// Looks at the start line before a group gives up: some 10 ms, longer than any launch takes to fill
+// the GPU, short enough not to look like a hang when groups are not resident together.
+constexpr int patience = 20'000;
+// From the moment all groups have agreed until they begin [ns]: a few round trips to the
+// second-level cache, and more than any step of the global timer known to us.
+constexpr int notice_ns = 10'000;
+
+constexpr const char* machinery = R"(
+typedef unsigned int uint;
+typedef unsigned long long ulong;
+extern __shared__ uint shared[];
+
+#define THREAD (blockIdx.x * blockDim.x + threadIdx.x)
+#define WARP (THREAD / WARP_SIZE)
+#define WARPS (gridDim.x * blockDim.x / WARP_SIZE)
+#define LANE (threadIdx.x % WARP_SIZE)
+#define LOCAL_WARP (threadIdx.x / WARP_SIZE)
+
+__device__ __forceinline__ ulong core_clock()
+{
+    ulong value;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(value) :: "memory");
+    return value;
+}
+
+__device__ __forceinline__ ulong wall_clock()
+{
+    ulong value;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value) :: "memory");
+    return value;
+}
+
+__device__ __forceinline__ uint core_number()
+{
+    uint value;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(value));
+    return value;
+}
+
+__device__ __forceinline__ uint warp_slot()
+{
+    uint value;
+    asm volatile("mov.u32 %0, %%warpid;" : "=r"(value));
+    return value;
+}
+
+// One thread per group: waits until all groups have come here, or patience ends.
+__device__ __forceinline__ bool meet(ulong* counter)
+{
+    __threadfence();
+    atomicAdd(counter, 1);
+    for (int look = 0; look < PATIENCE; ++look) {
+        if (*(volatile ulong*)counter >= gridDim.x) {
+            __threadfence();
+            return true;
+        }
+    }
+    return false;
+}
+
+// All groups of the launch begin together: they meet, agree on a moment a little ahead by the
+// global timer, meet again so that all have had their say, and wait for that moment.
+__device__ __forceinline__ void start_line(ulong* stamps)
+{
+    if (threadIdx.x != 0) return;
+    bool together = meet(stamps + STAMPS_ARRIVED);
+    if (together) {
+        atomicMax(stamps + STAMPS_BEGIN, wall_clock() + NOTICE_NS);
+        together = meet(stamps + STAMPS_AGREED);
+    }
+    if (!together) {
+        atomicAdd(stamps + STAMPS_MISSED, 1);
+        return;
+    }
+    const ulong begin = *(volatile ulong*)(stamps + STAMPS_BEGIN);
+    for (int look = 0; look < 50 * PATIENCE && wall_clock() < begin; ++look) { }
+}
+
+// A warp whose result has this bit pattern (it has none: the pattern is a NaN that no instruction
+// makes, and an odd address) ends without leaving stamps. The assembler does not know that, so the
+// clock cannot be read before the last result is there.
+__device__ __forceinline__ void need(uint bits)
+{
+    asm volatile("{ .reg .pred never; setp.eq.u32 never, %0, 0x7fc0dead; @never exit; }"
+                 :: "r"(bits) : "memory");
+}
+__device__ __forceinline__ void need_result(uint value) { need(value); }
+__device__ __forceinline__ void need_result(int value) { need((uint)value); }
+__device__ __forceinline__ void need_result(float value) { need(__float_as_uint(value)); }
+__device__ __forceinline__ void need_result(double value) { need((uint)__double2loint(value)); }
+
+__device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong stop,
+                                            ulong wall_start, ulong wall_stop)
+{
+    if (LANE != 0) return;
+    ulong* stamp = stamps + STAMPS_HEADER_WORDS + WARP * STAMP_WORDS;
+    stamp[0] = start;
+    stamp[1] = stop;
+    stamp[2] = wall_start;
+    stamp[3] = wall_stop;
+    stamp[4] = (ulong)warp_slot() << 32 | core_number();
+}
+
+#define KERNEL(TYPE) extern "C" __global__ void occupipe_kernel(const TYPE* __restrict__ in, TYPE* __restrict__ out, ulong* __restrict__ stamps, int all_iterations, uint start)
+
+// The first pass runs a little of the loop untimed, through the same code; chains go on from it.
+// The core clock is read nowhere else, so that the receipt finds the timed part between the two.
+#define TIMED_BEGIN                                                                          \
+    ulong clock_start = 0, clock_stop = 0, wall_start = 0, wall_stop = 0;                    \
+    asm volatile(".reg .pred go; setp.ne.u32 go, %0, 0x7fffffff;" :: "r"(all_iterations));   \
+    _Pragma("unroll 1") for (int pass = 0; pass < 2; ++pass) {                               \
+        const int iterations = pass == 0 ? min(all_iterations, WARM_ITERATIONS) : all_iterations; \
+        if (pass == 1) start_line(stamps);                                                   \
+        __syncthreads();                                                                     \
+        wall_start = wall_clock();                                                           \
+        __syncthreads();                                                                     \
+        clock_start = core_clock();
+
+#define LOOP(i, n) _Pragma("unroll 1") for (int i = 0; i < (n); ++i)
+
+#define TIMED_END(results)                                                                   \
+        need_result(results);                                                                \
+        clock_stop = core_clock();                                                           \
+        wall_stop = wall_clock();                                                            \
+    }                                                                                        \
+    leave_stamp(stamps, clock_start, clock_stop, wall_start, wall_stop);
+)";
+
+constexpr const char* arithmetic = R"(
+#define ADD_F32(x, a) asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a))
+#define MUL_F32(x, a) asm volatile("mul.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a))
+#define FMA_F32(x, a, b) asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b))
+#define DIV_F32(x, a) asm volatile("div.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a))
+#define SQRT_F32(x) asm volatile("sqrt.rn.f32 %0, %0;" : "+f"(x))
+#define ADD_F64(x, a) asm volatile("add.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(a))
+#define MUL_F64(x, a) asm volatile("mul.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(a))
+#define FMA_F64(x, a, b) asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(x) : "d"(a), "d"(b))
+#define DIV_F64(x, a) asm volatile("div.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(a))
+#define SQRT_F64(x) asm volatile("sqrt.rn.f64 %0, %0;" : "+d"(x))
+
+#define COS_APPROX_F32(x) asm volatile("cos.approx.f32 %0, %0;" : "+f"(x))
+#define EX2_APPROX_F32(x) asm volatile("{ .reg .f32 n; neg.f32 n, %0; ex2.approx.f32 %0, n; }" : "+f"(x))
+#define EX2_APPROX_FTZ_F32(x) asm volatile("{ .reg .f32 n; neg.f32 n, %0; ex2.approx.ftz.f32 %0, n; }" : "+f"(x))
+#define RSQRT_APPROX_F32(x) asm volatile("rsqrt.approx.f32 %0, %0;" : "+f"(x))
+#define RSQRT_APPROX_FTZ_F32(x) asm volatile("rsqrt.approx.ftz.f32 %0, %0;" : "+f"(x))
+
+// The adder takes three operands: two PTX additions make one machine instruction. A single one
+// would be merged with its neighbour, or dealt to the multiply-add pipe instead.
+#define ADD_S32(x, a) asm volatile("{ .reg .b32 t; add.u32 t, %0, %1; add.s32 %0, t, %1; }" : "+r"(x) : "r"(a))
+#define MUL_S32(x, a) asm volatile("mul.lo.s32 %0, %0, %1;" : "+r"(x) : "r"(a))
+#define MAD_S32(x, a, b) asm volatile("mad.lo.s32 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b))
+#define DIV_S32(x, a) asm volatile("div.s32 %0, %1, %0;" : "+r"(x) : "r"(a))
+#define SHL_B32(x, a) asm volatile("shl.b32 %0, %0, %1;" : "+r"(x) : "r"(a))
+// Under a predicate that always holds, which the assembler does not know: steps under a predicate
+// are not merged, and a predicate costs no instruction.
+#define XOR_B32(x, a) asm volatile("@go xor.b32 %0, %0, %1;" : "+r"(x) : "r"(a))
+#define AND_B32(x, a) asm volatile("@go and.b32 %0, %0, %1;" : "+r"(x) : "r"(a))
+)";
+
+// Shared memory is walked by address: a ring word holds the address of the next one, so that each
+// load's result is the next load's address as it stands. Global memory likewise: a table word holds
+// the low half of the next one's address (the host puts the table where the high half is constant).
+constexpr const char* memory = R"(
+#define SHARED_ADDRESS ((uint)__cvta_generic_to_shared(shared))
+#define SHARED_RING(words, stride) for (uint w = threadIdx.x; w < (words); w += blockDim.x) shared[w] = SHARED_ADDRESS + ((w + (stride) * WARP_SIZE) & ((words) - 1)) * 4; __syncthreads()
+#define SHARED_START(words, chains, chain) (SHARED_ADDRESS + ((LANE + (LOCAL_WARP * (chains) + (chain)) * WARP_SIZE) & ((words) - 1)) * 4)
+#define LD_SHARED_U32(x) asm volatile("ld.shared.u32 %0, [%0];" : "+r"(x) :: "memory")
+
+#define CHASE_START(chains, chain) ((uint)(ulong)in + ((((start + (WARP * (chains) + (chain)) * (TABLE_LINES / (WARPS * (chains)))) & (TABLE_LINES - 1)) * LINE_WORDS) + LANE) * 4)
+#define LD_GLOBAL_U32(x) asm volatile("{ .reg .b64 p; mov.b64 p, {%0, %1}; ld.global.u32 %0, [p]; }" : "+r"(x) : "r"((uint)((ulong)in >> 32)) : "memory")
+
+#define STREAM_START() (((start + WARP * (TABLE_LINES / WARPS)) & (TABLE_LINES - 1)) * LINE_WORDS)
+#define STREAM_POINTER(position) const float* p = in + (position & (TABLE_WORDS - 1)) + LANE;
+#define STREAM_ADVANCE(position, steps) position += (steps) * WARP_SIZE
+#define LD_GLOBAL_F32(x, step) asm volatile("{ .reg .f32 t; ld.global.f32 t, [%1+%2]; add.rn.f32 %0, %0, t; }" : "+f"(x) : "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
+
+#define BAR_SYNC() asm volatile("bar.sync 0;" ::: "memory")
+)";
+
+// Begins at a step of the global timer, so that the interval is known to one step.
+constexpr const char* witness = R"(
+extern "C" __global__ void occupipe_witness(ulong* __restrict__ out, ulong nanoseconds)
+{
+    const ulong before = wall_clock();
+    ulong wall = before;
+    for (int look = 0; look < 50 * PATIENCE && wall == before; ++look) wall = wall_clock();
+    const ulong wall_begin = wall;
+    const ulong clock_begin = core_clock();
+    ulong clock_end = clock_begin;
+    ulong tick = wall - before;
+    for (int look = 0; look < 50 * PATIENCE && wall - wall_begin < nanoseconds; ++look) {
+        const ulong now = wall_clock();
+        clock_end = core_clock();
+        if (now != wall && now - wall < tick) tick = now - wall;
+        wall = now;
+    }
+    out[0] = clock_end - clock_begin;
+    out[1] = wall - wall_begin;
+    out[2] = tick;
+}
+)";
+
+std::string constants(std::size_t table_words, int line_words) {
+    return fmt::format(
+        "#define WARP_SIZE {}u\n"
+        "#define TABLE_WORDS {}u\n"
+        "#define LINE_WORDS {}u\n"
+        "#define TABLE_LINES (TABLE_WORDS / LINE_WORDS)\n"
+        "#define WARM_ITERATIONS {}\n"
+        "#define PATIENCE {}\n"
+        "#define NOTICE_NS {}\n"
+        "#define STAMPS_ARRIVED {}\n"
+        "#define STAMPS_AGREED {}\n"
+        "#define STAMPS_MISSED {}\n"
+        "#define STAMPS_BEGIN {}\n"
+        "#define STAMPS_HEADER_WORDS {}\n"
+        "#define STAMP_WORDS {}\n",
+        cuda_warp_size, table_words, line_words, warm_iterations, patience, notice_ns,
+        offsetof(StampHeader, arrived) / 8, offsetof(StampHeader, agreed) / 8,
+        offsetof(StampHeader, missed) / 8, offsetof(StampHeader, begin) / 8,
+        sizeof(StampHeader) / 8, sizeof(WarpStamp) / 8);
+}
+
+}  // namespace
+
+std::string cuda_prelude(std::size_t table_words, int line_words) {
+    return constants(table_words, line_words) + machinery + arithmetic + memory;
+}
+
+std::string cuda_witness_source() { return constants(1, 1) + machinery + witness; }
+
+}  // namespace occupipe::bench

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "bench/harness.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/journal.h"
+#include "bench/model/model_backend.h"
+#include "core/files.h"
+#include "fake_backend.h"
+#include "temporary_folder.h"
+
+namespace occupipe::bench {
+namespace {
+
+using testing::FakeBackend;
+using testing::TemporaryFolder;
+
+GpuProfile small_gpu() {
+    GpuProfile profile;
+    profile.device.name = "Small";
+    profile.cores = 2;
+    profile.warp_size = 32;
+    profile.clock_hz = 1e9;
+    profile.limits = {
+        .warps = 4, .groups = 2, .group_warps = 2, .registers = {}, .shared_memory_bytes = {}};
+    profile.subsystems = {{.name = "alu"}};
+    for (const char* name : {"fma.f32", "cos.approx.f32", "st.global.f32"}) {
+        profile.instructions.push_back(
+            {.name = name, .subsystem = "alu", .cpi = {.value = 1}, .latency = {.value = 4}});
+    }
+    return profile;
+}
+
+double four_per_step(std::string_view, const MeasurementShape& shape) {
+    return 4.0 * static_cast<double>(shape.depth);
+}
+
+TEST(Harness, WritesRowsThatTheReaderUnderstands) {
+    const TemporaryFolder folder;
+    const auto backend = open_model("model:small.yaml", small_gpu(), {}, four_per_step);
+    const auto sweep =
+        make_sweep(*backend, {.patterns = {"fma.f32", "st.*", "mix(fma.f32*4,cos.approx.f32)"}});
+    const auto result = run_sweep(*backend, sweep, {.output = folder.path / "m.json"});
+    EXPECT_TRUE(result.complete);
+    const auto file = read_measurements(folder.path / "m.json");
+    EXPECT_EQ(file.rows.size(), result.points * static_cast<std::size_t>(sweep.repetitions));
+    EXPECT_EQ(file.context.at("backend"), "model");
+    EXPECT_EQ(file.context.at("device_type"), "model, not hardware");
+    EXPECT_TRUE(file.context.contains("not_measured.st.global.f32"));
+    EXPECT_FALSE(file.context.contains("host_name"));
+    for (const MeasurementRow& row : file.rows) {
+        EXPECT_EQ(row.name, measurement_name(row.subject, row.shape));
+        EXPECT_DOUBLE_EQ(row.cycles.value(), 4.0 * static_cast<double>(row.shape.depth));
+        EXPECT_DOUBLE_EQ(row.clock_hz.value(), 1e9);
+        EXPECT_NEAR(row.seconds, 4e-9 * static_cast<double>(row.shape.depth), 1e-12);
+        EXPECT_EQ(row.beta.has_value(), row.subject.starts_with("mix("));
+    }
+}
+
+TEST(Harness, StoppedAndRunAgainItGoesOnToTheSameRows) {
+    const TemporaryFolder folder;
+    const ModelOptions noisy{.noise = 0.05, .seed = 3};
+    const auto whole_run = [&](const char* name, int stop_after) {
+        std::atomic<bool> stop = false;
+        for (;;) {
+            const auto backend = open_model("model:small.yaml", small_gpu(), noisy, four_per_step);
+            const auto sweep = make_sweep(*backend, {.patterns = {"fma.f32"}, .quick = true});
+            std::size_t seen = 0;
+            const auto result =
+                run_sweep(*backend, sweep,
+                          {.output = folder.path / name,
+                           .progress =
+                               [&](const Progress&) {
+                                   stop = ++seen == static_cast<std::size_t>(stop_after);
+                               },
+                           .stop = &stop});
+            if (result.complete) return;
+            EXPECT_EQ(seen, static_cast<std::size_t>(stop_after));
+            EXPECT_FALSE(std::filesystem::exists(folder.path / name));
+            stop = false;
+        }
+    };
+    whole_run("interrupted.json", 4);
+    whole_run("straight.json", -1);
+    const auto a = read_measurements(folder.path / "interrupted.json");
+    const auto b = read_measurements(folder.path / "straight.json");
+    ASSERT_EQ(a.rows.size(), b.rows.size());
+    for (std::size_t i = 0; i < a.rows.size(); ++i) {
+        EXPECT_EQ(a.rows[i].name, b.rows[i].name);
+        EXPECT_EQ(a.rows[i].cycles, b.rows[i].cycles);
+    }
+}
+
+TEST(Harness, AFailedLaunchIsARowWithItsReason) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    backend.answer = [](const LaunchRequest&) -> Observation {
+        throw DeviceError("fake: launch: OUT_OF_COFFEE");
+    };
+    const auto result =
+        run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}),
+                  {.output = folder.path / "m.json"});
+    EXPECT_TRUE(result.complete);
+    EXPECT_EQ(result.failed, result.points);
+    for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {
+        EXPECT_EQ(row.error, "fake: launch: OUT_OF_COFFEE");
+        EXPECT_FALSE(row.cycles.has_value());
+    }
+}
+
+TEST(Harness, CyclesFollowFromTheWitnessedClockWhereTheDeviceHasNoCounter) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    backend.clock = [] { return std::optional(2e9); };
+    backend.answer = [](const LaunchRequest&) {
+        return Observation{.seconds = 1e-3, .cycles = {}, .clock_hz = {}, .counters = {}};
+    };
+    run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}),
+              {.output = folder.path / "m.json"});
+    for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {
+        EXPECT_DOUBLE_EQ(row.cycles.value(), 2e6);
+        EXPECT_DOUBLE_EQ(row.clock_hz.value(), 2e9);
+    }
+}
+
+TEST(Harness, AClockThatKeepsMovingIsReportedAsSuch) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    double clock = 1e9;
+    backend.clock = [&clock] { return std::optional(clock *= 1.02); };
+    run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}),
+              {.output = folder.path / "m.json"});
+    for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {
+        ASSERT_TRUE(row.error.has_value());
+        EXPECT_NE(row.error->find("clock moved"), std::string::npos);
+    }
+}
+
+TEST(Harness, NoClockMeansNoCyclesNotZeroCycles) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    backend.answer = [](const LaunchRequest&) {
+        return Observation{.seconds = 1e-3, .cycles = {}, .clock_hz = {}, .counters = {}};
+    };
+    run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}),
+              {.output = folder.path / "m.json"});
+    for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {
+        EXPECT_FALSE(row.cycles.has_value());
+        EXPECT_FALSE(row.clock_hz.has_value());
+    }
+}
+
+TEST(Harness, AnExistingResultIsNotOverwritten) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    write_text_file(folder.path / "m.json", "precious", Overwrite::no);
+    EXPECT_THROW(run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}}),
+                           {.output = folder.path / "m.json"}),
+                 InputError);
+    EXPECT_EQ(backend.launched, 0);
+    EXPECT_EQ(read_text_file(folder.path / "m.json"), "precious");
+}
+
+TEST(Harness, AnUnknownBenchmarkFlagIsBadInput) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}});
+    EXPECT_THROW(run_sweep(backend, sweep,
+                           {.output = folder.path / "m.json", .benchmark_flags = {"--nonsense"}}),
+                 InputError);
+}
+
+TEST(ModelBackend, NoiseDependsOnTheSeedAndNotOnTheOrder) {
+    const auto times = [](std::uint64_t seed, std::vector<int> depths) {
+        const auto backend = open_model("model:small.yaml", small_gpu(),
+                                        {.noise = 0.1, .seed = seed}, four_per_step);
+        const auto program = backend->compile(kernel_source({.first = &backend->rows()[0]}));
+        std::map<int, double> cycles;
+        for (const int depth : depths) {
+            MeasurementShape shape;
+            shape.depth = depth;
+            cycles[depth] = backend->launch(*program, {.shape = shape}).cycles.value();
+        }
+        return cycles;
+    };
+    EXPECT_EQ(times(1, {10, 20}), times(1, {20, 10}));
+    EXPECT_NE(times(1, {10}), times(2, {10}));
+}
+
+}  // namespace
+}  // namespace occupipe::bench

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "bench/sweep.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "fake_backend.h"
+
+namespace occupipe::bench {
+namespace {
+
+using testing::FakeBackend;
+
+std::set<std::pair<int, int>> shapes_of(const SweepPlan& sweep, int chains) {
+    std::set<std::pair<int, int>> shapes;
+    for (const auto& point : sweep.points) {
+        if (point.shape.chains == chains)
+            shapes.emplace(point.shape.group_warps, point.shape.concurrent_groups);
+    }
+    return shapes;
+}
+
+TEST(Sweep, CoversEveryReachableShapeOfAGpu) {
+    const FakeBackend backend;  // 8 warps, 4 groups, groups of up to 4 warps
+    const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}});
+    const std::set<std::pair<int, int>> expected = {{1, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 1},
+                                                    {2, 2}, {2, 3}, {2, 4}, {4, 1}, {4, 2}};
+    EXPECT_EQ(shapes_of(sweep, 1), expected);
+}
+
+TEST(Sweep, QuickKeepsEveryReachableWarpCountUpToEight) {
+    const FakeBackend backend;
+    std::set<int> full;
+    std::set<int> quick;
+    for (const auto& p : make_sweep(backend, {.patterns = {"fma.f32"}}).points)
+        full.insert(p.shape.warps());
+    for (const auto& p : make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}).points)
+        quick.insert(p.shape.warps());
+    EXPECT_EQ(full, quick);
+}
+
+TEST(Sweep, EveryShapeHasThreeDepthsThatAreWholeLoopBodies) {
+    const FakeBackend backend;
+    std::map<std::string, std::set<std::int64_t>> depths;
+    for (const auto& point : make_sweep(backend, {}).points) {
+        EXPECT_EQ(point.shape.depth % point.plan.unroll, 0);
+        MeasurementShape shape = point.shape;
+        shape.depth = 0;
+        depths[measurement_name(point.plan.subject(), shape)].insert(point.shape.depth);
+    }
+    for (const auto& [name, set] : depths) EXPECT_EQ(set.size(), 3u) << name;
+}
+
+TEST(Sweep, ACpuSweepsChainsAtOneWarp) {
+    FakeBackend backend;
+    backend.facts_.cpu = true;
+    std::set<int> chains;
+    for (const auto& point : make_sweep(backend, {.patterns = {"fma.f32"}}).points) {
+        EXPECT_EQ(point.shape.warps(), 1);
+        chains.insert(point.shape.chains);
+    }
+    EXPECT_EQ(*chains.rbegin(), 10);
+    EXPECT_EQ(chains.size(), 10u);
+}
+
+TEST(Sweep, AskedMixesNeedNotBeInTheDefaults) {
+    const FakeBackend backend;
+    const auto sweep = make_sweep(backend, {.patterns = {"mix(add.f32*7,fma.f32)"}});
+    ASSERT_EQ(sweep.points.size(), 3u);
+    EXPECT_EQ(sweep.points.front().plan.subject(), "mix(add.f32*7,fma.f32)");
+    EXPECT_EQ(sweep.points.front().shape.depth % 8, 0);
+    EXPECT_EQ(sweep.points.front().shape.warps(), 8);  // full occupancy
+}
+
+TEST(Sweep, AMixOfDifferentTypesIsSkippedWithTheReason) {
+    const FakeBackend backend;
+    const auto sweep = make_sweep(backend, {.patterns = {"mix(add.f32*2,add.f64)"}});
+    EXPECT_TRUE(sweep.points.empty());
+    ASSERT_EQ(sweep.skipped.size(), 1u);
+    EXPECT_NE(sweep.skipped[0].reason.find("different types"), std::string::npos);
+}
+
+TEST(Sweep, UnsupportedRowsAreListedWithTheirReason) {
+    FakeBackend backend;
+    backend.refuse = [](const Row& row) {
+        return row.type == DataType::f64 ? std::optional<std::string>("no double precision")
+                                         : std::nullopt;
+    };
+    const auto sweep = make_sweep(backend, {.patterns = {"add.*"}});
+    ASSERT_EQ(sweep.skipped.size(), 1u);
+    EXPECT_EQ(sweep.skipped[0].subject, "add.f64");
+    for (const auto& point : sweep.points) EXPECT_NE(point.plan.subject(), "add.f64");
+}
+
+TEST(Sweep, APatternThatMatchesNothingIsBadInput) {
+    const FakeBackend backend;
+    EXPECT_THROW(make_sweep(backend, {.patterns = {"fma.f23"}}), InputError);
+}
+
+TEST(Sweep, ADeviceThatDoesNotTellItsLimitsIsBadInput) {
+    FakeBackend backend;
+    backend.facts_.limits.warps.reset();
+    EXPECT_THROW(make_sweep(backend, {.patterns = {"fma.f32"}}), InputError);
+}
+
+TEST(SplitPatterns, KeepsTheCommaInsideAMix) {
+    EXPECT_EQ(split_patterns("fma.*,mix(fma.f32*8,cos.approx.f32),,add.s32"),
+              (std::vector<std::string>{"fma.*", "mix(fma.f32*8,cos.approx.f32)", "add.s32"}));
+    EXPECT_TRUE(split_patterns("").empty());
+}
+
+}  // namespace
+}  // namespace occupipe::bench

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "x86_loop.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+
+namespace occupipe::bench::testing {
+namespace {
+
+std::string output_of(const std::string& command) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+    if (!pipe) throw std::runtime_error("cannot run " + command);
+    std::string text;
+    std::array<char, 65536> block{};
+    while (const std::size_t n = fread(block.data(), 1, block.size(), pipe.get()))
+        text.append(block.data(), n);
+    return text;
+}
+
+struct Instruction {
+    unsigned long address = 0;
+    std::string mnemonic;
+    std::string text;
+    unsigned long target = 0;  // of a jump
+};
+
+std::vector<Instruction> disassemble(const std::filesystem::path& object) {
+    std::istringstream lines(output_of("objdump -d --no-show-raw-insn '" + object.string() + "'"));
+    std::vector<Instruction> code;
+    for (std::string line; std::getline(lines, line);) {
+        unsigned long address = 0;
+        int used = 0;
+        if (std::sscanf(line.c_str(), " %lx:%n", &address, &used) != 1 || used == 0) continue;
+        std::istringstream words(line.substr(static_cast<std::size_t>(used)));
+        Instruction instruction{.address = address};
+        std::string operand;
+        words >> instruction.mnemonic >> operand;
+        instruction.text = line.substr(static_cast<std::size_t>(used));
+        if (instruction.mnemonic.starts_with("j"))
+            instruction.target = std::strtoul(operand.c_str(), nullptr, 16);
+        code.push_back(instruction);
+    }
+    return code;
+}
+
+}  // namespace
+
+int MachineLoop::count(const std::string& mnemonic_pattern) const {
+    const std::regex pattern(mnemonic_pattern);
+    int total = 0;
+    for (const auto& [mnemonic, n] : mnemonics)
+        total += std::regex_match(mnemonic, pattern) ? n : 0;
+    return total;
+}
+
+std::vector<MachineLoop> loops_of(const std::filesystem::path& shared_object) {
+    const auto code = disassemble(shared_object);
+    std::vector<MachineLoop> loops;
+    for (const Instruction& jump : code) {
+        if (jump.target == 0 || jump.target > jump.address) continue;
+        MachineLoop loop;
+        for (const Instruction& instruction : code) {
+            if (instruction.address < jump.target || instruction.address > jump.address) continue;
+            ++loop.mnemonics[instruction.mnemonic];
+            loop.instructions.push_back(instruction.text);
+        }
+        loops.push_back(std::move(loop));
+    }
+    return loops;
+}
+
+std::vector<std::filesystem::path> shared_objects(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+        if (entry.path().extension() == ".so") found.push_back(entry.path());
+    }
+    std::ranges::sort(found, {},
+                      [](const auto& path) { return std::filesystem::last_write_time(path); });
+    return found;
+}
+
+}  // namespace occupipe::bench::testing
