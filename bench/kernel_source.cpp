@@ -62,13 +62,13 @@ std::string prologue(const KernelPlan& plan) {
         case Pattern::shared_chase:
             text = fmt::format("    SHARED_RING({}, in[0]);\n", shared_ring_words);
             for (int c = 0; c < plan.chains; ++c) {
-                text += fmt::format("    uint x{} = SHARED_START({}, {}, {});\n", c,
+                text += fmt::format("    INDEX x{} = SHARED_START({}, {}, {});\n", c,
                                     shared_ring_words, plan.chains, c);
             }
             break;
         case Pattern::global_chase:
             for (int c = 0; c < plan.chains; ++c) {
-                text += fmt::format("    uint x{} = CHASE_START({}, {});\n", c, plan.chains, c);
+                text += fmt::format("    INDEX x{} = CHASE_START({}, {});\n", c, plan.chains, c);
             }
             break;
         case Pattern::global_stream:

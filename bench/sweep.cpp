@@ -27,6 +27,8 @@ constexpr std::array default_mixes = {
 };
 constexpr std::array default_betas = {1, 2, 4, 8, 16, 32};
 
+constexpr int cpu_chase_chains = 8;
+
 struct Shape {
     int group_warps;
     int concurrent_groups;
@@ -34,16 +36,19 @@ struct Shape {
 };
 
 // CPU: one work-item runs at a time, so only chains inside it overlap. 10 chains are more than
-// Λ/λ of any x86 unit (8 for a fused multiply-add) and still fit its registers.
+// Λ/λ of any x86 unit (8 for a fused multiply-add) and still fit its registers; pointer chases need
+// some of these for addresses.
 std::vector<Shape> cpu_shapes(const Row& row, bool quick) {
-    std::vector<Shape> shapes;
     if (row.pattern == Pattern::barrier) {
-        for (const int items : {1, 2, 4, 8, 16, 32}) shapes.push_back({items, 1, 1});
-        return shapes;
+        return {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {8, 1, 1}, {16, 1, 1}, {32, 1, 1}};
     }
-    const std::vector<int> chains =
-        quick ? std::vector{1, 2, 4, 6, 8, 10} : std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-    for (const int c : chains) shapes.push_back({1, 1, c});
+    const bool chase = row.pattern == Pattern::shared_chase || row.pattern == Pattern::global_chase;
+    std::vector<Shape> shapes;
+    for (const int chains : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+        const bool odd = chains > 1 && chains % 2 == 1;
+        if ((quick && odd) || (chase && chains > cpu_chase_chains)) continue;
+        shapes.push_back({1, 1, chains});
+    }
     return shapes;
 }
 

@@ -95,7 +95,8 @@ TEST_P(EveryRow, MachineCodeHoldsExactlyTheCountedInstructions) {
     const Row& row = *GetParam();
     if (row.x86.empty() || pocl().backend->unsupported(row))
         return;  // no single instruction to count
-    for (const int chains : {1, 3, 10}) {
+    const bool chase = row.pattern == Pattern::shared_chase || row.pattern == Pattern::global_chase;
+    for (const int chains : {1, 3, chase ? 8 : 10}) {  // the sweep's largest
         const KernelPlan plan{.first = &row, .chains = chains, .unroll = 16 + chains};
         const auto loops = loops_made_by([&] { run_once(plan, 2); });
         EXPECT_EQ(largest_count(loops, std::string(row.x86)), plan.unroll * chains)
@@ -103,8 +104,8 @@ TEST_P(EveryRow, MachineCodeHoldsExactlyTheCountedInstructions) {
         if (row.x86_also.empty() && row.pattern == Pattern::chain) {
             for (const auto& loop : loops) {
                 if (loop.count(std::string(row.x86)) < plan.unroll * chains) continue;
-                // apart from the counted ones: loop counter, comparison, jump
-                EXPECT_LE(static_cast<int>(loop.instructions.size()), plan.unroll * chains + 3)
+                // apart from the counted ones: loop counter, comparison, jump, a few moves
+                EXPECT_LE(static_cast<int>(loop.instructions.size()), plan.unroll * chains + 6)
                     << row.id << " chains " << chains;
             }
         }
