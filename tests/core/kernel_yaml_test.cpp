@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+#include "random_values.h"
+
+namespace occupipe {
+namespace {
+
+TEST(KernelYaml, EveryKeyArrives) {
+    const Kernel kernel = parse_kernel(
+        "format: occupipe-kernel/1\n"
+        "name: divergent\n"
+        "warps:\n"
+        "  - share: 0.25\n"
+        "    instructions:\n"
+        "      - {id: a, op: f, kind: load}\n"
+        "  - share: 0.75\n"
+        "    instructions:\n"
+        "      - repeat: 64\n"
+        "        body:\n"
+        "          - {id: a, op: g, after: [a@-1]}\n"
+        "launch: {group_warps: 8, concurrent_groups: 4, groups: 1300}\n",
+        "k.yaml");
+    EXPECT_EQ(kernel.name, "divergent");
+    ASSERT_EQ(kernel.warps.size(), 2U);
+    EXPECT_EQ(kernel.warps[0].share, 0.25);
+    const auto& a = std::get<KernelInstruction>(kernel.warps[0].instructions[0]);
+    EXPECT_EQ(a.kind, InstructionKind::load);
+    EXPECT_EQ(a.where, (SourcePosition{6, 9}));
+    const auto& repeat = std::get<Repeat>(kernel.warps[1].instructions[0]);
+    EXPECT_EQ(repeat.count, 64);
+    EXPECT_EQ(std::get<KernelInstruction>(repeat.body[0]).after,
+              (std::vector<Dependence>{{"a", true}}));
+    EXPECT_EQ(kernel.launch, (Launch{8, 4, 1300}));
+}
+
+TEST(KernelYaml, WritesWhatItReads) {
+    const std::string text =
+        "format: occupipe-kernel/1\n"
+        "name: example\n"
+        "instructions:\n"
+        "  - {id: i, op: mad.s32}\n"
+        "  - repeat: 64\n"
+        "    body:\n"
+        "      - {id: a, op: fma.f32, after: [i, a@-1]}\n"
+        "  - {id: s, op: st.global.f32, after: [a]}\n"
+        "launch: {group_warps: 8, concurrent_groups: 4, groups: 1300}\n";
+    EXPECT_EQ(format_kernel(parse_kernel(text, "k.yaml")), text);
+}
+
+class RandomKernel {
+public:
+    explicit RandomKernel(std::uint64_t seed) : random_(seed) {}
+
+    Kernel make() {
+        Kernel kernel;
+        kernel.name = random_.text();
+        const std::int64_t programs = random_.chance(0.7) ? 1 : random_.between(2, 4);
+        for (std::int64_t i = 0; i < programs; ++i) {
+            earlier_.clear();
+            kernel.warps.push_back({1.0 / static_cast<double>(programs), list(3, false)});
+        }
+        if (random_.chance(0.5)) {
+            kernel.launch = Launch{static_cast<int>(random_.between(1, 32)),
+                                   static_cast<int>(random_.between(1, 32)),
+                                   random_.between(1, std::int64_t{1} << 62)};
+        }
+        return kernel;
+    }
+
+private:
+    std::vector<KernelItem> list(int depth, bool in_repeat) {
+        std::vector<KernelItem> items;
+        for (std::int64_t n = random_.between(1, 4); n > 0; --n) {
+            if (depth > 0 && random_.chance(0.3)) {
+                Repeat repeat;
+                repeat.count = random_.between(1, 1000);
+                repeat.body = list(depth - 1, true);
+                items.emplace_back(std::move(repeat));
+            } else {
+                items.emplace_back(instruction(in_repeat));
+            }
+        }
+        return items;
+    }
+
+    KernelInstruction instruction(bool in_repeat) {
+        KernelInstruction result;
+        result.id = random_.name(next_++);
+        result.op = random_.name(random_.between(0, 3));
+        if (random_.chance(0.2)) {
+            result.kind = static_cast<InstructionKind>(random_.between(0, 3));
+        }
+        if (!earlier_.empty() && random_.chance(0.6)) {
+            result.after.push_back({earlier_[static_cast<std::size_t>(
+                                        random_.between(0, static_cast<int>(earlier_.size()) - 1))],
+                                    false});
+        }
+        if (in_repeat && random_.chance(0.5)) {
+            result.after.push_back({result.id, true});
+        }
+        earlier_.push_back(result.id);
+        return result;
+    }
+
+    test::RandomValues random_;
+    std::vector<std::string> earlier_;
+    std::int64_t next_ = 0;
+};
+
+TEST(KernelYaml, RandomKernelsSurviveARoundTrip) {
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+        const Kernel kernel = RandomKernel(seed).make();
+        const std::string text = format_kernel(kernel);
+        try {
+            ASSERT_EQ(parse_kernel(text, "k.yaml"), kernel) << "seed " << seed << "\n" << text;
+        } catch (const InputError& fault) {
+            FAIL() << "seed " << seed << ": " << fault.what() << "\n" << text;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace occupipe

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "cli/oddities.h"
+
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+
+namespace occupipe::cli {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines of_profile(const std::string& rest) {
+    return oddities(
+        parse_profile("format: occupipe-profile/1\ndevice: {name: x}\ncores: 1\n"
+                      "warp_size: 32\n" +
+                          rest,
+                      "p.yaml"));
+}
+
+TEST(Oddities, AnOrdinaryProfileHasNone) {
+    EXPECT_EQ(of_profile("clock_hz: 1e9\nissue: {limit: 1}\nsubsystems: {alu: {}}\n"
+                         "instructions: {a: {subsystem: alu, cpi: 1, latency: 4}}\n"),
+              Lines{});
+}
+
+TEST(Oddities, OfTimingsNameTheInstruction) {
+    EXPECT_EQ(
+        of_profile("clock_hz: 1e9\nissue: {limit: 2}\nsubsystems: {alu: {}}\n"
+                   "instructions:\n"
+                   "  a: {subsystem: alu, cpi: 4, latency: 2}\n"
+                   "  b: {subsystem: alu, cpi: {value: 0.25, std_error: 1}, latency: 2}\n"
+                   "  c: {subsystem: alu, cpi: 1, latency: {value: 2, identifiable: false}}\n"),
+        (Lines{"instructions.a: Λ = 2 is below λ = 4",
+               "instructions.b.cpi: its standard error 1 is larger than its value 0.25",
+               "instructions.b: λ = 0.25 per core is below 1/issue.limit = 0.5: the subsystem can "
+               "never be kept busy",
+               "instructions.c.latency: not identifiable, but no note says which bound it is"}));
+}
+
+TEST(Oddities, SchedulersShareTheWork) {
+    EXPECT_EQ(of_profile("clock_hz: 1e9\nissue: {limit: 4, schedulers: 4}\n"
+                         "subsystems: {alu: {scope: scheduler}}\n"
+                         "instructions: {a: {subsystem: alu, cpi: 1, latency: 4}}\n"),
+              Lines{});
+}
+
+TEST(Oddities, OfDeviceFacts) {
+    EXPECT_EQ(of_profile("clock_hz: 1506\nlimits: {warps: 4, group_warps: 8}\n"
+                         "subsystems: {alu: {}}\ninstructions: {}\n"),
+              (Lines{"clock_hz: 1506 Hz is no usual clock",
+                     "limits.group_warps: a group may be larger than limits.warps",
+                     "instructions: there are none", "subsystems.alu: no instruction uses it"}));
+}
+
+TEST(Oddities, OfDivergentKernels) {
+    const Kernel kernel = parse_kernel(
+        "format: occupipe-kernel/1\nname: k\nwarps:\n"
+        "  - share: 0.3\n    instructions: [{repeat: 3, body: [{id: b, op: bar.sync}]}]\n"
+        "  - share: 0.7\n    instructions: [{id: b, op: bar.sync}]\n"
+        "launch: {group_warps: 8, concurrent_groups: 1, groups: 1}\n",
+        "k.yaml");
+    EXPECT_EQ(oddities(kernel),
+              (Lines{"warps.share: 0.3 of 8 warps is no whole number",
+                     "warps.share: 0.7 of 8 warps is no whole number",
+                     "warps: some warps pass 1 barriers, others 3: a group may never finish"}));
+}
+
+TEST(Oddities, OfMeasurements) {
+    const std::string row =
+        R"({"name": "a/group_warps:1/concurrent_groups:1/chains:1/depth:1", "real_time": 1,
+            "time_unit": "us", "clock_hz": )";
+    const MeasurementFile file = parse_measurements(
+        R"({"context": {"device_name": "x", "cores": "1", "warp_size": "32"}, "benchmarks": [)" +
+            row + "1e9}," + row + "2e9}]}",
+        "m.json");
+    EXPECT_EQ(oddities(file),
+              (Lines{"context.clock_hz: is missing; a profile needs it",
+                     "benchmarks: a/group_warps:1/concurrent_groups:1/chains:1/depth:1 has "
+                     "repetition 0 twice",
+                     "benchmarks: the clock moved between 1000000000 and 2000000000 Hz"}));
+}
+
+}  // namespace
+}  // namespace occupipe::cli

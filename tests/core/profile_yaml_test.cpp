@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+#include "random_values.h"
+
+namespace occupipe {
+namespace {
+
+constexpr const char* example = R"(format: occupipe-profile/1
+device: {name: NVIDIA GeForce GTX 1060 6GB, vendor: NVIDIA, architecture: Pascal, compute_capability: "6.1"}
+cores: 10
+warp_size: 32
+clock_hz: 1506000000
+limits: {warps: 64, groups: 32, group_warps: 32, registers: 65536, shared_memory_bytes: 98304}
+issue: {limit: {value: 4, std_error: 0.25}, schedulers: 2}
+subsystems:
+  alu: {scope: core}
+  mem: {scope: scheduler}
+instructions:
+  fma.f32: {subsystem: alu, cpi: 0.25, latency: 6}
+  ld.global.f32:
+    subsystem: mem
+    cpi: {value: 12, std_error: 0.08}
+    latency: {value: 378, std_error: 1.9, identifiable: false, note: upper bound}
+    kind: store
+    source: measured
+    reference: somewhere
+    note: "a note: with a colon"
+provenance: {tool: occupipe, files: [a, {name: b, rows: 12}]}
+)";
+
+TEST(ProfileYaml, EveryKeyOfTheExampleArrives) {
+    const GpuProfile p = parse_profile(example, "p.yaml");
+    EXPECT_EQ(p.device.name, "NVIDIA GeForce GTX 1060 6GB");
+    EXPECT_EQ(p.device.vendor, "NVIDIA");
+    EXPECT_EQ(p.device.architecture, "Pascal");
+    EXPECT_EQ(p.device.compute_capability, "6.1");
+    EXPECT_EQ(p.cores, 10);
+    EXPECT_EQ(p.warp_size, 32);
+    EXPECT_EQ(p.clock_hz, 1506e6);
+    EXPECT_EQ(p.limits, (Limits{64, 32, 32, 65536, 98304}));
+    EXPECT_EQ(p.issue, (Issue{4, 0.25, 2}));
+    EXPECT_EQ(p.subsystems,
+              (std::vector<Subsystem>{{"alu", Scope::core}, {"mem", Scope::scheduler}}));
+    ASSERT_EQ(p.instructions.size(), 2U);
+    const InstructionTiming& fma = p.instructions[0];
+    EXPECT_EQ(fma.cpi, (Estimate{.value = 0.25}));
+    EXPECT_EQ(fma.latency, (Estimate{.value = 6}));
+    EXPECT_EQ(fma.source, Source::literature);
+    EXPECT_EQ(fma.effective_kind(), InstructionKind::compute);
+    const InstructionTiming& load = p.instructions[1];
+    EXPECT_EQ(load.cpi, (Estimate{.value = 12, .std_error = 0.08}));
+    EXPECT_EQ(load.latency, (Estimate{378, 1.9, false, "upper bound"}));
+    EXPECT_EQ(load.effective_kind(), InstructionKind::store);
+    EXPECT_EQ(load.source, Source::measured);
+    EXPECT_EQ(load.reference, "somewhere");
+    EXPECT_EQ(load.note, "a note: with a colon");
+    ASSERT_EQ(p.provenance.entries.size(), 2U);
+    EXPECT_EQ(p.provenance.entries[1].second.items[1].entries[1].second.text, "12");
+}
+
+TEST(ProfileYaml, WhatIsAbsentStaysUnknown) {
+    const GpuProfile p = parse_profile(
+        "format: occupipe-profile/1\ndevice: {name: x}\ncores: 1\nwarp_size: 1\nclock_hz: 1e9\n"
+        "subsystems: {alu: {}}\ninstructions: {}\n",
+        "p.yaml");
+    EXPECT_EQ(p.limits, Limits{});
+    EXPECT_EQ(p.issue, Issue{});
+    EXPECT_FALSE(p.issue.limit.has_value());
+    EXPECT_EQ(p.provenance, Annotation{});
+    EXPECT_EQ(p.find_instruction("fma.f32"), nullptr);
+    EXPECT_EQ(p.find_subsystem("alu")->scope, Scope::core);
+}
+
+TEST(ProfileYaml, JsonIsReadAsTheYamlThatItIs) {
+    const GpuProfile p = parse_profile(
+        R"({"format": "occupipe-profile/1", "device": {"name": "x"}, "cores": 1, "warp_size": 32,
+            "clock_hz": 1e9, "subsystems": {"alu": {"scope": "core"}},
+            "instructions": {"fma.f32": {"subsystem": "alu", "cpi": 1, "latency": 4}}})",
+        "p.json");
+    EXPECT_EQ(p.instructions.front().latency.value, 4);
+}
+
+TEST(ProfileYaml, WritingAndReadingGivesTheSameValue) {
+    const GpuProfile p = parse_profile(example, "p.yaml");
+    EXPECT_EQ(parse_profile(format_profile(p), "again"), p);
+}
+
+TEST(ProfileYaml, WritingIsStable) {
+    const std::string once = format_profile(parse_profile(example, "p.yaml"));
+    EXPECT_EQ(format_profile(parse_profile(once, "again")), once);
+}
+
+TEST(ProfileYaml, ShortEntriesStandOnOneLine) {
+    const std::string text = format_profile(parse_profile(example, "p.yaml"));
+    EXPECT_NE(
+        text.find("\n  fma.f32: {subsystem: alu, cpi: 0.25, latency: 6, source: literature}\n"),
+        std::string::npos)
+        << text;
+}
+
+TEST(ProfileYaml, NumbersKeepEveryBit) {
+    GpuProfile p = parse_profile(example, "p.yaml");
+    for (const double value : {0.1, 1.0 / 3, 1e-300, 1.7976931348623157e308, 4.9e-324, 1e22}) {
+        p.instructions[0].cpi.value = value;
+        EXPECT_EQ(parse_profile(format_profile(p), "again").instructions[0].cpi.value, value);
+    }
+}
+
+Annotation random_annotation(test::RandomValues& random, int depth) {
+    Annotation result;
+    const std::int64_t form = depth == 0 ? 0 : random.between(0, 2);
+    if (form == 0) {
+        result.text = random.text();
+        return result;
+    }
+    for (std::int64_t i = random.between(1, 3); i > 0; --i) {
+        Annotation child = random_annotation(random, depth - 1);
+        if (form == 1) {
+            result.items.push_back(std::move(child));
+        } else {
+            result.entries.emplace_back(random.text() + std::to_string(i), std::move(child));
+        }
+    }
+    return result;
+}
+
+Estimate random_estimate(test::RandomValues& random) {
+    Estimate estimate{.value = random.positive()};
+    if (random.chance(0.5)) {
+        estimate.std_error = random.positive();
+    }
+    estimate.identifiable = random.chance(0.8);
+    estimate.note = random.chance(0.3) ? random.text() : "";
+    return estimate;
+}
+
+GpuProfile random_profile(test::RandomValues& random) {
+    GpuProfile p;
+    p.device = {random.text(), random.text(), random.chance(0.5) ? random.text() : "", "7.5"};
+    p.cores = static_cast<int>(random.between(1, 1 << 30));
+    p.warp_size = static_cast<int>(random.between(1, 128));
+    p.clock_hz = random.positive();
+    if (random.chance(0.5)) {
+        p.limits = {
+            random.between(1, 64), {}, random.between(1, 32), {}, random.between(1, 1 << 20)};
+        p.issue.limit = random.positive();
+    }
+    if (p.issue.limit && random.chance(0.5)) {
+        p.issue.limit_std_error = random.positive();
+    }
+    p.issue.schedulers = static_cast<int>(random.between(1, 8));
+    for (std::int64_t i = random.between(1, 4); i > 0; --i) {
+        p.subsystems.push_back(
+            {random.name(i), random.chance(0.5) ? Scope::core : Scope::scheduler});
+    }
+    for (std::int64_t i = random.between(0, 8); i > 0; --i) {
+        InstructionTiming t;
+        t.name = random.name(i);
+        t.subsystem = p.subsystems[static_cast<std::size_t>(random.between(
+                                       0, static_cast<int>(p.subsystems.size()) - 1))]
+                          .name;
+        t.cpi = random_estimate(random);
+        t.latency = random_estimate(random);
+        if (random.chance(0.3)) {
+            t.kind = static_cast<InstructionKind>(random.between(0, 3));
+        }
+        t.source = static_cast<Source>(random.between(0, 3));
+        t.reference = random.chance(0.5) ? random.text() : "";
+        t.note = random.chance(0.5) ? random.text() : "";
+        p.instructions.push_back(std::move(t));
+    }
+    for (std::int64_t i = random.between(0, 3); i > 0; --i) {
+        p.provenance.entries.emplace_back(random.text() + std::to_string(i),
+                                          random_annotation(random, 3));
+    }
+    return p;
+}
+
+TEST(ProfileYaml, RandomProfilesSurviveARoundTrip) {
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+        test::RandomValues random(seed);
+        const GpuProfile p = random_profile(random);
+        const std::string text = format_profile(p);
+        try {
+            ASSERT_EQ(parse_profile(text, "p.yaml"), p) << "seed " << seed << "\n" << text;
+        } catch (const InputError& fault) {
+            FAIL() << "seed " << seed << ": " << fault.what() << "\n" << text;
+        }
+    }
+}
+
+TEST(ProfileRules, HoldForProfilesThatNoFileHeld) {
+    GpuProfile p = parse_profile(example, "p.yaml");
+    p.instructions[0].latency.value = -1;
+    try {
+        validate(p);
+        FAIL();
+    } catch (const InputError& fault) {
+        EXPECT_STREQ(fault.what(),
+                     "instructions.fma.f32.latency: must be a positive finite number, not -1");
+    }
+    p.instructions[0].latency.value = 1;
+    p.instructions.push_back(p.instructions[0]);
+    EXPECT_THROW(validate(p), InputError);
+    p.instructions.pop_back();
+    p.subsystems.push_back(p.subsystems[0]);
+    EXPECT_THROW(validate(p), InputError);
+}
+
+}  // namespace
+}  // namespace occupipe

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "cli/timing_table.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/text_table.h"
+#include "core/files.h"
+
+namespace occupipe::cli {
+namespace {
+
+GpuProfile profile(const std::string& device, const std::string& instructions) {
+    return parse_profile("format: occupipe-profile/1\ndevice: " + device +
+                             "\ncores: 1\nwarp_size: 32\nclock_hz: 1e9\nsubsystems: {alu: {}}\n"
+                             "instructions:\n" +
+                             instructions,
+                         "p.yaml");
+}
+
+std::vector<GpuProfile> two_profiles() {
+    return {profile("{name: First, architecture: One}",
+                    "  fma.f32: {subsystem: alu, cpi: {value: 0.250123, std_error: 0.00123}, "
+                    "latency: {value: 10.98, std_error: 0.4, identifiable: false, note: upper "
+                    "bound}, source: measured}\n"),
+            profile("{name: 'Second, & last', architecture: Two}",
+                    "  mul.f32: {subsystem: alu, cpi: 0.375, latency: 6}\n"
+                    "  fma.f32: {subsystem: alu, cpi: 1, latency: {value: 3, identifiable: false, "
+                    "note: lower bound}}\n")};
+}
+
+std::string table(TableFormat format, bool errors = false) {
+    return format_timing_table(timing_table(two_profiles()), format, errors);
+}
+
+TEST(TimingTable, MarkdownShowsTheDigitsThatTheErrorSupports) {
+    EXPECT_EQ(table(TableFormat::markdown),
+              "| λ / Λ   |              One |       Two |\n"
+              "| ------- | ---------------: | --------: |\n"
+              "| fma.f32 | 0.2501 / ≤ 10.98 |   1 / ≥ 3 |\n"
+              "| mul.f32 |                - | 0.375 / 6 |\n");
+}
+
+TEST(TimingTable, ErrorsAreShownOnDemand) {
+    EXPECT_NE(table(TableFormat::markdown, true).find("| 0.2501 ± 0.0012 / ≤ 10.98 ± 0.40 |"),
+              std::string::npos)
+        << table(TableFormat::markdown, true);
+}
+
+TEST(TimingTable, ABoundOfUnknownSenseIsStillMarked) {
+    const auto p = profile(
+        "{name: x}", "  a: {subsystem: alu, cpi: {value: 2, identifiable: false}, latency: 3}\n");
+    EXPECT_NE(format_timing_table(timing_table({p}), TableFormat::markdown, false)
+                  .find("| bound 2 / 3 |"),
+              std::string::npos);
+}
+
+TEST(TimingTable, ColumnsAreHeadedByNameWhereTheArchitectureIsAmbiguous) {
+    auto profiles = two_profiles();
+    profiles[1].device.architecture = "One";
+    const std::string text =
+        format_timing_table(timing_table(profiles), TableFormat::markdown, false);
+    EXPECT_EQ(text.substr(0, text.find('\n')), "| λ / Λ   |            First | Second, & last |");
+}
+
+TEST(TimingTable, CsvHasOneNumberPerColumnWithAllDigits) {
+    EXPECT_EQ(table(TableFormat::csv),
+              "instruction,device,architecture,λ,λ std_error,λ identifiable,Λ,Λ std_error,"
+              "Λ identifiable,source\n"
+              "fma.f32,First,One,0.250123,0.00123,true,10.98,0.4,false,measured\n"
+              "fma.f32,\"Second, & last\",Two,1,,true,3,,false,literature\n"
+              "mul.f32,\"Second, & last\",Two,0.375,,true,6,,true,literature\n");
+}
+
+TEST(TimingTable, LatexEscapesWhatLatexWouldEat) {
+    auto profiles = two_profiles();
+    profiles[1].device.architecture = "One";
+    EXPECT_EQ(format_timing_table(timing_table(profiles), TableFormat::latex, true),
+              "\\begin{tabular}{lrr}\n"
+              "\\hline\n"
+              "$\\lambda$ / $\\Lambda$ & First & Second, \\& last \\\\\n"
+              "\\hline\n"
+              "\\texttt{fma.f32} & 0.2501 $\\pm$ 0.0012 / $\\le$ 10.98 $\\pm$ 0.40 & 1 / $\\ge$ 3 "
+              "\\\\\n"
+              "\\texttt{mul.f32} & -- & 0.375 / 6 \\\\\n"
+              "\\hline\n"
+              "\\end{tabular}\n");
+}
+
+TEST(TimingTable, JsonHoldsNumbers) {
+    const auto json = nlohmann::json::parse(table(TableFormat::json));
+    EXPECT_EQ(json["format"], "occupipe-table/1");
+    EXPECT_EQ(json["devices"][1]["name"], "Second, & last");
+    const auto& fma = json["instructions"][0];
+    EXPECT_EQ(fma["name"], "fma.f32");
+    EXPECT_EQ(fma["timings"][0]["cpi"]["value"], 0.250123);
+    EXPECT_EQ(fma["timings"][0]["cpi"]["std_error"], 0.00123);
+    EXPECT_EQ(fma["timings"][0]["latency"]["identifiable"], false);
+    EXPECT_FALSE(fma["timings"][1]["cpi"].contains("std_error"));
+    EXPECT_TRUE(json["instructions"][1]["timings"][0].is_null());
+}
+
+TEST(DisplayWidth, CountsTerminalColumns) {
+    EXPECT_EQ(display_width("abc"), 3U);
+    EXPECT_EQ(display_width("λ / Λ"), 5U);
+    EXPECT_EQ(display_width("e\xcc\x81"), 1U);  // e and a combining acute accent
+    EXPECT_EQ(display_width("日本"), 4U);
+    EXPECT_EQ(display_width("\xce"), 1U);  // cut off, but no reading beyond the end
+}
+
+TEST(TextTable, PlainTextPadsAndTrims) {
+    EXPECT_EQ(plain_text({{"λ", "n"}, {Align::left, Align::right}, {{"a|b", "1"}, {"c", "20"}}}),
+              "λ     n\n"
+              "a|b   1\n"
+              "c    20\n");
+}
+
+TEST(TextTable, MarkdownEscapesBars) {
+    EXPECT_EQ(markdown({{"x", "n"}, {Align::left, Align::right}, {{"a|b", "1"}}}),
+              "| x    |   n |\n"
+              "| ---- | --: |\n"
+              "| a\\|b |   1 |\n");
+}
+
+}  // namespace
+}  // namespace occupipe::cli
