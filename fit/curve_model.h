@@ -23,12 +23,13 @@ struct HullShape {
 
 template <class T>
 struct HullParameters {
-    T cpi{};             // λ of one copy of the subsystem [cycles]
+    T cpi{};             // λ per core [cycles]
     T latency{};         // Λ0 [cycles]
     T overhead{};        // T0: launch, start, timer [cycles]
     T group_overhead{};  // per concurrent group [cycles]
     T contention{};      // h: growth of Λ per instruction in flight [cycles]
     T knee{};            // q = 1/p of the p-norm ridge; 0 = sharp
+    T port{};            // ρ: share of λ that each scheduler's own part takes (see step_work)
 };
 
 // Maximum of two positive numbers with a rounded corner: (aᵖ + bᵖ)^(1/p), p = 1/q. At a = b it
@@ -45,24 +46,45 @@ T smooth_max(const T& a, const T& b, const T& knee) {
     return high * exp(knee * log1p(exp(log(low / high) / knee)));
 }
 
-// Instructions that the busiest copy of the subsystem serves per step: with k schedulers warp w
-// runs on scheduler w mod k, so the fullest one holds ⌈W/k⌉ warps (model.md, section 4).
-inline double busiest_queue(const HullShape& shape, int schedulers) {
-    return std::ceil(shape.warps() / schedulers) * shape.chains;
+// Instructions that the fullest scheduler has to issue per step, times k: what counts in the place
+// of M when warps split unevenly. With k schedulers warp w runs on scheduler w mod k (model.md,
+// section 4), so the fullest one holds ⌈W/k⌉ warps; for multiples of k, and k = 1, this is M.
+inline double uneven_in_flight(const HullShape& shape, int schedulers) {
+    return std::ceil(shape.warps() / schedulers) * schedulers * shape.chains;
+}
+
+// Instructions in flight as the subsystem's work per step sees them, in units of λ per core. ρ = 1:
+// each scheduler has its own copy (λ per copy = k·λ), the curve is a staircase. ρ = 0: one
+// subsystem serves the core. Between: the core's subsystem behind issue ports of spacing k·ρ·λ per
+// scheduler, IL = 1/(ρ·λ); the slower of the two counts.
+template <class T>
+T step_work(const T& port, double in_flight, double uneven) {
+    const T ports = port * T(uneven);
+    return ports < T(in_flight) ? T(in_flight) : ports;
+}
+
+// The same for instructions that wait behind others once, at the start of a step: (M−1) of them
+// with one subsystem, (⌈W/k⌉·c−1)·k with a copy per scheduler (exact at both ends; ρ between
+// moves a few cycles of a kernel's start).
+template <class T>
+T waiting_work(const T& port, double in_flight, double uneven, int schedulers) {
+    return T(in_flight - 1) + port * T(uneven - schedulers - (in_flight - 1));
 }
 
 // Cycles for W = g·γ warps of c interleaved chains of N dependent instructions:
 //     t = T0 + Λ + (M−1)·λ + (N−1)·max(Λ, M·λ),   M = W·c,
 // which is model.md's boat hull in one line: its two cases differ only in the period of a step,
 // Λ when latency-bound, M·λ when throughput-bound. Exact for round-robin issue. With k schedulers
-// M counts the busiest copy; contention makes Λ = Λ0 + h·M.
+// the fullest copy counts; contention makes Λ = Λ0 + h·M.
 template <class T>
 T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
-    const double queue = busiest_queue(shape, schedulers);
-    const T latency = p.latency + p.contention * T(shape.in_flight());
-    const T period = smooth_max<T>(latency, p.cpi * T(queue), p.knee);
-    return p.overhead + p.group_overhead * T(shape.concurrent_groups) + latency +
-           p.cpi * T(queue - 1) + period * T(shape.depth - 1);
+    const double m = shape.in_flight();
+    const double uneven = uneven_in_flight(shape, schedulers);
+    const T latency = p.latency + p.contention * T(m);
+    const T period = smooth_max<T>(latency, p.cpi * step_work(p.port, m, uneven), p.knee);
+    const T ramp = p.cpi * waiting_work(p.port, m, uneven, schedulers);
+    return p.overhead + p.group_overhead * T(shape.concurrent_groups) + latency + ramp +
+           period * T(shape.depth - 1);
 }
 
 // The same for barriers: all g warps of a group issue, the last issue + Λ frees them all. The
@@ -72,12 +94,16 @@ T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers
 // Exact for round-robin issue (a test compares it with an event simulation).
 template <class T>
 T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
-    const double queue = busiest_queue(shape, schedulers);
-    const double fellows = std::ceil(shape.group_warps / schedulers) - 1;
+    const double w = shape.warps();
+    const double g = shape.group_warps;
+    const double uneven = uneven_in_flight(shape, schedulers);
+    const double uneven_group = std::ceil(g / schedulers) * schedulers;
     const T latency = p.latency + p.contention * T(shape.in_flight());
-    const T period = smooth_max<T>(latency + p.cpi * T(fellows), p.cpi * T(queue), p.knee);
-    return p.overhead + p.group_overhead * T(shape.concurrent_groups) + latency +
-           p.cpi * T(queue - 1) + period * T(shape.depth - 1);
+    const T alone = latency + p.cpi * waiting_work(p.port, g, uneven_group, schedulers);
+    const T period = smooth_max<T>(alone, p.cpi * step_work(p.port, w, uneven), p.knee);
+    const T ramp = p.cpi * waiting_work(p.port, w, uneven, schedulers);
+    return p.overhead + p.group_overhead * T(shape.concurrent_groups) + latency + ramp +
+           period * T(shape.depth - 1);
 }
 
 // Instruction mix: β instructions of type 1, then one of type 2, throughput of type 1 in

@@ -43,6 +43,10 @@ struct TimingFit {
     std::optional<Estimate> group_overhead;  // [cycles per concurrent group]
     std::optional<Estimate> contention;      // h: growth of Λ [cycles per instruction in flight]
     std::optional<Estimate> knee;            // q: at the ridge the curve lies 2^q above the corner
+    // One subsystem behind issue ports of several schedulers: the ports' common limit
+    // [warp-instructions per cycle per core] and their number; absent when they do not show.
+    std::optional<Estimate> port_limit;
+    int port_schedulers = 1;
 
     std::vector<double> predicted;  // cycles, by point of the curve
     std::vector<double> residuals;  // log(predicted / measured) in standard errors, by point

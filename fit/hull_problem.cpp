@@ -29,6 +29,7 @@ HullParameters<T> physical_of(std::span<const T> q, double scale) {
     p.group_overhead = q[group_overhead_part] * T(scale);
     p.contention = q[contention_part] * p.latency;
     p.knee = q[knee_width];
+    p.port = q[port_share];
     return p;
 }
 
@@ -43,7 +44,9 @@ T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p
                    p.latency * T(shape.depth);
         case Regime::throughput_only:
             return p.overhead + p.group_overhead * T(shape.in_flight()) +
-                   p.cpi * T(shape.depth * busiest_queue(shape, variant.schedulers));
+                   p.cpi * T(shape.depth) *
+                       step_work(p.port, shape.in_flight(),
+                                 uneven_in_flight(shape, variant.schedulers));
     }
     return barrier ? barrier_cycles(p, shape, variant.schedulers)
                    : hull_cycles(p, shape, variant.schedulers);
@@ -74,7 +77,8 @@ double period_at(const Curve& curve, double in_flight, double overhead) {
 
 std::size_t HullVariant::free_parameters(bool overhead_known) const {
     const std::size_t base = (regime == Regime::both ? 2U : 1U) + (overhead_known ? 0U : 1U);
-    return base + (group_overhead ? 1U : 0U) + (contention ? 1U : 0U) + (knee ? 1U : 0U);
+    return base + (group_overhead ? 1U : 0U) + (contention ? 1U : 0U) + (knee ? 1U : 0U) +
+           (ports ? 1U : 0U);
 }
 
 HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
@@ -82,17 +86,23 @@ HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
     : curve_(curve), barrier_(kind == InstructionKind::barrier), known_overhead_(known_overhead) {
     std::set<double> in_flight;
     std::set<std::int64_t> depths;
+    std::set<int> groups;
     scale_ = curve.points.front().cycles;
     for (const CurvePoint& p : curve.points) {
         shapes_.push_back(hull_shape(p.shape));
         in_flight.insert(shapes_.back().in_flight());
         depths.insert(p.shape.depth);
+        groups.insert(p.shape.concurrent_groups);
         scale_ = std::min(scale_, p.cycles);
     }
     smallest_ = *in_flight.begin();
     largest_ = *in_flight.rbegin();
     distinct_ = in_flight.size();
     depths_ = depths.size();
+    groups_ = groups.size();
+    smallest_shape_ = *std::min_element(
+        shapes_.begin(), shapes_.end(),
+        [](const HullShape& a, const HullShape& b) { return a.in_flight() < b.in_flight(); });
     const double overhead = known_overhead.value_or(0);
     period_smallest_ = period_at(curve, smallest_, overhead);
     period_largest_ = period_at(curve, largest_, overhead);
@@ -100,9 +110,10 @@ HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
 
 std::vector<double> HullProblem::start(const HullVariant& variant) const {
     std::vector<double> q(hull_parameter_count, 0.0);
-    q[log_cpi] = std::log(period_largest_ / largest_ * variant.schedulers);
+    q[log_cpi] = std::log(period_largest_ / largest_);
     q[log_latency] = std::log(period_smallest_);
     q[knee_width] = variant.knee ? knee_start : 0;
+    q[port_share] = variant.schedulers == 1 ? 0 : variant.ports ? 0.9 : 1;
     if (known_overhead_) {
         q[overhead_part] = *known_overhead_ / scale_;
         return q;
@@ -129,10 +140,13 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
     out.fixed[group_overhead_part] = !variant.group_overhead;
     out.fixed[contention_part] = !variant.contention;
     out.fixed[knee_width] = !variant.knee;
+    out.fixed[port_share] = !variant.ports;
     out.lower.assign(hull_parameter_count, std::nullopt);
     out.upper.assign(hull_parameter_count, std::nullopt);
     out.lower[knee_width] = 0;
     out.upper[knee_width] = knee_limit;
+    out.lower[port_share] = 0;
+    out.upper[port_share] = 1;
     out.lower[contention_part] = 0;
     out.residual = [this, variant](std::size_t i, std::span<const double> q, double& residual,
                                    std::span<double> gradient) {

@@ -25,6 +25,7 @@ enum HullParameter : std::size_t {
     group_overhead_part,
     contention_part,
     knee_width,
+    port_share,
     hull_parameter_count
 };
 
@@ -36,7 +37,8 @@ enum class Regime { both, latency_only, throughput_only };
 
 struct HullVariant {
     Regime regime = Regime::both;
-    int schedulers = 1;  // copies of the subsystem
+    int schedulers = 1;
+    bool ports = false;  // with schedulers: one subsystem behind issue ports; else a copy each
     bool group_overhead = false;
     bool contention = false;
     bool knee = false;
@@ -61,6 +63,8 @@ public:
     double largest_in_flight() const { return largest_; }
     std::size_t distinct_in_flight() const { return distinct_; }
     std::size_t distinct_depths() const { return depths_; }
+    std::size_t distinct_groups() const { return groups_; }
+    const HullShape& smallest_shape() const { return smallest_shape_; }
 
 private:
     const Curve& curve_;
@@ -72,6 +76,8 @@ private:
     double largest_ = 0;
     std::size_t distinct_ = 0;
     std::size_t depths_ = 0;
+    std::size_t groups_ = 0;
+    HullShape smallest_shape_;
     double period_smallest_ = 0;  // cycles per step at the smallest and largest in-flight count
     double period_largest_ = 0;
 };

@@ -15,10 +15,12 @@ HullShape hull_shape(const MeasurementShape& s) {
             static_cast<double>(s.chains), static_cast<double>(s.depth)};
 }
 
-HullParameters<double> plain(double cpi, double latency) {
+// λ per core; copies = 1: one subsystem, else one per scheduler.
+HullParameters<double> plain(double cpi, double latency, int copies = 1) {
     HullParameters<double> p;
     p.cpi = cpi;
     p.latency = latency;
+    p.port = copies > 1 ? 1 : 0;
     return p;
 }
 
@@ -46,7 +48,7 @@ TEST(HullLaw, EqualsSimulationOfSeveralSchedulers) {
         for (int warps = 1; warps <= 13; ++warps) {
             const MeasurementShape s{1, warps, 1, 6};
             const test::TinyCore core{.cpi = 4, .latency = 9, .schedulers = k};
-            EXPECT_DOUBLE_EQ(hull_cycles(plain(4, 9), hull_shape(s), k),
+            EXPECT_DOUBLE_EQ(hull_cycles(plain(4.0 / k, 9, k), hull_shape(s), k),
                              static_cast<double>(core.run(s)))
                 << k << " schedulers, " << warps << " warps";
         }
@@ -69,7 +71,7 @@ TEST(BarrierLaw, EqualsSimulationOfSeveralSchedulersWhereGroupsFillThem) {
         for (int groups = 1; groups <= 6; ++groups) {
             const MeasurementShape s{g, groups, 1, 6};
             const test::TinyCore core{.cpi = 4, .latency = 25, .schedulers = 4, .barrier = true};
-            EXPECT_DOUBLE_EQ(barrier_cycles(plain(4, 25), hull_shape(s), 4),
+            EXPECT_DOUBLE_EQ(barrier_cycles(plain(1, 25, 4), hull_shape(s), 4),
                              static_cast<double>(core.run(s)))
                 << groups << " groups of " << g;
         }
@@ -84,22 +86,22 @@ TEST(SmoothMaximum, IsTheMaximumWhenSharpAndLiesTwoToTheQAboveTheCorner) {
 }
 
 TEST(Dual, DerivativesOfTheHullEqualDifferenceQuotients) {
-    using D = Dual<6>;
-    const std::array<double, 6> at{0.7, 23.0, 40.0, 3.0, 0.1, 0.1};
+    using D = Dual<7>;
+    const std::array<double, 7> at{0.7, 23.0, 40.0, 3.0, 0.1, 0.1, 0.9};
     const auto value = [](const auto& x, const HullShape& s, bool barrier) {
         using T = std::decay_t<decltype(x[0])>;
-        const HullParameters<T> p{x[0], x[1], x[2], x[3], x[4], x[5]};
+        const HullParameters<T> p{x[0], x[1], x[2], x[3], x[4], x[5], x[6]};
         return barrier ? barrier_cycles(p, s, 2) : hull_cycles(p, s, 2);
     };
     for (const bool barrier : {false, true})
         for (const double groups : {1.0, 20.0, 31.0, 32.0, 64.0}) {
             const HullShape s{2, groups, 1, 100};
-            std::array<D, 6> x;
-            for (std::size_t i = 0; i < 6; ++i) x[i] = D::variable(at[i], i);
+            std::array<D, 7> x;
+            for (std::size_t i = 0; i < 7; ++i) x[i] = D::variable(at[i], i);
             const D exact = value(x, s, barrier);
             EXPECT_NEAR(exact.value, value(at, s, barrier), 1e-9 * exact.value);
-            for (std::size_t i = 0; i < 6; ++i) {
-                std::array<double, 6> up = at, down = at;
+            for (std::size_t i = 0; i < 7; ++i) {
+                std::array<double, 7> up = at, down = at;
                 const double h = 1e-5 * at[i];
                 up[i] += h;
                 down[i] -= h;

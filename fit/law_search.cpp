@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "fit/law_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fit/statistics.h"
+
+namespace occupipe {
+namespace {
+
+// What an added term must gain in the information criterion.
+constexpr double term_margin = 8;
+// What the law must gain over one of its halves in χ²: p = 0.001, two-sided.
+constexpr double evidence_level = 0.9995;
+// Relative change of cost at which a fit is good enough to start another, to be compared, and to
+// be reported.
+constexpr double first_steps = 1e-3;
+constexpr double comparable = 1e-6;
+constexpr double reportable = 1e-13;
+
+constexpr double rounded_start = 0.05;     // knee, on the way to the sharp one or a free one
+constexpr double contention_start = 1e-3;  // part of Λ
+constexpr double ports_start = 0.9;
+
+}  // namespace
+
+Attempt LawSearch::attempt_from(const HullVariant& variant, std::vector<double> start,
+                                double tolerance) const {
+    LeastSquaresOptions options;
+    options.want_covariance = false;
+    options.tolerance = tolerance;
+    const double clip = huber_constant * scale_;
+    return {variant, solve(problem_.problem(variant, std::move(start), clip), options)};
+}
+
+// The sharp ridge has flat directions far from the solution, so the first steps go on a rounded
+// one, whose gradient sees every parameter.
+Attempt LawSearch::attempt(const HullVariant& variant) const {
+    std::vector<double> start = problem_.start(variant);
+    if (variant.regime == Regime::both && !variant.knee) {
+        start[knee_width] = rounded_start;
+        Attempt rounded = attempt_from(variant, start, first_steps);
+        if (rounded.converged()) start = rounded.result.parameters;
+        start[knee_width] = 0;
+    }
+    return attempt_from(variant, std::move(start), comparable);
+}
+
+Attempt LawSearch::polish(const Attempt& rough) const {
+    LeastSquaresOptions options;
+    options.tolerance = reportable;
+    const double clip = huber_constant * scale_;
+    return {rough.variant,
+            solve(problem_.problem(rough.variant, rough.result.parameters, clip), options)};
+}
+
+std::size_t LawSearch::parameters(const HullVariant& variant) const {
+    return variant.free_parameters(options_.known_overhead_cycles.has_value());
+}
+
+double LawSearch::freedom(const HullVariant& variant) const {
+    return static_cast<double>(curve_.points.size()) - static_cast<double>(parameters(variant));
+}
+
+// Where residuals are larger than their errors promise (a law that misses, errors that were too
+// optimistic), the loss must clip correspondingly later.
+void LawSearch::set_scale(const Attempt& attempt) {
+    std::vector<double> away;
+    for (const double r : attempt.result.residuals) away.push_back(std::abs(r));
+    const double n = static_cast<double>(away.size());
+    const double correction = std::sqrt(n / std::max(freedom(attempt.variant), 1.0));
+    scale_ =
+        std::max(1.4826 * median(std::move(away)) * correction, curve_.spread_known ? 1.0 : 1e-3);
+}
+
+double LawSearch::dispersion(const Attempt& attempt) const {
+    const double shown = huber_variance(attempt.result.residuals, huber_constant * scale_,
+                                        parameters(attempt.variant))
+                             .value_or(1.0);
+    return curve_.spread_known ? std::max(shown, 1.0) : shown;
+}
+
+// Quasi-AICc (K. P. Burnham and D. R. Anderson, "Model selection and multimodel inference", 2002).
+double LawSearch::criterion(const Attempt& attempt, double dispersion) const {
+    return aicc(attempt.chi_square() / dispersion, parameters(attempt.variant),
+                curve_.points.size())
+        .value_or(std::numeric_limits<double>::infinity());
+}
+
+bool LawSearch::shows_staircase(int schedulers) const {
+    return std::any_of(curve_.points.begin(), curve_.points.end(), [&](const CurvePoint& p) {
+        return p.shape.warps() > 1 && p.shape.warps() % schedulers != 0;
+    });
+}
+
+// A copy of the subsystem per scheduler has as many parameters as one for the core: the staircase
+// must win clearly over the smooth law, and only fit better than another staircase.
+void LawSearch::choose_schedulers(Attempt& best) const {
+    for (const int k : options_.schedulers) {
+        if (!shows_staircase(k)) continue;
+        HullVariant variant = best.variant;
+        variant.schedulers = k;
+        std::vector<double> start = best.result.parameters;
+        start[port_share] = 1;
+        Attempt other = attempt_from(variant, std::move(start), comparable);
+        if (!other.converged()) continue;
+        const double d = std::min(dispersion(best), dispersion(other));
+        const double margin = best.variant.schedulers == 1 ? term_margin : 0;
+        if (criterion(other, d) + margin < criterion(best, d)) best = std::move(other);
+    }
+}
+
+// Variants with one term more.
+std::vector<HullVariant> LawSearch::wider(const HullVariant& variant) const {
+    std::vector<HullVariant> out;
+    const auto with = [&](bool HullVariant::*term) {
+        out.push_back(variant);
+        out.back().*term = true;
+    };
+    const bool curved = problem_.distinct_in_flight() >= 5;
+    if (options_.allow_group_overhead && !variant.group_overhead && problem_.distinct_groups() >= 3)
+        with(&HullVariant::group_overhead);
+    if (options_.allow_contention && !variant.contention && curved) with(&HullVariant::contention);
+    if (options_.allow_knee && !variant.knee && curved) with(&HullVariant::knee);
+    if (variant.ports || !curved) return out;
+    for (const int k : options_.schedulers)
+        if ((variant.schedulers == 1 || variant.schedulers == k) && shows_staircase(k)) {
+            with(&HullVariant::ports);
+            out.back().schedulers = k;
+        }
+    return out;
+}
+
+// One step of forward selection; false when no term earns its place.
+bool LawSearch::add_term(Attempt& best) const {
+    std::optional<Attempt> winner;
+    for (const HullVariant& variant : wider(best.variant)) {
+        std::vector<double> start = best.result.parameters;
+        if (variant.knee && !best.variant.knee) start[knee_width] = rounded_start;
+        if (variant.contention && !best.variant.contention)
+            start[contention_part] = contention_start;
+        if (variant.ports && !best.variant.ports) start[port_share] = ports_start;
+        Attempt other = attempt_from(variant, std::move(start), comparable);
+        if (!other.converged()) continue;
+        if (!winner || other.chi_square() < winner->chi_square()) winner = std::move(other);
+    }
+    if (!winner) return false;
+    const double d = dispersion(*winner);
+    if (criterion(*winner, d) + term_margin >= criterion(best, d)) return false;
+    best = std::move(*winner);
+    return true;
+}
+
+Attempt LawSearch::best_law() {
+    Attempt law = attempt(HullVariant{});
+    if (!law.converged()) return law;
+    set_scale(law);
+    law = attempt_from(law.variant, law.result.parameters, comparable);
+    choose_schedulers(law);
+    while (add_term(law)) {
+    }
+    set_scale(law);
+    return polish(law);
+}
+
+bool LawSearch::beats(const Attempt& law, const Attempt& half) const {
+    if (!half.converged()) return true;
+    const double gain = (half.chi_square() - law.chi_square()) / dispersion(law);
+    const double t = student_quantile(evidence_level, std::max(freedom(law.variant), 1.0));
+    return gain > t * t;
+}
+
+}  // namespace occupipe

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Which variant of the hull law a curve asks for: fits of variants and their comparison.
+#pragma once
+
+#include "fit/fit_timing.h"
+#include "fit/hull_problem.h"
+
+namespace occupipe {
+
+// Huber's clip, in robust standard deviations: 95 % efficient for normal errors (Huber 1981).
+inline constexpr double huber_constant = 1.345;
+
+struct Attempt {
+    HullVariant variant;
+    LeastSquaresSummary result;
+
+    bool converged() const { return result.converged; }
+    double chi_square() const { return 2 * result.cost; }
+};
+
+class LawSearch {
+public:
+    // Both must outlive this.
+    LawSearch(const Curve& curve, const HullProblem& problem, const TimingFitOptions& options)
+        : curve_(curve), problem_(problem), options_(options) {}
+
+    // The best variant of the whole law, with covariance; sets scale().
+    Attempt best_law();
+    // One variant from its own start, good enough for comparisons.
+    Attempt attempt(const HullVariant& variant) const;
+    // The same fit to full precision, with covariance.
+    Attempt polish(const Attempt& rough) const;
+
+    // Robust scale of the residuals in units of the points' own errors; one is as promised.
+    double scale() const { return scale_; }
+    // Variance that the residuals show, in units of what the spreads promise; never below one
+    // when the spreads come from repetitions. Multiplies every covariance.
+    double dispersion(const Attempt& attempt) const;
+    std::size_t parameters(const HullVariant& variant) const;
+    double freedom(const HullVariant& variant) const;  // points minus parameters
+    // Whether the data speak for the whole law against one of its halves.
+    bool beats(const Attempt& law, const Attempt& half) const;
+
+private:
+    Attempt attempt_from(const HullVariant& variant, std::vector<double> start,
+                         double tolerance) const;
+    void set_scale(const Attempt& attempt);
+    double criterion(const Attempt& attempt, double dispersion) const;
+    bool shows_staircase(int schedulers) const;
+    void choose_schedulers(Attempt& best) const;
+    std::vector<HullVariant> wider(const HullVariant& variant) const;
+    bool add_term(Attempt& best) const;
+
+    const Curve& curve_;
+    const HullProblem& problem_;
+    const TimingFitOptions& options_;
+    double scale_ = 1;
+};
+
+}  // namespace occupipe
