@@ -139,7 +139,7 @@ std::string KernelPlan::subject() const {
 }
 
 int default_unroll(const Row& first, const Row* second, int beta, int chains, bool cpu) {
-    if (first.pattern == Pattern::barrier) return cpu ? 4 : 32;
+    if (first.pattern == Pattern::barrier) return 32;
     const int budget = (cpu ? cpu_body_instructions : gpu_body_instructions) / chains;
     const int period = second ? beta + 1 : 1;
     int unroll = 16;

@@ -39,9 +39,6 @@ struct Shape {
 // Λ/λ of any x86 unit (8 for a fused multiply-add) and still fit its registers; pointer chases need
 // some of these for addresses.
 std::vector<Shape> cpu_shapes(const Row& row, bool quick) {
-    if (row.pattern == Pattern::barrier) {
-        return {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {8, 1, 1}, {16, 1, 1}, {32, 1, 1}};
-    }
     const bool chase = row.pattern == Pattern::shared_chase || row.pattern == Pattern::global_chase;
     std::vector<Shape> shapes;
     for (const int chains : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
@@ -105,7 +102,6 @@ void add_points(SweepPlan& sweep, const DeviceFacts& facts, KernelPlan plan, con
 // events; GPU: thousands of cycles by the core's own counter).
 std::array<std::int64_t, 3> depths_of(const DeviceFacts& facts, const Row& row) {
     if (!facts.cpu) return {512, 1024, 2048};
-    if (row.pattern == Pattern::barrier) return {2048, 4096, 8192};
     if (row.x86.empty()) return {8192, 16384, 32768};
     return {65536, 131072, 262144};
 }

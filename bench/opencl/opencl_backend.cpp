@@ -71,6 +71,11 @@ public:
         if (row.type == DataType::f64 && device_.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0) {
             return "the device has no double precision";
         }
+        if (row.pattern == Pattern::barrier && facts_.cpu) {
+            return "no instruction: a CPU's OpenCL runtime ends one loop over the work-items there "
+                   "and "
+                   "begins the next";
+        }
         if (row.foldable && fence_ == Fence::none) {
             return "the compiler could fold the chain, and takes no inline assembly that would "
                    "stop it";

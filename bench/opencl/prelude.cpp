@@ -82,7 +82,7 @@ constexpr const char* common = R"(
 #define STREAM_ADVANCE(position, steps) position += (steps) * WARP_SIZE
 #define LD_GLOBAL_F32(x, step) x = x + p[(step) * WARP_SIZE]; FENCE_F32(x)
 
-#define BAR_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
+#define BAR_SYNC(x) barrier(CLK_LOCAL_MEM_FENCE)
 )";
 
 }  // namespace
