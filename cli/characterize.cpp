@@ -25,8 +25,8 @@ struct Arguments {
     bool force = false;
 };
 
-std::string summary(const MeasurementFile& file, const GpuProfile& profile, const std::string& table,
-                    const std::string& check) {
+std::string summary(const MeasurementFile& file, const GpuProfile& profile,
+                    const std::string& table, const std::string& check) {
     const auto fact = [&](const char* key) {
         const auto found = file.context.find(key);
         return found == file.context.end() ? std::string("not known") : found->second;
@@ -43,7 +43,8 @@ std::string summary(const MeasurementFile& file, const GpuProfile& profile, cons
     if (fact("device_type") == "cpu") {
         text +=
             "This is a CPU seen through OpenCL: a warp is one work-item, and the hull shows over\n"
-            "independent chains inside it. λ and Λ describe one core's units; nothing here says how\n"
+            "independent chains inside it. λ and Λ describe one core's units; nothing here says "
+            "how\n"
             "a GPU, or many work-items, would behave.\n\n";
     }
     text += "## Instructions (λ / Λ in core cycles)\n\n" + table + "\n" + check;
@@ -73,11 +74,12 @@ void characterize(Arguments& arguments) {
     // From here on everything follows from the measurements and may be made again.
     const std::array files = {read_measurements(measurements)};
     const FitOutcome fitted = fit_measurements(files, {});
-    const std::array profiles = {fitted.profile};
-    const std::string table = timing_table_markdown(profiles, true);
+    const std::string table =
+        format_timing_table(timing_table({fitted.profile}), TableFormat::markdown, true);
     const std::string check = self_check(files.front(), fitted.profile);
     const std::string text = summary(files.front(), fitted.profile, table, check);
-    write_text_file(arguments.folder / "profile.yaml", format_profile(fitted.profile), Overwrite::yes);
+    write_text_file(arguments.folder / "profile.yaml", format_profile(fitted.profile),
+                    Overwrite::yes);
     write_text_file(arguments.folder / "table.md", table, Overwrite::yes);
     write_text_file(arguments.folder / "summary.md", text, Overwrite::yes);
     fmt::print("{}", text);
@@ -98,7 +100,8 @@ void add_characterize(CLI::App& app) {
     command->add_flag("--force", arguments->force, "measure anew even when the folder has results");
     command->add_option("-o,--output", arguments->folder, "folder for the results")->required();
     command->footer(
-        "Interrupted, the same command goes on where it stopped. Run again on a complete folder, it\n"
+        "Interrupted, the same command goes on where it stopped. Run again on a complete folder, "
+        "it\n"
         "fits and reports anew without measuring.");
     command->callback([arguments] { characterize(*arguments); });
 }
