@@ -47,6 +47,9 @@ struct Row {
     // assembly fence, and is unsupported on an OpenCL compiler that has none.
     bool foldable;
     std::string_view meaning;  // one line for people
+    // NVIDIA machine instructions per step, about: a long step needs a shorter loop body to stay
+    // inside the instruction caches.
+    int sass_length = 1;
 };
 
 std::span<const Row> instruction_table();

@@ -17,6 +17,8 @@ namespace {
 // (16-byte instructions, 128 instructions fit 2 KiB, 1024 fit 16 KiB) and of every CPU.
 constexpr int gpu_body_instructions = 256;
 constexpr int cpu_body_instructions = 512;
+// Steps that are sequences of many instructions: 16 KiB of machine code, some steps at least.
+constexpr int gpu_body_sequences = 1024;
 
 std::string step_text(const Row& row, int chain, int number) {
     std::string text;
@@ -140,9 +142,14 @@ std::string KernelPlan::subject() const {
 
 int default_unroll(const Row& first, const Row* second, int beta, int chains, bool cpu) {
     if (first.pattern == Pattern::barrier) return 32;
-    const int budget = (cpu ? cpu_body_instructions : gpu_body_instructions) / chains;
+    const int length = std::max(first.sass_length, second ? second->sass_length : 1);
+    const bool sequence = !cpu && length >= 8;
+    const int body = cpu        ? cpu_body_instructions
+                     : sequence ? gpu_body_sequences / length
+                                : gpu_body_instructions;
+    const int budget = body / chains;
     const int period = second ? beta + 1 : 1;
-    int unroll = 16;
+    int unroll = sequence ? 4 : 16;
     while (unroll * 2 <= std::min(budget, 128)) unroll *= 2;
     return std::max(1, unroll / period) * period;
 }

@@ -19,6 +19,7 @@ constexpr int notice_ns = 10'000;
 
 constexpr const char* machinery = R"(
 typedef unsigned int uint;
+#define INDEX uint
 typedef unsigned long long ulong;
 extern __shared__ uint shared[];
 
@@ -138,16 +139,18 @@ __device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong st
     leave_stamp(stamps, clock_start, clock_stop, wall_start, wall_stop);
 )";
 
+// Divisions are chained through the divisor: the reciprocal seed of a constant one would leave the
+// dependent path.
 constexpr const char* arithmetic = R"(
 #define ADD_F32(x, a) asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a))
 #define MUL_F32(x, a) asm volatile("mul.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a))
 #define FMA_F32(x, a, b) asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b))
-#define DIV_F32(x, a) asm volatile("div.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a))
+#define DIV_F32(x, a) asm volatile("div.rn.f32 %0, %1, %0;" : "+f"(x) : "f"(a))
 #define SQRT_F32(x) asm volatile("sqrt.rn.f32 %0, %0;" : "+f"(x))
 #define ADD_F64(x, a) asm volatile("add.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(a))
 #define MUL_F64(x, a) asm volatile("mul.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(a))
 #define FMA_F64(x, a, b) asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(x) : "d"(a), "d"(b))
-#define DIV_F64(x, a) asm volatile("div.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(a))
+#define DIV_F64(x, a) asm volatile("div.rn.f64 %0, %1, %0;" : "+d"(x) : "d"(a))
 #define SQRT_F64(x) asm volatile("sqrt.rn.f64 %0, %0;" : "+d"(x))
 
 #define COS_APPROX_F32(x) asm volatile("cos.approx.f32 %0, %0;" : "+f"(x))
@@ -186,7 +189,7 @@ constexpr const char* memory = R"(
 #define STREAM_ADVANCE(position, steps) position += (steps) * WARP_SIZE
 #define LD_GLOBAL_F32(x, step) asm volatile("{ .reg .f32 t; ld.global.f32 t, [%1+%2]; add.rn.f32 %0, %0, t; }" : "+f"(x) : "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
 
-#define BAR_SYNC() asm volatile("bar.sync 0;" ::: "memory")
+#define BAR_SYNC(x) asm volatile("bar.sync 0;" ::: "memory")
 )";
 
 // Begins at a step of the global timer, so that the interval is known to one step.

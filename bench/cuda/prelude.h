@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace occupipe::bench {
+
+inline constexpr int cuda_warp_size = 32;
+
+// Macros and device functions that give a kernel body (kernel_source.h) its CUDA meaning.
+// table_words: power of two; line_words: words of one memory line that a warp walks.
+//
+// Every operation is inline PTX, one PTX instruction of the row's `ptx` spelling per step. The
+// assembler behind PTX still folds what it can; how a step escapes that is said at its macro, and
+// the receipt (receipt.h) proves it for each kernel.
+std::string cuda_prelude(std::size_t table_words, int line_words);
+
+inline constexpr const char* witness_entry = "occupipe_witness";
+
+// Kernel (WitnessStamp* out, unsigned long long nanoseconds): one thread that waits this long by
+// the global timer and counts core clocks meanwhile.
+std::string cuda_witness_source();
+
+}  // namespace occupipe::bench

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace occupipe::bench {
+
+// PTX instructions by opcode ("fma.rn.f32") that kernel text asked for by inline assembly, in the
+// timed part (between the two readings of %clock64).
+struct PtxCount {
+    std::map<std::string, int> in_loop;
+    std::map<std::string, int> outside;  // timed, but not in the loop
+};
+
+// Throws InputError when the text has not exactly two clock readings with one loop between them.
+PtxCount count_ptx(std::string_view ptx);
+
+}  // namespace occupipe::bench

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The proof that a kernel's timed loop holds what the table row says: exactly unroll x chains of
+// the instruction, in PTX and in machine code, chained as the row's pattern asks, nothing spilled,
+// and the clock read around it. A kernel whose receipt has faults is not launched.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/kernel_source.h"
+
+namespace occupipe::bench {
+
+struct Receipt {
+    struct Count {
+        std::string instruction;        // "fma.f32"
+        std::string ptx_opcode;         // "fma.rn.f32"
+        std::vector<std::string> sass;  // "FFMA"; several where the assembler may choose
+        int expected = 0;               // per iteration of the loop
+        int ptx_found = 0;
+        int sass_found = 0;
+        std::string also;  // what else the table announces for it
+    };
+
+    std::string subject;       // "fma.f32", "mix(fma.f32*8,cos.approx.f32)"
+    std::string architecture;  // "sm_90"
+    std::string compiler;      // "NVRTC 13.0"
+    int chains = 1;
+    int unroll = 1;
+    std::vector<Count> counts;
+    std::map<std::string, int> others;   // in the loop besides the counted ones
+    std::map<std::string, int> control;  // the loop's own counter, comparison and branch
+    std::optional<int> counted_latency;  // cycles the assembler counts from step to step
+    std::optional<int> registers;        // per thread
+    std::optional<std::int64_t> stack_bytes;
+    std::int64_t loop_bytes = 0;
+    std::string cubin_hash;
+    std::string source_hash;
+    std::string compiler_log;
+    std::vector<std::string> faults;  // why the kernel is refused; empty = it may run
+
+    bool ok() const { return faults.empty(); }
+};
+
+// Never throws on bad code: what is wrong with it becomes a fault.
+Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
+                     std::string_view source, std::string_view ptx, std::string_view cubin,
+                     const std::string& compiler_log);
+
+std::string format_receipt(const Receipt& receipt);  // for people, a dozen lines
+
+}  // namespace occupipe::bench

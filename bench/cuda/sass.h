@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Decoder of NVIDIA's 128-bit instructions (Volta to Blackwell), as far as receipts need it: the
+// operation's name, the registers it reads and writes, where it branches to, how long the assembler
+// lets it wait. The encoding is not documented by NVIDIA; names and fields were found by comparing
+// machine code with the vendor's disassembler over every kernel of the table and seven
+// architectures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cuda/cubin.h"
+
+namespace occupipe::bench {
+
+// Registers by number: general ones 0…254, then predicates, then the uniform ones of both kinds.
+inline constexpr int predicate_base = 260;
+inline constexpr int uniform_base = 268;
+inline constexpr int uniform_predicate_base = 540;
+inline constexpr int register_names = 548;
+
+struct Instruction {
+    std::string name;  // "FFMA", "MUFU.COS", "IMAD.WIDE"; "op:0x1ff" where the code is unknown
+    std::vector<int> reads;
+    std::vector<int> writes;
+    std::optional<int> guard;  // predicate register that must hold (or not hold) for it to act
+    std::optional<std::int64_t> branch_target;  // byte address, for branches with a fixed target
+    int stall_cycles = 0;                       // until the next instruction of the warp may issue
+    bool scoreboard = false;  // its result is awaited by a scoreboard, not by counted cycles
+    bool core_clock = false;  // reads the core's clock
+};
+
+// `architecture`: 75, 80, … ; `address`: of the instruction in its section, in bytes.
+Instruction decode(InstructionWord word, std::int64_t address, int architecture);
+
+std::vector<Instruction> decode(const std::vector<InstructionWord>& code, int architecture);
+
+}  // namespace occupipe::bench

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What a kernel leaves in its `stamps` buffer. The kernel text is generated from these numbers,
+// so that device and host cannot disagree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace occupipe::bench {
+
+// In front of the warps' records: the start line. Groups arrive, agree on a moment to begin, and
+// meet again (`agreed`) before they wait for it; a group that gives up waiting counts in `missed`.
+struct StampHeader {
+    std::uint64_t arrived = 0;
+    std::uint64_t agreed = 0;
+    std::uint64_t missed = 0;
+    std::uint64_t begin = 0;  // the moment, by the GPU's global timer [ns]
+};
+
+// One record per warp, written by its lane 0.
+struct WarpStamp {
+    std::uint64_t start = 0;  // core clock before the first and after the last timed instruction
+    std::uint64_t stop = 0;
+    // The same moments by the global timer [ns]; the ratio of the two intervals is the clock's
+    // frequency.
+    std::uint64_t wall_start = 0;
+    std::uint64_t wall_stop = 0;
+    std::uint32_t core = 0;  // %smid
+    std::uint32_t slot = 0;  // %warpid
+};
+
+static_assert(sizeof(StampHeader) == 32);
+static_assert(sizeof(WarpStamp) == 40);
+
+// What the witness kernel (prelude.h) writes.
+struct WitnessStamp {
+    std::uint64_t clocks = 0;       // core clocks in …
+    std::uint64_t nanoseconds = 0;  // … this time by the global timer
+    std::uint64_t tick = 0;         // smallest step of the global timer that was seen [ns]
+};
+
+}  // namespace occupipe::bench

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "bench/cuda/timed_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+bool contains(const std::vector<int>& list, int value) {
+    return std::ranges::find(list, value) != list.end();
+}
+
+bool overlap(const std::vector<int>& a, const std::vector<int>& b) {
+    return std::ranges::any_of(a, [&](int value) { return contains(b, value); });
+}
+
+// Positions of the loop's counter, comparison and branch: from the branch's predicate back to the
+// comparison that makes it, and on to an instruction that counts one register up or down.
+std::set<std::size_t> loop_control(const std::vector<Instruction>& code, const TimedLoop& loop) {
+    std::set<std::size_t> control = {loop.last};
+    std::vector<int> wanted = code[loop.last].reads;
+    if (code[loop.last].guard) wanted.push_back(*code[loop.last].guard);
+    std::size_t comparison = loop.last;
+    for (std::size_t i = loop.last; i-- > loop.first;) {
+        const bool compares = code[i].name == "ISETP" || code[i].name == "UISETP";
+        if (compares && overlap(code[i].writes, wanted)) {
+            comparison = i;
+            control.insert(i);
+            break;
+        }
+    }
+    if (comparison == loop.last) return control;
+    constexpr std::array counters = {"IADD3", "UIADD3", "VIADD", "IMAD"};
+    for (std::size_t i = loop.first; i < loop.last; ++i) {
+        const Instruction& one = code[i];
+        const bool counts = std::ranges::find(counters, one.name) != counters.end();
+        if (counts && !one.guard && one.reads.size() == 1 && one.writes == one.reads &&
+            overlap(one.writes, code[comparison].reads)) {
+            control.insert(i);
+            break;
+        }
+    }
+    return control;
+}
+
+bool is_key(const std::string& name, const std::vector<std::string>& keys) {
+    return std::ranges::find(keys, name) != keys.end();
+}
+
+}  // namespace
+
+TimedLoop find_timed_loop(const std::vector<Instruction>& code) {
+    std::vector<std::size_t> clocks;
+    for (std::size_t i = 0; i < code.size(); ++i) {
+        if (code[i].core_clock) clocks.push_back(i);
+    }
+    if (clocks.size() != 2) {
+        throw InputError(fmt::format("the core clock is read {} times, not twice", clocks.size()));
+    }
+    TimedLoop loop{.clock_start = clocks[0], .first = 0, .last = 0, .clock_stop = clocks[1], .control = {}};
+    int loops = 0;
+    for (std::size_t i = loop.clock_stop; i-- > loop.clock_start + 1;) {
+        if (!code[i].branch_target) continue;
+        const std::int64_t target = *code[i].branch_target / instruction_bytes;
+        const auto first = static_cast<std::size_t>(target);
+        if (target < 0 || first > i || first <= loop.clock_start) continue;
+        if (loops > 0 && first >= loop.first) continue;  // inside of the loop found before it
+        loop.first = first;
+        loop.last = i;
+        ++loops;
+    }
+    if (loops != 1) {
+        throw InputError(fmt::format("{} loops between the clock readings, not one", loops));
+    }
+    loop.control = loop_control(code, loop);
+    return loop;
+}
+
+LoopCount count_loop(const std::vector<Instruction>& code, const TimedLoop& loop) {
+    LoopCount count;
+    for (std::size_t i = loop.first; i <= loop.last; ++i) {
+        ++(loop.control.contains(i) ? count.control : count.operations)[code[i].name];
+    }
+    return count;
+}
+
+int count_outside(const std::vector<Instruction>& code, const TimedLoop& loop,
+                  const std::vector<std::string>& keys) {
+    int found = 0;
+    for (std::size_t i = loop.clock_start; i < loop.clock_stop; ++i) {
+        const bool inside = i >= loop.first && i <= loop.last;
+        if (!inside && is_key(code[i].name, keys)) ++found;
+    }
+    return found;
+}
+
+namespace {
+
+// Keys on the longest path to each register's value.
+struct Levels {
+    std::array<int, register_names> of = {};
+
+    int deepest(const std::vector<int>& registers) const {
+        int deepest = 0;
+        for (const int r : registers) deepest = std::max(deepest, of[static_cast<std::size_t>(r)]);
+        return deepest;
+    }
+};
+
+// Registers whose value at the loop's end the second clock reading waits for: what flows into the
+// predicate of a conditional exit in front of it.
+std::set<int> awaited_registers(const std::vector<Instruction>& code, const TimedLoop& loop) {
+    std::set<int> awaited;
+    for (std::size_t i = loop.clock_stop; i-- > loop.last + 1;) {
+        const Instruction& one = code[i];
+        if (one.name == "EXIT" && one.guard) {
+            awaited.insert(*one.guard);
+            continue;
+        }
+        const bool feeds =
+            std::ranges::any_of(one.writes, [&](int r) { return awaited.contains(r); });
+        if (!feeds) continue;
+        if (!one.guard) {
+            for (const int r : one.writes) awaited.erase(r);
+        }
+        awaited.insert(one.reads.begin(), one.reads.end());
+        if (one.guard) awaited.insert(*one.guard);
+    }
+    return awaited;
+}
+
+// Cycles from each key to the next key when that needs its result and nothing stands between; all
+// must agree.
+std::optional<int> counted_latency(const std::vector<Instruction>& code, const TimedLoop& loop,
+                                   const std::vector<std::string>& keys) {
+    std::optional<int> latency;
+    std::optional<std::size_t> producer;
+    int cycles = 0;
+    for (std::size_t i = loop.first; i <= loop.last; ++i) {
+        if (is_key(code[i].name, keys) && !loop.control.contains(i)) {
+            if (code[i].scoreboard) return std::nullopt;
+            if (producer) {
+                if (!overlap(code[*producer].writes, code[i].reads)) return std::nullopt;
+                // Something unrelated in between may have cost the warp a longer wait.
+                latency = std::min(latency.value_or(cycles), cycles);
+            }
+            producer = i;
+            cycles = 0;
+        }
+        cycles += code[i].stall_cycles;
+    }
+    return latency;
+}
+
+}  // namespace
+
+Dependences follow_dependences(const std::vector<Instruction>& code, const TimedLoop& loop,
+                               const std::vector<std::string>& keys) {
+    Dependences result;
+    Levels levels;
+    std::int64_t conditional_until = 0;  // position up to which a forward branch may skip
+    for (std::size_t i = loop.first; i <= loop.last; ++i) {
+        const Instruction& one = code[i];
+        int level = levels.deepest(one.reads);
+        if (is_key(one.name, keys) && !loop.control.contains(i)) {
+            ++level;
+            if (static_cast<std::size_t>(level) > result.per_level.size()) {
+                result.per_level.resize(static_cast<std::size_t>(level));
+            }
+            ++result.per_level[static_cast<std::size_t>(level) - 1];
+        }
+        const bool may_not_act = one.guard || static_cast<std::int64_t>(i) < conditional_until;
+        for (const int r : one.writes) {
+            int& of = levels.of[static_cast<std::size_t>(r)];
+            of = may_not_act ? std::max(of, level) : level;
+        }
+        if (one.branch_target) {
+            const std::int64_t target = *one.branch_target / instruction_bytes;
+            const bool inside = target <= static_cast<std::int64_t>(loop.last);
+            if (inside) conditional_until = std::max(conditional_until, target);
+        }
+    }
+    const int last = static_cast<int>(result.per_level.size());
+    for (const int r : awaited_registers(code, loop)) {
+        if (last > 0 && levels.of[static_cast<std::size_t>(r)] == last) ++result.awaited_results;
+    }
+    result.counted_latency = counted_latency(code, loop, keys);
+    return result;
+}
+
+}  // namespace occupipe::bench
