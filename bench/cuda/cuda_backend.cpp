@@ -1,1 +1,300 @@
 // SPDX-License-Identifier: MIT
+#include "bench/cuda/cuda_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "bench/cuda/compile.h"
+#include "bench/cuda/facts.h"
+#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/placement.h"
+#include "bench/cuda/prelude.h"
+#include "bench/cuda/session.h"
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+constexpr std::uint64_t table_seed = 20240229;
+constexpr std::uint64_t witness_nanoseconds = 500'000;
+// No kernel leaves this in every byte of a result (as a float -2.9e-16, as an address odd).
+constexpr unsigned char poison = 0xa5;
+
+bool walks_memory(const KernelPlan& plan) {
+    return plan.first->pattern == Pattern::global_chase ||
+           plan.first->pattern == Pattern::global_stream;
+}
+
+struct CudaProgram : Program {
+    CudaProgram(const std::shared_ptr<const Session>& session, const CompiledKernel& compiled,
+                const KernelSource& source)
+        : plan(source.plan),
+          shared_bytes(static_cast<std::int64_t>(source.shared_bytes)),
+          kernel(session, compiled.cubin, kernel_entry),
+          operands(session, std::max<std::size_t>(source.operands.size(), 1)) {
+        operands.write(source.operands);
+    }
+
+    KernelPlan plan;
+    std::int64_t shared_bytes;
+    LoadedKernel kernel;
+    DeviceBuffer operands;
+};
+
+// The table's words hold indices; on the GPU a chase follows addresses, of which a word holds the
+// lower half.
+void relocate(std::vector<std::byte>& table, cu::DevicePointer base) {
+    for (std::size_t i = 0; i + 4 <= table.size(); i += 4) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, &table[i], 4);
+        word = static_cast<std::uint32_t>(base + std::uint64_t{word} * 4);
+        std::memcpy(&table[i], &word, 4);
+    }
+}
+
+template <typename T>
+void check_values(std::span<const std::byte> bytes, bool real) {
+    T poisoned;
+    std::memset(&poisoned, poison, sizeof poisoned);
+    for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+        T value;
+        std::memcpy(&value, &bytes[i], sizeof value);
+        if (std::memcmp(&value, &poisoned, sizeof value) == 0) {
+            throw DeviceError(fmt::format("CUDA: thread {} left no result", i / sizeof(T)));
+        }
+        if (real && !std::isfinite(static_cast<double>(value))) {
+            throw DeviceError(
+                fmt::format("CUDA: thread {}'s result is not finite: the chain left "
+                            "the numbers",
+                            i / sizeof(T)));
+        }
+    }
+}
+
+void check_results(std::span<const std::byte> bytes, DataType type) {
+    switch (type) {
+        case DataType::f32:
+            return check_values<float>(bytes, true);
+        case DataType::f64:
+            return check_values<double>(bytes, true);
+        case DataType::s32:
+        case DataType::u32:
+        case DataType::b32:
+            return check_values<std::uint32_t>(bytes, false);
+    }
+}
+
+class CudaBackend : public Backend {
+public:
+    CudaBackend(int ordinal, const std::string& driver_library)
+        : session_(std::make_shared<const Session>(driver_library, ordinal)),
+          facts_(cuda_facts(session_->driver(), session_->device(), ordinal)),
+          limits_(core_limits(session_->driver(), session_->device())),
+          table_words_(table_words(session_->attribute(cu::DeviceAttribute::l2_bytes),
+                                   facts_.global_memory_bytes)),
+          stopwatch_(session_) {
+        const int major = session_->attribute(cu::DeviceAttribute::compute_capability_major);
+        const int minor = session_->attribute(cu::DeviceAttribute::compute_capability_minor);
+        if (major < 7) {
+            throw DeviceError(
+                fmt::format("CUDA: {} ({}) is older than Volta: its machine code cannot be checked",
+                            facts_.name, facts_.architecture));
+        }
+        architecture_ = nvrtc().architecture_for(major, minor);
+        const NvrtcOutput output = nvrtc().compile(cuda_witness_source(), architecture_);
+        witness_ = std::make_unique<LoadedKernel>(session_, output.cubin, witness_entry);
+        const WitnessStamp stamp = run_witness();
+        tick_ns_ = static_cast<double>(stamp.tick);
+        facts_.more["global_timer_tick_ns"] = fmt::format("{}", stamp.tick);
+        facts_.more["table_bytes"] = std::to_string(table_words_ * 4);
+    }
+
+    const DeviceFacts& facts() const override { return facts_; }
+
+    std::optional<std::string> unsupported(const Row& row) const override {
+        if (row.ptx.empty()) return "no such instruction in PTX";
+        return std::nullopt;
+    }
+
+    std::unique_ptr<Program> compile(const KernelSource& source) override {
+        session_->make_current();
+        const CompiledKernel compiled = compile_cuda(source, architecture_, table_words_);
+        if (!compiled.receipt.ok()) {
+            throw DeviceError("CUDA: the machine code is not what was asked for:\n" +
+                              format_receipt(compiled.receipt));
+        }
+        return std::make_unique<CudaProgram>(session_, compiled, source);
+    }
+
+    Observation launch(Program& program, const LaunchRequest& request) override {
+        session_->make_current();
+        auto& own = dynamic_cast<CudaProgram&>(program);
+        if (request.iterations > std::numeric_limits<int>::max()) {
+            throw DeviceError(fmt::format("CUDA: {} iterations in one launch", request.iterations));
+        }
+        const MeasurementShape& shape = request.shape;
+        const auto shared_bytes = prepare(own, shape);
+        const int groups = facts_.cores * shape.concurrent_groups;
+        const std::size_t warps = static_cast<std::size_t>(groups) * shape.group_warps;
+        const std::size_t out_bytes = warps * cuda_warp_size * type_size(own.plan.first->type);
+        const std::size_t stamp_bytes = sizeof(StampHeader) + warps * sizeof(WarpStamp);
+        ensure(out_, out_bytes);
+        ensure(stamps_, stamp_bytes);
+        out_->fill(poison, out_bytes);
+        stamps_->fill(0, stamp_bytes);
+        cu::DevicePointer in = walks_memory(own.plan) ? table(own.plan.first->pattern).address()
+                                                      : own.operands.address();
+        cu::DevicePointer out = out_->address();
+        cu::DevicePointer stamps = stamps_->address();
+        auto iterations = static_cast<int>(request.iterations);
+        std::uint32_t start = request.start;
+        std::array<void*, 5> arguments = {&in, &out, &stamps, &iterations, &start};
+        stopwatch_.start();
+        own.kernel.launch(static_cast<unsigned>(groups),
+                          static_cast<unsigned>(shape.group_warps * cuda_warp_size),
+                          static_cast<unsigned>(shared_bytes), arguments);
+        const double seconds = stopwatch_.stop();
+        Observation observation = read_stamps(warps, shape);
+        observation.seconds = seconds;
+        std::vector<std::byte> results(out_bytes);
+        out_->read(results);
+        check_results(results, own.plan.first->type);
+        return observation;
+    }
+
+    std::optional<double> witness_clock() override {
+        session_->make_current();
+        const WitnessStamp stamp = run_witness();
+        if (stamp.nanoseconds == 0 || stamp.clocks == 0) return std::nullopt;
+        return static_cast<double>(stamp.clocks) / static_cast<double>(stamp.nanoseconds) * 1e9;
+    }
+
+private:
+    void ensure(std::unique_ptr<DeviceBuffer>& buffer, std::size_t bytes) {
+        if (buffer && buffer->size() >= bytes) return;
+        buffer.reset();
+        buffer = std::make_unique<DeviceBuffer>(session_, bytes);
+    }
+
+    // Sets the kernel up for the shape and returns its dynamic shared memory.
+    std::int64_t prepare(const CudaProgram& program, const MeasurementShape& shape) {
+        using Attribute = cu::FunctionAttribute;
+        const std::int64_t bytes = dynamic_shared_bytes(
+            limits_, shape, program.kernel.attribute(Attribute::static_shared_bytes),
+            program.shared_bytes);
+        const Driver& driver = session_->driver();
+        const cu::Function function = program.kernel.function();
+        driver.check(driver.function_set_attribute(
+                         function, Attribute::preferred_shared_carveout_percent, 100),
+                     "cuFuncSetAttribute");
+        driver.check(driver.function_set_attribute(function, Attribute::max_dynamic_shared_bytes,
+                                                   static_cast<int>(bytes)),
+                     "cuFuncSetAttribute");
+        int resident = 0;
+        driver.check(
+            driver.max_active_blocks(&resident, function, shape.group_warps * cuda_warp_size,
+                                     static_cast<std::size_t>(bytes)),
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+        if (resident < shape.concurrent_groups) {
+            throw DeviceError(fmt::format(
+                "CUDA: {} groups of {} warps with {} registers per thread do not fit on a core; "
+                "{} do",
+                shape.concurrent_groups, shape.group_warps,
+                program.kernel.attribute(Attribute::registers), resident));
+        }
+        return bytes;
+    }
+
+    Observation read_stamps(std::size_t warps, const MeasurementShape& shape) {
+        StampHeader header;
+        std::vector<WarpStamp> stamps(warps);
+        stamps_->read(std::as_writable_bytes(std::span(&header, 1)));
+        stamps_->read(std::as_writable_bytes(std::span(stamps)), sizeof header);
+        return evaluate_stamps(header, stamps, shape, facts_.cores, tick_ns_);
+    }
+
+    WitnessStamp run_witness() {
+        DeviceBuffer buffer(session_, sizeof(WitnessStamp));
+        buffer.fill(0, sizeof(WitnessStamp));
+        cu::DevicePointer out = buffer.address();
+        std::uint64_t nanoseconds = witness_nanoseconds;
+        std::array<void*, 2> arguments = {&out, &nanoseconds};
+        stopwatch_.start();
+        witness_->launch(1, 1, 0, arguments);
+        stopwatch_.stop();
+        WitnessStamp stamp;
+        buffer.read(std::as_writable_bytes(std::span(&stamp, 1)));
+        return stamp;
+    }
+
+    // Built when first needed and kept; one at a time, since they are large.
+    DeviceBuffer& table(Pattern pattern) {
+        if (table_ && table_pattern_ == pattern) return *table_;
+        table_.reset();
+        std::vector<std::byte> content =
+            global_table(pattern, table_words_ * 4, gpu_line_words * 4, false, table_seed);
+        table_ = allocate_in_one_window(content.size());
+        if (pattern == Pattern::global_chase) relocate(content, table_->address());
+        table_->write(content);
+        table_pattern_ = pattern;
+        return *table_;
+    }
+
+    // Memory whose addresses all have the same upper 32 bits. A block that does not is kept until
+    // another one is found, so that the next attempt cannot give the same again.
+    std::unique_ptr<DeviceBuffer> allocate_in_one_window(std::size_t bytes) {
+        std::vector<std::unique_ptr<DeviceBuffer>> across;
+        for (int attempt = 0; attempt < 4; ++attempt) {
+            auto buffer = std::make_unique<DeviceBuffer>(session_, bytes);
+            const cu::DevicePointer last = buffer->address() + bytes - 1;
+            if (buffer->address() >> 32 == last >> 32) return buffer;
+            across.push_back(std::move(buffer));
+        }
+        throw DeviceError("CUDA: no memory block of one 4 GiB window for the table");
+    }
+
+    std::shared_ptr<const Session> session_;
+    DeviceFacts facts_;
+    CoreLimits limits_;
+    std::size_t table_words_;
+    Stopwatch stopwatch_;
+    std::string architecture_;
+    std::unique_ptr<LoadedKernel> witness_;
+    double tick_ns_ = 0;
+    std::unique_ptr<DeviceBuffer> out_;
+    std::unique_ptr<DeviceBuffer> stamps_;
+    std::unique_ptr<DeviceBuffer> table_;
+    Pattern table_pattern_ = Pattern::global_chase;
+};
+
+}  // namespace
+
+std::vector<DeviceFacts> cuda_devices(const std::string& driver_library) {
+    std::vector<DeviceFacts> devices;
+    try {
+        const Driver driver(driver_library);
+        int count = 0;
+        driver.check(driver.device_get_count(&count), "cuDeviceGetCount");
+        for (int ordinal = 0; ordinal < count; ++ordinal) {
+            cu::Device device = 0;
+            driver.check(driver.device_get(&device, ordinal), "cuDeviceGet");
+            devices.push_back(cuda_facts(driver, device, ordinal));
+        }
+    } catch (const NothingToRunOn&) {
+        return {};
+    } catch (const DeviceError&) {
+        return {};  // a driver that does not start lends no device; open_cuda() says why
+    }
+    return devices;
+}
+
+std::unique_ptr<Backend> open_cuda(int ordinal, const std::string& driver_library) {
+    return std::make_unique<CudaBackend>(ordinal, driver_library);
+}
+
+}  // namespace occupipe::bench

@@ -62,7 +62,8 @@ TimedLoop find_timed_loop(const std::vector<Instruction>& code) {
     if (clocks.size() != 2) {
         throw InputError(fmt::format("the core clock is read {} times, not twice", clocks.size()));
     }
-    TimedLoop loop{.clock_start = clocks[0], .first = 0, .last = 0, .clock_stop = clocks[1], .control = {}};
+    TimedLoop loop{
+        .clock_start = clocks[0], .first = 0, .last = 0, .clock_stop = clocks[1], .control = {}};
     int loops = 0;
     for (std::size_t i = loop.clock_stop; i-- > loop.clock_start + 1;) {
         if (!code[i].branch_target) continue;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The part of CUDA's driver interface in use, opened at run time: neither building nor starting
+// this program needs CUDA.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "bench/cuda/shared_library.h"
+
+namespace occupipe::bench {
+
+// Types and numbers of cuda.h (they never change: they are the driver's binary interface).
+namespace cu {
+using Result = int;
+using Device = int;
+using DevicePointer = unsigned long long;
+using Context = struct CUctx_st*;
+using Module = struct CUmod_st*;
+using Function = struct CUfunc_st*;
+using Stream = struct CUstream_st*;
+using Event = struct CUevent_st*;
+
+enum class DeviceAttribute : int {
+    max_threads_per_block = 1,
+    warp_size = 10,
+    clock_rate_khz = 13,
+    multiprocessors = 16,
+    ecc_enabled = 32,
+    memory_clock_rate_khz = 36,
+    memory_bus_width_bits = 37,
+    l2_bytes = 38,
+    max_threads_per_multiprocessor = 39,
+    compute_capability_major = 75,
+    compute_capability_minor = 76,
+    shared_bytes_per_multiprocessor = 81,
+    registers_per_multiprocessor = 82,
+    shared_bytes_per_block_optin = 97,
+    max_blocks_per_multiprocessor = 106,
+    reserved_shared_bytes_per_block = 111,
+};
+
+enum class FunctionAttribute : int {
+    max_threads_per_block = 0,
+    static_shared_bytes = 1,
+    local_bytes = 3,
+    registers = 4,
+    max_dynamic_shared_bytes = 8,
+    preferred_shared_carveout_percent = 9,
+};
+
+constexpr Result success = 0;
+constexpr Result no_device = 100;
+}  // namespace cu
+
+// The entry points, named as in cuda.h without "cu". check() turns a result into DeviceError with
+// the call's name and CUDA's own name of the error.
+class Driver {
+public:
+    // Throws NothingToRunOn when the library cannot be opened or finds no GPU; DeviceError when
+    // it is broken.
+    explicit Driver(const std::string& library = "libcuda.so.1");
+
+    void check(cu::Result result, const char* call) const;
+    std::string version() const;  // "13.0": the newest CUDA that this driver can run
+    int device_attribute(cu::Device device, cu::DeviceAttribute attribute) const;
+    int function_attribute(cu::Function function, cu::FunctionAttribute attribute) const;
+
+    cu::Result (*init)(unsigned) = nullptr;
+    cu::Result (*driver_get_version)(int*) = nullptr;
+    cu::Result (*get_error_name)(cu::Result, const char**) = nullptr;
+    cu::Result (*device_get_count)(int*) = nullptr;
+    cu::Result (*device_get)(cu::Device*, int) = nullptr;
+    cu::Result (*device_get_name)(char*, int, cu::Device) = nullptr;
+    cu::Result (*device_total_mem)(std::size_t*, cu::Device) = nullptr;
+    cu::Result (*device_get_attribute)(int*, cu::DeviceAttribute, cu::Device) = nullptr;
+    cu::Result (*primary_context_retain)(cu::Context*, cu::Device) = nullptr;
+    cu::Result (*primary_context_release)(cu::Device) = nullptr;
+    cu::Result (*context_set_current)(cu::Context) = nullptr;
+    cu::Result (*module_load_data)(cu::Module*, const void*) = nullptr;
+    cu::Result (*module_unload)(cu::Module) = nullptr;
+    cu::Result (*module_get_function)(cu::Function*, cu::Module, const char*) = nullptr;
+    cu::Result (*function_get_attribute)(int*, cu::FunctionAttribute, cu::Function) = nullptr;
+    cu::Result (*function_set_attribute)(cu::Function, cu::FunctionAttribute, int) = nullptr;
+    cu::Result (*max_active_blocks)(int*, cu::Function, int, std::size_t) = nullptr;
+    cu::Result (*launch_kernel)(cu::Function, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                unsigned, unsigned, cu::Stream, void**, void**) = nullptr;
+    cu::Result (*mem_alloc)(cu::DevicePointer*, std::size_t) = nullptr;
+    cu::Result (*mem_free)(cu::DevicePointer) = nullptr;
+    cu::Result (*copy_to_device)(cu::DevicePointer, const void*, std::size_t) = nullptr;
+    cu::Result (*copy_to_host)(void*, cu::DevicePointer, std::size_t) = nullptr;
+    cu::Result (*fill_bytes)(cu::DevicePointer, unsigned char, std::size_t) = nullptr;
+    cu::Result (*event_create)(cu::Event*, unsigned) = nullptr;
+    cu::Result (*event_destroy)(cu::Event) = nullptr;
+    cu::Result (*event_record)(cu::Event, cu::Stream) = nullptr;
+    cu::Result (*event_synchronize)(cu::Event) = nullptr;
+    cu::Result (*event_elapsed_time)(float*, cu::Event, cu::Event) = nullptr;
+
+private:
+    void load();
+
+    SharedLibrary library_;
+};
+
+// The driver package's version ("580.65.06"), from NVIDIA's management library; empty where that
+// is not installed.
+std::string driver_package_version();
+
+}  // namespace occupipe::bench

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "bench/cuda/placement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+// Shared memory is handed out in units of at most this many bytes (Volta and Turing 256, Ampere
+// and later 128).
+constexpr std::int64_t unit_bytes = 256;
+
+// A clock from fewer steps of the global timer than this would be uncertain by more than 1 %.
+constexpr double least_ticks = 100;
+
+void check_limit(std::int64_t wanted, std::int64_t limit, const char* what) {
+    if (wanted > limit) {
+        throw DeviceError(
+            fmt::format("CUDA: {} {} asked for, the GPU holds {}", wanted, what, limit));
+    }
+}
+
+struct CoreTimes {
+    std::set<std::size_t> groups;
+    std::uint64_t first_start = UINT64_MAX;
+    std::uint64_t last_start = 0;
+    std::uint64_t last_stop = 0;
+    WarpStamp longest;
+};
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::map<std::uint32_t, CoreTimes> by_core(std::span<const WarpStamp> stamps, int group_warps) {
+    std::map<std::uint32_t, CoreTimes> cores;
+    for (std::size_t i = 0; i < stamps.size(); ++i) {
+        const WarpStamp& stamp = stamps[i];
+        if (stamp.start == 0 || stamp.stop <= stamp.start) {
+            throw DeviceError(fmt::format("CUDA: warp {} left no times: it did not run", i));
+        }
+        CoreTimes& core = cores[stamp.core];
+        core.groups.insert(i / static_cast<std::size_t>(group_warps));
+        core.first_start = std::min(core.first_start, stamp.start);
+        core.last_start = std::max(core.last_start, stamp.start);
+        core.last_stop = std::max(core.last_stop, stamp.stop);
+        if (stamp.stop - stamp.start > core.longest.stop - core.longest.start) {
+            core.longest = stamp;
+        }
+    }
+    return cores;
+}
+
+void check_residency(const std::map<std::uint32_t, CoreTimes>& cores, const MeasurementShape& shape,
+                     int expected_cores) {
+    std::size_t fewest = SIZE_MAX;
+    std::size_t most = 0;
+    for (const auto& [number, core] : cores) {
+        fewest = std::min(fewest, core.groups.size());
+        most = std::max(most, core.groups.size());
+    }
+    const auto wanted = static_cast<std::size_t>(shape.concurrent_groups);
+    const bool all = cores.size() == static_cast<std::size_t>(expected_cores);
+    if (all && fewest == wanted && most == wanted) return;
+    throw DeviceError(fmt::format(
+        "CUDA: groups were not placed as asked: {} on each of {} cores wanted, {} to {} on {} "
+        "cores seen",
+        shape.concurrent_groups, expected_cores, fewest, most, cores.size()));
+}
+
+}  // namespace
+
+std::int64_t dynamic_shared_bytes(const CoreLimits& limits, const MeasurementShape& shape,
+                                  std::int64_t static_bytes, std::int64_t needed_bytes) {
+    check_limit(shape.group_warps, limits.group_warps, "warps per group");
+    check_limit(shape.concurrent_groups, limits.groups, "groups per core");
+    check_limit(shape.warps(), limits.warps, "warps per core");
+    const std::int64_t share =
+        limits.shared_bytes / shape.concurrent_groups / unit_bytes * unit_bytes;
+    const std::int64_t room =
+        std::min(share - limits.reserved_shared_bytes, limits.group_shared_bytes) - static_bytes;
+    check_limit(needed_bytes, std::max<std::int64_t>(room, 0), "bytes of shared memory per group");
+    return room;
+}
+
+Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp> stamps,
+                            const MeasurementShape& shape, int cores, double tick_ns) {
+    if (header.missed > 0) {
+        throw DeviceError(fmt::format(
+            "CUDA: {} of {} groups waited at the start line in vain: they were not resident "
+            "together",
+            header.missed, stamps.size() / static_cast<std::size_t>(shape.group_warps)));
+    }
+    const std::map<std::uint32_t, CoreTimes> seen = by_core(stamps, shape.group_warps);
+    check_residency(seen, shape, cores);
+    std::vector<double> cycles;
+    std::vector<double> skews;
+    std::vector<double> clocks;
+    for (const auto& [number, core] : seen) {
+        cycles.push_back(static_cast<double>(core.last_stop - core.first_start));
+        skews.push_back(static_cast<double>(core.last_start - core.first_start));
+        const WarpStamp& warp = core.longest;
+        const auto nanoseconds =
+            static_cast<double>(warp.wall_stop) - static_cast<double>(warp.wall_start);
+        if (tick_ns > 0 && nanoseconds >= least_ticks * tick_ns) {
+            clocks.push_back(static_cast<double>(warp.stop - warp.start) / nanoseconds * 1e9);
+        }
+    }
+    Observation observation;
+    observation.cycles = median(cycles);
+    observation.counters["cycles_min"] = *std::ranges::min_element(cycles);
+    observation.counters["cycles_max"] = *std::ranges::max_element(cycles);
+    observation.counters["start_skew_cycles"] = median(skews);
+    observation.counters["cores_used"] = static_cast<double>(seen.size());
+    if (!clocks.empty()) observation.clock_hz = median(clocks);
+    return observation;
+}
+
+}  // namespace occupipe::bench

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// How a launch is laid out on the GPU, and whether it was: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "bench/backend.h"
+#include "bench/cuda/stamps.h"
+#include "core/measurement.h"
+
+namespace occupipe::bench {
+
+// What one core holds; bytes of shared memory.
+struct CoreLimits {
+    std::int64_t warps = 0;
+    std::int64_t groups = 0;
+    std::int64_t group_warps = 0;
+    std::int64_t shared_bytes = 0;
+    std::int64_t group_shared_bytes = 0;     // most that one group may ask for
+    std::int64_t reserved_shared_bytes = 0;  // taken by the system from each group's share
+};
+
+// Dynamic shared memory per group that leaves room for exactly shape.concurrent_groups groups on a
+// core (or as near as the limits let: other limits may bind first), and at least needed_bytes.
+// Throws DeviceError when the shape does not fit.
+std::int64_t dynamic_shared_bytes(const CoreLimits& limits, const MeasurementShape& shape,
+                                  std::int64_t static_bytes, std::int64_t needed_bytes);
+
+// Cycles, clock and counters from what the warps left. `stamps`: group by group, warp by warp;
+// tick_ns: step of the global timer, 0 = not known (then no clock). Throws DeviceError when a warp
+// left nothing, when groups did not start together, or when they did not lie as the shape says:
+// concurrent_groups on each of `cores` cores.
+Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp> stamps,
+                            const MeasurementShape& shape, int cores, double tick_ns);
+
+}  // namespace occupipe::bench

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "bench/cuda/session.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/error.h"
+
+namespace occupipe::bench {
+
+Session::Session(const std::string& driver_library, int ordinal) : driver_(driver_library) {
+    int count = 0;
+    driver_.check(driver_.device_get_count(&count), "cuDeviceGetCount");
+    if (ordinal < 0 || ordinal >= count) {
+        throw NothingToRunOn(fmt::format("no device cuda:{}: the driver finds {} GPU{}", ordinal,
+                                         count, count == 1 ? "" : "s"));
+    }
+    driver_.check(driver_.device_get(&device_, ordinal), "cuDeviceGet");
+    driver_.check(driver_.primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
+    try {
+        make_current();
+    } catch (const DeviceError&) {
+        driver_.primary_context_release(device_);
+        throw;
+    }
+}
+
+Session::~Session() { driver_.primary_context_release(device_); }
+
+void Session::make_current() const {
+    driver_.check(driver_.context_set_current(context_), "cuCtxSetCurrent");
+}
+
+DeviceBuffer::DeviceBuffer(std::shared_ptr<const Session> session, std::size_t bytes)
+    : session_(std::move(session)), bytes_(bytes) {
+    const Driver& driver = session_->driver();
+    driver.check(driver.mem_alloc(&address_, bytes), "cuMemAlloc");
+}
+
+DeviceBuffer::~DeviceBuffer() { session_->driver().mem_free(address_); }
+
+void DeviceBuffer::fill(unsigned char value, std::size_t bytes) {
+    const Driver& driver = session_->driver();
+    driver.check(driver.fill_bytes(address_, value, bytes), "cuMemsetD8");
+}
+
+void DeviceBuffer::write(std::span<const std::byte> bytes) {
+    const Driver& driver = session_->driver();
+    driver.check(driver.copy_to_device(address_, bytes.data(), bytes.size()), "cuMemcpyHtoD");
+}
+
+void DeviceBuffer::read(std::span<std::byte> bytes, std::size_t offset) const {
+    const Driver& driver = session_->driver();
+    driver.check(driver.copy_to_host(bytes.data(), address_ + offset, bytes.size()),
+                 "cuMemcpyDtoH");
+}
+
+LoadedKernel::LoadedKernel(std::shared_ptr<const Session> session, const std::string& cubin,
+                           const char* entry)
+    : session_(std::move(session)) {
+    const Driver& driver = session_->driver();
+    driver.check(driver.module_load_data(&module_, cubin.data()), "cuModuleLoadData");
+    try {
+        driver.check(driver.module_get_function(&function_, module_, entry), "cuModuleGetFunction");
+    } catch (const DeviceError&) {
+        driver.module_unload(module_);
+        throw;
+    }
+}
+
+LoadedKernel::~LoadedKernel() { session_->driver().module_unload(module_); }
+
+void LoadedKernel::launch(unsigned groups, unsigned threads, unsigned shared_bytes,
+                          std::span<void*> arguments) const {
+    const Driver& driver = session_->driver();
+    driver.check(driver.launch_kernel(function_, groups, 1, 1, threads, 1, 1, shared_bytes, nullptr,
+                                      arguments.data(), nullptr),
+                 "cuLaunchKernel");
+}
+
+Stopwatch::Stopwatch(std::shared_ptr<const Session> session) : session_(std::move(session)) {
+    const Driver& driver = session_->driver();
+    driver.check(driver.event_create(&begin_, 0), "cuEventCreate");
+    const cu::Result second = driver.event_create(&end_, 0);
+    if (second != cu::success) {
+        driver.event_destroy(begin_);
+        driver.check(second, "cuEventCreate");
+    }
+}
+
+Stopwatch::~Stopwatch() {
+    session_->driver().event_destroy(begin_);
+    session_->driver().event_destroy(end_);
+}
+
+void Stopwatch::start() {
+    const Driver& driver = session_->driver();
+    driver.check(driver.event_record(begin_, nullptr), "cuEventRecord");
+}
+
+double Stopwatch::stop() {
+    const Driver& driver = session_->driver();
+    driver.check(driver.event_record(end_, nullptr), "cuEventRecord");
+    driver.check(driver.event_synchronize(end_), "cuEventSynchronize");
+    float milliseconds = 0;
+    driver.check(driver.event_elapsed_time(&milliseconds, begin_, end_), "cuEventElapsedTime");
+    return milliseconds * 1e-3;
+}
+
+}  // namespace occupipe::bench

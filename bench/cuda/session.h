@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// One GPU in use: driver and context, and what lives in them. Everything is given back on the way
+// out, whatever happened.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "bench/cuda/driver_api.h"
+
+namespace occupipe::bench {
+
+class Session {
+public:
+    Session(const std::string& driver_library, int ordinal);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    const Driver& driver() const { return driver_; }
+    cu::Device device() const { return device_; }
+    int attribute(cu::DeviceAttribute attribute) const {
+        return driver_.device_attribute(device_, attribute);
+    }
+    void make_current() const;  // the context belongs to a thread: call before anything else
+
+private:
+    Driver driver_;
+    cu::Device device_ = 0;
+    cu::Context context_ = nullptr;
+};
+
+// Memory on the GPU.
+class DeviceBuffer {
+public:
+    DeviceBuffer(std::shared_ptr<const Session> session, std::size_t bytes);
+    ~DeviceBuffer();
+    DeviceBuffer(const DeviceBuffer&) = delete;
+    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+    cu::DevicePointer address() const { return address_; }
+    std::size_t size() const { return bytes_; }
+    void fill(unsigned char value, std::size_t bytes);
+    void write(std::span<const std::byte> bytes);
+    void read(std::span<std::byte> bytes, std::size_t offset = 0) const;
+
+private:
+    std::shared_ptr<const Session> session_;
+    cu::DevicePointer address_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+// A loaded kernel.
+class LoadedKernel {
+public:
+    LoadedKernel(std::shared_ptr<const Session> session, const std::string& cubin,
+                 const char* entry);
+    ~LoadedKernel();
+    LoadedKernel(const LoadedKernel&) = delete;
+    LoadedKernel& operator=(const LoadedKernel&) = delete;
+
+    cu::Function function() const { return function_; }
+    int attribute(cu::FunctionAttribute attribute) const {
+        return session_->driver().function_attribute(function_, attribute);
+    }
+    void launch(unsigned groups, unsigned threads, unsigned shared_bytes,
+                std::span<void*> arguments) const;
+
+private:
+    std::shared_ptr<const Session> session_;
+    cu::Module module_ = nullptr;
+    cu::Function function_ = nullptr;
+};
+
+// Two events around a launch.
+class Stopwatch {
+public:
+    explicit Stopwatch(std::shared_ptr<const Session> session);
+    ~Stopwatch();
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+    void start();
+    double stop();  // waits for all work; seconds since start()
+
+private:
+    std::shared_ptr<const Session> session_;
+    cu::Event begin_ = nullptr;
+    cu::Event end_ = nullptr;
+};
+
+}  // namespace occupipe::bench
