@@ -1,1 +1,159 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+#include "cli/commands.h"
+#include "cli/launch_options.h"
+#include "cli/prediction_output.h"
+#include "cli/what_if.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "sim/machine.h"
+#include "sim/models/registry.h"
+#include "sim/parallel.h"
+
+namespace occupipe::cli {
+namespace {
+
+constexpr const char* footer =
+    "KERNEL is an instruction dependence graph (docs/file-formats.md; examples in sim/kernels/).\n"
+    "Launch, model and what-ifs:\n"
+    "  occupipe predict k.yaml --profile p.yaml --group-warps 8 --concurrent-groups 4 --groups "
+    "1300\n"
+    "  occupipe predict k.yaml --profile p.yaml --model all --occupancy all --csv\n"
+    "  occupipe predict k.yaml --profile p.yaml --set fma.f32.latency=8 --set issue.limit=2\n"
+    "Without --groups and without a launch in the kernel file, each core runs as many groups as "
+    "it\n"
+    "holds at once. 'limited by' names the subsystem, 'issue' or 'latency' that binds the run.";
+
+struct Options {
+    std::string kernel;
+    std::string profile;
+    std::vector<std::string> models = {"pipeline"};
+    LaunchOptions launch;
+    std::string policy = "lrr";
+    std::string order = "dataflow";
+    std::vector<std::string> what_ifs;
+    bool json = false;
+    bool csv = false;
+};
+
+std::vector<const Model*> chosen_models(const std::vector<std::string>& names) {
+    std::vector<const Model*> chosen;
+    for (const std::string& name : names) {
+        if (name == "all")
+            for (const Model& model : models()) chosen.push_back(&model);
+        else
+            chosen.push_back(&find_model(name));
+    }
+    return chosen;
+}
+
+void collect_ops(const std::vector<KernelItem>& items, std::set<std::string>& ops) {
+    for (const KernelItem& item : items) {
+        if (const auto* repeat = std::get_if<Repeat>(&item))
+            collect_ops(repeat->body, ops);
+        else
+            ops.insert(std::get<KernelInstruction>(item).op);
+    }
+}
+
+// A prediction is no better than the numbers that it uses: name those that were not determined.
+void warn_of_weak_values(const Kernel& kernel, const GpuProfile& profile) {
+    std::set<std::string> ops;
+    for (const WarpProgram& program : kernel.warps) collect_ops(program.instructions, ops);
+    const auto warn = [](const std::string& op, const char* symbol, const Estimate& estimate) {
+        if (estimate.identifiable) return;
+        fmt::print(stderr,
+                   "occupipe: warning: {} of {} was not determined by its measurements; {}{} is "
+                   "used\n",
+                   symbol, op, estimate.note.empty() ? "" : estimate.note + " ", estimate.value);
+    };
+    for (const std::string& op : ops) {
+        const InstructionTiming* timing = profile.find_instruction(op);
+        warn(op, "λ", timing->cpi);
+        warn(op, "Λ", timing->latency);
+    }
+}
+
+void predict(const Options& options) {
+    const Kernel kernel = read_kernel(options.kernel);
+    GpuProfile profile = read_profile(options.profile);
+    for (const std::string& setting : options.what_ifs) apply_what_if(setting, profile);
+    const auto chosen = chosen_models(options.models);
+    sim::require_known_instructions(profile, kernel, options.kernel);
+    const auto shapes = launches(options.launch, kernel, profile);
+    warn_of_weak_values(kernel, profile);
+
+    const ModelOptions model_options{*parse_policy(options.policy), *parse_order(options.order)};
+    PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
+    set.predictions.resize(chosen.size() * shapes.size());
+    parallel_for(set.predictions.size(), [&](std::size_t i) {
+        const Model& model = *chosen[i / shapes.size()];
+        set.predictions[i] =
+            model.predict(profile, kernel, shapes[i % shapes.size()], model_options);
+    });
+    if (options.json)
+        fmt::print("{}\n", to_json(set).dump(2));
+    else
+        fmt::print("{}", options.csv ? to_csv(set) : to_text(set));
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* const command =
+        app.add_subcommand("predict", "Predict a kernel's time on a GPU, and what limits it");
+    command->footer(footer);
+    command->add_option("kernel", options->kernel, "Kernel (YAML)")
+        ->required()
+        ->type_name("KERNEL");
+    command->add_option("--profile", options->profile, "GPU profile (YAML)")
+        ->required()
+        ->type_name("PROFILE");
+    command
+        ->add_option("--model", options->models,
+                     "Model name, a list of them, or all; see 'occupipe list models'")
+        ->delimiter(',')
+        ->capture_default_str()
+        ->type_name("MODEL");
+    command->add_option("--group-warps", options->launch.group_warps, "Warps per group")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    command
+        ->add_option("--concurrent-groups", options->launch.concurrent_groups,
+                     "Groups that a core holds at once")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    command->add_option("--groups", options->launch.groups, "Groups of the whole launch")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    command
+        ->add_option("--occupancy", options->launch.occupancy,
+                     "A row per occupancy: 'all' that the profile's limits admit, or warps per "
+                     "core such as 1-10 or 4,8,16")
+        ->type_name("all|LIST");
+    command->add_option("--policy", options->policy, "Which warp issues first: lrr, gto or oldest")
+        ->check(CLI::IsMember({"lrr", "gto", "oldest"}))
+        ->capture_default_str()
+        ->type_name("POLICY");
+    command
+        ->add_option("--order", options->order,
+                     "Which instructions of a warp may issue: dataflow (any ready one) or in_order")
+        ->check(CLI::IsMember({"dataflow", "in_order"}))
+        ->capture_default_str()
+        ->type_name("ORDER");
+    command->add_option("--set", options->what_ifs, what_if_help)
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    auto* const json = command->add_flag("--json", options->json, "Print JSON");
+    command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
+    command->callback([options] { predict(*options); });
+}
+
+}  // namespace occupipe::cli

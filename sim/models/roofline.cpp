@@ -1,1 +1,19 @@
 // SPDX-License-Identifier: MIT
+// The roofline over warps: only throughputs count. Williams et al., "Roofline: an insightful visual
+// performance model", 2009; WPC_roof = min(min_s 1/load_s, IL/n) as in docs/model.md.
+#include "sim/models/roofline.h"
+
+namespace occupipe {
+
+Prediction predict_roofline(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                            const ModelOptions&) {
+    const WarpLoad load = warp_load(profile, kernel, launch);
+    const Roof limit = roof(profile, load);
+    Prediction prediction = throughput_prediction(profile, launch, load, limit.warps_per_cycle);
+    prediction.model = "roofline";
+    prediction.limited_by = limit.limited_by;
+    prediction.assumptions = {"every latency is hidden, whatever the occupancy"};
+    return prediction;
+}
+
+}  // namespace occupipe

@@ -1,1 +1,23 @@
 // SPDX-License-Identifier: MIT
+// Volkov's occupancy roofline: WPC = min(WPC_roof, ω/Λ_app). V. Volkov, "Understanding latency
+// hiding on GPUs", 2016; Lemeire et al., "Analysis of the analytical performance models for GPUs",
+// equations 2 and 3.
+#include "sim/models/volkov.h"
+
+namespace occupipe {
+Prediction predict_volkov(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                          const ModelOptions& options) {
+    const WarpLoad load = warp_load(profile, kernel, launch);
+    const Roof limit = roof(profile, load);
+    const double latency_bound =
+        resident_warps(profile, launch) / cycles_alone(profile, kernel, launch, options);
+    const bool latency_binds = latency_bound < limit.warps_per_cycle;
+    Prediction prediction = throughput_prediction(
+        profile, launch, load, latency_binds ? latency_bound : limit.warps_per_cycle);
+    prediction.model = "volkov";
+    prediction.limited_by = latency_binds ? "latency" : limit.limited_by;
+    prediction.assumptions = {"further warps hide completely behind the first"};
+    return prediction;
+}
+
+}  // namespace occupipe

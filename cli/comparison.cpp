@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "cli/comparison.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sim/accuracy.h"
+
+namespace occupipe::cli {
+namespace {
+
+constexpr const char* everything = "all";
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Sums of percentages, so that curves of different length weigh by their points.
+struct Sum {
+    double percent = 0;
+    int points = 0;
+
+    void add(const std::optional<double>& mean, std::size_t count) {
+        if (!mean) return;
+        percent += *mean * static_cast<double>(count);
+        points += static_cast<int>(count);
+    }
+    std::optional<double> mean() const {
+        if (points == 0) return std::nullopt;
+        return percent / points;
+    }
+};
+
+struct Sums {
+    Sum level;
+    Sum shape;
+};
+
+using CurveKey = std::tuple<std::string, int, std::int64_t>;  // subject, chains, depth
+
+std::map<CurveKey, std::vector<AccuracyPoint>> curves(const std::vector<MeasuredPoint>& points,
+                                                      const Predictor& predictor) {
+    std::map<CurveKey, std::vector<AccuracyPoint>> result;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const MeasuredPoint& point = points[i];
+        if (!predictor.cycles[i]) continue;
+        const double warps = point.shape.warps();
+        result[{point.subject, point.shape.chains, point.shape.depth}].push_back(
+            {warps, warps / point.cycles, warps / *predictor.cycles[i]});
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<MeasuredPoint> measured_points(const MeasurementFile& file) {
+    std::map<std::pair<std::string, MeasurementShape>, std::vector<double>> repetitions;
+    for (const MeasurementRow& row : file.rows)
+        if (!row.error && row.cycles && *row.cycles > 0)
+            repetitions[{row.subject, row.shape}].push_back(*row.cycles);
+    std::vector<MeasuredPoint> points;
+    for (const auto& [key, cycles] : repetitions)
+        points.push_back({key.first, key.second, median(cycles)});
+    return points;
+}
+
+std::vector<Accuracy> accuracies(const std::vector<MeasuredPoint>& points,
+                                 const std::vector<Predictor>& predictors) {
+    std::vector<Accuracy> result;
+    std::vector<std::string> subjects;
+    for (const MeasuredPoint& point : points)
+        if (subjects.empty() || subjects.back() != point.subject) subjects.push_back(point.subject);
+    subjects.emplace_back(everything);
+    std::map<std::string, std::map<std::string, Sums>> sums;  // subject → predictor
+    for (const Predictor& predictor : predictors)
+        for (const auto& [key, curve] : curves(points, predictor))
+            for (const std::string& subject : {std::get<0>(key), std::string(everything)}) {
+                Sums& sum = sums[subject][predictor.name];
+                sum.level.add(mape(curve), curve.size());
+                sum.shape.add(mape_shape(curve), curve.size());
+            }
+    for (const std::string& subject : subjects) {
+        const std::size_t first = result.size();
+        for (const Predictor& predictor : predictors) {
+            const Sums& sum = sums[subject][predictor.name];
+            if (sum.level.points == 0) continue;
+            result.push_back(
+                {subject, predictor.name, sum.level.points, sum.level.mean(), sum.shape.mean()});
+        }
+        std::stable_sort(result.begin() + static_cast<std::ptrdiff_t>(first), result.end(),
+                         [](const Accuracy& a, const Accuracy& b) { return a.mape < b.mape; });
+    }
+    return result;
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Measured points beside predicted ones.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/measurement.h"
+
+namespace occupipe::cli {
+
+struct MeasuredPoint {
+    std::string subject;
+    MeasurementShape shape;
+    double cycles = 0;  // median over the repetitions
+};
+
+// The points of a file that have cycles, in a fixed order. Failed rows are left out.
+std::vector<MeasuredPoint> measured_points(const MeasurementFile& file);
+
+// One predictor's cycles for each point; absent where it cannot say.
+struct Predictor {
+    std::string name;
+    std::vector<std::optional<double>> cycles;
+};
+
+struct Accuracy {
+    std::string subject;  // "all" for the whole file
+    std::string predictor;
+    int points = 0;
+    std::optional<double> mape;        // [%]
+    std::optional<double> mape_shape;  // [%], over curves of three or more occupancies
+};
+
+// Per subject and for the whole file, the best predictor first. A curve is the points of one
+// subject with equal chains and depth.
+std::vector<Accuracy> accuracies(const std::vector<MeasuredPoint>& points,
+                                 const std::vector<Predictor>& predictors);
+
+}  // namespace occupipe::cli

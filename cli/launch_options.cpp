@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "cli/launch_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <set>
+
+#include "core/error.h"
+
+namespace occupipe::cli {
+namespace {
+
+constexpr int most_warps = 65'536;  // the simulator's limit
+
+int parse_warps(const std::string& list, std::string_view text) {
+    int value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc() || end != text.data() + text.size() || value < 1 || value > most_warps)
+        throw InputError(fmt::format("--occupancy {}: '{}' is no number of warps", list, text));
+    return value;
+}
+
+// A range means the multiples of the group size in it; a single number must be one.
+void add_range(const std::string& list, std::string_view part, int group_warps,
+               std::set<int>& concurrent) {
+    const std::size_t dash = part.find('-');
+    const int low = parse_warps(list, part.substr(0, dash));
+    const int high =
+        dash == std::string_view::npos ? low : parse_warps(list, part.substr(dash + 1));
+    if (low > high) throw InputError(fmt::format("--occupancy {}: {} > {}", list, low, high));
+    bool any = false;
+    for (int warps = low; warps <= high; ++warps) {
+        if (warps % group_warps != 0) continue;
+        concurrent.insert(warps / group_warps);
+        any = true;
+    }
+    if (!any)
+        throw InputError(
+            fmt::format("--occupancy {}: '{}' holds no multiple of the group size of "
+                        "{} warps",
+                        list, part, group_warps));
+}
+
+std::set<int> listed_occupancies(const std::string& list, int group_warps) {
+    std::set<int> concurrent;
+    for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        add_range(list, std::string_view(list).substr(begin, end - begin), group_warps, concurrent);
+        begin = end + 1;
+    }
+    return concurrent;
+}
+
+std::set<int> all_occupancies(int group_warps, const GpuProfile& profile) {
+    if (!profile.limits.warps)
+        throw InputError(
+            fmt::format("--occupancy all: profile '{}' has no limits.warps; list the "
+                        "occupancies, e.g. --occupancy 1-64",
+                        profile.device.name));
+    std::int64_t most = std::min<std::int64_t>(*profile.limits.warps, most_warps) / group_warps;
+    if (profile.limits.groups) most = std::min(most, *profile.limits.groups);
+    std::set<int> concurrent;
+    for (int groups = 1; groups <= most; ++groups) concurrent.insert(groups);
+    if (concurrent.empty())
+        throw InputError(fmt::format("--occupancy all: no group of {} warps fits a core of '{}'",
+                                     group_warps, profile.device.name));
+    return concurrent;
+}
+
+void check_limit(const char* what, std::int64_t value, const std::optional<std::int64_t>& limit,
+                 const GpuProfile& profile) {
+    if (limit && value > *limit)
+        throw InputError(fmt::format("{} {} exceeds the limit of '{}', {}", value, what,
+                                     profile.device.name, *limit));
+}
+
+void check_limits(const Launch& launch, const GpuProfile& profile) {
+    check_limit("warps per group", launch.group_warps, profile.limits.group_warps, profile);
+    check_limit("concurrent groups", launch.concurrent_groups, profile.limits.groups, profile);
+    check_limit("warps on a core", std::int64_t{launch.group_warps} * launch.concurrent_groups,
+                profile.limits.warps, profile);
+}
+
+}  // namespace
+
+std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,
+                             const GpuProfile& profile) {
+    const Launch from_file = kernel.launch.value_or(Launch());
+    Launch launch;
+    launch.group_warps = options.group_warps.value_or(from_file.group_warps);
+    std::set<int> concurrent = {options.concurrent_groups.value_or(from_file.concurrent_groups)};
+    if (options.occupancy == "all")
+        concurrent = all_occupancies(launch.group_warps, profile);
+    else if (!options.occupancy.empty())
+        concurrent = listed_occupancies(options.occupancy, launch.group_warps);
+    std::vector<Launch> result;
+    for (const int groups : concurrent) {
+        launch.concurrent_groups = groups;
+        if (options.groups)
+            launch.groups = *options.groups;
+        else if (kernel.launch)
+            launch.groups = kernel.launch->groups;
+        else
+            launch.groups = std::int64_t{profile.cores} * groups;
+        check_limits(launch, profile);
+        result.push_back(launch);
+    }
+    return result;
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/gpu_profile.h"
+#include "core/kernel.h"
+#include "core/launch.h"
+
+namespace occupipe::cli {
+
+// The launch as the command line gives it; what is absent comes from the kernel file.
+struct LaunchOptions {
+    std::optional<int> group_warps;
+    std::optional<int> concurrent_groups;
+    std::optional<std::int64_t> groups;
+    std::string occupancy;  // empty, "all", or a list such as "1-10" or "4,8,16" [warps]
+};
+
+// The launches to predict: one, or one per occupancy. Without any number of groups each core runs
+// as many as it holds at once. Throws InputError when the profile's limits do not admit a launch.
+std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,
+                             const GpuProfile& profile);
+
+}  // namespace occupipe::cli

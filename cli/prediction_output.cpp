@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "cli/prediction_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/text_table.h"
+
+namespace occupipe::cli {
+namespace {
+
+// Names of all bounds, in the order in which they first appear.
+std::vector<std::string> bound_names(const PredictionSet& set) {
+    std::vector<std::string> names;
+    for (const Prediction& prediction : set.predictions)
+        for (const Bound& bound : prediction.bounds)
+            if (std::find(names.begin(), names.end(), bound.name) == names.end())
+                names.push_back(bound.name);
+    return names;
+}
+
+const Bound* find_bound(const Prediction& prediction, const std::string& name) {
+    for (const Bound& bound : prediction.bounds)
+        if (bound.name == name) return &bound;
+    return nullptr;
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const PredictionSet& set) {
+    nlohmann::ordered_json predictions = nlohmann::ordered_json::array();
+    for (const Prediction& prediction : set.predictions) {
+        nlohmann::ordered_json bounds = nlohmann::ordered_json::object();
+        for (const Bound& bound : prediction.bounds) bounds[bound.name] = bound.utilisation;
+        predictions.push_back({{"model", prediction.model},
+                               {"group_warps", prediction.launch.group_warps},
+                               {"concurrent_groups", prediction.launch.concurrent_groups},
+                               {"warps", prediction.launch.warps()},
+                               {"groups_per_core", prediction.groups_per_core},
+                               {"cycles", prediction.cycles},
+                               {"seconds", prediction.seconds},
+                               {"warps_per_cycle", prediction.warps_per_cycle},
+                               {"limited_by", prediction.limited_by},
+                               {"bounds", bounds},
+                               {"assumptions", prediction.assumptions}});
+    }
+    return {{"format", "occupipe-prediction/1"},
+            {"kernel", set.kernel},
+            {"profile", set.profile},
+            {"device", set.device},
+            {"predictions", predictions}};
+}
+
+std::string to_csv(const PredictionSet& set) {
+    const auto names = bound_names(set);
+    std::string text =
+        "model,group_warps,concurrent_groups,warps,groups_per_core,cycles,seconds,warps_per_cycle,"
+        "limited_by";
+    for (const std::string& name : names) text += fmt::format(",busy:{}", name);
+    text += '\n';
+    for (const Prediction& p : set.predictions) {
+        text += fmt::format("{},{},{},{},{},{},{},{},{}", p.model, p.launch.group_warps,
+                            p.launch.concurrent_groups, p.launch.warps(), p.groups_per_core,
+                            p.cycles, p.seconds, p.warps_per_cycle, p.limited_by);
+        for (const std::string& name : names) {
+            const Bound* bound = find_bound(p, name);
+            text += bound ? fmt::format(",{}", bound->utilisation) : ",";
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string to_text(const PredictionSet& set) {
+    const auto names = bound_names(set);
+    TextTable table{{"model", "group warps", "groups at once", "warps", "groups per core", "cycles",
+                     "time", "warps/cycle", "limited by"},
+                    {Align::left, Align::right, Align::right, Align::right, Align::right,
+                     Align::right, Align::right, Align::right, Align::left},
+                    {}};
+    for (const std::string& name : names) {
+        table.header.push_back(name + " busy");
+        table.align.push_back(Align::right);
+    }
+    for (const Prediction& p : set.predictions) {
+        std::vector<std::string> row = {p.model,
+                                        fmt::format("{}", p.launch.group_warps),
+                                        fmt::format("{}", p.launch.concurrent_groups),
+                                        fmt::format("{}", p.launch.warps()),
+                                        fmt::format("{}", p.groups_per_core),
+                                        fmt::format("{:.10g}", p.cycles),
+                                        fmt::format("{:.4g} us", p.seconds * 1e6),
+                                        fmt::format("{:.4g}", p.warps_per_cycle),
+                                        p.limited_by};
+        for (const std::string& name : names) {
+            const Bound* bound = find_bound(p, name);
+            row.push_back(bound ? fmt::format("{:.1f} %", 100 * bound->utilisation) : "");
+        }
+        table.rows.push_back(std::move(row));
+    }
+    std::string text = fmt::format("{} on {}\n\n{}", set.kernel, set.device, plain_text(table));
+    std::set<std::string> assumptions;
+    for (const Prediction& p : set.predictions)
+        for (const std::string& assumption : p.assumptions)
+            assumptions.insert(fmt::format("{}: {}", p.model, assumption));
+    if (!assumptions.empty()) text += '\n';
+    for (const std::string& assumption : assumptions) text += fmt::format("{}.\n", assumption);
+    return text;
+}
+
+}  // namespace occupipe::cli

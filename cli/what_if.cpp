@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "cli/what_if.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "core/error.h"
+
+namespace occupipe::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& setting, const std::string& reason) {
+    throw InputError(fmt::format("--set {}: {}", setting, reason));
+}
+
+double positive_number(const std::string& setting, std::string_view text) {
+    double value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
+        value <= 0)
+        refuse(setting, fmt::format("'{}' is no positive number", text));
+    return value;
+}
+
+int count(const std::string& setting, std::string_view text) {
+    const double value = positive_number(setting, text);
+    if (value != std::floor(value) || value > 1e6)
+        refuse(setting, fmt::format("'{}' is no count", text));
+    return static_cast<int>(value);
+}
+
+}  // namespace
+
+void apply_what_if(const std::string& setting, GpuProfile& profile) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) refuse(setting, "is not of the form NAME=VALUE");
+    const std::string name = setting.substr(0, equals);
+    const std::string value = setting.substr(equals + 1);
+    if (name == "issue.limit") {
+        profile.issue.limit =
+            value == "none" ? std::nullopt : std::optional(positive_number(setting, value));
+        profile.issue.limit_std_error.reset();
+    } else if (name == "issue.schedulers") {
+        profile.issue.schedulers = count(setting, value);
+    } else if (name == "cores") {
+        profile.cores = count(setting, value);
+    } else if (name == "clock_hz") {
+        profile.clock_hz = positive_number(setting, value);
+    } else {
+        const std::size_t dot = name.rfind('.');
+        const std::string quantity = dot == std::string::npos ? "" : name.substr(dot + 1);
+        if (quantity != "cpi" && quantity != "latency")
+            refuse(setting,
+                   "the name must be OP.cpi, OP.latency, issue.limit, issue.schedulers, "
+                   "cores or clock_hz");
+        InstructionTiming* timing = profile.find_instruction(name.substr(0, dot));
+        if (!timing)
+            refuse(setting, fmt::format("profile '{}' has no instruction '{}'", profile.device.name,
+                                        name.substr(0, dot)));
+        (quantity == "cpi" ? timing->cpi : timing->latency) = {.value =
+                                                                   positive_number(setting, value)};
+    }
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// What every performance model looks like from outside.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/gpu_profile.h"
+#include "core/kernel.h"
+#include "core/launch.h"
+#include "core/prediction.h"
+#include "sim/simulate.h"
+
+namespace occupipe {
+
+// Only models with a scheduler look at these.
+struct ModelOptions {
+    Policy policy = Policy::lrr;
+    Order order = Order::dataflow;
+};
+
+// What a model takes into account (Lemeire et al., "Analysis of the analytical performance models
+// for GPUs", Table 7), as implemented here.
+struct ModelAspects {
+    bool ilp = false;
+    bool compute_latency = false;
+    bool memory_latency = false;
+    bool barriers = false;
+    bool many_subsystems = false;
+    bool groups = false;
+    bool divergent_warps = false;
+    bool issue_limit = false;
+    bool scheduler = false;
+};
+
+// Throws InputError like simulate().
+using PredictFunction = Prediction (*)(const GpuProfile&, const Kernel&, const Launch&,
+                                       const ModelOptions&);
+
+struct Model {
+    std::string_view name;
+    std::string_view citation;
+    PredictFunction predict;
+    ModelAspects aspects;
+};
+
+// The time that the subsystems need for one warp: the mean over a group's warps where they diverge.
+struct WarpLoad {
+    struct Subsystem {
+        std::string name;
+        double cycles = 0;  // Σλ, per core: λ / schedulers where each scheduler has a copy
+    };
+    std::vector<Subsystem> subsystems;  // those in use, in the profile's order
+    double instructions = 0;
+};
+
+// Throws InputError when profile, kernel or launch are unusable.
+WarpLoad warp_load(const GpuProfile& profile, const Kernel& kernel, const Launch& launch);
+
+// WPC_roof = min(min_s 1/load_s, IL/n) [warps/cycle], and what sets it.
+struct Roof {
+    double warps_per_cycle = 0;
+    std::string limited_by;
+};
+Roof roof(const GpuProfile& profile, const WarpLoad& load);
+
+// Λ_app: the cycles of one warp alone, by simulation; the mean over a group's warps where they
+// diverge.
+double cycles_alone(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                    const ModelOptions& options);
+
+// ω as it is while the core works: never more groups than the core has in all.
+int resident_warps(const GpuProfile& profile, const Launch& launch);
+
+// A prediction of a model that ends in a warp throughput.
+Prediction throughput_prediction(const GpuProfile& profile, const Launch& launch,
+                                 const WarpLoad& load, double warps_per_cycle);
+
+}  // namespace occupipe

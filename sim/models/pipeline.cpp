@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The Pipeline model: Lemeire et al., "Analysis of the analytical performance models for GPUs and
+// extracting the underlying Pipeline model", section 3. The simulation with a verdict.
+#include "sim/models/pipeline.h"
+
+#include <algorithm>
+
+namespace occupipe {
+namespace {
+
+// The run takes at least the busy time of each subsystem and port, and about Λ_app for each group
+// that a slot runs. The largest of these is what limits.
+std::string limit_of(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                     const ModelOptions& options, const SimulationResult& run) {
+    const auto busiest = std::max_element(
+        run.bounds.begin(), run.bounds.end(),
+        [](const Bound& a, const Bound& b) { return a.utilisation < b.utilisation; });
+    const std::int64_t groups = launch.groups_per_core(profile.cores);
+    const std::int64_t slots = std::min<std::int64_t>(launch.concurrent_groups, groups);
+    const double latency = cycles_alone(profile, kernel, launch, options) *
+                           static_cast<double>(groups) / static_cast<double>(slots) / run.cycles;
+    return latency > busiest->utilisation ? "latency" : busiest->name;
+}
+
+}  // namespace
+
+Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                            const ModelOptions& options) {
+    const SimulationOptions simulation{.policy = options.policy, .order = options.order};
+    const SimulationResult run = simulate(profile, kernel, launch, simulation);
+    Prediction prediction;
+    prediction.model = "pipeline";
+    prediction.launch = launch;
+    prediction.groups_per_core = launch.groups_per_core(profile.cores);
+    prediction.cycles = run.cycles;
+    prediction.seconds = run.cycles / profile.clock_hz;
+    prediction.warps_per_cycle =
+        static_cast<double>(prediction.groups_per_core) * launch.group_warps / run.cycles;
+    prediction.bounds = run.bounds;
+    prediction.limited_by = limit_of(profile, kernel, launch, options, run);
+    if (run.scale.rounded)
+        prediction.assumptions.emplace_back("times are rounded to multiples of 10^-6 cycles");
+    return prediction;
+}
+
+}  // namespace occupipe

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Both simulators against times that can be worked out by hand.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/files.h"
+#include "sim/models/registry.h"
+#include "sim/reference/simulate_reference.h"
+#include "sim/simulate.h"
+#include "tests/sim/build.h"
+
+namespace occupipe::test {
+namespace {
+
+double cycles(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+              const SimulationOptions& options = {}) {
+    const SimulationResult fast = simulate(profile, kernel, launch, options);
+    EXPECT_EQ(fast.ticks, simulate_reference(profile, kernel, launch, options).ticks);
+    return fast.cycles;
+}
+
+// t(W) of docs/model.md, "The boat-hull curve".
+double boat_hull(double cpi, double latency, int n, int warps) {
+    return warps <= latency / cpi ? n * latency + (warps - 1) * cpi
+                                  : latency + (double{1} * n * warps - 1) * cpi;
+}
+
+TEST(BoatHull, HoldsForEveryNumberOfWarps) {
+    const double timings[][2] = {{1, 18},   {0.25, 6}, {0.375, 6}, {1, 5.25},  {1.125, 20},
+                                 {12, 345}, {7.5, 2},  {0.3, 1},   {2.5, 2.5}, {0.75, 2.0}};
+    for (const auto& [cpi, latency] : timings)
+        for (const int n : {1, 2, 7})
+            for (int warps = 1; warps <= 40; ++warps)
+                EXPECT_DOUBLE_EQ(
+                    cycles(gpu({{"op", cpi, latency}}), chain("op", n),
+                           {.group_warps = warps, .concurrent_groups = 1, .groups = 1}),
+                    boat_hull(cpi, latency, n, warps))
+                    << fmt::format("λ {} Λ {} N {} W {}", cpi, latency, n, warps);
+}
+
+TEST(BoatHull, HoldsForLongChainsOnManyGroups) {
+    for (const int groups : {1, 3, 24, 25, 64})
+        EXPECT_DOUBLE_EQ(simulate(gpu({{"op", 0.25, 6}}), chain("op", 4096),
+                                  {.group_warps = 1, .concurrent_groups = groups, .groups = groups})
+                             .cycles,
+                         boat_hull(0.25, 6, 4096, groups));
+}
+
+TEST(KnownAnswer, SaxpyOfOneWarp) {
+    // Cornelis & Lemeire: cycles = Λ_index + Λ_mem + λ_mem + Λ_fmadd + λ_mem.
+    const GpuProfile profile = gpu({{"index", 2, 18, "alu"},
+                                    {"ld.x", 23, 475, "mem"},
+                                    {"fma", 1, 17, "alu"},
+                                    {"st.y", 23, 475, "mem"}});
+    const Kernel saxpy =
+        kernel({instruction("i", "index"), instruction("x", "ld.x", {"i"}),
+                instruction("y", "ld.x", {"i"}), instruction("z", "fma", {"x", "y"}),
+                instruction("s", "st.y", {"z"})});
+    EXPECT_EQ(cycles(profile, saxpy, {}), 18 + 475 + 23 + 17 + 23);
+}
+
+TEST(KnownAnswer, ExampleKernelOfTheAnalysisPaper) {
+    const std::string folder = OCCUPIPE_SOURCE_DIR "/sim/kernels/";
+    const Kernel example = read_kernel(folder + "example.yaml");
+    const GpuProfile profile = read_profile(folder + "example_gpu.yaml");
+    EXPECT_EQ(cycles(profile, example, {}), 25);  // Λ_app
+    const auto wpc = [&](const char* model, int warps) {
+        const Launch launch{.group_warps = 1, .concurrent_groups = warps, .groups = warps};
+        return find_model(model).predict(profile, example, launch, {}).warps_per_cycle;
+    };
+    EXPECT_EQ(wpc("roofline", 1), 0.25);
+    EXPECT_EQ(wpc("volkov", 1), 1.0 / 25);
+    EXPECT_LT(wpc("volkov", 6), 0.25);
+    EXPECT_EQ(wpc("volkov", 7), 0.25);  // the peak
+    // The simulation stays below Volkov's upper bound.
+    for (int warps = 1; warps <= 10; ++warps)
+        EXPECT_LE(wpc("pipeline", warps), wpc("volkov", warps)) << warps;
+}
+
+TEST(KnownAnswer, OnlyTheBarrierBinds) {
+    // Each round: Λ of the instruction, the barriers of W warps spaced by λ, Λ of the barrier. The
+    // instructions of the next round start together and leave their unit λ apart, as the barriers
+    // do, whose λ is longer.
+    const GpuProfile profile = gpu({{"op", 0.25, 6, "alu"}, {"bar.sync", 2.25, 70, "bar"}});
+    const int rounds = 5;
+    const int warps = 8;
+    const Kernel rounds_kernel = kernel(
+        {repeat(rounds, {instruction("a", "op", {"b@-1"}), instruction("b", "bar.sync", {"a"})})});
+    EXPECT_EQ(
+        cycles(profile, rounds_kernel, {.group_warps = warps, .concurrent_groups = 1, .groups = 1}),
+        rounds * (6 + (warps - 1) * 2.25 + 70));
+}
+
+TEST(KnownAnswer, ABarrierWaitsForTheSlowestWarpOfItsGroupOnly) {
+    // Two groups of one warp each never wait for one another.
+    const GpuProfile profile = gpu({{"op", 1, 4, "alu"}, {"bar.sync", 1, 10, "bar"}});
+    const Kernel one = kernel({instruction("a", "op"), instruction("b", "bar.sync", {"a"})});
+    EXPECT_EQ(cycles(profile, one, {.group_warps = 1, .concurrent_groups = 2, .groups = 2}),
+              1 + 4 + 10);
+    EXPECT_EQ(cycles(profile, one, {.group_warps = 2, .concurrent_groups = 1, .groups = 1}),
+              1 + 4 + 10);
+}
+
+TEST(KnownAnswer, DivergentWarpsMeetAtTheNthBarrier) {
+    const GpuProfile profile =
+        gpu({{"fast", 1, 2, "alu"}, {"slow", 1, 50, "mem"}, {"bar.sync", 1, 10, "bar"}});
+    Kernel divergent;
+    divergent.name = "divergent";
+    divergent.warps.push_back({0.5,
+                               {instruction("a", "fast"), instruction("b", "bar.sync", {"a"}),
+                                instruction("c", "fast", {"b"})}});
+    divergent.warps.push_back(
+        {0.5, {instruction("x", "slow"), instruction("y", "bar.sync", {"x"})}});
+    EXPECT_EQ(cycles(profile, divergent, {.group_warps = 2, .concurrent_groups = 1, .groups = 1}),
+              50 + 10 + 2);
+}
+
+TEST(KnownAnswer, AStoreEndsItsWarpAtIssueButAUserWaitsForItsLatency) {
+    const GpuProfile profile = gpu({{"st.a", 3, 100, "mem"}, {"op", 1, 4}});
+    EXPECT_EQ(cycles(profile, kernel({instruction("s", "st.a")}), {}), 3);
+    EXPECT_EQ(
+        cycles(profile, kernel({instruction("s", "st.a"), instruction("a", "op", {"s"})}), {}),
+        104);
+}
+
+TEST(KnownAnswer, AFreedSlotTakesTheNextGroupAtOnce) {
+    const GpuProfile profile = gpu({{"op", 1, 10}});
+    const Launch launch{.group_warps = 1, .concurrent_groups = 2, .groups = 5};
+    // 0 and 1 start at 0 and 1, end at 10 and 11; 2 and 3 follow; 4 starts at 20.
+    EXPECT_EQ(cycles(profile, kernel({instruction("a", "op")}), launch), 30);
+}
+
+TEST(KnownAnswer, TheBusiestCoreRunsTheGroupsRoundedUp) {
+    GpuProfile profile = gpu({{"op", 1, 10}});
+    profile.cores = 4;
+    const Launch launch{.group_warps = 1, .concurrent_groups = 1, .groups = 9};
+    EXPECT_EQ(cycles(profile, kernel({instruction("a", "op")}), launch), 30);
+}
+
+TEST(KnownAnswer, TheIssuePortSpacesInstructionsOfAllSubsystems) {
+    const GpuProfile profile = gpu({{"a", 1, 5, "alu"}, {"m", 1, 5, "mem"}}, 0.5);
+    const Kernel pair = kernel({instruction("x", "a"), instruction("y", "m")});
+    EXPECT_EQ(cycles(profile, pair, {}), 2 + 5);
+}
+
+TEST(KnownAnswer, SchedulersIssueSideBySide) {
+    // λ = 1 per scheduler on four of them is λ = 0.25 per core for warps spread evenly; the fifth
+    // warp shares a scheduler with the first.
+    GpuProfile profile = gpu({{"op", 1, 4}}, std::nullopt, 4);
+    profile.subsystems[0].scope = Scope::scheduler;
+    const auto time = [&](int warps) {
+        return cycles(profile, chain("op", 3),
+                      {.group_warps = warps, .concurrent_groups = 1, .groups = 1});
+    };
+    EXPECT_EQ(time(1), 12);
+    EXPECT_EQ(time(4), 12);
+    EXPECT_EQ(time(5), 13);
+    EXPECT_EQ(time(16), 3 * 4 + 3);
+    EXPECT_EQ(time(17), 4 + (3 * 5 - 1));
+}
+
+TEST(KnownAnswer, EachSchedulerHasItsOwnPort) {
+    // IL = 2 over two schedulers: each issues one instruction per cycle.
+    const GpuProfile profile = gpu({{"a", 0.5, 5, "alu"}, {"m", 0.5, 5, "mem"}}, 2, 2);
+    const Kernel pair = kernel({instruction("x", "a"), instruction("y", "m")});
+    EXPECT_EQ(cycles(profile, pair, {.group_warps = 1, .concurrent_groups = 1, .groups = 1}),
+              1 + 5);
+    // Both schedulers want the one alu first: the second takes it half a cycle later.
+    EXPECT_EQ(cycles(profile, pair, {.group_warps = 2, .concurrent_groups = 1, .groups = 1}),
+              1.0 + 5);
+}
+
+TEST(KnownAnswer, BusyTimesEndWithTheRun) {
+    const GpuProfile profile = gpu({{"op", 8, 2}});
+    const SimulationResult result = simulate(profile, kernel({instruction("a", "op")}), {});
+    EXPECT_EQ(result.cycles, 2);
+    ASSERT_EQ(result.bounds.size(), 1U);
+    EXPECT_EQ(result.bounds[0].utilisation, 1);
+}
+
+}  // namespace
+}  // namespace occupipe::test

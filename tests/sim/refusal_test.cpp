@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// What cannot be simulated is refused with one clear line, never a hang or a number.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "core/error.h"
+#include "sim/models/registry.h"
+#include "sim/reference/simulate_reference.h"
+#include "sim/simulate.h"
+#include "tests/sim/build.h"
+
+namespace occupipe::test {
+namespace {
+
+std::string refusal(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                    const SimulationOptions& options = {}) {
+    try {
+        simulate(profile, kernel, launch, options);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+const GpuProfile& plain() {
+    static const GpuProfile profile = gpu({{"op", 1, 4}, {"bar.sync", 1, 10, "bar"}});
+    return profile;
+}
+
+TEST(Refusal, OfAnUnknownInstructionNamesItAndItsPlace) {
+    Kernel unknown = chain("nop", 3);
+    std::get<KernelInstruction>(std::get<Repeat>(unknown.warps[0].instructions[0]).body[0])
+        .where = {12, 7};
+    EXPECT_EQ(refusal(plain(), unknown, {}),
+              "kernel 'test':12:7: op: profile 'test' has no instruction 'nop'");
+}
+
+TEST(Refusal, OfABarrierThatSomeWarpsNeverReach) {
+    Kernel divergent;
+    divergent.name = "divergent";
+    divergent.warps.push_back({0.5, {instruction("a", "op"), instruction("b", "bar.sync", {"a"})}});
+    divergent.warps.push_back({0.5, {instruction("a", "op")}});
+    EXPECT_EQ(refusal(plain(), divergent, {.group_warps = 4, .concurrent_groups = 1, .groups = 1}),
+              "deadlock: some warps of a group execute 1 barriers, others 0");
+    EXPECT_THROW(simulate_reference(plain(), divergent,
+                                    {.group_warps = 4, .concurrent_groups = 1, .groups = 1}),
+                 InputError);
+    // A group of one warp holds only warps of the first program.
+    EXPECT_EQ(refusal(plain(), divergent, {}), "");
+}
+
+TEST(Refusal, OfDivergentWarpsWithUnorderedBarriers) {
+    Kernel divergent;
+    divergent.name = "divergent";
+    for (int p = 0; p < 2; ++p)
+        divergent.warps.push_back(
+            {0.5, {instruction("a", "bar.sync"), instruction("b", "bar.sync")}});
+    EXPECT_EQ(refusal(plain(), divergent, {.group_warps = 2, .concurrent_groups = 1, .groups = 1}),
+              "where warps diverge, each barrier must depend on the barrier before it");
+}
+
+TEST(Refusal, OfAbsurdLaunches) {
+    const Kernel one = chain("op", 1);
+    EXPECT_NE(refusal(plain(), one, {.group_warps = 0, .concurrent_groups = 1, .groups = 1}), "");
+    EXPECT_NE(refusal(plain(), one, {.group_warps = 1, .concurrent_groups = -3, .groups = 1}), "");
+    EXPECT_NE(refusal(plain(), one, {.group_warps = 1, .concurrent_groups = 1, .groups = 0}), "");
+    EXPECT_NE(
+        refusal(plain(), one,
+                {.group_warps = 2'000'000'000, .concurrent_groups = 2'000'000'000, .groups = 1}),
+        "");
+}
+
+TEST(Refusal, OfMoreInstructionsThanCanBeCounted) {
+    const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+    EXPECT_NE(refusal(plain(), chain("op", std::int64_t{1} << 40),
+                      {.group_warps = 1, .concurrent_groups = 1, .groups = huge}),
+              "");
+    EXPECT_NE(
+        refusal(plain(), kernel({repeat(1LL << 40, {repeat(1LL << 40, {instruction("a", "op")})})}),
+                {}),
+        "");
+}
+
+TEST(Refusal, OfARunThatWouldTakeForever) {
+    // Irregular enough that no period is found soon; the limit ends it.
+    SimulationOptions options;
+    options.max_simulated = 1000;
+    const Kernel straight = [] {
+        std::vector<KernelItem> items;
+        for (int i = 0; i < 3000; ++i) items.push_back(instruction("n" + std::to_string(i), "op"));
+        return kernel(items);
+    }();
+    EXPECT_NE(refusal(plain(), straight, {}, options).find("simulated instructions"),
+              std::string::npos);
+}
+
+TEST(Refusal, OfTimesBeyondTheResolution) {
+    EXPECT_NE(refusal(gpu({{"op", 1e-12, 4}}), chain("op", 2), {}), "");
+    EXPECT_NE(refusal(gpu({{"op", 1, 1e200}}), chain("op", 2), {}), "");
+    EXPECT_NE(refusal(gpu({{"op", 1, -4}}), chain("op", 2), {}), "");
+    EXPECT_NE(
+        refusal(gpu({{"op", std::numeric_limits<double>::quiet_NaN(), 4}}), chain("op", 2), {}),
+        "");
+}
+
+TEST(Refusal, OfSimulatedTimeThatOverflows) {
+    EXPECT_NE(refusal(gpu({{"op", 1, 1e15}}), chain("op", 100'000), {}), "");
+}
+
+TEST(Refusal, OfTooManyOverlappingIterations) {
+    // Each outer iteration starts a chain of its own; nothing orders them.
+    const Kernel loose =
+        kernel({repeat(1'000'000, {repeat(100, {instruction("a", "op", {"a@-1"})})})});
+    EXPECT_NE(refusal(plain(), loose, {}).find("order in_order"), std::string::npos);
+}
+
+TEST(Refusal, OfAnUnknownModelNamesThoseThereAre) {
+    try {
+        find_model("crystal-ball");
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("roofline, volkov"), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace occupipe::test
