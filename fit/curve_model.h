@@ -24,10 +24,10 @@ struct HullShape {
 template <class T>
 struct HullParameters {
     T cpi{};             // λ per core [cycles]
-    T latency{};         // Λ0 [cycles]
+    T latency{};         // Λ of one instruction alone [cycles]
     T overhead{};        // T0: launch, start, timer [cycles]
     T group_overhead{};  // per concurrent group [cycles]
-    T contention{};      // h: growth of Λ per instruction in flight [cycles]
+    T contention{};      // h: growth of Λ per further instruction in flight [cycles]
     T knee{};            // q = 1/p of the p-norm ridge; 0 = sharp
     T port{};            // ρ: share of λ that each scheduler's own part takes (see step_work)
 };
@@ -59,8 +59,8 @@ inline double uneven_in_flight(const HullShape& shape, int schedulers) {
 // scheduler, IL = 1/(ρ·λ); the slower of the two counts.
 template <class T>
 T step_work(const T& port, double in_flight, double uneven) {
-    const T ports = port * T(uneven);
-    return ports < T(in_flight) ? T(in_flight) : ports;
+    const T ports = port * uneven;
+    return ports <= T(in_flight) ? T(in_flight) : ports;
 }
 
 // The same for instructions that wait behind others once, at the start of a step: (M−1) of them
@@ -68,23 +68,23 @@ T step_work(const T& port, double in_flight, double uneven) {
 // moves a few cycles of a kernel's start).
 template <class T>
 T waiting_work(const T& port, double in_flight, double uneven, int schedulers) {
-    return T(in_flight - 1) + port * T(uneven - schedulers - (in_flight - 1));
+    return port * (uneven - schedulers - (in_flight - 1)) + (in_flight - 1);
 }
 
 // Cycles for W = g·γ warps of c interleaved chains of N dependent instructions:
 //     t = T0 + Λ + (M−1)·λ + (N−1)·max(Λ, M·λ),   M = W·c,
 // which is model.md's boat hull in one line: its two cases differ only in the period of a step,
 // Λ when latency-bound, M·λ when throughput-bound. Exact for round-robin issue. With k schedulers
-// the fullest copy counts; contention makes Λ = Λ0 + h·M.
+// the fullest copy counts; contention makes Λ(M) = Λ + h·(M−1).
 template <class T>
 T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
     const double m = shape.in_flight();
     const double uneven = uneven_in_flight(shape, schedulers);
-    const T latency = p.latency + p.contention * T(m);
+    const T latency = p.latency + p.contention * (m - 1);
     const T period = smooth_max<T>(latency, p.cpi * step_work(p.port, m, uneven), p.knee);
     const T ramp = p.cpi * waiting_work(p.port, m, uneven, schedulers);
-    return p.overhead + p.group_overhead * T(shape.concurrent_groups) + latency + ramp +
-           period * T(shape.depth - 1);
+    return p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp +
+           period * (shape.depth - 1);
 }
 
 // The same for barriers: all g warps of a group issue, the last issue + Λ frees them all. The
@@ -98,19 +98,19 @@ T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedul
     const double g = shape.group_warps;
     const double uneven = uneven_in_flight(shape, schedulers);
     const double uneven_group = std::ceil(g / schedulers) * schedulers;
-    const T latency = p.latency + p.contention * T(shape.in_flight());
+    const T latency = p.latency + p.contention * (shape.in_flight() - 1);
     const T alone = latency + p.cpi * waiting_work(p.port, g, uneven_group, schedulers);
     const T period = smooth_max<T>(alone, p.cpi * step_work(p.port, w, uneven), p.knee);
     const T ramp = p.cpi * waiting_work(p.port, w, uneven, schedulers);
-    return p.overhead + p.group_overhead * T(shape.concurrent_groups) + latency + ramp +
-           period * T(shape.depth - 1);
+    return p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp +
+           period * (shape.depth - 1);
 }
 
 // Instruction mix: β instructions of type 1, then one of type 2, throughput of type 1 in
 // instructions per cycle (model.md, section 2; the second bound is β/λ2, see its errata).
 template <class T>
 T mix_one_subsystem(const T& cpi1, const T& cpi2, double beta) {
-    return T(beta) / (cpi1 * T(beta) + cpi2);
+    return T(beta) / (cpi1 * beta + cpi2);
 }
 
 template <class T>
@@ -123,7 +123,7 @@ T mix_two_subsystems(const T& cpi1, const T& cpi2, double beta) {
 template <class T>
 T mix_with_issue_limit(const T& cpi1, const T& cpi2, const T& issue_limit, double beta) {
     const T free = mix_two_subsystems(cpi1, cpi2, beta);
-    const T valve = issue_limit * T(beta / (beta + 1));
+    const T valve = issue_limit * (beta / (beta + 1));
     return free < valve ? free : valve;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace occupipe {
 
@@ -50,6 +51,18 @@ struct Dual {
         const double q = a.value / b.value;
         return chain(q, a, 1 / b.value, b, -q / b.value);
     }
+    // With constants, which have no derivatives to carry along.
+    friend Dual operator+(Dual a, double b) {
+        a.value += b;
+        return a;
+    }
+    friend Dual operator-(Dual a, double b) { return std::move(a) + -b; }
+    friend Dual operator*(Dual a, double b) {
+        a.value *= b;
+        for (double& d : a.partial) d *= b;
+        return a;
+    }
+    friend Dual operator/(Dual a, double b) { return std::move(a) * (1 / b); }
     friend bool operator<(const Dual& a, const Dual& b) { return a.value < b.value; }
     friend bool operator>(const Dual& a, const Dual& b) { return b < a; }
     friend bool operator<=(const Dual& a, const Dual& b) { return a.value <= b.value; }

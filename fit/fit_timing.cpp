@@ -90,14 +90,8 @@ Estimate Fitter::linear(const Attempt& best, HullParameter parameter, double uni
 
 Fitter::Verdict Fitter::decide() {
     Attempt law = search_.best_law();
-    HullVariant slow{.regime = Regime::latency_only};
-    HullVariant busy{.regime = Regime::throughput_only};
-    slow.group_overhead = busy.group_overhead = problem_.distinct_in_flight() >= 3;
-    slow.contention = law.variant.contention;
-    busy.schedulers = law.variant.schedulers;
-    busy.ports = law.variant.ports;
-    Attempt latency_half = search_.attempt(slow);
-    Attempt throughput_half = search_.attempt(busy);
+    Attempt latency_half = search_.best_latency_half(law.variant);
+    Attempt throughput_half = search_.best_throughput_half(law.variant);
     const HullParameters<double> p = problem_.physical(law.result.parameters);
     const double ridge = p.latency / p.cpi;
     const bool barrier = kind_ == InstructionKind::barrier;
@@ -151,10 +145,11 @@ void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     if (!options_.known_overhead_cycles)
         out.overhead = linear(best, overhead_part, problem_.overhead_scale());
     if (v.schedulers > 1 && !v.ports) out.schedulers = v.schedulers;
-    if (v.regime != Regime::both) return;
+    if (v.regime == Regime::throughput_only) return;
+    if (v.contention) out.contention = linear(best, contention_part, p.latency);
+    if (v.regime == Regime::latency_only) return;
     if (v.group_overhead)
         out.group_overhead = linear(best, group_overhead_part, problem_.overhead_scale());
-    if (v.contention) out.contention = linear(best, contention_part, p.latency);
     if (v.knee) out.knee = linear(best, knee_width, 1.0);
     if (v.ports && p.port > 0) {
         // IL = 1/(ρ·λ); its relative variance without the (small) covariance of the two.

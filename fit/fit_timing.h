@@ -37,12 +37,13 @@ struct TimingFit {
     std::string reason;  // why there is no result; empty when ok
 
     Estimate cpi;        // λ per core
-    Estimate latency;    // Λ; with contention its value for no other warp in flight
+    Estimate latency;    // Λ of one instruction alone
     int schedulers = 1;  // copies of the subsystem that share λ; 1 = the data show no staircase
     std::optional<Estimate> overhead;        // T0 [cycles]; absent when given from outside
     std::optional<Estimate> group_overhead;  // [cycles per concurrent group]
-    std::optional<Estimate> contention;      // h: growth of Λ [cycles per instruction in flight]
-    std::optional<Estimate> knee;            // q: at the ridge the curve lies 2^q above the corner
+    std::optional<Estimate>
+        contention;                // h: growth of Λ [cycles per further instruction in flight]
+    std::optional<Estimate> knee;  // q: at the ridge the curve lies 2^q above the corner
     // One subsystem behind issue ports of several schedulers: the ports' common limit
     // [warp-instructions per cycle per core] and their number; absent when they do not show.
     std::optional<Estimate> port_limit;

@@ -13,6 +13,9 @@ namespace {
 
 constexpr double knee_start = 0.05;
 constexpr double knee_limit = 0.5;
+// Without a plateau contention may at most double Λ: more would pass for a plateau itself (on
+// published curves h/λ stays below 0.6, hence h·M/Λ below 1.5 at the very ridge).
+constexpr double contention_limit = 1.0;
 
 HullShape hull_shape(const MeasurementShape& s) {
     return {static_cast<double>(s.group_warps), static_cast<double>(s.concurrent_groups),
@@ -25,8 +28,8 @@ HullParameters<T> physical_of(std::span<const T> q, double scale) {
     HullParameters<T> p;
     p.cpi = exp(q[log_cpi]);
     p.latency = exp(q[log_latency]);
-    p.overhead = q[overhead_part] * T(scale);
-    p.group_overhead = q[group_overhead_part] * T(scale);
+    p.overhead = q[overhead_part] * scale;
+    p.group_overhead = q[group_overhead_part] * scale;
     p.contention = q[contention_part] * p.latency;
     p.knee = q[knee_width];
     p.port = q[port_share];
@@ -40,11 +43,11 @@ T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p
         case Regime::both:
             break;
         case Regime::latency_only:
-            return p.overhead + p.group_overhead * T(shape.in_flight()) +
-                   p.latency * T(shape.depth);
+            return p.overhead + p.group_overhead * shape.in_flight() +
+                   (p.latency + p.contention * (shape.in_flight() - 1)) * shape.depth;
         case Regime::throughput_only:
-            return p.overhead + p.group_overhead * T(shape.in_flight()) +
-                   p.cpi * T(shape.depth) *
+            return p.overhead + p.group_overhead * shape.in_flight() +
+                   p.cpi * shape.depth *
                        step_work(p.port, shape.in_flight(),
                                  uneven_in_flight(shape, variant.schedulers));
     }
@@ -148,6 +151,8 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
     out.lower[port_share] = 0;
     out.upper[port_share] = 1;
     out.lower[contention_part] = 0;
+    if (variant.regime == Regime::latency_only)
+        out.upper[contention_part] = contention_limit / largest_;
     out.residual = [this, variant](std::size_t i, std::span<const double> q, double& residual,
                                    std::span<double> gradient) {
         const CurvePoint& point = curve_.points[i];
@@ -157,18 +162,29 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
             residual = std::log(t / point.cycles) / point.log_error;
             return true;
         }
-        using D = Dual<hull_parameter_count>;
-        std::array<D, hull_parameter_count> x;
-        for (std::size_t k = 0; k < x.size(); ++k) x[k] = D::variable(q[k], k);
-        const D t =
-            cycles_of(variant, barrier_, physical_of(std::span<const D>(x), scale_), shapes_[i]);
-        if (!(t.value > 0)) return false;
-        const D r = log(t / D(point.cycles)) / D(point.log_error);
-        residual = r.value;
-        std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
-        return true;
+        // Derivatives only as far as something is free: most fits stop at the overheads.
+        const bool short_form = !variant.contention && !variant.knee && !variant.ports;
+        return short_form ? derive<contention_part>(variant, i, q, residual, gradient)
+                          : derive<hull_parameter_count>(variant, i, q, residual, gradient);
     };
     return out;
+}
+
+// Residual and derivatives with respect to the first Count parameters; the rest are constants.
+template <std::size_t Count>
+bool HullProblem::derive(const HullVariant& variant, std::size_t i, std::span<const double> q,
+                         double& residual, std::span<double> gradient) const {
+    using D = Dual<Count>;
+    std::array<D, hull_parameter_count> x;
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = k < Count ? D::variable(q[k], k) : D(q[k]);
+    const D t =
+        cycles_of(variant, barrier_, physical_of(std::span<const D>(x), scale_), shapes_[i]);
+    if (!(t.value > 0)) return false;
+    const CurvePoint& point = curve_.points[i];
+    residual = std::log(t.value / point.cycles) / point.log_error;
+    for (std::size_t k = 0; k < Count; ++k)
+        gradient[k] = t.partial[k] / (t.value * point.log_error);
+    return true;
 }
 
 HullParameters<double> HullProblem::physical(const std::vector<double>& parameters) const {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/instruction.h"
@@ -67,6 +68,10 @@ public:
     const HullShape& smallest_shape() const { return smallest_shape_; }
 
 private:
+    template <std::size_t Count>
+    bool derive(const HullVariant& variant, std::size_t point, std::span<const double> parameters,
+                double& residual, std::span<double> gradient) const;
+
     const Curve& curve_;
     bool barrier_;
     std::optional<double> known_overhead_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "fit/statistics.h"
 
@@ -11,7 +12,7 @@ namespace occupipe {
 namespace {
 
 // What an added term must gain in the information criterion.
-constexpr double term_margin = 8;
+constexpr double term_margin = 4;
 // What the law must gain over one of its halves in χ²: p = 0.001, two-sided.
 constexpr double evidence_level = 0.9995;
 // Relative change of cost at which a fit is good enough to start another, to be compared, and to
@@ -89,10 +90,16 @@ double LawSearch::criterion(const Attempt& attempt, double dispersion) const {
         .value_or(std::numeric_limits<double>::infinity());
 }
 
+// Some warps split unevenly, and there is more than one step to climb.
 bool LawSearch::shows_staircase(int schedulers) const {
-    return std::any_of(curve_.points.begin(), curve_.points.end(), [&](const CurvePoint& p) {
-        return p.shape.warps() > 1 && p.shape.warps() % schedulers != 0;
-    });
+    bool uneven = false;
+    std::set<int> steps;
+    for (const CurvePoint& p : curve_.points) {
+        const int warps = p.shape.warps();
+        uneven |= warps > 1 && warps % schedulers != 0;
+        steps.insert((warps + schedulers - 1) / schedulers);
+    }
+    return uneven && steps.size() > 1;
 }
 
 // A copy of the subsystem per scheduler has as many parameters as one for the core: the staircase
@@ -120,8 +127,6 @@ std::vector<HullVariant> LawSearch::wider(const HullVariant& variant) const {
         out.back().*term = true;
     };
     const bool curved = problem_.distinct_in_flight() >= 5;
-    if (options_.allow_group_overhead && !variant.group_overhead && problem_.distinct_groups() >= 3)
-        with(&HullVariant::group_overhead);
     if (options_.allow_contention && !variant.contention && curved) with(&HullVariant::contention);
     if (options_.allow_knee && !variant.knee && curved) with(&HullVariant::knee);
     if (variant.ports || !curved) return out;
@@ -154,15 +159,56 @@ bool LawSearch::add_term(Attempt& best) const {
 }
 
 Attempt LawSearch::best_law() {
-    Attempt law = attempt(HullVariant{});
+    HullVariant plain;
+    plain.group_overhead = options_.allow_group_overhead && problem_.distinct_groups() >= 4;
+    Attempt law = attempt(plain);
     if (!law.converged()) return law;
     set_scale(law);
     law = attempt_from(law.variant, law.result.parameters, comparable);
     choose_schedulers(law);
-    while (add_term(law)) {
-    }
+    std::vector<Attempt> narrower;
+    for (Attempt next = law; add_term(next); law = next) narrower.push_back(law);
     set_scale(law);
-    return polish(law);
+    Attempt best = polish(law);
+    // A term that ended where it has no effect (a ridge of width zero) leaves the fit singular.
+    while (!best.result.covariance && !narrower.empty()) {
+        best = polish(narrower.back());
+        narrower.pop_back();
+    }
+    return best;
+}
+
+Attempt LawSearch::best_latency_half(const HullVariant& law) const {
+    HullVariant slow{.regime = Regime::latency_only};
+    slow.group_overhead = problem_.distinct_in_flight() >= 3;
+    slow.contention = law.contention;
+    Attempt best = attempt(slow);
+    if (law.contention || !options_.allow_contention || problem_.distinct_in_flight() < 3)
+        return best;
+    slow.contention = true;
+    Attempt other = polish(attempt(slow));
+    if (!other.converged() || !other.result.covariance) return best;
+    const double d = dispersion(other);
+    return criterion(other, d) + term_margin < criterion(best, d) ? other : best;
+}
+
+// A staircase can pass for a bow, so all
+// numbers of schedulers compete.
+Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
+    HullVariant busy{.regime = Regime::throughput_only};
+    busy.group_overhead = problem_.distinct_in_flight() >= 3;
+    busy.schedulers = law.schedulers;
+    busy.ports = law.ports;
+    Attempt best = attempt(busy);
+    busy.ports = false;
+    for (const int k : options_.schedulers) {
+        if (k == law.schedulers || !shows_staircase(k)) continue;
+        busy.schedulers = k;
+        Attempt other = attempt(busy);
+        if (!other.converged()) continue;
+        if (!best.converged() || other.chi_square() < best.chi_square()) best = std::move(other);
+    }
+    return best;
 }
 
 bool LawSearch::beats(const Attempt& law, const Attempt& half) const {

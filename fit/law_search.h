@@ -26,6 +26,10 @@ public:
 
     // The best variant of the whole law, with covariance; sets scale().
     Attempt best_law();
+    // The latency-bound half, with contention where `law` has it or the data ask for it.
+    Attempt best_latency_half(const HullVariant& law) const;
+    // The throughput-bound half of `law`, or of another number of schedulers if that fits better.
+    Attempt best_throughput_half(const HullVariant& law) const;
     // One variant from its own start, good enough for comparisons.
     Attempt attempt(const HullVariant& variant) const;
     // The same fit to full precision, with covariance.

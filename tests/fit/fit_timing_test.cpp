@@ -46,7 +46,7 @@ bool near_enough(const Estimate& e, double truth) {
 TEST(FitTiming, RecoversPublishedValuesFromNoisyCurvesForManySeeds) {
     int inside = 0;
     int all = 0;
-    for (std::uint64_t seed = 1; seed <= 40; ++seed)
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
         for (const Truth& truth : test::gtx_1060()) {
             const TimingFit f = fit(hull_curve(truth, test::gpu_shapes(), {0.02, 5}, seed));
             ASSERT_TRUE(f.ok) << truth.name << ": " << f.reason;
@@ -57,9 +57,9 @@ TEST(FitTiming, RecoversPublishedValuesFromNoisyCurvesForManySeeds) {
             inside += std::abs(f.cpi.value - truth.cpi) <= 1.96 * *f.cpi.std_error;
             inside += std::abs(f.latency.value - truth.latency) <= 1.96 * *f.latency.std_error;
         }
-    // 800 intervals of 95 %: three standard deviations of the count are 2.3 %.
-    EXPECT_GT(inside, all * 0.92);
-    EXPECT_LT(inside, all * 0.98);
+    // 400 intervals of 95 %: three standard deviations of the count are 3.3 %.
+    EXPECT_GE(inside, all * 0.917);
+    EXPECT_LE(inside, all * 0.983);
 }
 
 TEST(FitTiming, NoiselessCurvesGiveTheirParametersBack) {
@@ -73,7 +73,7 @@ TEST(FitTiming, NoiselessCurvesGiveTheirParametersBack) {
         EXPECT_GT(*f.cpi.std_error, 0);
         EXPECT_FALSE(f.misfit);
         EXPECT_EQ(f.schedulers, 1);
-        EXPECT_FALSE(f.contention || f.knee || f.group_overhead);
+        EXPECT_FALSE(f.contention || f.knee || f.port_limit);
     }
 }
 
@@ -211,7 +211,7 @@ TEST(FitTiming, StaircaseOfSchedulersIsFoundAndNotAveragedOver) {
 TEST(FitTiming, ContentionIsReportedBesideTheUnloadedLatency) {
     const Truth truth{"ld.global.f32", 10, 300};
     const auto law = [&](const MeasurementShape& s) {
-        const double loaded = truth.latency + 3.0 * s.warps();
+        const double loaded = truth.latency + 3.0 * (s.warps() - 1);
         return test::hull_time({truth.name, truth.cpi, loaded}, s);
     };
     const TimingFit f = fit(curve_from(truth, test::gpu_shapes(), law, {0.01, 5}, 4));
