@@ -90,7 +90,7 @@ Estimate Fitter::linear(const Attempt& best, HullParameter parameter, double uni
 
 Fitter::Verdict Fitter::decide() {
     Attempt law = search_.best_law();
-    Attempt latency_half = search_.best_latency_half(law.variant);
+    Attempt latency_half = search_.best_latency_half(law);
     Attempt throughput_half = search_.best_throughput_half(law.variant);
     const HullParameters<double> p = problem_.physical(law.result.parameters);
     const double ridge = p.latency / p.cpi;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "fit/statistics.h"
@@ -18,12 +19,14 @@ constexpr double evidence_level = 0.9995;
 // Relative change of cost at which a fit is good enough to start another, to be compared, and to
 // be reported.
 constexpr double first_steps = 1e-3;
-constexpr double comparable = 1e-6;
+constexpr double comparable = 3e-5;
 constexpr double reportable = 1e-13;
 
 constexpr double rounded_start = 0.05;     // knee, on the way to the sharp one or a free one
 constexpr double contention_start = 1e-3;  // part of Λ
 constexpr double ports_start = 0.9;
+// A term whose predicted gain in χ² is below this is not worth a fit.
+constexpr double hopeless = 1;
 
 }  // namespace
 
@@ -138,15 +141,60 @@ std::vector<HullVariant> LawSearch::wider(const HullVariant& variant) const {
     return out;
 }
 
+// What a wider law could gain in χ²: a score test with the difference of residuals between `start`,
+// where the new term is at work, and the fit in the place of its derivative; the fit's own
+// parameters adapt (their columns are projected out).
+double LawSearch::predicted_gain(const Attempt& fit, const HullVariant& variant,
+                                 const std::vector<double>& start) const {
+    const std::vector<double>& r = fit.result.residuals;
+    const std::size_t n = r.size();
+    const double clip = huber_constant * scale_;
+    std::vector<std::vector<double>> basis;  // orthonormal, by Gram-Schmidt
+    const auto orthogonal = [&](std::vector<double> column) {
+        for (const auto& b : basis) {
+            const double along = std::inner_product(column.begin(), column.end(), b.begin(), 0.0);
+            for (std::size_t i = 0; i < n; ++i) column[i] -= along * b[i];
+        }
+        return column;
+    };
+    const auto length = [](const std::vector<double>& v) {
+        return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+    };
+    for (std::size_t k = 0; k < hull_parameter_count; ++k) {
+        std::vector<double> column(n);
+        for (std::size_t i = 0; i < n; ++i)
+            column[i] = fit.result.jacobian[i * hull_parameter_count + k];
+        const double before = length(column);
+        column = orthogonal(std::move(column));
+        const double after = length(column);
+        if (after <= 1e-9 * before) continue;
+        for (double& c : column) c /= after;
+        basis.push_back(std::move(column));
+    }
+    std::vector<double> change(n);
+    for (std::size_t i = 0; i < n; ++i)
+        change[i] = std::log(problem_.predicted_cycles(variant, start, i) /
+                             problem_.predicted_cycles(fit.variant, fit.result.parameters, i)) /
+                    curve_.points[i].log_error;
+    change = orthogonal(std::move(change));
+    const double size = length(change);
+    if (!(size > 0)) return 0;
+    double score = 0;
+    for (std::size_t i = 0; i < n; ++i) score += change[i] * std::clamp(r[i], -clip, clip);
+    return score * score / (size * size);
+}
+
 // One step of forward selection; false when no term earns its place.
 bool LawSearch::add_term(Attempt& best) const {
     std::optional<Attempt> winner;
+    const double shown = dispersion(best);
     for (const HullVariant& variant : wider(best.variant)) {
         std::vector<double> start = best.result.parameters;
         if (variant.knee && !best.variant.knee) start[knee_width] = rounded_start;
         if (variant.contention && !best.variant.contention)
             start[contention_part] = contention_start;
         if (variant.ports && !best.variant.ports) start[port_share] = ports_start;
+        if (predicted_gain(best, variant, start) < hopeless * shown) continue;
         Attempt other = attempt_from(variant, std::move(start), comparable);
         if (!other.converged()) continue;
         if (!winner || other.chi_square() < winner->chi_square()) winner = std::move(other);
@@ -178,12 +226,17 @@ Attempt LawSearch::best_law() {
     return best;
 }
 
-Attempt LawSearch::best_latency_half(const HullVariant& law) const {
+Attempt LawSearch::best_latency_half(const Attempt& law) const {
     HullVariant slow{.regime = Regime::latency_only};
     slow.group_overhead = problem_.distinct_in_flight() >= 3;
-    slow.contention = law.contention;
+    slow.contention = law.variant.contention;
     Attempt best = attempt(slow);
-    if (law.contention || !options_.allow_contention || problem_.distinct_in_flight() < 3)
+    // Contention at most doubles Λ here; a curve that rises further is not latency-bound at all.
+    const HullParameters<double> p = problem_.physical(law.result.parameters);
+    const bool too_steep =
+        law.converged() && p.cpi * problem_.largest_in_flight() > 2.5 * p.latency;
+    if (law.variant.contention || !options_.allow_contention || too_steep ||
+        problem_.distinct_in_flight() < 3)
         return best;
     slow.contention = true;
     Attempt other = polish(attempt(slow));

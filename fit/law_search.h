@@ -27,7 +27,7 @@ public:
     // The best variant of the whole law, with covariance; sets scale().
     Attempt best_law();
     // The latency-bound half, with contention where `law` has it or the data ask for it.
-    Attempt best_latency_half(const HullVariant& law) const;
+    Attempt best_latency_half(const Attempt& law) const;
     // The throughput-bound half of `law`, or of another number of schedulers if that fits better.
     Attempt best_throughput_half(const HullVariant& law) const;
     // One variant from its own start, good enough for comparisons.
@@ -53,6 +53,8 @@ private:
     bool shows_staircase(int schedulers) const;
     void choose_schedulers(Attempt& best) const;
     std::vector<HullVariant> wider(const HullVariant& variant) const;
+    double predicted_gain(const Attempt& fit, const HullVariant& variant,
+                          const std::vector<double>& start) const;
     bool add_term(Attempt& best) const;
 
     const Curve& curve_;
