@@ -50,7 +50,8 @@ std::vector<Predictor> predict_all(const std::vector<MeasuredPoint>& points,
                                    const std::vector<const Model*>& chosen) {
     std::vector<Predictor> predictors;
     for (const Model* model : chosen)
-        predictors.push_back({std::string(model->name), {points.size(), std::nullopt}});
+        predictors.push_back({std::string(model->name),
+                              std::vector<std::optional<double>>(points.size(), std::nullopt)});
     parallel_for(points.size(), [&](std::size_t i) {
         const Kernel kernel = measured_kernel(points[i].subject, points[i].shape);
         const Launch launch = launch_of(points[i].shape, profile);

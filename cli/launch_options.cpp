@@ -94,8 +94,8 @@ std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,
     std::set<int> concurrent = {options.concurrent_groups.value_or(from_file.concurrent_groups)};
     if (options.occupancy == "all")
         concurrent = all_occupancies(launch.group_warps, profile);
-    else if (!options.occupancy.empty())
-        concurrent = listed_occupancies(options.occupancy, launch.group_warps);
+    else if (options.occupancy)
+        concurrent = listed_occupancies(*options.occupancy, launch.group_warps);
     std::vector<Launch> result;
     for (const int groups : concurrent) {
         launch.concurrent_groups = groups;

@@ -17,7 +17,7 @@ struct LaunchOptions {
     std::optional<int> group_warps;
     std::optional<int> concurrent_groups;
     std::optional<std::int64_t> groups;
-    std::string occupancy;  // empty, "all", or a list such as "1-10" or "4,8,16" [warps]
+    std::optional<std::string> occupancy;  // "all", or a list such as "1-10" or "4,8,16" [warps]
 };
 
 // The launches to predict: one, or one per occupancy. Without any number of groups each core runs

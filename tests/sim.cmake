@@ -9,3 +9,7 @@ occupipe_test(sim_property_test KIND property SOURCES sim/property_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core TIMEOUT 900)
+
+# Across sim and cli, hence the whole program.
+occupipe_test(sim_cli_test KIND cli SOURCES sim/predict_cli_test.cpp
+    LINK occupipe::cli nlohmann_json::nlohmann_json)

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// predict and compare from the command line: what they print, and how they refuse.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace occupipe::test {
+namespace {
+
+const std::string source = OCCUPIPE_SOURCE_DIR;
+const std::string gtx = source + "/profiles/nvidia-gtx-1060.yaml";
+const std::string mix = source + "/sim/kernels/mix.yaml";
+
+struct Outcome {
+    int code = 0;
+    std::string out;
+    std::string err;
+};
+
+Outcome occupipe(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "occupipe");
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int code = cli::run(static_cast<int>(argv.size()), argv.data());
+    std::fflush(stdout);
+    std::fflush(stderr);
+    const std::string out = testing::internal::GetCapturedStdout();
+    return {code, out, testing::internal::GetCapturedStderr()};
+}
+
+// A file that lives as long as the test.
+class File {
+public:
+    File(const std::string& name, const std::string& text)
+        : path_(std::filesystem::path(testing::TempDir()) / name) {
+        std::ofstream(path_) << text;
+    }
+    ~File() { std::filesystem::remove(path_); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    std::string path() const { return path_.string(); }
+
+private:
+    std::filesystem::path path_;
+};
+
+nlohmann::json predict_json(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "predict");
+    arguments.emplace_back("--json");
+    const Outcome outcome = occupipe(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+}
+
+TEST(Predict, PrintsTheContractsJson) {
+    const auto json = predict_json({mix, "--profile", gtx, "--group-warps", "8",
+                                    "--concurrent-groups", "4", "--groups", "1300"});
+    EXPECT_EQ(json["format"], "occupipe-prediction/1");
+    EXPECT_EQ(json["kernel"], "mix");
+    EXPECT_EQ(json["profile"], gtx);
+    ASSERT_EQ(json["predictions"].size(), 1U);
+    const auto& row = json["predictions"][0];
+    EXPECT_EQ(row["model"], "pipeline");
+    EXPECT_EQ(row["warps"], 32);
+    EXPECT_EQ(row["groups_per_core"], 130);
+    EXPECT_DOUBLE_EQ(row["seconds"].get<double>(), row["cycles"].get<double>() / 1.506e9);
+    EXPECT_DOUBLE_EQ(row["warps_per_cycle"].get<double>(), 130 * 8 / row["cycles"].get<double>());
+    EXPECT_TRUE(row["bounds"].contains("alu"));
+    EXPECT_TRUE(row["bounds"].contains("sfu"));
+    EXPECT_TRUE(row["bounds"].contains("issue"));
+    EXPECT_TRUE(row["limited_by"].is_string());
+}
+
+TEST(Predict, SweepsEveryOccupancyThatTheLimitsAdmit) {
+    const auto json =
+        predict_json({mix, "--profile", gtx, "--group-warps", "6", "--occupancy", "all"});
+    std::vector<int> warps;
+    for (const auto& row : json["predictions"]) warps.push_back(row["warps"]);
+    EXPECT_EQ(warps, (std::vector{6, 12, 18, 24, 30, 36, 42, 48, 54, 60}));
+    // One-warp groups: 64 warps fit, but only 32 groups.
+    EXPECT_EQ(predict_json({mix, "--profile", gtx, "--occupancy", "all"})["predictions"].size(),
+              32U);
+}
+
+TEST(Predict, TakesOccupanciesAsAList) {
+    const auto json = predict_json({mix, "--profile", gtx, "--occupancy", "1,4-6,20"});
+    std::vector<int> warps;
+    for (const auto& row : json["predictions"]) warps.push_back(row["warps"]);
+    EXPECT_EQ(warps, (std::vector{1, 4, 5, 6, 20}));
+}
+
+TEST(Predict, RunsAllModelsInTheTablesOrder) {
+    const auto json = predict_json({mix, "--profile", gtx, "--model", "all"});
+    EXPECT_EQ(json["predictions"][0]["model"], "roofline");
+    EXPECT_EQ(json["predictions"].back()["model"], "pipeline");
+    EXPECT_EQ(predict_json(
+                  {mix, "--profile", gtx, "--model", "volkov,roofline"})["predictions"][1]["model"],
+              "roofline");
+}
+
+TEST(Predict, AppliesWhatIfs) {
+    const auto cycles = [](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = {mix, "--profile", gtx};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return predict_json(arguments)["predictions"][0]["cycles"].get<double>();
+    };
+    // One warp, all dependent: 256 rounds of eight fma (Λ 6) and a cosine (Λ 15).
+    EXPECT_EQ(cycles({}), 256 * (8 * 6 + 15));
+    EXPECT_EQ(cycles({"--set", "fma.f32.latency=8"}), 256 * (8 * 8 + 15));
+    EXPECT_EQ(cycles({"--set", "fma.f32.latency=8", "--set", "cos.approx.f32.latency=20"}),
+              256 * (8 * 8 + 20));
+    EXPECT_EQ(cycles({"--set", "issue.limit=0.1"}), 256 * (8 * 10 + 15));
+}
+
+TEST(Predict, PrintsATableAndCsv) {
+    const Outcome text = occupipe({"predict", mix, "--profile", gtx, "--occupancy", "1-3"});
+    EXPECT_EQ(text.code, 0);
+    EXPECT_NE(text.out.find("limited by"), std::string::npos);
+    const Outcome csv = occupipe({"predict", mix, "--profile", gtx, "--occupancy", "1-3", "--csv"});
+    EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 4);
+    EXPECT_EQ(csv.out.substr(0, 18), "model,group_warps,");
+}
+
+TEST(Predict, WarnsOfValuesThatWereNotDetermined) {
+    const File profile("weak.yaml", R"(format: occupipe-profile/1
+device: {name: weak}
+cores: 1
+warp_size: 32
+clock_hz: 1000000000
+issue: {schedulers: 1}
+subsystems: {alu: {scope: core}}
+instructions:
+  op: {subsystem: alu, cpi: 1, latency: {value: 4, identifiable: false, note: upper bound}}
+)");
+    const File kernel("weak_kernel.yaml",
+                      "format: occupipe-kernel/1\nname: k\ninstructions:\n  - {id: a, op: op}\n");
+    const Outcome outcome = occupipe({"predict", kernel.path(), "--profile", profile.path()});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("warning: Λ of op"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("λ of op"), std::string::npos);
+}
+
+TEST(Predict, NamesFileLineAndOpOfAnUnknownInstruction) {
+    const File kernel("unknown.yaml",
+                      "format: occupipe-kernel/1\nname: k\ninstructions:\n"
+                      "  - {id: a, op: mul.f32}\n  - {id: b, op: frob.f32, after: [a]}\n");
+    const Outcome outcome = occupipe({"predict", kernel.path(), "--profile", gtx});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("unknown.yaml:5:"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("frob.f32"), std::string::npos);
+    EXPECT_TRUE(outcome.out.empty());
+}
+
+TEST(Predict, RefusesBadCommandLines) {
+    const std::vector<std::vector<std::string>> bad = {
+        {},
+        {mix},
+        {"--profile", gtx},
+        {mix, "--profile", "/nonexistent.yaml"},
+        {"/nonexistent.yaml", "--profile", gtx},
+        {mix, "--profile", mix},
+        {gtx, "--profile", gtx},
+        {mix, "--profile", gtx, "--model", "oracle"},
+        {mix, "--profile", gtx, "--policy", "fifo"},
+        {mix, "--profile", gtx, "--order", "random"},
+        {mix, "--profile", gtx, "--group-warps", "0"},
+        {mix, "--profile", gtx, "--group-warps", "-4"},
+        {mix, "--profile", gtx, "--group-warps", "many"},
+        {mix, "--profile", gtx, "--group-warps", "33"},
+        {mix, "--profile", gtx, "--concurrent-groups", "99"},
+        {mix, "--profile", gtx, "--concurrent-groups", "20", "--group-warps", "4"},
+        {mix, "--profile", gtx, "--groups", "0"},
+        {mix, "--profile", gtx, "--groups", "1.5"},
+        {mix, "--profile", gtx, "--occupancy", ""},
+        {mix, "--profile", gtx, "--occupancy", "few"},
+        {mix, "--profile", gtx, "--occupancy", "0-4"},
+        {mix, "--profile", gtx, "--occupancy", "8-4"},
+        {mix, "--profile", gtx, "--occupancy", "1,,2"},
+        {mix, "--profile", gtx, "--occupancy", "65"},
+        {mix, "--profile", gtx, "--occupancy", "5", "--group-warps", "4"},
+        {mix, "--profile", gtx, "--set", "fma.f32.latency"},
+        {mix, "--profile", gtx, "--set", "fma.f32.latency=fast"},
+        {mix, "--profile", gtx, "--set", "fma.f32.latency=-1"},
+        {mix, "--profile", gtx, "--set", "fma.f32.latency=nan"},
+        {mix, "--profile", gtx, "--set", "fma.f32.speed=2"},
+        {mix, "--profile", gtx, "--set", "frob.latency=2"},
+        {mix, "--profile", gtx, "--set", "issue.limit=0"},
+        {mix, "--profile", gtx, "--set", "issue.schedulers=1.5"},
+        {mix, "--profile", gtx, "--set", "latency=2"},
+        {mix, "--profile", gtx, "--json", "--csv"},
+        {mix, "--profile", gtx, "--frobnicate"},
+    };
+    for (std::vector<std::string> arguments : bad) {
+        arguments.insert(arguments.begin(), "predict");
+        const Outcome outcome = occupipe(arguments);
+        std::string shown;
+        for (const std::string& argument : arguments) shown += argument + " ";
+        EXPECT_EQ(outcome.code, 2) << shown;
+        EXPECT_TRUE(outcome.out.empty()) << shown;
+        EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1)
+            << shown << outcome.err;
+    }
+}
+
+std::string row(const std::string& name, int repetition, double cycles) {
+    return R"({"name": ")" + name + R"(", "run_name": ")" + name +
+           R"(", "run_type": "iteration", "repetitions": 2, "repetition_index": )" +
+           std::to_string(repetition) +
+           R"(, "iterations": 1, "real_time": 1000, "cpu_time": 1000, "time_unit": "ns", )" +
+           R"("group_warps": 1, "concurrent_groups": )" +
+           name.substr(name.find("concurrent_groups:") + 18, 1) +
+           R"(, "chains": 1, "depth": 64, "cycles": )" + std::to_string(cycles) + "}";
+}
+
+std::string measurements(const std::vector<std::string>& rows) {
+    std::string text = R"({"context": {"device_name": "d"}, "benchmarks": [)";
+    for (std::size_t i = 0; i < rows.size(); ++i) text += (i == 0 ? "" : ",\n") + rows[i];
+    return text + "]}";
+}
+
+std::string point(int groups) {
+    return "mul.f32/group_warps:1/concurrent_groups:" + std::to_string(groups) +
+           "/chains:1/depth:64";
+}
+
+TEST(Compare, PrintsErrorsPerSubjectBestModelFirst) {
+    // mul.f32 of the GTX 1060: λ 0.25, Λ 6; 64 dependent ones take 384 + (W − 1)/4 cycles. The
+    // measured times are 25 % longer, so that the predicted WPC is 25 % above the measured one.
+    std::vector<std::string> rows;
+    for (int groups = 1; groups <= 4; ++groups) {
+        const double exact = 384 + (groups - 1) * 0.25;
+        rows.push_back(row(point(groups), 0, exact * 1.25 - 1));
+        rows.push_back(row(point(groups), 1, exact * 1.25 + 1));
+    }
+    const File results("compare.json", measurements(rows));
+    const Outcome outcome = occupipe({"compare", results.path(), "--profile", gtx, "--json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    const auto& best = json["accuracy"][0];
+    EXPECT_EQ(best["subject"], "mul.f32");
+    EXPECT_EQ(best["points"], 4);
+    for (const auto& entry : json["accuracy"]) {
+        if (entry["model"] == "pipeline") {
+            EXPECT_NEAR(entry["mape_percent"], 25, 1e-9);
+        }
+    }
+    EXPECT_LE(best["mape_percent"], json["accuracy"][1]["mape_percent"]);
+    EXPECT_EQ(json["points"].size(), 4U);
+    EXPECT_EQ(json["points"][0]["predicted_cycles"]["pipeline"], 384);
+}
+
+TEST(Compare, SetsTwoMeasurementsSideBySide) {
+    const File first("first.json", measurements({row(point(1), 0, 400), row(point(2), 0, 400)}));
+    const File second("second.json", measurements({row(point(1), 0, 500)}));
+    const Outcome outcome =
+        occupipe({"compare", first.path(), "--against", second.path(), "--json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json["accuracy"][0]["points"], 1);
+    EXPECT_NEAR(json["accuracy"][0]["mape_percent"], 20, 1e-9);
+    EXPECT_FALSE(json["accuracy"][0].contains("mape_shape_percent"));  // unknown, not zero
+}
+
+TEST(Compare, RefusesBadCommandLines) {
+    const File results("good.json", measurements({row(point(1), 0, 400)}));
+    const File empty("empty.json", measurements({}));
+    const File other("other.json", measurements({row("frob/group_warps:1/concurrent_groups:1/"
+                                                     "chains:1/depth:64",
+                                                     0, 400)}));
+    const std::vector<std::vector<std::string>> bad = {
+        {},
+        {results.path()},
+        {"/nonexistent.json", "--profile", gtx},
+        {gtx, "--profile", gtx},
+        {results.path(), "--profile", results.path()},
+        {results.path(), "--profile", gtx, "--model", "oracle"},
+        {empty.path(), "--profile", gtx},
+        {other.path(), "--profile", gtx},
+        {results.path(), "--against", other.path()},
+        {results.path(), "--profile", gtx, "--json", "--csv"},
+    };
+    for (std::vector<std::string> arguments : bad) {
+        arguments.insert(arguments.begin(), "compare");
+        const Outcome outcome = occupipe(arguments);
+        std::string shown;
+        for (const std::string& argument : arguments) shown += argument + " ";
+        EXPECT_EQ(outcome.code, 2) << shown << outcome.err;
+        EXPECT_TRUE(outcome.out.empty()) << shown;
+        EXPECT_FALSE(outcome.err.empty()) << shown;
+    }
+}
+
+}  // namespace
+}  // namespace occupipe::test
