@@ -334,7 +334,7 @@ void validate(const Kernel& kernel, const std::string& file_name) {
         if (program.instructions.empty()) {
             throw InputError(file_name, {}, "instructions", "holds no instruction");
         }
-        Resolver(program, file_name);
+        static_cast<void>(Resolver(program, file_name).take());
         counted(program.instructions, file_name);
     }
     // Shares are written by hand, thirds as 0.333333.

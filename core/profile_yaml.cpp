@@ -204,7 +204,7 @@ std::string quantity(const Estimate& estimate) {
 // "key: {…}" where that fits on a line, else one line per pair.
 std::string map_lines(std::size_t indent, const std::string& key, const Pairs& pairs) {
     const std::string margin(indent, ' ');
-    const std::string line = fmt::format("{}{}: {}\n", margin, key, flow_map(pairs));
+    std::string line = fmt::format("{}{}: {}\n", margin, key, flow_map(pairs));
     if (line.size() <= line_width) {
         return line;
     }

@@ -57,7 +57,7 @@ TEST(ProfileYaml, EveryKeyOfTheExampleArrives) {
     EXPECT_EQ(load.reference, "somewhere");
     EXPECT_EQ(load.note, "a note: with a colon");
     ASSERT_EQ(p.provenance.entries.size(), 2U);
-    EXPECT_EQ(p.provenance.entries[1].second.items[1].entries[1].second.text, "12");
+    EXPECT_EQ(p.provenance.entries[1].value.items[1].entries[1].value.text, "12");
 }
 
 TEST(ProfileYaml, WhatIsAbsentStaysUnknown) {
