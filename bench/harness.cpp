@@ -189,7 +189,7 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
         throw InputError(fmt::format("{}: exists; --force replaces it", options.output.string()));
     }
     initialise_library(options.benchmark_flags);
-    HarnessResult result{.points = sweep.points.size()};
+    HarnessResult result;
     Sampler sampler(backend);
     // The clock as the device shows it at the start; each row carries its own.
     HarnessOptions with_clock = options;
@@ -216,6 +216,7 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
         if (!sets_repetitions(options.benchmark_flags)) registered->Repetitions(sweep.repetitions);
     }
     result.points = names.size();
+    if (options.begin) options.begin(result.points, result.resumed);
     RowReporter reporter([&](const std::string& name, const Json& rows) {
         std::string error;
         for (const Json& row : rows) error = row.value("error_message", error);

@@ -29,7 +29,9 @@ struct HarnessOptions {
     std::filesystem::path output;
     Overwrite overwrite = Overwrite::no;
     std::vector<std::string> benchmark_flags;  // Google Benchmark's own, e.g. --benchmark_filter=…
-    std::map<std::string, std::string> context;     // added to the file's context
+    std::map<std::string, std::string> context;  // added to the file's context
+    // Once, when everything was accepted and measuring begins; may be empty.
+    std::function<void(std::size_t points, std::size_t resumed)> begin;
     std::function<void(const Progress&)> progress;  // after each point; may be empty
     const std::atomic<bool>* stop = nullptr;  // set: finish the repetition under way and return
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What was measured so far, one JSON object a line, each durable before the next point starts.
+// What was measured so far, one JSON object a line. Whatever ends the process (kill -9 included)
+// leaves every finished point; a power cut may take the last second.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +24,7 @@ public:
 
     // Names of the rows that earlier sessions finished.
     const std::set<std::string>& finished() const { return finished_; }
-    // Appends rows (a JSON array of objects, as text) and waits until they are on the disk.
+    // Appends rows (a JSON array of objects, as text).
     void append(const std::string& rows_json);
     // Writes the whole as one measurement file and removes the journal.
     void finish();

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/oddities.h"
+#include "cli/reported.h"
 #include "core/file_kind.h"
 #include "core/files.h"
 
@@ -61,9 +62,7 @@ void check(const std::vector<std::string>& paths) {
             ++bad;
         }
     }
-    if (bad > 0) {
-        throw InputError(fmt::format("{} of {} files cannot be used", bad, paths.size()));
-    }
+    if (bad > 0) throw Reported(2);  // each fault stands on a line of its own already
 }
 
 }  // namespace

@@ -109,6 +109,9 @@ std::filesystem::path profile_folder() {
 
 void list_profiles(std::filesystem::path folder, bool json) {
     if (folder.empty()) folder = profile_folder();
+    if (!std::filesystem::is_directory(folder)) {
+        throw InputError(fmt::format("{}: no such folder", folder.string()));
+    }
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         if (entry.path().extension() == ".yaml") paths.push_back(entry.path());
@@ -142,7 +145,11 @@ void add_list(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command =
         app.add_subcommand("list", "Show devices, instructions, models or profiles");
-    command->require_subcommand(1);
+    command->callback([command] {
+        if (command->get_subcommands().empty()) {
+            throw InputError("list: name a subcommand: devices, instructions, models or profiles");
+        }
+    });
     const auto add = [&](const char* name, const char* about, std::function<void()> run) {
         CLI::App* what = command->add_subcommand(name, about);
         what->add_flag("--json", arguments->json, "machine-readable");

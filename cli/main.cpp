@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "cli/commands.h"
+#include "cli/reported.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
@@ -37,7 +38,6 @@ int run(int argc, char** argv) {
     CLI::App app(about, "occupipe");
     app.footer(walk);
     app.set_version_flag("--version", std::string("occupipe ") + OCCUPIPE_VERSION);
-    app.require_subcommand(1);
     add_list(app);
     add_measure(app);
 #if OCCUPIPE_FIT
@@ -50,12 +50,15 @@ int run(int argc, char** argv) {
     add_check(app);
     try {
         app.parse(argc, argv);
+        if (app.get_subcommands().empty()) throw InputError("a subcommand is required; see --help");
         return ok;
     } catch (const CLI::ParseError& error) {
         // Help and version come as "errors" too, with exit code 0.
         if (error.get_exit_code() == 0) return app.exit(error);
         fmt::print(stderr, "occupipe: {}\n", error.what());
         return bad_input;
+    } catch (const Reported& end) {
+        return end.exit_code;
     } catch (const InputError& error) {
         return report(error, bad_input);
     } catch (const NothingToRunOn& error) {

@@ -15,26 +15,27 @@ namespace occupipe::cli {
 bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
     const auto sweep = bench::make_sweep(
         backend, {.patterns = bench::split_patterns(request.instructions), .quick = request.quick});
-    const bench::DeviceFacts& facts = backend.facts();
-    fmt::print(stderr, "{}: {} ({}){}\n", facts.id, facts.name, facts.driver,
-               facts.model ? " -- A MODEL, NOT HARDWARE" : "");
-    for (const auto& skipped : sweep.skipped) {
-        fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
-    }
-    fmt::print(stderr, "{} points, {} repetitions each, into {}\n", sweep.points.size(),
-               sweep.repetitions, request.output.string());
+    const auto begin = [&](std::size_t points, std::size_t resumed) {
+        const bench::DeviceFacts& facts = backend.facts();
+        fmt::print(stderr, "{}: {} ({}){}\n", facts.id, facts.name, facts.driver,
+                   facts.model ? " -- A MODEL, NOT HARDWARE" : "");
+        for (const auto& skipped : sweep.skipped) {
+            fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
+        }
+        fmt::print(stderr, "{} points, {} repetitions each, into {}\n", points, sweep.repetitions,
+                   request.output.string());
+        if (resumed > 0)
+            fmt::print(stderr, "{} of them are there from an interrupted run\n", resumed);
+    };
     const StopOnSignal guard;
     const auto result = bench::run_sweep(backend, sweep,
                                          {.output = request.output,
                                           .overwrite = request.overwrite,
                                           .benchmark_flags = request.benchmark_flags,
                                           .context = {{"occupipe_version", OCCUPIPE_VERSION}},
+                                          .begin = begin,
                                           .progress = progress_printer(),
                                           .stop = &StopOnSignal::stopped()});
-    if (result.resumed > 0) {
-        fmt::print(stderr, "{} points were there from an earlier, interrupted run\n",
-                   result.resumed);
-    }
     if (result.failed > 0) {
         fmt::print(stderr, "{} points failed; their rows say why\n", result.failed);
     }

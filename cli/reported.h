@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <exception>
+
+namespace occupipe::cli {
+
+// Ends the program with an exit code when everything has been said already.
+struct Reported : std::exception {
+    explicit Reported(int code) : exit_code(code) {}
+    int exit_code;
+};
+
+}  // namespace occupipe::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace occupipe::cli::testing {
+
+struct ProgramRun {
+    int exit_code = 0;
+    std::string out;
+    std::string err;
+};
+
+// Runs the built program with these arguments, in the source folder. `environment`: "NAME=value".
+// send_interrupt_after_s > 0: sends SIGINT then.
+ProgramRun run_program(const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& environment = {},
+                       double send_interrupt_after_s = 0);
+
+}  // namespace occupipe::cli::testing
