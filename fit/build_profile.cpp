@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "core/error.h"
 #include "core/instruction.h"
@@ -49,6 +50,21 @@ std::vector<std::string> values_of(std::span<const MeasurementFile> files, const
 
 Annotation one_or_list(const std::vector<std::string>& values) {
     return values.size() == 1 ? text(values.front()) : list(values);
+}
+
+// Files list their subjects as planned, while their rows come in the random order of measuring.
+void sort_as_planned(std::span<const MeasurementFile> files, std::vector<Curve>& curves) {
+    std::map<std::string, std::size_t> place;
+    for (const MeasurementFile& file : files) {
+        const auto it = file.context.find("subjects");
+        if (it == file.context.end()) continue;
+        std::istringstream subjects(it->second);
+        for (std::string subject; subjects >> subject;) place.try_emplace(subject, place.size());
+    }
+    std::ranges::stable_sort(curves, {}, [&](const Curve& curve) {
+        const auto it = place.find(curve.subject);
+        return it == place.end() ? place.size() : it->second;
+    });
 }
 
 std::vector<SubjectReport> fit_subjects(std::vector<Curve>& curves, const FitOptions& options) {
@@ -236,6 +252,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
     const DeviceFacts facts = device_facts(files);
     FitOutcome out;
     std::vector<Curve> curves = curves_of(files);
+    sort_as_planned(files, curves);
     out.subjects = fit_subjects(curves, options);
     out.mixes = fit_mixes(curves, out.subjects);
     out.notes = facts.notes;

@@ -4,8 +4,10 @@
 #include <ceres/ceres.h>
 #include <glog/logging.h>
 
+#include <Eigen/Dense>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <mutex>
 
 namespace occupipe {
@@ -81,30 +83,6 @@ ceres::Solver::Options solver_options(const LeastSquaresOptions& options) {
     return o;
 }
 
-std::optional<std::vector<double>> covariance_of(ceres::Problem& problem, const double* block,
-                                                 const FreeParameters& free) {
-    ceres::Covariance::Options options;
-    options.algorithm_type = ceres::DENSE_SVD;
-    options.apply_loss_function = false;
-    // Below this ratio of singular values (squared: of variances) a direction counts as not
-    // determined; parameters are scaled to order one by the callers.
-    options.min_reciprocal_condition_number = 1e-12;
-    ceres::Covariance covariance(options);
-    const std::vector<std::pair<const double*, const double*>> pairs{{block, block}};
-    if (!covariance.Compute(pairs, &problem)) return std::nullopt;
-    const std::size_t n = free.index.size();
-    const std::size_t p = free.full.size();
-    std::vector<double> small(n * n);
-    if (!covariance.GetCovarianceBlock(block, block, small.data())) return std::nullopt;
-    std::vector<double> out(p * p, 0.0);
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < n; ++j) {
-            if (!std::isfinite(small[i * n + j])) return std::nullopt;
-            out[free.index[i] * p + free.index[j]] = small[i * n + j];
-        }
-    return out;
-}
-
 // Plain residuals and derivatives at the solution; false when the model is not defined there.
 bool linearise(const LeastSquaresProblem& problem, const FreeParameters& free,
                LeastSquaresSummary& summary) {
@@ -118,6 +96,88 @@ bool linearise(const LeastSquaresProblem& problem, const FreeParameters& free,
         for (const std::size_t j : free.index) summary.jacobian[i * p + j] = gradient[j];
     }
     return true;
+}
+
+// Jacobian of the free parameters with its columns scaled to length one, so that neither "singular"
+// nor a step depends on the parameters' units.
+struct ScaledJacobian {
+    Eigen::MatrixXd columns;
+    Eigen::VectorXd length;
+};
+
+std::optional<ScaledJacobian> scaled_jacobian(const LeastSquaresSummary& fit,
+                                              const FreeParameters& free) {
+    const auto n = static_cast<Eigen::Index>(fit.residuals.size());
+    const auto p = static_cast<Eigen::Index>(fit.parameters.size());
+    const auto k = static_cast<Eigen::Index>(free.index.size());
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::Map<const RowMajor> full(fit.jacobian.data(), n, p);
+    ScaledJacobian out{Eigen::MatrixXd(n, k), Eigen::VectorXd(k)};
+    for (Eigen::Index j = 0; j < k; ++j) {
+        const auto column = full.col(static_cast<Eigen::Index>(free.index[j]));
+        out.length[j] = column.norm();
+        if (!(out.length[j] > 0) || !std::isfinite(out.length[j])) return std::nullopt;
+        out.columns.col(j) = column / out.length[j];
+    }
+    return out;
+}
+
+// (JᵀJ)⁻¹ from the QR factors of J.
+std::optional<std::vector<double>> covariance_of(const LeastSquaresSummary& fit,
+                                                 const FreeParameters& free) {
+    // Ratio of singular values below which a direction counts as not determined.
+    constexpr double rank_tolerance = 1e-10;
+    const std::optional<ScaledJacobian> j = scaled_jacobian(fit, free);
+    if (!j) return std::nullopt;
+    const std::size_t p = fit.parameters.size();
+    const Eigen::Index k = j->columns.cols();
+    const Eigen::HouseholderQR<Eigen::MatrixXd> qr(j->columns);
+    const Eigen::MatrixXd r = qr.matrixQR().topRows(k).triangularView<Eigen::Upper>();
+    const Eigen::VectorXd singular = Eigen::JacobiSVD<Eigen::MatrixXd>(r).singularValues();
+    if (singular[k - 1] < rank_tolerance * singular[0]) return std::nullopt;
+    const Eigen::MatrixXd inverse =
+        r.triangularView<Eigen::Upper>().solve(Eigen::MatrixXd::Identity(k, k));
+    const Eigen::MatrixXd covariance = inverse * inverse.transpose();
+    std::vector<double> out(p * p, 0.0);
+    for (Eigen::Index row = 0; row < k; ++row)
+        for (Eigen::Index col = 0; col < k; ++col) {
+            const double c = covariance(row, col) / (j->length[row] * j->length[col]);
+            if (!std::isfinite(c)) return std::nullopt;
+            out[free.index[row] * p + free.index[col]] = c;
+        }
+    return out;
+}
+
+double half_sum_of_squares(const std::vector<double>& residuals) {
+    double sum = 0;
+    for (const double r : residuals) sum += r * r;
+    return sum / 2;
+}
+
+// Last digits: the solver stops when the cost no longer changes, which leaves the parameters right
+// to half of a double's digits only. Plain Gauss-Newton steps go on while they get shorter and the
+// cost stays what it is.
+void refine(const LeastSquaresProblem& problem, const FreeParameters& free,
+            LeastSquaresSummary& fit) {
+    constexpr int most_steps = 10;
+    constexpr double rounding = 1e-12;
+    double last = std::numeric_limits<double>::infinity();
+    for (int step = 0; step < most_steps; ++step) {
+        const std::optional<ScaledJacobian> j = scaled_jacobian(fit, free);
+        if (!j) return;
+        const Eigen::Map<const Eigen::VectorXd> r(fit.residuals.data(), j->columns.rows());
+        const Eigen::VectorXd move = j->columns.colPivHouseholderQr().solve(-r);
+        if (!move.allFinite() || !(move.norm() < 0.5 * last)) return;
+        last = move.norm();
+        LeastSquaresSummary next = fit;
+        for (std::size_t i = 0; i < free.index.size(); ++i)
+            next.parameters[free.index[i]] +=
+                move[static_cast<Eigen::Index>(i)] / j->length[static_cast<Eigen::Index>(i)];
+        if (!linearise(problem, free, next)) return;
+        next.cost = half_sum_of_squares(next.residuals);
+        if (!(next.cost <= fit.cost * (1 + rounding))) return;
+        fit = std::move(next);
+    }
 }
 
 }  // namespace
@@ -167,7 +227,9 @@ LeastSquaresSummary solve(const LeastSquaresProblem& problem, const LeastSquares
         out.message = "the model is not defined at the solution";
         return out;
     }
-    if (options.want_covariance) out.covariance = covariance_of(ceres_problem, block.data(), free);
+    if (options.refine && !problem.huber && problem.lower.empty() && problem.upper.empty())
+        refine(problem, free, out);
+    if (options.want_covariance) out.covariance = covariance_of(out, free);
     return out;
 }
 

@@ -31,6 +31,7 @@ struct LeastSquaresOptions {
     int max_iterations = 200;
     double tolerance = 1e-14;  // of cost, gradient and step
     bool want_covariance = true;
+    bool refine = false;  // Gauss-Newton steps for the last digits; without loss and bounds only
 };
 
 struct LeastSquaresSummary {
