@@ -151,6 +151,12 @@ Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessO
     for (const auto& [key, value] : device_context(backend.facts())) context[key] = value;
     for (const auto& [key, value] : options.context) context[key] = value;
     context["repetitions"] = std::to_string(sweep.repetitions);
+    std::vector<std::string> subjects;  // as planned; the rows come shuffled
+    for (const PlannedPoint& point : sweep.points) {
+        const std::string subject = point.plan.subject();
+        if (subjects.empty() || subjects.back() != subject) subjects.push_back(subject);
+    }
+    context["subjects"] = fmt::format("{}", fmt::join(subjects, " "));
     context["order"] = fmt::format("points shuffled, seed {}", order_seed);
     for (const SkippedSubject& skipped : sweep.skipped) {
         context["not_measured." + skipped.subject] = skipped.reason;
