@@ -9,3 +9,6 @@ occupipe_test(fit_timing_test KIND fit
 occupipe_test(fit_profile_test KIND fit
     SOURCES fit/fit_mix_test.cpp fit/build_profile_test.cpp
     LINK occupipe::fit GTest::gmock)
+occupipe_test(fit_recovery_test KIND fit TIMEOUT 900
+    SOURCES fit/recovery_test.cpp
+    LINK occupipe::fit)

@@ -3,6 +3,8 @@
 // with multiplicative noise, in the form in which files are read.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <functional>
 #include <random>
@@ -107,6 +109,33 @@ inline MeasurementFile empty_file() {
                     {"clock_source", "given by the test"},
                     {"date", "2026-01-01"}};
     return file;
+}
+
+// The file as `measure` writes it (Google Benchmark's JSON).
+inline std::string json_text(const MeasurementFile& file) {
+    std::string out = "{\"context\": {";
+    const char* separator = "";
+    for (const auto& [key, value] : file.context) {
+        out += fmt::format("{}\"{}\": \"{}\"", separator, key, value);
+        separator = ", ";
+    }
+    out += "}, \"benchmarks\": [";
+    separator = "\n";
+    for (const MeasurementRow& row : file.rows) {
+        out += fmt::format(
+            "{}{{\"name\": \"{}\", \"run_type\": \"iteration\", \"repetition_index\": {}, "
+            "\"real_time\": {:.9e}, \"time_unit\": \"ns\", \"group_warps\": {}, "
+            "\"concurrent_groups\": {}, \"chains\": {}, \"depth\": {}",
+            separator, row.name, row.repetition, row.seconds * 1e9, row.shape.group_warps,
+            row.shape.concurrent_groups, row.shape.chains, row.shape.depth);
+        if (row.cycles) out += fmt::format(", \"cycles\": {:.9e}", *row.cycles);
+        if (row.clock_hz) out += fmt::format(", \"clock_hz\": {:.9e}", *row.clock_hz);
+        if (row.error)
+            out += fmt::format(", \"error_occurred\": true, \"error_message\": \"{}\"", *row.error);
+        out += "}";
+        separator = ",\n";
+    }
+    return out + "\n]}\n";
 }
 
 }  // namespace occupipe::test
