@@ -9,7 +9,8 @@ namespace occupipe::bench {
 CompiledKernel compile_cuda(const KernelSource& source, const std::string& architecture,
                             std::size_t table_words) {
     CompiledKernel kernel;
-    kernel.source = cuda_prelude(table_words, gpu_line_words) + source.body;
+    kernel.source =
+        cuda_prelude(table_words, gpu_line_words, source.plan.second != nullptr) + source.body;
     NvrtcOutput output = nvrtc().compile(kernel.source, architecture);
     kernel.receipt = make_receipt(source.plan, architecture, kernel.source, output.ptx,
                                   output.cubin, output.log);

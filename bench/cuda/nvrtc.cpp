@@ -173,7 +173,8 @@ NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architect
 }
 
 const Nvrtc& nvrtc() {
-    static const Nvrtc compiler;
+    // Never unloaded: the library does not give back all of its memory.
+    static const Nvrtc& compiler = *new Nvrtc;
     return compiler;
 }
 

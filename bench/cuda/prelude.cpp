@@ -162,12 +162,13 @@ constexpr const char* arithmetic = R"(
 // The adder takes three operands: two PTX additions make one machine instruction. A single one
 // would be merged with its neighbour, or dealt to the multiply-add pipe instead.
 #define ADD_S32(x, a) asm volatile("{ .reg .b32 t; add.u32 t, %0, %1; add.s32 %0, t, %1; }" : "+r"(x) : "r"(a))
-#define MUL_S32(x, a) asm volatile("mul.lo.s32 %0, %0, %1;" : "+r"(x) : "r"(a))
 #define MAD_S32(x, a, b) asm volatile("mad.lo.s32 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b))
 #define DIV_S32(x, a) asm volatile("div.s32 %0, %1, %0;" : "+r"(x) : "r"(a))
-#define SHL_B32(x, a) asm volatile("shl.b32 %0, %0, %1;" : "+r"(x) : "r"(a))
-// Under a predicate that always holds, which the assembler does not know: steps under a predicate
-// are not merged, and a predicate costs no instruction.
+// In a mix a multiplication or shift would merge with an addition behind it.
+#define MUL_S32(x, a) asm volatile(GUARD_IN_MIX "mul.lo.s32 %0, %0, %1;" : "+r"(x) : "r"(a))
+#define SHL_B32(x, a) asm volatile(GUARD_IN_MIX "shl.b32 %0, %0, %1;" : "+r"(x) : "r"(a))
+// Under a predicate that always holds, which the assembler does not know: such a step is not
+// merged with its neighbour, and a predicate costs no instruction.
 #define XOR_B32(x, a) asm volatile("@go xor.b32 %0, %0, %1;" : "+r"(x) : "r"(a))
 #define AND_B32(x, a) asm volatile("@go and.b32 %0, %0, %1;" : "+r"(x) : "r"(a))
 )";
@@ -238,8 +239,10 @@ std::string constants(std::size_t table_words, int line_words) {
 
 }  // namespace
 
-std::string cuda_prelude(std::size_t table_words, int line_words) {
-    return constants(table_words, line_words) + machinery + arithmetic + memory;
+std::string cuda_prelude(std::size_t table_words, int line_words, bool mix) {
+    return constants(table_words, line_words) +
+           (mix ? "#define GUARD_IN_MIX \"@go \"\n" : "#define GUARD_IN_MIX\n") + machinery +
+           arithmetic + memory;
 }
 
 std::string cuda_witness_source() { return constants(1, 1) + machinery + witness; }

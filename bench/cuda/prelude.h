@@ -9,12 +9,13 @@ namespace occupipe::bench {
 inline constexpr int cuda_warp_size = 32;
 
 // Macros and device functions that give a kernel body (kernel_source.h) its CUDA meaning.
-// table_words: power of two; line_words: words of one memory line that a warp walks.
+// table_words: power of two; line_words: words of one memory line that a warp walks; mix: for a
+// kernel of two instructions.
 //
 // Every operation is inline PTX, one PTX instruction of the row's `ptx` spelling per step. The
 // assembler behind PTX still folds what it can; how a step escapes that is said at its macro, and
 // the receipt (receipt.h) proves it for each kernel.
-std::string cuda_prelude(std::size_t table_words, int line_words);
+std::string cuda_prelude(std::size_t table_words, int line_words, bool mix);
 
 inline constexpr const char* witness_entry = "occupipe_witness";
 

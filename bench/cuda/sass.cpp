@@ -107,15 +107,15 @@ constexpr std::array operations = {
     Operation{0x182, "LDC", "DA"},
     Operation{0x183, "LDL", "DA"},
     Operation{0x184, "LDS", "DA"},
-    Operation{0x186, "STG", "aB"},
-    Operation{0x187, "STL", "AB"},
-    Operation{0x188, "STS", "AB"},
+    Operation{0x186, "STG", "aS"},
+    Operation{0x187, "STL", "AS"},
+    Operation{0x188, "STS", "AS"},
     Operation{0x189, "SHFL", "DABCP"},
-    Operation{0x18e, "RED", "aB"},
+    Operation{0x18e, "RED", "aS"},
     Operation{0x18f, "CCTL", ""},
     Operation{0x192, "MEMBAR", ""},
     Operation{0x1a1, "MATCH", "DAP"},
-    Operation{0x1a8, "ATOMG", "DaBP"},
+    Operation{0x1a8, "ATOMG", "DaSP"},
     Operation{0x1ab, "ERRBAR", ""},
     Operation{0x1ac, "LDCU", "U"},
     Operation{0x1c2, "R2UR", "UA"},
@@ -166,6 +166,7 @@ public:
         const bool c_replaced = form == 2 || form == 3 || form == 7;
         source('A', 24);
         if (form == 1) source('B', 32);
+        source('S', 32);
         if (c_replaced && has('B') && has('C')) source('B', 64);
         if (!c_replaced) source('C', 64);
         if (form == 6 || form == 7) uniform_source(32);
@@ -228,7 +229,17 @@ std::int64_t branch_offset(InstructionWord word, int architecture) {
     return (high * 256 + static_cast<std::int64_t>(bits(word, 16, 8))) * 4;
 }
 
+// The multiply-add pipe also moves (0 * 0 + C) and adds (A * 1 + C) for the integer one.
+std::string multiply_add_name(InstructionWord word) {
+    const std::uint64_t form = bits(word, 9, 3);
+    const std::uint64_t b = form == 1 ? bits(word, 32, 8) : bits(word, 64, 8);
+    const bool b_register = form == 1 || form == 2 || form == 3 || form == 7;
+    if (bits(word, 24, 8) == 255 && b_register && b == 255) return "IMAD.MOV";
+    return form == 4 && bits(word, 32, 32) == 1 ? "IMAD.IADD" : "IMAD";
+}
+
 std::string full_name(InstructionWord word, const Operation& operation) {
+    if (operation.name == "IMAD") return multiply_add_name(word);
     if (operation.name != "MUFU") return std::string(operation.name);
     const std::uint64_t function = bits(word, 74, 4);
     return function < unit_functions.size() ? fmt::format("MUFU.{}", unit_functions[function])

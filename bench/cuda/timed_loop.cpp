@@ -35,7 +35,7 @@ std::set<std::size_t> loop_control(const std::vector<Instruction>& code, const T
         }
     }
     if (comparison == loop.last) return control;
-    constexpr std::array counters = {"IADD3", "UIADD3", "VIADD", "IMAD"};
+    constexpr std::array counters = {"IADD3", "UIADD3", "VIADD", "IMAD.IADD"};
     for (std::size_t i = loop.first; i < loop.last; ++i) {
         const Instruction& one = code[i];
         const bool counts = std::ranges::find(counters, one.name) != counters.end();

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// Every row's kernel, compiled to machine code without a GPU, holds exactly the instructions that
+// the row promises; planted faults are caught.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/cuda/compile.h"
+#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/prelude.h"
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+bool have_nvrtc() {
+    try {
+        nvrtc();
+        return true;
+    } catch (const DeviceError&) {
+        return false;
+    }
+}
+
+#define NEEDS_NVRTC() \
+    if (!have_nvrtc()) GTEST_SKIP() << "NVRTC is not installed: no CUDA kernel can be compiled"
+
+KernelPlan plan_of(const Row& row, int chains) {
+    return {.first = &row,
+            .second = nullptr,
+            .beta = 0,
+            .chains = chains,
+            .unroll = default_unroll(row, nullptr, 0, chains, false)};
+}
+
+KernelPlan mix_of(const char* first, int beta, const char* second) {
+    const Row& a = *find_row(first);
+    const Row& b = *find_row(second);
+    return {.first = &a,
+            .second = &b,
+            .beta = beta,
+            .chains = 1,
+            .unroll = default_unroll(a, &b, beta, 1, false)};
+}
+
+// Compiles all, two at a time, and expects every receipt to be clean.
+void expect_clean(const std::vector<KernelPlan>& plans, const std::string& architecture) {
+    std::atomic<std::size_t> next{0};
+    std::mutex reporting;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < plans.size(); i = next++) {
+            std::string complaint;
+            try {
+                const Receipt receipt = compile_cuda(kernel_source(plans[i]), architecture).receipt;
+                if (!receipt.ok()) complaint = format_receipt(receipt);
+            } catch (const std::exception& error) {
+                complaint = plans[i].subject() + ": " + error.what();
+            }
+            const std::lock_guard lock(reporting);
+            if (!complaint.empty()) ADD_FAILURE() << complaint;
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
+}
+
+class EveryArchitecture : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryArchitecture, EveryRowHasItsReceipt) {
+    NEEDS_NVRTC();
+    std::vector<KernelPlan> plans;
+    for (const Row& row : instruction_table()) {
+        if (row.ptx.empty()) continue;
+        plans.push_back(plan_of(row, 1));
+        if (row.pattern == Pattern::barrier) continue;
+        plans.push_back(plan_of(row, 2));
+        plans.push_back(plan_of(row, 4));
+    }
+    expect_clean(plans, GetParam());
+}
+
+TEST_P(EveryArchitecture, MixesHaveTheirReceipts) {
+    NEEDS_NVRTC();
+    expect_clean({mix_of("fma.f32", 8, "cos.approx.f32"), mix_of("fma.f32", 1, "add.f32"),
+                  mix_of("add.s32", 4, "mul.s32"), mix_of("mul.s32", 3, "mad.s32"),
+                  mix_of("fma.f32", 2, "div.f32"), mix_of("add.f64", 2, "mul.f64"),
+                  mix_of("xor.b32", 5, "shl.b32")},
+                 GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, EveryArchitecture,
+                         testing::Values("sm_75", "sm_80", "sm_90", "sm_120"));
+
+class FurtherArchitecture : public testing::TestWithParam<const char*> {};
+
+TEST_P(FurtherArchitecture, EveryRowHasItsReceipt) {
+    NEEDS_NVRTC();
+    std::vector<KernelPlan> plans;
+    for (const Row& row : instruction_table()) {
+        if (!row.ptx.empty()) plans.push_back(plan_of(row, 1));
+    }
+    expect_clean(plans, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, FurtherArchitecture, testing::Values("sm_86", "sm_89", "sm_100"));
+
+// The fixed latency that the assembler counts with.
+TEST(CudaReceipt, TellsTheLatencyThatTheAssemblerCounts) {
+    NEEDS_NVRTC();
+    const auto latency = [](const char* id, const char* architecture) {
+        return compile_cuda(kernel_source(plan_of(*find_row(id), 1)), architecture)
+            .receipt.counted_latency;
+    };
+    for (const char* architecture :
+         {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
+        EXPECT_EQ(latency("fma.f32", architecture), 4) << architecture;
+    }
+    EXPECT_EQ(latency("fma.f64", "sm_90"), 8);
+    EXPECT_EQ(latency("rsqrt.approx.ftz.f32", "sm_90"), std::nullopt);  // awaited by a scoreboard
+}
+
+TEST(CudaReceipt, SaysWhatItCounted) {
+    NEEDS_NVRTC();
+    const CompiledKernel kernel =
+        compile_cuda(kernel_source(mix_of("fma.f32", 8, "cos.approx.f32")), "sm_90");
+    ASSERT_EQ(kernel.receipt.counts.size(), 2u);
+    EXPECT_EQ(kernel.receipt.counts[0].sass_found, 8 * kernel.receipt.unroll / 9);
+    EXPECT_EQ(kernel.receipt.counts[1].sass_found, kernel.receipt.unroll / 9);
+    EXPECT_EQ(kernel.receipt.stack_bytes, 0);
+    EXPECT_GT(kernel.receipt.registers.value_or(0), 8);
+    EXPECT_THAT(format_receipt(kernel.receipt),
+                AllOf(HasSubstr("mix(fma.f32*8,cos.approx.f32) chains:1"), HasSubstr("MUFU.COS"),
+                      HasSubstr("brings the angle to turns"), HasSubstr("cubin xxh128:"),
+                      Not(HasSubstr("REFUSED"))));
+}
+
+// Compiles a body that was tampered with and returns the receipt's text.
+std::string receipt_of(KernelSource source, const std::string& from, const std::string& to) {
+    std::size_t at = 0;
+    int changed = 0;
+    while ((at = source.body.find(from, at)) != std::string::npos) {
+        source.body.replace(at, from.size(), to);
+        at += to.size();
+        ++changed;
+    }
+    EXPECT_GT(changed, 0) << from;
+    return format_receipt(compile_cuda(source, "sm_90").receipt);
+}
+
+KernelSource simple(const char* id, int chains = 1) {
+    return kernel_source(
+        {.first = find_row(id), .second = nullptr, .beta = 0, .chains = chains, .unroll = 32});
+}
+
+TEST(CudaFaults, AChainWhoseResultNobodyStoresIsCaught) {
+    NEEDS_NVRTC();
+    KernelSource source = simple("fma.f32");
+    source.body.replace(source.body.find("TIMED_END(x0)"), 13, "TIMED_END(a)");
+    EXPECT_THAT(receipt_of(source, "out[THREAD] = x0", "out[THREAD] = a"),
+                AllOf(HasSubstr("REFUSED"), Not(HasSubstr("  ok"))));
+}
+
+TEST(CudaFaults, OneDeadChainOfTwoIsCaught) {
+    NEEDS_NVRTC();
+    EXPECT_THAT(receipt_of(simple("fma.f32", 2), "x0 + x1", "x0"),
+                HasSubstr("REFUSED: machine code: 32 FFMA in the timed loop, not 64"));
+}
+
+TEST(CudaFaults, AFoldedChainIsCaught) {
+    NEEDS_NVRTC();
+    EXPECT_THAT(
+        receipt_of(simple("mad.s32"), "MAD_S32(x0, a, b)", "x0 = x0 * 3 + 7"),
+        AllOf(HasSubstr("REFUSED: PTX: 0 mad.lo.s32"), HasSubstr("REFUSED: machine code: 1 IMAD")));
+}
+
+TEST(CudaFaults, AChainThatTheAssemblerMergesIsCaught) {
+    NEEDS_NVRTC();
+    // PTX holds all 32 additions; the three-operand adder takes two of them at a time.
+    EXPECT_THAT(receipt_of(simple("add.s32"), "ADD_S32(x0, a)",
+                           R"(asm volatile("add.s32 %0, %0, %1;" : "+r"(x0) : "r"(a)))"),
+                AllOf(HasSubstr("PTX 32 add.s32, machine code 16 IADD3"),
+                      HasSubstr("REFUSED: machine code: 16 IADD3 in the timed loop, not 32")));
+}
+
+TEST(CudaFaults, AnUnrolledOuterLoopIsCaught) {
+    NEEDS_NVRTC();
+    EXPECT_THAT(receipt_of(simple("fma.f32"), "LOOP(i, iterations)",
+                           "_Pragma(\"unroll 4\") for (int i = 0; i < iterations; ++i)"),
+                HasSubstr("REFUSED"));
+}
+
+TEST(CudaFaults, StepsThatDoNotNeedEachOtherAreCaught) {
+    NEEDS_NVRTC();
+    // The right number of instructions, but two chains where one was asked for.
+    KernelSource source = simple("fma.f32", 2);
+    KernelPlan one = source.plan;
+    one.chains = 1;
+    one.unroll = 64;
+    source.plan = one;
+    EXPECT_THAT(format_receipt(compile_cuda(source, "sm_90").receipt),
+                HasSubstr("REFUSED: 32 dependent steps in the timed loop, not 64"));
+}
+
+TEST(CudaFaults, AClockReadTooEarlyIsCaught) {
+    NEEDS_NVRTC();
+    EXPECT_THAT(receipt_of(simple("rsqrt.approx.ftz.f32"), "TIMED_END(x0)", "TIMED_END(a)"),
+                HasSubstr("REFUSED: the clock is read before the last results are there"));
+}
+
+TEST(CudaFaults, LocalMemoryIsCaught) {
+    NEEDS_NVRTC();
+    EXPECT_THAT(receipt_of(simple("fma.f32"), "    const float a = in[0];",
+                           "    volatile float local[64];\n"
+                           "    for (int i = 0; i < 64; ++i) local[i] = in[i];\n"
+                           "    const float a = local[start & 63];"),
+                AllOf(HasSubstr("REFUSED: registers spilled: 256 bytes of stack per thread"),
+                      HasSubstr("local loads and stores")));
+}
+
+TEST(CudaFaults, BadTextIsReportedInTheCompilersWords) {
+    NEEDS_NVRTC();
+    KernelSource source = simple("fma.f32");
+    source.body += "no C++\n";
+    try {
+        compile_cuda(source, "sm_90");
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("nvrtcCompileProgram"), HasSubstr("error:")));
+    }
+    EXPECT_THROW(compile_cuda(simple("fma.f32"), "sm_1"), DeviceError);
+}
+
+TEST(CudaCompiler, PicksTheNewestArchitectureThatTheGpuRuns) {
+    NEEDS_NVRTC();
+    EXPECT_EQ(nvrtc().architecture_for(9, 0), "sm_90");
+    EXPECT_EQ(nvrtc().architecture_for(8, 6), "sm_86");
+    EXPECT_THROW(nvrtc().architecture_for(3, 5), DeviceError);
+}
+
+}  // namespace
+}  // namespace occupipe::bench

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "bench/cuda/facts.h"
+#include "bench/cuda/placement.h"
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+using testing::HasSubstr;
+
+CoreLimits hopper() { return {64, 32, 32, 233472, 232448, 1024}; }
+CoreLimits turing() { return {32, 16, 32, 65536, 65536, 0}; }
+CoreLimits ada() { return {48, 24, 32, 102400, 101376, 1024}; }
+
+MeasurementShape shape(int group_warps, int groups) {
+    return {.group_warps = group_warps, .concurrent_groups = groups, .chains = 1, .depth = 1};
+}
+
+// Groups that fit on a core when each takes this much, as the hardware hands it out.
+std::int64_t fitting(const CoreLimits& limits, std::int64_t dynamic, std::int64_t unit) {
+    const std::int64_t taken = dynamic + limits.reserved_shared_bytes;
+    return std::min(limits.shared_bytes / ((taken + unit - 1) / unit * unit), limits.groups);
+}
+
+TEST(CudaPlacement, ExactlyTheWantedGroupsFit) {
+    for (const CoreLimits& limits : {hopper(), turing(), ada()}) {
+        for (int groups = 1; groups <= limits.groups; ++groups) {
+            const std::int64_t bytes = dynamic_shared_bytes(limits, shape(1, groups), 0, 0);
+            EXPECT_LE(bytes, limits.group_shared_bytes);
+            for (const std::int64_t unit : {128, 256}) {
+                EXPECT_EQ(fitting(limits, bytes, unit), groups) << limits.shared_bytes;
+            }
+        }
+    }
+}
+
+TEST(CudaPlacement, AKernelsOwnSharedMemoryMustFit) {
+    EXPECT_GE(dynamic_shared_bytes(hopper(), shape(1, 32), 0, 4096), 4096);
+    EXPECT_THROW(dynamic_shared_bytes(turing(), shape(1, 16), 0, 4097), DeviceError);
+    EXPECT_EQ(dynamic_shared_bytes(turing(), shape(1, 16), 96, 4000), 4000);
+}
+
+std::vector<WarpStamp> stamps(int cores, int groups, int group_warps) {
+    std::vector<WarpStamp> all;
+    for (int group = 0; group < cores * groups; ++group) {
+        for (int warp = 0; warp < group_warps; ++warp) {
+            WarpStamp stamp;
+            stamp.core = static_cast<std::uint32_t>(group % cores);
+            stamp.start = 100 + 10 * stamp.core;
+            stamp.stop = stamp.start + 1000 + static_cast<std::uint64_t>(warp);
+            stamp.wall_start = 7000;
+            stamp.wall_stop = 7500;
+            all.push_back(stamp);
+        }
+    }
+    return all;
+}
+
+std::string failure(const std::vector<WarpStamp>& all, const MeasurementShape& form) {
+    try {
+        evaluate_stamps({}, all, form, 4, 1);
+    } catch (const DeviceError& error) {
+        return error.what();
+    }
+    return "nothing failed";
+}
+
+TEST(CudaPlacement, CyclesReachFromTheFirstStartToTheLastStopOfACore) {
+    auto all = stamps(4, 2, 2);
+    all[0].start -= 50;    // core 0 begins earlier
+    all[15].stop += 2000;  // core 3 ends later
+    const Observation seen = evaluate_stamps({}, all, shape(2, 2), 4, 1);
+    EXPECT_EQ(seen.cycles, 1026);  // median of 1051, 1001, 1001 and 3001
+    EXPECT_EQ(seen.counters.at("cycles_min"), 1001);
+    EXPECT_EQ(seen.counters.at("cycles_max"), 3001);
+    EXPECT_EQ(seen.counters.at("start_skew_cycles"), 0);
+}
+
+TEST(CudaPlacement, TheClockNeedsAnIntervalOfManyTicks) {
+    const auto all = stamps(4, 1, 1);
+    EXPECT_EQ(evaluate_stamps({}, all, shape(1, 1), 4, 1).clock_hz, 2e9);
+    EXPECT_EQ(evaluate_stamps({}, all, shape(1, 1), 4, 32).clock_hz, std::nullopt);
+    EXPECT_EQ(evaluate_stamps({}, all, shape(1, 1), 4, 0).clock_hz, std::nullopt);
+}
+
+TEST(CudaPlacement, AGlobalTimerThatGoesBackGivesNoClock) {
+    auto all = stamps(4, 1, 1);
+    for (WarpStamp& stamp : all) stamp.wall_stop = 10;
+    EXPECT_EQ(evaluate_stamps({}, all, shape(1, 1), 4, 1).clock_hz, std::nullopt);
+}
+
+TEST(CudaPlacement, GroupsElsewhereThanAskedAreRefused) {
+    EXPECT_EQ(failure(stamps(4, 2, 2), shape(2, 2)), "nothing failed");
+    EXPECT_THAT(failure(stamps(3, 2, 2), shape(2, 2)),
+                HasSubstr("2 on each of 4 cores wanted, 2 to 2 on 3 cores seen"));
+    EXPECT_THAT(failure(stamps(4, 3, 2), shape(2, 2)), HasSubstr("3 to 3 on 4 cores seen"));
+    auto all = stamps(4, 2, 1);
+    all[1].stop = all[1].start;
+    EXPECT_THAT(failure(all, shape(1, 2)), HasSubstr("warp 1 left no times"));
+}
+
+TEST(CudaPlacement, AMissedStartLineIsRefused) {
+    StampHeader header;
+    header.missed = 1;
+    EXPECT_THROW(evaluate_stamps(header, stamps(4, 1, 1), shape(1, 1), 4, 1), DeviceError);
+}
+
+TEST(CudaFacts, TheTableIsFourTimesTheLastCacheButFitsTheMemory) {
+    constexpr std::int64_t mib = 1 << 20;
+    EXPECT_EQ(table_words(4 * mib, 8192 * mib) * 4, 128u * mib);
+    EXPECT_EQ(table_words(50 * mib, 80000 * mib) * 4, 256u * mib);
+    EXPECT_EQ(table_words(126 * mib, 180000 * mib) * 4, 512u * mib);
+    EXPECT_EQ(table_words(4 * mib, 256 * mib) * 4, 64u * mib);
+    EXPECT_EQ(table_words(0, 0) * 4, 1u * mib);
+}
+
+}  // namespace
+}  // namespace occupipe::bench

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// A CUDA driver without a GPU: the entry points that bench/cuda uses, with host memory for the
+// GPU's, checks of what a real driver would refuse, and kernels that only leave plausible stamps.
+// Steered by fake_fault(); fake_live() tells whether everything was given back.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bench/cuda/stamps.h"
+
+namespace {
+
+using Result = int;
+constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, not_initialised = 3, no_device = 100,
+                 invalid_image = 200, invalid_context = 201, not_found = 500, launch_failed = 719;
+
+constexpr int cores = 4, sm_shared = 233472, optin_shared = 232448, reserved_shared = 1024;
+
+struct Function {
+    std::string entry;
+    int dynamic_limit = 49152;
+    int carveout = -1;
+};
+struct Module {
+    std::map<std::string, Function> functions;
+};
+
+struct State {
+    std::string fault;
+    bool initialised = false;
+    int context_users = 0;
+    bool current = false;
+    std::map<unsigned long long, std::size_t> memory;
+    std::set<Module*> modules;
+    std::set<void*> events;
+    std::vector<std::uint64_t> last_launch;  // grid, block, shared bytes, in, iterations, start
+};
+State& state() {
+    static State one;
+    return one;
+}
+bool fault(const char* name) { return state().fault == name; }
+bool usable() { return state().initialised && state().current; }
+
+bool inside(unsigned long long address, std::size_t bytes) {
+    auto block = state().memory.upper_bound(address);
+    if (block == state().memory.begin()) return false;
+    --block;
+    return address + bytes <= block->first + block->second;
+}
+
+int resident_groups(int threads, std::size_t shared) {
+    const auto share = static_cast<int>((shared + reserved_shared + 127) / 128 * 128);
+    return std::min({32, 2048 / threads, sm_shared / share});
+}
+
+void run_kernel(unsigned grid, unsigned block, void** arguments) {
+    using occupipe::bench::StampHeader;
+    using occupipe::bench::WarpStamp;
+    unsigned long long in = 0, out = 0, stamps = 0;
+    int iterations = 0;
+    std::uint32_t start = 0;
+    std::memcpy(&in, arguments[0], 8);
+    std::memcpy(&out, arguments[1], 8);
+    std::memcpy(&stamps, arguments[2], 8);
+    std::memcpy(&iterations, arguments[3], 4);
+    std::memcpy(&start, arguments[4], 4);
+    state().last_launch = {
+        grid, block, state().last_launch[2], in, static_cast<std::uint64_t>(iterations), start};
+    const std::size_t threads = std::size_t{grid} * block;
+    // 0x3f in every byte is a finite float and a finite double.
+    const std::size_t room = state().memory[out];
+    std::memset(reinterpret_cast<void*>(out), 0x3f, std::min(room, threads * 8));
+    if (fault("infinite")) {
+        const float infinite = 1e30f * 1e30f;
+        std::memcpy(reinterpret_cast<void*>(out + 4), &infinite, 4);
+    }
+    if (fault("unwritten")) std::memset(reinterpret_cast<void*>(out + 12), 0xa5, 8);
+    auto* header = reinterpret_cast<StampHeader*>(stamps);
+    header->missed = fault("missed") ? 3 : 0;
+    auto* warps = reinterpret_cast<WarpStamp*>(stamps + sizeof(StampHeader));
+    const unsigned group_warps = block / 32;
+    for (unsigned group = 0; group < grid; ++group) {
+        for (unsigned w = 0; w < group_warps; ++w) {
+            WarpStamp& stamp = warps[group * group_warps + w];
+            stamp.core = 7 + group % cores;
+            if (fault("placement") && group == 0) stamp.core = 8;
+            stamp.slot = w;
+            stamp.start = 1000 * stamp.core + w;
+            stamp.stop = stamp.start + 100 * static_cast<std::uint64_t>(iterations);
+            stamp.wall_start = 5000;
+            stamp.wall_stop = 5000 + 50 * static_cast<std::uint64_t>(iterations);
+            if (fault("no stamp") && group == grid - 1) stamp.stop = 0;
+        }
+    }
+}
+
+}  // namespace
+
+extern "C" {
+
+void fake_fault(const char* name) { state().fault = name; }
+int fake_live() {
+    return static_cast<int>(state().memory.size() + state().modules.size() +
+                            state().events.size()) +
+           state().context_users;
+}
+std::uint64_t fake_last_launch(int field) {
+    return state().last_launch.at(static_cast<std::size_t>(field));
+}
+
+Result cuInit(unsigned flags) {
+    if (flags != 0) return invalid_value;
+    if (fault("no gpu")) return no_device;
+    if (fault("init")) return 803;
+    state().initialised = true;
+    return ok;
+}
+Result cuDriverGetVersion(int* version) {
+    *version = 13000;
+    return ok;
+}
+Result cuGetErrorName(Result result, const char** name) {
+    static const std::map<Result, const char*> names = {{invalid_value, "CUDA_ERROR_INVALID_VALUE"},
+                                                        {out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                        {launch_failed, "CUDA_ERROR_LAUNCH_FAILED"},
+                                                        {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}};
+    const auto found = names.find(result);
+    if (found == names.end()) return invalid_value;
+    *name = found->second;
+    return ok;
+}
+Result cuDeviceGetCount(int* count) {
+    *count = 1;
+    return state().initialised ? ok : not_initialised;
+}
+Result cuDeviceGet(int* device, int ordinal) {
+    *device = 42;
+    return ordinal == 0 ? ok : invalid_value;
+}
+Result cuDeviceGetName(char* name, int length, int) {
+    std::strncpy(name, "Fake H0", static_cast<std::size_t>(length));
+    return ok;
+}
+Result cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+    *bytes = 64u << 20;
+    return ok;
+}
+Result cuDeviceGetAttribute(int* value, int attribute, int device) {
+    static const std::map<int, int> values = {{1, 1024},     {10, 32},
+                                              {13, 1980000}, {16, cores},
+                                              {32, 1},       {36, 3201000},
+                                              {37, 6144},    {38, 1 << 20},
+                                              {39, 2048},    {75, 9},
+                                              {76, 0},       {81, sm_shared},
+                                              {82, 65536},   {97, optin_shared},
+                                              {106, 32},     {111, reserved_shared}};
+    const auto found = values.find(attribute);
+    if (device != 42 || found == values.end()) return invalid_value;
+    *value = attribute == 75 && fault("pascal") ? 6 : found->second;
+    return ok;
+}
+Result cuDevicePrimaryCtxRetain(void** context, int device) {
+    if (device != 42) return invalid_value;
+    ++state().context_users;
+    *context = &state();
+    return ok;
+}
+Result cuDevicePrimaryCtxRelease_v2(int) {
+    --state().context_users;
+    state().current = false;
+    return ok;
+}
+Result cuCtxSetCurrent(void* context) {
+    if (context != &state()) return invalid_context;
+    state().current = true;
+    return ok;
+}
+Result cuModuleLoadData(Module** module, const void* image) {
+    if (!usable()) return invalid_context;
+    if (std::memcmp(image, "\177ELF", 4) != 0) return invalid_image;
+    *module = new Module;
+    for (const char* entry : {"occupipe_kernel", "occupipe_witness"}) {
+        (*module)->functions[entry].entry = entry;
+    }
+    state().modules.insert(*module);
+    return ok;
+}
+Result cuModuleUnload(Module* module) {
+    if (state().modules.erase(module) == 0) return invalid_value;
+    delete module;
+    return ok;
+}
+Result cuModuleGetFunction(Function** function, Module* module, const char* name) {
+    const auto found = module->functions.find(name);
+    if (found == module->functions.end()) return not_found;
+    *function = &found->second;
+    return ok;
+}
+Result cuFuncGetAttribute(int* value, int attribute, Function*) {
+    static const std::map<int, int> values = {{0, 1024}, {1, 16}, {3, 0}, {4, 24}};
+    const auto found = values.find(attribute);
+    if (found == values.end()) return invalid_value;
+    *value = found->second;
+    return ok;
+}
+Result cuFuncSetAttribute(Function* function, int attribute, int value) {
+    if (attribute == 8 && value + 16 <= optin_shared && value >= 0) {
+        function->dynamic_limit = value;
+        return ok;
+    }
+    if (attribute != 9 || value < -1 || value > 100) return invalid_value;
+    function->carveout = value;
+    return ok;
+}
+Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* groups, Function*, int threads,
+                                                   std::size_t shared) {
+    *groups = fault("registers") ? 0 : resident_groups(threads, shared + 16);
+    return ok;
+}
+Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                      unsigned by, unsigned bz, unsigned shared, void* stream, void** arguments,
+                      void** extra) {
+    if (!usable()) return invalid_context;
+    if (gy * gz * by * bz != 1 || gx == 0 || bx == 0 || bx > 1024 || stream || extra ||
+        static_cast<int>(shared) > function->dynamic_limit) {
+        return invalid_value;
+    }
+    if (function->entry == "occupipe_witness") {
+        unsigned long long out = 0, nanoseconds = 0;
+        std::memcpy(&out, arguments[0], 8);
+        std::memcpy(&nanoseconds, arguments[1], 8);
+        const occupipe::bench::WitnessStamp stamp{nanoseconds * 3 / 2, nanoseconds, 32};
+        std::memcpy(reinterpret_cast<void*>(out), &stamp, sizeof stamp);
+        return ok;
+    }
+    if (fault("launch")) return launch_failed;
+    // Every group must be resident at once: the start line waits for all.
+    if (resident_groups(static_cast<int>(bx), shared + 16) * cores < static_cast<int>(gx)) {
+        return launch_failed;
+    }
+    state().last_launch = {gx, bx, shared, 0, 0, 0};
+    run_kernel(gx, bx, arguments);
+    return ok;
+}
+Result cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
+    if (!usable()) return invalid_context;
+    if (bytes == 0) return invalid_value;
+    if (fault("memory")) return out_of_memory;
+    void* block = std::malloc(bytes);
+    *address = reinterpret_cast<unsigned long long>(block);
+    state().memory[*address] = bytes;
+    return ok;
+}
+Result cuMemFree_v2(unsigned long long address) {
+    if (state().memory.erase(address) == 0) return invalid_value;
+    std::free(reinterpret_cast<void*>(address));
+    return ok;
+}
+Result cuMemcpyHtoD_v2(unsigned long long to, const void* from, std::size_t bytes) {
+    if (!usable() || !inside(to, bytes)) return invalid_value;
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return ok;
+}
+Result cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
+    if (!usable() || !inside(from, bytes)) return invalid_value;
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+    return ok;
+}
+Result cuMemsetD8_v2(unsigned long long to, unsigned char value, std::size_t bytes) {
+    if (!usable() || !inside(to, bytes)) return invalid_value;
+    std::memset(reinterpret_cast<void*>(to), value, bytes);
+    return ok;
+}
+Result cuEventCreate(void** event, unsigned flags) {
+    if (flags != 0) return invalid_value;
+    *event = new char;
+    state().events.insert(*event);
+    return ok;
+}
+Result cuEventDestroy_v2(void* event) {
+    if (state().events.erase(event) == 0) return invalid_value;
+    delete static_cast<char*>(event);
+    return ok;
+}
+Result cuEventRecord(void* event, void* stream) {
+    return state().events.contains(event) && !stream ? ok : invalid_value;
+}
+Result cuEventSynchronize(void* event) {
+    if (fault("execution")) return launch_failed;
+    return state().events.contains(event) ? ok : invalid_value;
+}
+Result cuEventElapsedTime(float* milliseconds, void* from, void* to) {
+    if (from == to) return invalid_value;
+    *milliseconds = 0.25f;
+    return ok;
+}
+
+}  // extern "C"

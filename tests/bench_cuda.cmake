@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+add_library(fake_libcuda MODULE bench/fake_libcuda.cpp)
+target_include_directories(fake_libcuda PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(fake_libcuda PRIVATE occupipe::warnings)
+
+occupipe_test(cuda_test KIND unit LINK occupipe::bench GTest::gmock
+    SOURCES bench/cuda_backend_test.cpp bench/cuda_cubin_test.cpp bench/cuda_placement_test.cpp)
+target_compile_definitions(cuda_test PRIVATE OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
+add_dependencies(cuda_test fake_libcuda)
+
+occupipe_test(cuda_codegen_test KIND codegen TIMEOUT 600 LINK occupipe::bench GTest::gmock
+    SOURCES bench/cuda_codegen_test.cpp)
