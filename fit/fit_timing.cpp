@@ -144,14 +144,18 @@ void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     const HullVariant& v = best.variant;
     if (!options_.known_overhead_cycles)
         out.overhead = linear(best, overhead_part, problem_.overhead_scale());
-    if (v.schedulers > 1 && !v.ports) out.schedulers = v.schedulers;
+    // Ports that take as long as the subsystem itself (ρ = 1) are copies of it; to within 3 %,
+    // since real plateaus scatter by more than their repetitions.
+    const double room = std::max(2 * errors_[port_share], 0.03);
+    const bool copies = v.schedulers > 1 && p.port + room >= 1;
+    if (copies) out.schedulers = v.schedulers;
     if (v.regime == Regime::throughput_only) return;
     if (v.contention) out.contention = linear(best, contention_part, p.latency);
     if (v.regime == Regime::latency_only) return;
     if (v.group_overhead)
         out.group_overhead = linear(best, group_overhead_part, problem_.overhead_scale());
     if (v.knee) out.knee = linear(best, knee_width, 1.0);
-    if (v.ports && p.port > 0) {
+    if (v.ports && !copies && p.port > 0) {
         // IL = 1/(ρ·λ); its relative variance without the (small) covariance of the two.
         out.port_schedulers = v.schedulers;
         out.port_limit.emplace();

@@ -4,7 +4,7 @@ occupipe_test(fit_unit_test KIND unit
             fit/statistics_test.cpp fit/nist_test.cpp
     LINK occupipe::fit)
 occupipe_test(fit_timing_test KIND fit
-    SOURCES fit/fit_timing_test.cpp
+    SOURCES fit/fit_timing_test.cpp fit/staircase_test.cpp
     LINK occupipe::fit)
 occupipe_test(fit_profile_test KIND fit
     SOURCES fit/fit_mix_test.cpp fit/build_profile_test.cpp
@@ -12,3 +12,6 @@ occupipe_test(fit_profile_test KIND fit
 occupipe_test(fit_recovery_test KIND fit TIMEOUT 900
     SOURCES fit/recovery_test.cpp
     LINK occupipe::fit)
+
+add_executable(fit_benchmark ${PROJECT_SOURCE_DIR}/tests/fit/fit_benchmark.cpp)
+target_link_libraries(fit_benchmark PRIVATE occupipe::fit occupipe::warnings benchmark::benchmark_main)

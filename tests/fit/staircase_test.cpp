@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Cores that are not smooth: units per scheduler, plateaus that scatter, front ends, round knees.
+#include <gtest/gtest.h>
+
+#include "fit/fit_timing.h"
+#include "tests/fit/synthetic_device.h"
+#include "tests/fit/tiny_core.h"
+
+namespace occupipe {
+namespace {
+
+struct Errors {
+    std::vector<double> cpi, latency;
+    int staircases = 0;
+    int fits = 0;
+
+    void add(const TimingFit& f, double cpi_truth, double latency_truth) {
+        ASSERT_TRUE(f.ok) << f.reason;
+        ASSERT_TRUE(f.cpi.identifiable && f.latency.identifiable);
+        cpi.push_back(std::abs(f.cpi.value / cpi_truth - 1));
+        latency.push_back(std::abs(f.latency.value / latency_truth - 1));
+        staircases += f.schedulers == 4;
+        ++fits;
+    }
+};
+
+TimingFit fit_law(const test::TimeLaw& law, const std::vector<int>& depths, std::uint64_t seed) {
+    std::vector<MeasurementShape> shapes;
+    for (int w = 1; w <= 32; ++w)
+        for (const int n : depths) shapes.push_back({1, w, 1, n});
+    MeasurementFile file;
+    std::mt19937_64 random(seed);
+    test::add_rows(file, "fma.f64", shapes, law, {0.01, 5}, random);
+    return fit_timing(curves_of(std::span(&file, 1))[0], InstructionKind::compute);
+}
+
+// λ = 16 per core = 64 per scheduler: run time is a staircase of four warps.
+double staircase(double cpi, double latency, const MeasurementShape& s) {
+    const double full = std::ceil(s.warps() / 4.0);
+    return latency + (full - 1) * 4 * cpi +
+           (static_cast<double>(s.depth) - 1) * std::max(latency, full * 4 * cpi);
+}
+
+TEST(Staircases, UnitsPerSchedulerWithScatteredPlateausAndAFrontEnd) {
+    Errors errors;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        test::Dice dice(1000 + seed);
+        const double cpi = 16;
+        const double latency = dice.between(90, 400) + 5;  // a front end of five cycles
+        std::vector<double> scatter(33, 0.0);
+        for (std::size_t w = 1; w < scatter.size(); ++w)
+            if (w % 4 != 0) scatter[w] = dice.between(-0.03, 0.03);
+        const auto law = [&](const MeasurementShape& s) {
+            const bool plateau = std::ceil(s.warps() / 4.0) * 64 > latency;
+            const double off = plateau ? scatter[static_cast<std::size_t>(s.warps())] : 0;
+            return staircase(cpi, latency, s) * (1 + off);
+        };
+        errors.add(fit_law(law, {128, 256, 512}, seed), cpi, latency);
+    }
+    EXPECT_GE(errors.staircases, errors.fits - 1);
+    EXPECT_LT(median(errors.cpi), 0.005);
+    EXPECT_LT(median(errors.latency), 0.005);
+}
+
+TEST(Staircases, EventSimulationOfFourSchedulers) {
+    Errors errors;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const test::TinyCore core{
+            .cpi = 64, .latency = 100 + 20 * static_cast<std::int64_t>(seed), .schedulers = 4};
+        const auto law = [&](const MeasurementShape& s) {
+            return static_cast<double>(core.run(s));
+        };
+        errors.add(fit_law(law, {24, 48, 96}, seed), 16, static_cast<double>(core.latency));
+    }
+    EXPECT_EQ(errors.staircases, errors.fits);
+    EXPECT_LT(median(errors.cpi), 0.005);
+    EXPECT_LT(median(errors.latency), 0.005);
+}
+
+TEST(Staircases, IssuePortsBeforeOneSubsystemAreToldFromCopies) {
+    // λ = 1.2 per core behind ports that let one instruction per cycle through: the staircase binds
+    // only where warps split unevenly.
+    test::RandomCore core = [] {
+        test::Dice dice(1);
+        return test::RandomCore(dice);
+    }();
+    core.schedulers = 4;
+    core.issue_limit = 1;
+    core.overhead = core.group_overhead = 0;
+    test::Dice dice(2);
+    test::RandomInstruction instruction(core, "fma.f32", dice);
+    instruction.truth = {"fma.f32", 1.2, 10};
+    instruction.own_copies = false;
+    instruction.contention = 0;
+    const TimingFit f =
+        fit_law([&](const auto& s) { return instruction.time(core, s); }, {512, 1024, 2048}, 3);
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_EQ(f.schedulers, 1);
+    EXPECT_EQ(f.port_schedulers, 4);
+    ASSERT_TRUE(f.port_limit);
+    EXPECT_NEAR(f.port_limit->value, 1, std::max(0.02, 3 * *f.port_limit->std_error));
+    EXPECT_NEAR(f.cpi.value, 1.2, std::max(0.02 * 1.2, 3 * *f.cpi.std_error));
+}
+
+TEST(Staircases, RoundedKneesKeepTheirEnds) {
+    Errors errors;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        test::Dice dice(seed);
+        const double q = dice.between(0.05, 0.3);
+        const double cpi = dice.between(0.5, 4);
+        const double latency = cpi * dice.between(6, 12) + 5;
+        const auto law = [&](const MeasurementShape& s) {
+            const double w = s.warps();
+            const double period = std::pow(std::pow(latency, 1 / q) + std::pow(w * cpi, 1 / q), q);
+            return latency + (w - 1) * cpi + (static_cast<double>(s.depth) - 1) * period;
+        };
+        errors.add(fit_law(law, {512, 1024, 2048}, seed), cpi, latency);
+    }
+    EXPECT_EQ(errors.staircases, 0);
+    EXPECT_LT(median(errors.cpi), 0.005);
+    EXPECT_LT(median(errors.latency), 0.005);
+}
+
+}  // namespace
+}  // namespace occupipe
