@@ -9,6 +9,7 @@
 
 #include "fit/bootstrap.h"
 #include "fit/law_search.h"
+#include "fit/sanity.h"
 #include "fit/statistics.h"
 
 namespace occupipe {
@@ -267,7 +268,9 @@ TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOp
                                                     curve.rejection_summary());
         return none;
     }
-    return Fitter(curve, kind, options).run();
+    TimingFit fit = Fitter(curve, kind, options).run();
+    check_against_physics(curve, kind, fit);
+    return fit;
 }
 
 }  // namespace occupipe

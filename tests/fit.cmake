@@ -4,10 +4,10 @@ occupipe_test(fit_unit_test KIND unit
             fit/statistics_test.cpp fit/nist_test.cpp
     LINK occupipe::fit)
 occupipe_test(fit_timing_test KIND fit
-    SOURCES fit/fit_timing_test.cpp fit/staircase_test.cpp
+    SOURCES fit/fit_timing_test.cpp fit/staircase_test.cpp fit/sanity_test.cpp
     LINK occupipe::fit)
 occupipe_test(fit_profile_test KIND fit
-    SOURCES fit/fit_mix_test.cpp fit/build_profile_test.cpp
+    SOURCES fit/fit_mix_test.cpp fit/build_profile_test.cpp fit/fit_contention_test.cpp
     LINK occupipe::fit GTest::gmock)
 occupipe_test(fit_recovery_test KIND fit TIMEOUT 900
     SOURCES fit/recovery_test.cpp
