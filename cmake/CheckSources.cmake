@@ -2,6 +2,7 @@
 # cmake -D ROOT=… -P CheckSources.cmake: every source file names its licence in its first line (second
 # after #!) and stays within the size budgets. Functions have theirs in .clang-tidy.
 cmake_minimum_required(VERSION 3.25)
+get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 
 set(source_budget 400)  # lines of one source file
 set(cmake_budget 120)   # lines of the root CMakeLists.txt
