@@ -23,7 +23,7 @@ packages=(
     # harness and tests
     libbenchmark-dev libgtest-dev
     # OpenCL: headers, the loader, and a driver that makes a device of this machine's CPU
-    opencl-headers ocl-icd-opencl-dev pocl-opencl-icd
+    opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd
 )
 developer_packages=(clang-format clang-tidy shellcheck git)
 
