@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "fit/build_profile.h"
+#include "fit/gpu_stream.h"
 #include "fit/report.h"
 
 namespace occupipe::cli {
@@ -20,6 +21,7 @@ struct Arguments {
     std::vector<std::string> results;
     std::string output;
     std::string report;
+    std::string import_format;
     bool force = false;
 };
 
@@ -27,6 +29,18 @@ struct Arguments {
 void refuse_existing(const std::string& path, bool force) {
     if (!force && std::filesystem::exists(path))
         throw InputError(path, SourcePosition{}, "", "exists; --force replaces it");
+}
+
+// Curves of another program: their laws to stdout; they hold no device facts for a profile.
+void run_import(const Arguments& arguments) {
+    if (!arguments.output.empty() || !arguments.report.empty())
+        throw InputError(
+            "--import: such files do not say enough for a profile; leave out --output and "
+            "--report");
+    for (const std::string& path : arguments.results) {
+        const auto kernels = parse_gpu_stream(read_text_file(path), path);
+        fmt::print("{}\n{}", path, format_contention_table(kernels));
+    }
 }
 
 void run_fit(const Arguments& arguments) {
@@ -51,14 +65,22 @@ void add_fit(CLI::App& app) {
         app.add_subcommand("fit", "Fit λ and Λ of each instruction; write a GPU profile");
     command->add_option("results", arguments->results, "measurement files of one device (JSON)")
         ->required();
-    command->add_option("-o,--output", arguments->output, "PROFILE.yaml to write")->required();
+    auto* output = command->add_option("-o,--output", arguments->output, "PROFILE.yaml to write");
     command->add_option("--report", arguments->report,
                         "FILE.md to write: curves, fits, residuals, what was rejected");
+    command
+        ->add_option("--import", arguments->import_format,
+                     "read another program's results: gpu-stream (prints B, Λ0 and h per kernel)")
+        ->check(CLI::IsMember({"gpu-stream"}));
     command->add_flag("--force", arguments->force, "replace existing files");
     command->footer(
         "A parameter that the data do not determine is shown as a bound (≤) and marked\n"
         "identifiable: false in the profile. Standard errors, flags and laws: docs/fitting.md.");
-    command->callback([arguments] { run_fit(*arguments); });
+    command->callback([arguments, output] {
+        if (!arguments->import_format.empty()) return run_import(*arguments);
+        if (output->count() == 0) throw CLI::RequiredError("--output");
+        run_fit(*arguments);
+    });
 }
 
 }  // namespace occupipe::cli

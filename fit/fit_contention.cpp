@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "fit/fit_contention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fit/curve.h"
+#include "fit/curve_model.h"
+#include "fit/dual.h"
+#include "fit/least_squares.h"
+#include "fit/statistics.h"
+
+namespace occupipe {
+namespace {
+
+enum Parameter : std::size_t { log_saturated, log_unloaded, growth, knee, parameter_count };
+
+// X = B·w / max(Λ0·B + h·B·w, w): the two bounds of the law over a common numerator.
+template <class T>
+T throughput(std::span<const T> q, double warps) {
+    const T wait = exp(q[log_unloaded]) + q[growth] * warps;
+    return exp(q[log_saturated]) * warps / smooth_max<T>(wait, T(warps), q[knee]);
+}
+
+double throughput_at(const std::vector<double>& q, double warps) {
+    const double wait = std::exp(q[log_unloaded]) + q[growth] * warps;
+    return std::exp(q[log_saturated]) * warps / smooth_max(wait, warps, q[knee]);
+}
+
+LeastSquaresSummary fit_law(std::span<const OccupancyPoint> points, ContentionLaw law,
+                            std::vector<double> start, double clip) {
+    LeastSquaresProblem problem;
+    problem.residual_count = points.size();
+    problem.start = std::move(start);
+    problem.fixed = {false, false, law == ContentionLaw::none, law != ContentionLaw::linear_round};
+    problem.lower = {std::nullopt, std::nullopt, 0.0, 0.0};
+    // h·B = 1 would mean a latency that grows as fast as the work: no ridge at all.
+    problem.upper = {std::nullopt, std::nullopt, 0.99, 0.5};
+    problem.huber = clip;
+    problem.residual = [points](std::size_t i, std::span<const double> q, double& residual,
+                                std::span<double> gradient) {
+        using D = Dual<parameter_count>;
+        std::array<D, parameter_count> x;
+        for (std::size_t k = 0; k < x.size(); ++k) x[k] = D::variable(q[k], k);
+        const D r = log(throughput(std::span<const D>(x), points[i].warps) / points[i].throughput);
+        residual = r.value;
+        if (!gradient.empty()) std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
+        return std::isfinite(residual);
+    };
+    return solve(problem);
+}
+
+std::vector<double> start_of(std::span<const OccupancyPoint> points, ContentionLaw law,
+                             double share) {
+    const auto by_throughput = [](const OccupancyPoint& a, const OccupancyPoint& b) {
+        return a.throughput < b.throughput;
+    };
+    const auto by_warps = [](const OccupancyPoint& a, const OccupancyPoint& b) {
+        return a.warps < b.warps;
+    };
+    const double most = std::max_element(points.begin(), points.end(), by_throughput)->throughput;
+    const OccupancyPoint& first = *std::min_element(points.begin(), points.end(), by_warps);
+    const double unloaded =
+        std::max(first.warps * most / first.throughput - share * first.warps, 0.1 * first.warps);
+    return {std::log(most), std::log(unloaded), share,
+            law == ContentionLaw::linear_round ? 0.1 : 0.0};
+}
+
+// The ridge makes local minima, one for every point it may lie at: several starts.
+LeastSquaresSummary fit_from_starts(std::span<const OccupancyPoint> points, ContentionLaw law,
+                                    double clip) {
+    LeastSquaresSummary best;
+    for (const double share : {0.0, 0.2, 0.4, 0.6}) {
+        if (share > 0 && law == ContentionLaw::none) break;
+        LeastSquaresSummary fit = fit_law(points, law, start_of(points, law, share), clip);
+        if (fit.converged && (!best.converged || fit.cost < best.cost)) best = std::move(fit);
+    }
+    return best;
+}
+
+ContentionLawFit fit_one(std::span<const OccupancyPoint> points, ContentionLaw law) {
+    constexpr std::array<std::size_t, contention_law_count> free{2, 3, 4};
+    const std::size_t k = free[static_cast<std::size_t>(law)];
+    const double n = static_cast<double>(points.size());
+    ContentionLawFit out;
+    // First without clipping anything, then at 1.345 robust standard deviations.
+    LeastSquaresSummary fit = fit_from_starts(points, law, 1.0);
+    if (!fit.converged) return out;
+    std::vector<double> away;
+    for (const double r : fit.residuals) away.push_back(std::abs(r));
+    const double clip = 1.345 * std::max(1.4826 * median(away), 1e-4);
+    fit = fit_from_starts(points, law, clip);
+    if (!fit.converged) return out;
+    double sum = 0;
+    double robust = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        out.predicted.push_back(throughput_at(fit.parameters, points[i].warps));
+        sum += std::abs(out.predicted[i] / points[i].throughput - 1);
+        robust += std::pow(std::clamp(fit.residuals[i], -clip, clip), 2);
+    }
+    out.ok = true;
+    out.mean_relative_error = sum / n;
+    // Unknown variance: n·log(σ̂²) in the place of twice the log likelihood; σ counts as a
+    // parameter. A fit to a part in ten thousand is as good as one can tell.
+    out.criterion = aicc(n * std::log(std::max(robust / n, 1e-8)), k + 1, points.size());
+    const double variance = huber_variance(fit.residuals, clip, k).value_or(0);
+    const auto estimate = [&](Parameter parameter, double value, double scale) {
+        Estimate e;
+        e.value = value;
+        if (fit.covariance && variance > 0)
+            e.std_error =
+                scale * interval_factor(n - static_cast<double>(k)) *
+                std::sqrt((*fit.covariance)[parameter * parameter_count + parameter] * variance);
+        return e;
+    };
+    const double saturated = std::exp(fit.parameters[log_saturated]);
+    const double unloaded = std::exp(fit.parameters[log_unloaded]);
+    out.saturated = estimate(log_saturated, saturated, saturated);
+    out.unloaded = estimate(log_unloaded, unloaded, unloaded);
+    out.growth = estimate(growth, fit.parameters[growth], 1);
+    out.knee = estimate(knee, fit.parameters[knee], 1);
+    // A plateau that no point reaches is an extrapolation, a bow that none shows likewise.
+    const auto [low, high] = std::minmax_element(
+        points.begin(), points.end(),
+        [](const OccupancyPoint& a, const OccupancyPoint& b) { return a.warps < b.warps; });
+    const double ridge = unloaded / (1 - out.growth.value);
+    if (high->warps < ridge) {
+        out.saturated.identifiable = false;
+        out.saturated.note = "lower bound: the highest throughput seen; no plateau reached";
+        out.saturated.value = 0;
+        for (const OccupancyPoint& p : points)
+            out.saturated.value = std::max(out.saturated.value, p.throughput);
+        out.saturated.std_error.reset();
+    }
+    if (low->warps > ridge) {
+        out.unloaded.identifiable = out.growth.identifiable = false;
+        out.unloaded.note = out.growth.note = "upper bound: saturated at every point";
+        out.unloaded.value = low->warps;
+        out.growth.value = 1;
+        out.unloaded.std_error.reset();
+        out.growth.std_error.reset();
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string_view to_string(ContentionLaw law) {
+    switch (law) {
+        case ContentionLaw::none:
+            return "constant latency";
+        case ContentionLaw::linear:
+            return "latency grows with warps";
+        case ContentionLaw::linear_round:
+            break;
+    }
+    return "latency grows with warps, round knee";
+}
+
+ContentionFit fit_contention(std::span<const OccupancyPoint> points) {
+    ContentionFit out;
+    if (points.size() < 4) {
+        out.reason = fmt::format("{} points, at least 4 are needed", points.size());
+        return out;
+    }
+    const bool usable = std::all_of(points.begin(), points.end(), [](const OccupancyPoint& p) {
+        return std::isfinite(p.warps) && p.warps > 0 && std::isfinite(p.throughput) &&
+               p.throughput > 0;
+    });
+    if (!usable) {
+        out.reason = "warps and throughputs must be positive and finite";
+        return out;
+    }
+    bool any = false;
+    for (std::size_t law = 0; law < contention_law_count; ++law) {
+        out.laws[law] = fit_one(points, static_cast<ContentionLaw>(law));
+        const ContentionLawFit& fit = out.laws[law];
+        if (!fit.ok || !fit.criterion) continue;
+        if (!any || *fit.criterion < *out.chosen().criterion)
+            out.best = static_cast<ContentionLaw>(law);
+        any = true;
+    }
+    if (!any) out.reason = "no law could be fitted";
+    return out;
+}
+
+}  // namespace occupipe
