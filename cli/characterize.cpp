@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/device.h"
 #include "cli/measure_device.h"
+#include "cli/published_cores.h"
 #include "cli/self_check.h"
 #include "cli/timing_table.h"
 #include "core/files.h"
@@ -47,7 +48,8 @@ std::string summary(const MeasurementFile& file, const GpuProfile& profile,
             "how\n"
             "a GPU, or many work-items, would behave.\n\n";
     }
-    text += "## Instructions (λ / Λ in core cycles)\n\n" + table + "\n" + check;
+    text += "## Instructions (λ / Λ in core cycles)\n\n" + table + "\n" +
+            beside_published(file, profile) + check;
     std::string skipped;
     for (const auto& [key, value] : file.context) {
         constexpr std::string_view prefix = "not_measured.";

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <utility>
 
 namespace occupipe::bench {
@@ -29,6 +30,21 @@ int vendor_warp_size(const cl::Device& device) {
         }
     }
     return 0;
+}
+
+// Which CPU this is, by its own numbers: what tables of CPU instructions are looked up by.
+void add_cpu_numbers(DeviceFacts& facts) {
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    for (std::string line; std::getline(cpuinfo, line) && !line.empty();) {
+        const auto colon = line.find(':');
+        if (colon == std::string::npos) continue;
+        const std::string key = line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1);
+        const std::string value = colon + 2 < line.size() ? line.substr(colon + 2) : "";
+        if (key == "vendor_id") facts.more["cpu_vendor"] = value;
+        if (key == "cpu family") facts.more["cpu_family"] = value;
+        if (key == "model") facts.more["cpu_model"] = value;
+        if (key == "model name") facts.more["cpu_name"] = value;
+    }
 }
 
 std::string trimmed(std::string text) {
@@ -57,6 +73,7 @@ DeviceFacts opencl_facts(const cl::Platform& platform, const cl::Device& device,
     facts.limits.shared_memory_bytes =
         static_cast<std::int64_t>(device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>());
     if (facts.cpu) {
+        add_cpu_numbers(facts);
         facts.limits.warps = 1;  // work-items of a core run one after the other
         facts.limits.groups = 1;
         facts.limits.group_warps = group_items;
