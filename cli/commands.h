@@ -19,6 +19,8 @@ void add_list(CLI::App& app);
 void add_measure(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_characterize(CLI::App& app);
+void add_diff(CLI::App& app);
+void add_merge(CLI::App& app);
 void add_table(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_compare(CLI::App& app);

@@ -43,6 +43,8 @@ int run(int argc, char** argv) {
 #if OCCUPIPE_FIT
     add_fit(app);
     add_characterize(app);
+    add_diff(app);
+    add_merge(app);
 #endif
     add_table(app);
     add_predict(app);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "fit/profile_diff.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "fit/report.h"
+
+namespace occupipe {
+namespace {
+
+Estimate exact(double value) {
+    Estimate e;
+    e.value = value;
+    return e;
+}
+
+// λ per core, so that profiles of different scope compare.
+Estimate cpi_per_core(const GpuProfile& profile, const InstructionTiming& timing) {
+    Estimate e = timing.cpi;
+    const Subsystem* subsystem = profile.find_subsystem(timing.subsystem);
+    if (subsystem != nullptr && subsystem->scope == Scope::scheduler) {
+        e.value /= profile.issue.schedulers;
+        if (e.std_error) *e.std_error /= profile.issue.schedulers;
+    }
+    return e;
+}
+
+std::optional<Estimate> issue_limit(const GpuProfile& profile) {
+    if (!profile.issue.limit) return std::nullopt;
+    Estimate e = exact(*profile.issue.limit);
+    e.std_error = profile.issue.limit_std_error;
+    return e;
+}
+
+// An upper bound contradicts a value that lies above it.
+bool bound_contradicts(const Estimate& bound, const Estimate& value, const DiffOptions& options) {
+    const double error = value.std_error.value_or(options.relative_without_errors * value.value);
+    return value.value - options.standard_errors * error > bound.value * (1 + options.relative);
+}
+
+DiffVerdict judge(ParameterDiff& d, const DiffOptions& options) {
+    const Estimate& a = *d.first;
+    const Estimate& b = *d.second;
+    if (!a.identifiable || !b.identifiable) {
+        if (!a.identifiable && b.identifiable && bound_contradicts(a, b, options))
+            return DiffVerdict::larger;
+        if (!b.identifiable && a.identifiable && bound_contradicts(b, a, options))
+            return DiffVerdict::smaller;
+        return DiffVerdict::not_comparable;
+    }
+    d.relative = b.value / a.value - 1;
+    bool beyond = std::abs(*d.relative) > options.relative;
+    if (a.std_error && b.std_error && std::hypot(*a.std_error, *b.std_error) > 0) {
+        d.standard_errors = (b.value - a.value) / std::hypot(*a.std_error, *b.std_error);
+        beyond = beyond && std::abs(*d.standard_errors) > options.standard_errors;
+    } else {
+        beyond = std::abs(*d.relative) > options.relative_without_errors;
+    }
+    if (!beyond) return DiffVerdict::same;
+    return *d.relative > 0 ? DiffVerdict::larger : DiffVerdict::smaller;
+}
+
+class Differ {
+public:
+    explicit Differ(const DiffOptions& options) : options_(options) {}
+
+    void add(const std::string& name, std::optional<Estimate> first,
+             std::optional<Estimate> second) {
+        if (!first && !second) return;
+        ParameterDiff d{name, std::move(first), std::move(second), {}, {}, {}};
+        d.verdict = !d.second  ? DiffVerdict::only_first
+                    : !d.first ? DiffVerdict::only_second
+                               : judge(d, options_);
+        diffs.push_back(std::move(d));
+    }
+
+    std::vector<ParameterDiff> diffs;
+
+private:
+    const DiffOptions& options_;
+};
+
+std::string_view describe(DiffVerdict verdict) {
+    switch (verdict) {
+        case DiffVerdict::same:
+            return "same";
+        case DiffVerdict::larger:
+            return "larger";
+        case DiffVerdict::smaller:
+            return "smaller";
+        case DiffVerdict::only_first:
+            return "only in the first";
+        case DiffVerdict::only_second:
+            return "only in the second";
+        case DiffVerdict::not_comparable:
+            break;
+    }
+    return "not comparable";
+}
+
+}  // namespace
+
+std::vector<ParameterDiff> diff_profiles(const GpuProfile& first, const GpuProfile& second,
+                                         const DiffOptions& options) {
+    Differ differ(options);
+    differ.add("cores", exact(first.cores), exact(second.cores));
+    differ.add("warp size", exact(first.warp_size), exact(second.warp_size));
+    differ.add("clock [Hz]", exact(first.clock_hz), exact(second.clock_hz));
+    differ.add("schedulers", exact(first.issue.schedulers), exact(second.issue.schedulers));
+    differ.add("issue limit", issue_limit(first), issue_limit(second));
+    for (const InstructionTiming& a : first.instructions) {
+        const InstructionTiming* b = second.find_instruction(a.name);
+        std::optional<Estimate> cpi;
+        std::optional<Estimate> latency;
+        if (b != nullptr) {
+            cpi = cpi_per_core(second, *b);
+            latency = b->latency;
+        }
+        differ.add(a.name + " λ", cpi_per_core(first, a), cpi);
+        differ.add(a.name + " Λ", a.latency, latency);
+    }
+    for (const InstructionTiming& b : second.instructions) {
+        if (first.find_instruction(b.name) != nullptr) continue;
+        differ.add(b.name + " λ", std::nullopt, cpi_per_core(second, b));
+        differ.add(b.name + " Λ", std::nullopt, b.latency);
+    }
+    return std::move(differ.diffs);
+}
+
+std::string format_diff(const std::vector<ParameterDiff>& diffs, bool everything) {
+    std::string out;
+    int different = 0;
+    int unknown = 0;
+    int missing = 0;
+    for (const ParameterDiff& d : diffs) {
+        different += d.verdict == DiffVerdict::larger || d.verdict == DiffVerdict::smaller;
+        unknown += d.verdict == DiffVerdict::not_comparable;
+        missing += d.verdict == DiffVerdict::only_first || d.verdict == DiffVerdict::only_second;
+        if (d.verdict == DiffVerdict::same && !everything) continue;
+        out += fmt::format("{}: {} -> {}: {}", d.name, d.first ? format_estimate(*d.first) : "none",
+                           d.second ? format_estimate(*d.second) : "none", describe(d.verdict));
+        if (d.relative) out += fmt::format(" ({:+.2f} %", 100 * *d.relative);
+        if (d.standard_errors) out += fmt::format(", {:+.1f} standard errors", *d.standard_errors);
+        out += d.relative ? ")\n" : "\n";
+    }
+    return out +
+           fmt::format("{} parameters: {} differ, {} in one profile only, {} not comparable\n",
+                       diffs.size(), different, missing, unknown);
+}
+
+}  // namespace occupipe

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Which parameters of two profiles differ by more than their errors.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/gpu_profile.h"
+
+namespace occupipe {
+
+struct DiffOptions {
+    // A parameter differs when its change is larger than both.
+    double standard_errors = 3;
+    double relative = 0.02;
+    // In the place of standard errors where a profile has none.
+    double relative_without_errors = 0.05;
+};
+
+enum class DiffVerdict {
+    same,
+    larger,      // in the second profile: slower
+    smaller,     // faster
+    only_first,  // the second profile does not have it
+    only_second,
+    not_comparable,  // not determined in one of the two
+};
+
+struct ParameterDiff {
+    std::string name;  // "fma.f32 λ", "issue limit"
+    std::optional<Estimate> first;
+    std::optional<Estimate> second;
+    DiffVerdict verdict = DiffVerdict::same;
+    std::optional<double> relative;         // second / first - 1
+    std::optional<double> standard_errors;  // of the difference
+};
+
+// λ and Λ of every instruction, the issue limit, the number of schedulers, cores and the clock.
+std::vector<ParameterDiff> diff_profiles(const GpuProfile& first, const GpuProfile& second,
+                                         const DiffOptions& options = {});
+
+// Lines of what differs (all parameters with `everything`), then a count.
+std::string format_diff(const std::vector<ParameterDiff>& diffs, bool everything);
+
+}  // namespace occupipe

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// diff and merge.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "fit/profile_diff.h"
+#include "fit/profile_merge.h"
+
+namespace occupipe {
+namespace {
+
+using ::testing::HasSubstr;
+
+Estimate estimate(double value, double error) {
+    Estimate e;
+    e.value = value;
+    e.std_error = error;
+    return e;
+}
+
+GpuProfile profile(double cpi, double latency, double error = 0.002) {
+    GpuProfile p;
+    p.device.name = "A GPU";
+    p.cores = 10;
+    p.warp_size = 32;
+    p.clock_hz = 1.5e9;
+    p.subsystems = {{"alu", Scope::core}};
+    InstructionTiming t;
+    t.name = "fma.f32";
+    t.subsystem = "alu";
+    t.cpi = estimate(cpi, error * cpi);
+    t.latency = estimate(latency, error * latency);
+    t.source = Source::measured;
+    p.instructions = {t};
+    return p;
+}
+
+const ParameterDiff& find(const std::vector<ParameterDiff>& diffs, const std::string& name) {
+    for (const ParameterDiff& d : diffs)
+        if (d.name == name) return d;
+    throw std::runtime_error("no " + name);
+}
+
+TEST(Diff, AProfileIsTheSameAsItself) {
+    const auto diffs = diff_profiles(profile(0.25, 6), profile(0.25, 6));
+    for (const ParameterDiff& d : diffs) EXPECT_EQ(d.verdict, DiffVerdict::same) << d.name;
+    EXPECT_THAT(format_diff(diffs, false), HasSubstr("0 differ"));
+}
+
+TEST(Diff, ADifferenceMustExceedErrorsAndTheRelativeFloor) {
+    const auto verdict = [](double latency, double error) {
+        return find(diff_profiles(profile(0.25, 6, error), profile(0.25, latency, error)),
+                    "fma.f32 Λ")
+            .verdict;
+    };
+    EXPECT_EQ(verdict(6.3, 0.002), DiffVerdict::larger);  // 5 %, many errors
+    EXPECT_EQ(verdict(5.7, 0.002), DiffVerdict::smaller);
+    EXPECT_EQ(verdict(6.3, 0.05), DiffVerdict::same);     // 5 %, less than one error
+    EXPECT_EQ(verdict(6.06, 0.0001), DiffVerdict::same);  // 1 %, many errors
+}
+
+TEST(Diff, WithoutErrorsFivePercentDecide) {
+    GpuProfile a = profile(0.25, 6);
+    GpuProfile b = profile(0.25, 6.2);
+    a.instructions[0].latency.std_error.reset();
+    EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::same);
+    b.instructions[0].latency.value = 6.4;
+    EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::larger);
+}
+
+TEST(Diff, MissingAndUndeterminedParametersAreSaidNotGuessed) {
+    const GpuProfile a = profile(0.25, 6);
+    GpuProfile b = profile(0.25, 6);
+    b.instructions[0].name = "add.f32";
+    auto diffs = diff_profiles(a, b);
+    EXPECT_EQ(find(diffs, "fma.f32 λ").verdict, DiffVerdict::only_first);
+    EXPECT_EQ(find(diffs, "add.f32 λ").verdict, DiffVerdict::only_second);
+    b = profile(0.25, 6);
+    b.instructions[0].latency = {.value = 8, .std_error = {}, .identifiable = false, .note = "≤"};
+    EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::not_comparable);
+    b.instructions[0].latency.value = 4;  // an upper bound below the other's value
+    EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::smaller);
+}
+
+TEST(Diff, ScopeIsNoDifference) {
+    const GpuProfile a = profile(0.25, 6);
+    GpuProfile b = profile(1, 6);  // four copies, λ per scheduler
+    b.issue.schedulers = 4;
+    b.subsystems[0].scope = Scope::scheduler;
+    EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 λ").verdict, DiffVerdict::same);
+}
+
+TEST(Pool, EqualMachinesAverageAndUnequalOnesShowTheirSpread) {
+    const std::vector same{estimate(10, 0.1), estimate(10.05, 0.1), estimate(9.95, 0.1)};
+    const Pooled a = pool(same);
+    EXPECT_NEAR(a.estimate.value, 10, 1e-9);
+    EXPECT_NEAR(*a.estimate.std_error, 0.1 / std::sqrt(3), 1e-9);
+    EXPECT_EQ(a.between, 0);
+    const std::vector unequal{estimate(9, 0.01), estimate(10, 0.01), estimate(11, 0.01)};
+    const Pooled b = pool(unequal);
+    EXPECT_NEAR(b.between, 1, 0.01);
+    EXPECT_NEAR(*b.estimate.std_error, 1 / std::sqrt(3), 0.01);
+    EXPECT_EQ(b.lowest, 9);
+    EXPECT_EQ(b.highest, 11);
+}
+
+TEST(Pool, BoundsGiveWayToValuesElseTheTightestStays) {
+    const Estimate bound{.value = 12, .std_error = {}, .identifiable = false, .note = "≤"};
+    EXPECT_EQ(pool(std::vector{bound, estimate(10, 0.1)}).estimate.value, 10);
+    Estimate tighter = bound;
+    tighter.value = 11;
+    const Pooled p = pool(std::vector{bound, tighter});
+    EXPECT_EQ(p.estimate.value, 11);
+    EXPECT_FALSE(p.estimate.identifiable);
+}
+
+TEST(Pool, IntervalsOfRandomMachinesCoverTheirCommonMean) {
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    int inside = 0;
+    for (int trial = 0; trial < 500; ++trial) {
+        std::vector<Estimate> machines;
+        for (int m = 0; m < 10; ++m) {
+            const double machine = 10 + 0.2 * normal(random);
+            machines.push_back(estimate(machine + 0.1 * normal(random), 0.1));
+        }
+        const Pooled p = pool(machines);
+        inside += std::abs(p.estimate.value - 10) <= 1.96 * *p.estimate.std_error;
+    }
+    EXPECT_GE(inside, 450);  // ten machines estimate their own spread: somewhat below 95 %
+}
+
+TEST(Merge, CombinesMachinesOfOneModel) {
+    const std::vector<NamedProfile> machines{{"a.yaml", "xxh128:1", profile(0.25, 6)},
+                                             {"b.yaml", "xxh128:2", profile(0.26, 6.2)}};
+    const GpuProfile merged = merge_profiles(machines);
+    EXPECT_NEAR(merged.instructions[0].cpi.value, 0.255, 1e-3);
+    EXPECT_THAT(merged.instructions[0].note, HasSubstr("2 machines"));
+    EXPECT_THAT(format_profile(merged), HasSubstr("b.yaml"));
+    EXPECT_EQ(parse_profile(format_profile(merged), "merged.yaml"), merged);
+}
+
+TEST(Merge, RefusesDifferentDevicesAndTooFew) {
+    std::vector<NamedProfile> machines{{"a.yaml", "", profile(0.25, 6)},
+                                       {"b.yaml", "", profile(0.26, 6.2)}};
+    machines[1].profile.device.name = "Another GPU";
+    try {
+        merge_profiles(machines);
+        FAIL() << "merged two models";
+    } catch (const InputError& e) {
+        EXPECT_THAT(e.what(), HasSubstr("b.yaml: device.name"));
+    }
+    machines[1] = machines[0];
+    machines[1].profile.cores = 11;
+    EXPECT_THROW(merge_profiles(machines), InputError);
+    machines.pop_back();
+    EXPECT_THROW(merge_profiles(machines), InputError);
+}
+
+}  // namespace
+}  // namespace occupipe
