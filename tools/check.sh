@@ -46,7 +46,7 @@ step_tidy() { tools/build.sh tidy; }
 
 step_lint() {
     local files
-    mapfile -d '' files < <(git ls-files -z 'profiles/*.yaml' 'kernels/*.yaml' 'results/*.json')
+    mapfile -d '' files < <(git ls-files -z 'profiles/*.yaml' 'sim/kernels/*.yaml' 'results/*.json')
     tools/build.sh release occupipe
     if ((${#files[@]} > 0)); then build/release/cli/occupipe check "${files[@]}"; fi
 }
