@@ -117,9 +117,13 @@ void Journal::append(const std::string& rows_json) {
 }
 
 void Journal::finish() {
-    const Json whole{{"context", file_->context}, {"benchmarks", file_->rows}};
+    // One row a line: short enough to read, to search and to compare line by line.
+    std::string rows;
+    for (const Json& row : file_->rows) rows += (rows.empty() ? "\n  " : ",\n  ") + row.dump();
+    const std::string whole = fmt::format("{{\n \"context\": {},\n \"benchmarks\": [{}\n ]\n}}\n",
+                                          file_->context.dump(2), rows);
     // Overwriting was allowed or refused before the measurement began.
-    write_text_file(output_, whole.dump(1) + "\n", Overwrite::yes);
+    write_text_file(output_, whole, Overwrite::yes);
     std::filesystem::remove(file_->path);
 }
 
