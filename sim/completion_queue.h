@@ -21,25 +21,20 @@ class CompletionQueue {
 public:
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-    std::int64_t next_time() const { return next_; }  // `never` when empty
+    // The first event's; `never` when empty.
+    std::int64_t next_time() const { return head_ == tail_ ? never : ring_[head_ & mask_].time; }
     std::size_t size() const { return tail_ - head_; }
     const CompletionEvent& at(std::size_t i) const { return ring_[(head_ + i) & mask_]; }
 
     void push(const CompletionEvent& event) {
-        if (tail_ - head_ == ring_.size()) grow();
-        if (head_ == tail_) next_ = event.time;
+        if (tail_ - head_ > mask_) grow();
         ring_[tail_++ & mask_] = event;
     }
 
-    CompletionEvent pop() {
-        const CompletionEvent event = ring_[head_++ & mask_];
-        next_ = head_ == tail_ ? never : ring_[head_ & mask_].time;
-        return event;
-    }
+    CompletionEvent pop() { return ring_[head_++ & mask_]; }
 
     void shift(std::int64_t ticks) {
         for (std::size_t i = head_; i != tail_; ++i) ring_[i & mask_].time += ticks;
-        if (head_ != tail_) next_ += ticks;
     }
 
     // Drops the events of warps [first, last).
@@ -50,7 +45,6 @@ public:
             const CompletionEvent& event = ring_[i & mask_];
             if (event.warp < first || event.warp >= last) ring_[tail_++ & mask_] = event;
         }
-        next_ = head_ == tail_ ? never : ring_[head_ & mask_].time;
     }
 
 private:
@@ -68,7 +62,6 @@ private:
     std::size_t mask_ = 63;
     std::size_t head_ = 0;
     std::size_t tail_ = 0;
-    std::int64_t next_ = never;
 };
 
 }  // namespace occupipe::sim

@@ -11,7 +11,8 @@
 namespace occupipe::sim {
 namespace {
 
-constexpr std::int64_t max_state = std::int64_t{1} << 24;  // streams of all resident warps
+constexpr std::int64_t max_state = std::int64_t{1}
+                                   << 24;  // streams and edges of all resident warps
 
 int queue_index(CoreLayout& layout, const QueueKind& kind) {
     const auto found = std::find(layout.queues.begin(), layout.queues.end(), kind);
@@ -35,6 +36,11 @@ ProgramLayout::Stream build_stream(CoreLayout& layout, const LoopProgram& progra
     stream.top_end = from.top_end;
     stream.ends_loop =
         from.loop >= 0 && program.loops[from.loop].last == static_cast<std::int32_t>(s) + 1;
+    stream.run = stream.instances;
+    if (from.loop >= 0) {
+        stream.step = program.loops[from.loop].length;
+        stream.run = program.loops[from.loop].count;
+    }
     if (op.kind == InstructionKind::store) {
         // A dependence on a store waits for Λ; the end of the group waits for issue + λ only.
         stream.finish_queue =
@@ -60,15 +66,19 @@ ProgramLayout build_program(CoreLayout& layout, LoopProgram program) {
         result.subsystem_streams[stream.subsystem * result.words + s / 64] |= std::uint64_t{1}
                                                                               << (s % 64);
         std::int32_t missing = 0;
-        for (std::int32_t e = stream.first_edge; e < stream.last_edge; ++e)
-            if (program.edges[e].required(0) > 0) ++missing;
-        result.initial_missing.push_back(missing);
+        for (std::int32_t e = stream.first_edge; e < stream.last_edge; ++e) {
+            result.initial_required.push_back(program.edges[e].required(0));
+            if (result.initial_required.back() > 0) ++missing;
+        }
+        result.initial_heads.push_back({.issued = 0,
+                                        .completed = 0,
+                                        .index = program.streams[s].offset,
+                                        .run_left = stream.run,
+                                        .missing = missing});
         if (missing == 0 && (layout.order == Order::dataflow || s == 0))
             result.initially_ready.push_back(static_cast<std::int32_t>(s));
     }
-    for (const std::int32_t e : program.users)
-        result.users.push_back(
-            {program.edges[e], program.streams[program.edges[e].user].instances});
+    for (const std::int32_t e : program.users) result.users.push_back({e, program.edges[e].user});
     result.program = std::move(program);
     return result;
 }
@@ -102,22 +112,26 @@ void set_barrier_channels(CoreLayout& layout, const std::set<std::int32_t>& used
 
 void place_warps(CoreLayout& layout, const std::vector<int>& program_of) {
     std::int64_t streams = 0;
+    std::int64_t edges = 0;
     std::int64_t words = 0;
     for (int warp = 0; warp < layout.warps(); ++warp) {
         const int p = program_of[warp % layout.group_warps];
         layout.program_of.push_back(p);
         layout.scheduler_of.push_back(warp % layout.machine.schedulers);
         layout.first_stream.push_back(static_cast<std::int32_t>(streams));
+        layout.first_edge.push_back(static_cast<std::int32_t>(edges));
         layout.first_word.push_back(static_cast<std::int32_t>(words));
         streams += static_cast<std::int64_t>(layout.programs[p].streams.size());
+        edges += static_cast<std::int64_t>(layout.programs[p].program.edges.size());
         words += layout.programs[p].words;
-        if (streams > max_state)
+        if (streams + edges > max_state)
             throw InputError(
                 fmt::format("{} warps of {} instructions each are more than the "
                             "simulator's limit of {} in all",
                             layout.warps(), layout.programs[p].streams.size(), max_state));
     }
     layout.stream_count = static_cast<std::int32_t>(streams);
+    layout.edge_count = static_cast<std::int32_t>(edges);
     layout.word_count = static_cast<std::int32_t>(words);
 }
 

@@ -21,6 +21,15 @@ struct QueueKind {
     bool operator==(const QueueKind&) const = default;
 };
 
+// One stream of one warp. Its head is the next instance to issue.
+struct Head {
+    std::int64_t issued = 0;     // instances
+    std::int64_t completed = 0;  // instances
+    std::int64_t index = 0;      // the head's place in program order
+    std::int64_t run_left = 1;   // instances left in this run of the innermost loop, head included
+    std::int32_t missing = 0;    // dependences that the head still waits for
+};
+
 // One program with what the inner loop needs of it, flat.
 struct ProgramLayout {
     struct Stream {
@@ -37,16 +46,20 @@ struct ProgramLayout {
         std::int32_t last_user = 0;
         std::int32_t top_end = 0;
         bool ends_loop = false;  // the last instruction of its innermost loop
+        std::int64_t step = 0;   // instructions from one instance to the next, within one run of
+                                 // the innermost loop
+        std::int64_t run = 1;    // instances in one run of the innermost loop
     };
     struct UserEdge {
-        LoopProgram::Edge edge;
-        std::int64_t instances = 1;  // of the user
+        std::int32_t edge = 0;  // into program.edges
+        std::int32_t user = 0;  // stream
     };
     LoopProgram program;
     std::vector<Stream> streams;
     std::vector<UserEdge> users;                   // by producer
     std::vector<std::uint64_t> subsystem_streams;  // per subsystem: set of streams, `words` each
-    std::vector<std::int32_t> initial_missing;     // per stream
+    std::vector<Head> initial_heads;               // per stream
+    std::vector<std::int64_t> initial_required;    // per edge
     std::vector<std::int32_t> initially_ready;     // streams
     int words = 1;                                 // 64-bit words in a set of streams
 };
@@ -65,9 +78,11 @@ struct CoreLayout {
     // Per warp of the core.
     std::vector<std::int32_t> program_of;
     std::vector<std::int32_t> scheduler_of;
-    std::vector<std::int32_t> first_stream;  // into CoreState's per-stream arrays
+    std::vector<std::int32_t> first_stream;  // into CoreState::heads
+    std::vector<std::int32_t> first_edge;    // into CoreState::required
     std::vector<std::int32_t> first_word;    // into CoreState::ready
     std::int32_t stream_count = 0;
+    std::int32_t edge_count = 0;
     std::int32_t word_count = 0;
 
     int warps() const { return slots * group_warps; }

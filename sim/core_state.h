@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sim/completion_queue.h"
@@ -12,14 +13,14 @@ namespace occupipe::sim {
 
 inline constexpr std::int32_t no_warp = -1;
 inline constexpr std::int64_t no_group = -1;
+inline constexpr std::int64_t never_required = std::numeric_limits<std::int64_t>::max();
 
 struct CoreState {
     std::int64_t now = 0;  // [ticks]
 
-    // Per stream of each resident warp (CoreLayout::first_stream).
-    std::vector<std::int64_t> issued;     // instances; the next one is the stream's head
-    std::vector<std::int64_t> completed;  // instances
-    std::vector<std::int32_t> missing;    // dependences that the head still waits for
+    std::vector<Head> heads;             // per warp and stream (CoreLayout::first_stream)
+    std::vector<std::int64_t> required;  // per warp and edge (CoreLayout::first_edge): instances of
+                                         // its producer that the user's head needs completed
 
     // Per warp.
     std::vector<std::uint64_t> ready;             // set of streams whose head may issue
@@ -41,16 +42,21 @@ struct CoreState {
     std::vector<std::int32_t> barrier_arrivals;   // per slot and channel: warps at the next one
     std::vector<std::int32_t> age_order;          // resident slots, oldest group first
 
-    std::vector<std::int64_t> unit_free_at;  // per unit [ticks]
+    // Per scheduler and subsystem [ticks]; a unit of scope core has the same in all schedulers.
+    std::vector<std::int64_t> subsystem_free_at;
     std::vector<std::int64_t> port_free_at;  // per scheduler [ticks]
-    std::vector<std::int32_t> last_warp;     // per scheduler: the one that issued last, or no_warp
-    std::vector<CompletionQueue> queues;     // one per CoreLayout::queues
+    // Per scheduler: not before this can it issue; exact but where another one took a shared unit.
+    std::vector<std::int64_t> scheduler_next;
+    std::vector<std::int32_t> last_warp;   // per scheduler: the one that issued last, or no_warp
+    std::vector<CompletionQueue> queues;   // one per CoreLayout::queues
+    std::vector<std::int64_t> queue_next;  // their next_time(), close together
+    std::int64_t next_completion = CompletionQueue::never;  // the least of these
 
     // Totals.
     std::int64_t launched = 0;  // groups
     std::int64_t issued_total = 0;
-    std::vector<std::int64_t> unit_busy;    // per unit [ticks]
-    std::vector<std::int64_t> port_issues;  // per scheduler
+    std::vector<std::int64_t> subsystem_busy;  // per scheduler and subsystem: Σλ it caused [ticks]
+    std::vector<std::int64_t> port_issues;     // per scheduler
 
     explicit CoreState(const CoreLayout& layout);
 };

@@ -9,11 +9,13 @@
 
 namespace occupipe::sim {
 
-// Runs a CoreState forward, from event to event. State and layout stay open to whoever looks at
-// them between two steps.
+// Runs a CoreState forward, from event to event. Whoever drives it may look at the state, and
+// change it consistently, between two steps. The layout must outlive it.
 class Engine {
 public:
     explicit Engine(const CoreLayout& layout);
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
 
     // Issues all that can issue at the present time, then goes to the next time at which anything
     // changes. False once nothing will change any more. Throws InputError when time overflows.
@@ -24,6 +26,21 @@ public:
     const CoreState& state() const { return state_; }
 
 private:
+    // Where one warp's constants and state lie.
+    struct Warp {
+        const ProgramLayout* layout = nullptr;
+        const ProgramLayout::Stream* streams = nullptr;
+        const ProgramLayout::UserEdge* users = nullptr;
+        const LoopProgram::Edge* edges = nullptr;
+        const std::uint64_t* subsystem_streams = nullptr;
+        Head* heads = nullptr;
+        std::int64_t* required = nullptr;
+        std::uint64_t* ready = nullptr;
+        std::int32_t words = 1;
+        std::int32_t scheduler = 0;
+        std::int32_t slot = 0;
+    };
+
     void launch_group(std::int32_t slot);
     void retire_finished_groups();
     void rebuild_age_positions();
@@ -31,28 +48,30 @@ private:
     void drop_pending_stores(std::int32_t slot);
 
     void schedule(std::int32_t scheduler);
+    std::uint64_t open_subsystems(std::int32_t scheduler) const;
     std::int32_t pick_warp(std::int32_t scheduler, std::uint64_t subsystems) const;
     std::int32_t first_position(std::int32_t scheduler, std::uint64_t subsystems,
                                 std::int32_t from) const;
     std::uint64_t ready_word(std::int32_t scheduler, std::uint64_t subsystems, int word) const;
-    std::int32_t pick_stream(std::int32_t warp, std::uint64_t subsystems) const;
-    std::int32_t earliest_in_loop(std::int32_t warp, std::uint64_t subsystems,
-                                  std::int32_t first) const;
+    static std::uint64_t ready_streams(const Warp& warp, std::uint64_t subsystems, int word);
+    static std::int32_t pick_stream(const Warp& warp, std::uint64_t subsystems);
+    static std::int32_t earliest_in_loop(const Warp& warp, std::uint64_t subsystems,
+                                         std::int32_t first);
     void issue(std::int32_t warp, std::int32_t stream);
+    void occupy(std::int32_t scheduler, std::int32_t subsystem, std::int64_t cpi);
     void arrive_at_barrier(std::int32_t warp, std::int32_t stream);
     void release_barrier(std::int32_t slot, std::int32_t channel);
     void advance_head(std::int32_t warp, std::int32_t stream);
-    std::int32_t following(const ProgramLayout& program, std::int32_t warp,
-                           std::int32_t stream) const;
+    void advance_in_order(std::int32_t warp, std::int32_t stream);
+    static std::int32_t following(const Warp& warp, std::int32_t stream);
 
+    void push(std::int32_t queue, std::int32_t warp, std::int32_t stream);
+    void pop_due();
     void complete(const CompletionEvent& event, const QueueKind& kind);
     void set_ready(std::int32_t warp, std::int32_t stream);
     void clear_ready(std::int32_t warp, std::int32_t stream);
-    std::int64_t next_time() const;
+    std::int64_t next_issue(std::int32_t scheduler) const;
 
-    const ProgramLayout& program(std::int32_t warp) const {
-        return layout_.programs[layout_.program_of[warp]];
-    }
     std::uint64_t* ready_warps(std::int32_t scheduler, std::int32_t subsystem) {
         return &state_.ready_warps[(scheduler * subsystems_ + subsystem) * warp_words_];
     }
@@ -60,11 +79,14 @@ private:
         return &state_.ready_warps[(scheduler * subsystems_ + subsystem) * warp_words_];
     }
 
-    CoreLayout layout_;
+    const CoreLayout& layout_;
     CoreState state_;
+    std::vector<Warp> warps_;
+    std::int32_t schedulers_;
     std::int32_t subsystems_;
     std::int32_t warp_words_;
-    std::vector<std::int32_t> unit_of_;         // per scheduler and subsystem
+    bool in_order_;
+    std::int64_t port_spacing_;                 // [ticks]; 0: no port
     std::vector<std::int32_t> finished_slots_;  // of the present time
 };
 

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "sim/engine.h"
 #include "sim/machine.h"
+#include "sim/period.h"
 
 namespace occupipe {
 namespace {
@@ -22,9 +23,18 @@ SimulationResult result_of(const CoreLayout& layout, const CoreState& state) {
     result.cycles = layout.machine.scale.to_cycles(state.now);
     result.issued = state.issued_total;
     sim::BusyTimes busy;
-    for (std::size_t u = 0; u < state.unit_busy.size(); ++u)
-        busy.units.push_back(state.unit_busy[u] -
-                             std::max<std::int64_t>(0, state.unit_free_at[u] - state.now));
+    const sim::Machine& machine = layout.machine;
+    busy.units.resize(machine.unit_count());
+    std::vector<std::int64_t> beyond_end(busy.units.size());  // of the last instruction's λ
+    const auto subsystems = static_cast<int>(machine.subsystems.size());
+    for (int scheduler = 0; scheduler < machine.schedulers; ++scheduler)
+        for (int subsystem = 0; subsystem < subsystems; ++subsystem) {
+            const int at = scheduler * subsystems + subsystem;
+            const int unit = machine.unit(subsystem, scheduler);
+            busy.units[unit] += state.subsystem_busy[at];
+            beyond_end[unit] = std::max<std::int64_t>(0, state.subsystem_free_at[at] - state.now);
+        }
+    for (std::size_t u = 0; u < busy.units.size(); ++u) busy.units[u] -= beyond_end[u];
     for (std::size_t p = 0; p < state.port_issues.size(); ++p)
         busy.ports.push_back(state.port_issues[p] * layout.machine.port_spacing.value_or(0) -
                              std::max<std::int64_t>(0, state.port_free_at[p] - state.now));
@@ -51,13 +61,15 @@ SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const
                           const SimulationOptions& options) {
     const CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
     sim::Engine engine(layout);
+    sim::PeriodDetector periods(layout);
     while (engine.step()) {
-        if (engine.state().issued_total > options.max_simulated)
+        if (options.detect_periods) periods.observe(engine.state());
+        if (engine.state().issued_total - periods.skipped() > options.max_simulated)
             throw InputError(fmt::format("no answer after {} simulated instructions",
-                                         engine.state().issued_total));
+                                         engine.state().issued_total - periods.skipped()));
     }
     SimulationResult result = result_of(layout, engine.state());
-    result.simulated = result.issued;
+    result.simulated = result.issued - periods.skipped();
     return result;
 }
 

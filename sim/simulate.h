@@ -35,6 +35,8 @@ std::optional<Order> parse_order(std::string_view name);
 struct SimulationOptions {
     Policy policy = Policy::lrr;
     Order order = Order::dataflow;
+    // Skip over repetitions of loops and of waves of groups whose outcome is known exactly.
+    bool detect_periods = true;
     // Instructions to issue one by one before giving up with an InputError: some minutes of work.
     std::int64_t max_simulated = 20'000'000'000;
 };

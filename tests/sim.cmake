@@ -13,3 +13,8 @@ occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp
 # Across sim and cli, hence the whole program.
 occupipe_test(sim_cli_test KIND cli SOURCES sim/predict_cli_test.cpp
     LINK occupipe::cli nlohmann_json::nlohmann_json)
+
+# No test: run it by hand (docs/performance.md).
+add_executable(occupipe_sim_benchmark perf/sim_benchmark.cpp)
+target_link_libraries(occupipe_sim_benchmark PRIVATE occupipe::sim occupipe::core benchmark::benchmark occupipe::warnings)
+target_compile_definitions(occupipe_sim_benchmark PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -91,6 +91,39 @@ TEST(Differential, MoreIterationsEqualTheReference) {
     EXPECT_GT(tally.compared, 1'900);
 }
 
+// Long loops and many groups, so that most of the work is skipped: against the same simulator with
+// nothing skipped, which the tests above compare with the reference.
+TEST(Differential, SkippedRepetitionsChangeNothing) {
+    const auto fully = [](const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                          const SimulationOptions& options) {
+        SimulationOptions all = options;
+        all.detect_periods = false;
+        return simulate(profile, kernel, launch, all);
+    };
+    const auto skips_wrongly = [&](const Case& c) {
+        return !same(outcome(&simulate, c), outcome(fully, c));
+    };
+    std::int64_t issued = 0;
+    std::int64_t simulated = 0;
+    for (std::uint64_t seed = 3'000'000; seed < 3'006'000; ++seed) {
+        const Case c = random_case(seed, {.max_instructions = 6,
+                                          .max_count = seed % 2 == 0 ? 400 : 30,
+                                          .max_executed = 3000,
+                                          .max_groups = seed % 3 == 0 ? 200 : 8});
+        if (skips_wrongly(c)) {
+            ADD_FAILURE() << "seed " << seed << '\n' << describe(shrink(c, skips_wrongly));
+            return;
+        }
+        if (const auto result = outcome(&simulate, c)) {
+            issued += result->issued;
+            simulated += result->simulated;
+        }
+    }
+    EXPECT_LT(simulated, issued / 2);  // else the test would compare nothing
+    RecordProperty("issued", std::to_string(issued));
+    RecordProperty("simulated", std::to_string(simulated));
+}
+
 TEST(Differential, ShrinkingKeepsTheFaultAndDropsTheRest) {
     const auto has_barrier = [](const Case& c) {
         return describe(c).find("op: bar.sync") != std::string::npos;
