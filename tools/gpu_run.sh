@@ -11,12 +11,12 @@ Runs the parts below one after the other (or only those named) with the portable
 the one in build/. Nothing is installed and no setting of the machine is changed. Each part writes
 PART.json; one that was cut short leaves PART.json.partial, from which the next call goes on.
 
-  quick    every instruction and mix at few shapes: all of λ and Λ, coarsely
-  float    32-bit floating point, special functions included, every shape
-  memory   loads from shared and global memory, barriers, every shape
-  integer  32-bit integers and logic, every shape
+  quick    everything the device can do, at few shapes: all of λ and Λ, coarsely
+  float    32-bit floating point, every shape
+  special  approximate functions, and mixes of two instructions
+  memory   loads and barriers, every shape
+  integer  integers and logic, every shape
   double   64-bit floating point, every shape
-  mixes    mixes of two instructions, every ratio
 
   --seconds N   stop after N seconds and keep what was measured (default 540)
   --device DEV  as in `occupipe list devices` (default: the program's, the first GPU)
@@ -25,7 +25,8 @@ PART.json; one that was cut short leaves PART.json.partial, from which the next 
   --dry-run     only print the commands
 
 Environment: DEVICE and OUT stand for --device and --output; OCCUPIPE names the program to use.
-Besides the parts the folder gets machine.txt (devices, driver, nvidia-smi -q) and run.log.
+Besides the parts the folder gets machine.txt (devices, driver, nvidia-smi -q) and run.log: at most
+eight files. Those over 8 MiB are compressed at the end (gunzip them before `occupipe fit`).
 Exit code: 0 all parts done, 1 a part failed, 2 usage, 3 nothing to run on, 4 time ran out: call again.
 TEXT
 }
@@ -44,24 +45,25 @@ while (($# > 0)); do
             shift ;;
         --dry-run) dry_run=yes ;;
         -h | --help) usage; exit 0 ;;
-        quick | float | memory | integer | double | mixes) parts+=("$1") ;;
+        quick | float | special | memory | integer | double) parts+=("$1") ;;
         *) usage >&2; exit 2 ;;
     esac
     shift
 done
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
-((${#parts[@]} > 0)) || parts=(quick float memory integer double mixes)
+((${#parts[@]} > 0)) || parts=(quick float special memory integer double)
 
-# Options of `occupipe measure` that make up a part. [!l]*.f32: all but the loads.
-part_options() {
-    case $1 in
-        quick) printf '%s\n' --quick ;;
-        float) printf '%s\n' --instructions '[!l]*.f32' ;;
-        memory) printf '%s\n' --instructions 'ld.*,bar.*' ;;
-        integer) printf '%s\n' --instructions '[!l]*.s32,[!l]*.b32' ;;
-        double) printf '%s\n' --instructions '[!l]*.f64' ;;
-        mixes) printf '%s\n' --instructions 'mix(*' ;;
-    esac
+# The names of a part's instructions and mixes, with commas between; nothing where the device has none.
+instructions_of() {
+    local part=$1 memory='^(ld|st|atom|red|bar)\.' special='\.approx\.' kept
+    case $part in
+        memory) kept=$(grep -E "$memory" <<< "$instructions") ;;
+        special) kept=$(grep -E "$special" <<< "$instructions"; printf 'mix(*\n') ;;
+        float) kept=$(grep -v -E "$memory|$special" <<< "$instructions" | grep '\.f32$') ;;
+        double) kept=$(grep -v -E "$memory|$special" <<< "$instructions" | grep '\.f64$') ;;
+        integer) kept=$(grep -v -E "$memory|$special|\.f(32|64)$" <<< "$instructions") ;;
+    esac || true
+    paste -s -d , <<< "$kept"
 }
 
 say() { printf 'gpu_run: %s\n' "$*" | tee -a "$log" >&2; }
@@ -118,7 +120,15 @@ describe_machine() {
 # Runs one part within the seconds left; says and returns how it went as an exit code of this script.
 run_part() {
     local part=$1 left=$2 file=$output/$1.json code=0
-    local options; mapfile -t options < <(part_options "$part")
+    local options=(--quick) names
+    if [[ $part != quick ]]; then
+        names=$(instructions_of "$part")
+        if [[ -z $names ]]; then
+            say "$part: this device has no such instructions"
+            return 0
+        fi
+        options=(--instructions "$names")
+    fi
     local command=("$program" measure "${device_option[@]}" "${options[@]}" -o "$file")
     if [[ $dry_run == yes ]]; then
         printf '%q ' "${command[@]}"; printf '\n'
@@ -154,7 +164,15 @@ if [[ $dry_run == no ]]; then
         cp --no-preserve=mode "$resume"/* "$output/"
     fi
     log=$output/run.log
+    gunzip --force "$output"/*.gz 2> /dev/null || true
     describe_machine >> "$output/machine.txt" 2>&1
+fi
+code=0
+# The first column, for all that can be measured on the device.
+instructions=$("$program" list instructions "${device_option[@]}" | awk 'NR > 1 { print $1 }'; exit "${PIPESTATUS[0]}") || code=$?
+if ((code != 0)); then
+    say "nothing can be measured (exit code $code of: $program list instructions ${device_option[*]})"
+    exit "$code"
 fi
 
 deadline=$((SECONDS + seconds))
@@ -174,6 +192,9 @@ for part in "${parts[@]}"; do
     fi
     ((code == 0)) || worst=$code
 done
+if [[ $dry_run == no ]]; then
+    find "$output" -maxdepth 1 -name '*.json*' ! -name '*.gz' -size +8M -exec gzip --force {} +
+fi
 ((worst != 4)) || say "call again with --resume $output (or the same --output) to go on"
 say "results are in $output"
 exit "$worst"
