@@ -16,3 +16,20 @@ occupipe_test(fit_recovery_test KIND fit TIMEOUT 900
 
 add_executable(fit_benchmark ${PROJECT_SOURCE_DIR}/tests/fit/fit_benchmark.cpp)
 target_link_libraries(fit_benchmark PRIVATE occupipe::fit occupipe::warnings benchmark::benchmark_main)
+
+occupipe_test(fit_cli_test KIND cli TIMEOUT 600
+    SOURCES fit/fit_cli_test.cpp cli/run_program.cpp
+    LINK occupipe::core GTest::gmock)
+target_compile_definitions(fit_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
+add_dependencies(fit_cli_test occupipe)
+
+option(OCCUPIPE_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+if(OCCUPIPE_FUZZ)
+    if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+        message(FATAL_ERROR "OCCUPIPE_FUZZ needs clang: -DCMAKE_CXX_COMPILER=clang++")
+    endif()
+    add_executable(fuzz_measurements ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_measurements.cpp)
+    target_compile_options(fuzz_measurements PRIVATE -fsanitize=fuzzer,address,undefined)
+    target_link_options(fuzz_measurements PRIVATE -fsanitize=fuzzer,address,undefined)
+    target_link_libraries(fuzz_measurements PRIVATE occupipe::fit)
+endif()

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// fit, diff and merge as a user runs them; thirty-odd broken result files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "core/files.h"
+#include "tests/cli/run_program.h"
+#include "tests/fit/synthetic.h"
+
+namespace occupipe {
+namespace {
+
+using cli::testing::ProgramRun;
+using cli::testing::run_program;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class FitCli : public ::testing::Test {
+protected:
+    FitCli() : folder_(fs::temp_directory_path() / ("fit_cli_" + std::to_string(getpid()))) {
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+    }
+    ~FitCli() override { fs::remove_all(folder_); }
+
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    std::string write(const std::string& name, const std::string& text) const {
+        std::ofstream(path(name), std::ios::binary) << text;
+        return path(name);
+    }
+
+private:
+    fs::path folder_;
+};
+
+MeasurementFile small_file(std::uint64_t seed = 1, double latency = 20) {
+    MeasurementFile file = test::empty_file();
+    std::mt19937_64 random(seed);
+    std::vector<MeasurementShape> shapes;
+    for (const int w : {1, 2, 8, 16, 32, 64})
+        for (const int n : {512, 1024}) shapes.push_back({1, w, 1, n});
+    test::add_rows(
+        file, "fma.f32", shapes,
+        [&](const auto& s) {
+            return test::hull_time({"", 1, latency}, s);
+        },
+        {0.01, 3}, random);
+    return file;
+}
+
+struct Broken {
+    std::string what;
+    std::string text;
+};
+
+std::string with(const std::string& from, const std::string& to) {
+    std::string text = test::json_text(small_file());
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+std::string without_context(const char* key) {
+    MeasurementFile file = small_file();
+    file.context.erase(key);
+    return test::json_text(file);
+}
+
+std::string context(const char* key, const char* value) {
+    MeasurementFile file = small_file();
+    file.context[key] = value;
+    return test::json_text(file);
+}
+
+template <class Change>
+std::string rows(Change change) {
+    MeasurementFile file = small_file();
+    change(file);
+    return test::json_text(file);
+}
+
+std::vector<Broken> broken_texts() {
+    const std::string good = test::json_text(small_file());
+    return {
+        {"empty", ""},
+        {"no JSON", "format: occupipe-profile/1\n"},
+        {"cut off", good.substr(0, good.size() / 2)},
+        {"a list", "[]"},
+        {"a number", "17"},
+        {"no context", "{\"benchmarks\": []}"},
+        {"no benchmarks", "{\"context\": {}}"},
+        {"no rows", "{\"context\": {\"device_name\": \"x\"}, \"benchmarks\": []}"},
+        {"benchmarks is no list", "{\"context\": {}, \"benchmarks\": {}}"},
+        {"unknown key", with("\"benchmarks\"", "\"results\": 1, \"benchmarks\"")},
+        {"row is no map", with("\"benchmarks\": [", "\"benchmarks\": [5,")},
+        {"row without name", with("\"name\": ", "\"title\": ")},
+        {"name is a number", with("\"name\": \"fma.f32/group_warps:1", "\"name\": 5, \"x\": \"")},
+        {"depth zero", with("\"depth\": 512", "\"depth\": 0")},
+        {"depth broken", with("\"depth\": 512", "\"depth\": 1.5")},
+        {"depth against name", with("\"depth\": 512", "\"depth\": 513")},
+        {"negative warps", with("\"group_warps\": 1", "\"group_warps\": -1")},
+        {"too many warps", with("\"group_warps\": 1", "\"group_warps\": 1e12")},
+        {"cycles is text", with("\"cycles\": ", "\"cycles\": \"many\", \"x\": ")},
+        {"cycles negative", with("\"cycles\": ", "\"cycles\": -1, \"x\": ")},
+        {"cycles overflow", with("\"cycles\": ", "\"cycles\": 1e999, \"x\": ")},
+        {"cycles not a number", with("\"cycles\": ", "\"cycles\": NaN, \"x\": ")},
+        {"time unit", with("\"time_unit\": \"ns\"", "\"time_unit\": \"fortnight\"")},
+        {"no mix", with("\"fma.f32/", "\"mix(fma.f32)/")},
+        {"control character", with("fma.f32", "fma\x01")},
+        {"deep nesting", "{\"context\": " + std::string(100000, '[')},
+        {"no device", without_context("device_name")},
+        {"no cores", without_context("cores")},
+        {"cores is text", context("cores", "ten")},
+        {"cores zero", context("cores", "0")},
+        {"cores negative", context("cores", "-4")},
+        {"warp size missing", without_context("warp_size")},
+        {"warp size infinite", context("warp_size", "inf")},
+        {"limits broken", context("limits_warps", "many")},
+        {"no clock", rows([](MeasurementFile& f) {
+             f.context.erase("clock_hz");
+             for (auto& row : f.rows) row.clock_hz.reset();
+         })},
+        {"clock is text", rows([](MeasurementFile& f) {
+             f.context["clock_hz"] = "fast";
+             for (auto& row : f.rows) row.clock_hz.reset();
+         })},
+        {"all rows failed", rows([](MeasurementFile& f) {
+             for (auto& row : f.rows) row.error = "launch failed";
+         })},
+        {"no cycles and no clock", rows([](MeasurementFile& f) {
+             for (auto& row : f.rows) {
+                 row.cycles.reset();
+                 row.clock_hz.reset();
+             }
+         })},
+        {"one depth", rows([](MeasurementFile& f) {
+             std::erase_if(f.rows, [](const auto& row) { return row.shape.depth != 512; });
+         })},
+        {"two points", rows([](MeasurementFile& f) {
+             std::erase_if(f.rows, [](const auto& row) { return row.shape.warps() != 8; });
+         })},
+        {"only aggregates", rows([](MeasurementFile& f) {
+                                f.rows.resize(1);
+                            }).replace(good.find("\"iteration\""), 11, "\"aggregate\"")},
+    };
+}
+
+TEST_F(FitCli, BrokenResultsGetOneLineExitCodeTwoAndNoOutputFile) {
+    for (const Broken& broken : broken_texts()) {
+        const std::string file = write("broken.json", broken.text);
+        const ProgramRun run = run_program({"fit", file, "-o", path("out.yaml")});
+        EXPECT_EQ(run.exit_code, 2) << broken.what << ": " << run.err;
+        EXPECT_EQ(run.out, "") << broken.what;
+        EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1)
+            << broken.what << ": " << run.err;
+        EXPECT_THAT(run.err, HasSubstr("broken.json")) << broken.what;
+        EXPECT_FALSE(fs::exists(path("out.yaml"))) << broken.what;
+    }
+}
+
+TEST_F(FitCli, FilesOfTwoDevicesAreRefused) {
+    const std::string a = write("a.json", test::json_text(small_file()));
+    const std::string b = write("b.json", context("device_name", "Another GPU"));
+    const ProgramRun run = run_program({"fit", a, b, "-o", path("out.yaml")});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, HasSubstr("different devices"));
+    EXPECT_FALSE(fs::exists(path("out.yaml")));
+}
+
+TEST_F(FitCli, WritesAProfileAndAReportAndKeepsExistingFiles) {
+    const std::string file = write("a.json", test::json_text(small_file()));
+    const std::vector<std::string> command{"fit",      file,          "-o", path("out.yaml"),
+                                           "--report", path("out.md")};
+    const ProgramRun run = run_program(command);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("fma.f32"));
+    const GpuProfile profile = read_profile(path("out.yaml"));
+    EXPECT_NEAR(profile.find_instruction("fma.f32")->latency.value, 20, 0.5);
+    EXPECT_THAT(read_text_file(path("out.md")), HasSubstr("## fma.f32"));
+    const ProgramRun again = run_program(command);
+    EXPECT_EQ(again.exit_code, 2);
+    EXPECT_THAT(again.err, HasSubstr("--force"));
+    std::vector<std::string> forced = command;
+    forced.emplace_back("--force");
+    EXPECT_EQ(run_program(forced).exit_code, 0);
+}
+
+TEST_F(FitCli, DiffFailsOnRequestOnly) {
+    const std::string a = write("a.json", test::json_text(small_file(1, 20)));
+    const std::string b = write("b.json", test::json_text(small_file(2, 25)));
+    ASSERT_EQ(run_program({"fit", a, "-o", path("a.yaml")}).exit_code, 0);
+    ASSERT_EQ(run_program({"fit", b, "-o", path("b.yaml")}).exit_code, 0);
+    const ProgramRun plain = run_program({"diff", path("a.yaml"), path("b.yaml")});
+    EXPECT_EQ(plain.exit_code, 0) << plain.err;
+    EXPECT_THAT(plain.out, HasSubstr("fma.f32 Λ"));
+    const auto with_fail = [&](const char* condition, const char* x, const char* y) {
+        return run_program({"diff", path(x), path(y), "--fail-on", condition}).exit_code;
+    };
+    EXPECT_EQ(with_fail("slower", "a.yaml", "b.yaml"), 1);
+    EXPECT_EQ(with_fail("slower", "b.yaml", "a.yaml"), 0);
+    EXPECT_EQ(with_fail("difference", "b.yaml", "a.yaml"), 1);
+    EXPECT_EQ(with_fail("missing", "a.yaml", "b.yaml"), 0);
+    EXPECT_EQ(with_fail("weather", "a.yaml", "b.yaml"), 2);
+}
+
+TEST_F(FitCli, MergeShowsTheSpread) {
+    const std::string a = write("a.json", test::json_text(small_file(1, 20)));
+    const std::string b = write("b.json", test::json_text(small_file(2, 22)));
+    ASSERT_EQ(run_program({"fit", a, "-o", path("a.yaml")}).exit_code, 0);
+    ASSERT_EQ(run_program({"fit", b, "-o", path("b.yaml")}).exit_code, 0);
+    const ProgramRun run =
+        run_program({"merge", path("a.yaml"), path("b.yaml"), "-o", path("both.yaml")});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("2 machines"));
+    EXPECT_EQ(run_program({"check", path("both.yaml")}).exit_code, 0);
+    EXPECT_EQ(run_program({"merge", path("a.yaml"), "-o", path("one.yaml")}).exit_code, 2);
+    EXPECT_FALSE(fs::exists(path("one.yaml")));
+}
+
+TEST_F(FitCli, ImportsGpuStreamResults) {
+    std::string text = "blockSize   threads       %occ  |      read\n";
+    for (int block = 32; block <= 1024; block += 32) {
+        const double w = block / 16.0;
+        text += fmt::format("{} 1 1 % | GB/s: {:.0f}\n", block,
+                            1500 * std::min(w / (12 + 0.4 * w), 1.0));
+    }
+    const std::string file = write("stream.txt", text);
+    const ProgramRun run = run_program({"fit", "--import", "gpu-stream", file});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("read"));
+    EXPECT_THAT(run.out, HasSubstr("latency grows with warps"));
+    EXPECT_EQ(run_program({"fit", "--import", "excel", file}).exit_code, 2);
+    EXPECT_EQ(run_program({"fit", file}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace occupipe
