@@ -36,6 +36,7 @@ ProgramLayout::Stream build_stream(CoreLayout& layout, const LoopProgram& progra
     stream.top_end = from.top_end;
     stream.ends_loop =
         from.loop >= 0 && program.loops[from.loop].last == static_cast<std::int32_t>(s) + 1;
+    for (std::int32_t l = from.loop; l >= 0; l = program.loops[l].parent) ++stream.depth;
     stream.run = stream.instances;
     if (from.loop >= 0) {
         stream.step = program.loops[from.loop].length;

@@ -45,6 +45,7 @@ struct ProgramLayout {
         std::int32_t first_user = 0;
         std::int32_t last_user = 0;
         std::int32_t top_end = 0;
+        std::int32_t depth = 0;  // loops around it
         bool ends_loop = false;  // the last instruction of its innermost loop
         std::int64_t step = 0;   // instructions from one instance to the next, within one run of
                                  // the innermost loop

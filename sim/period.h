@@ -24,13 +24,15 @@ void repeat(const CoreState& before, CoreState& state, std::int64_t times);
 // Watches a run at points of its own choice and skips what repeats.
 class PeriodDetector {
 public:
-    explicit PeriodDetector(const CoreLayout& layout) : layout_(layout) {}
+    explicit PeriodDetector(const CoreLayout& layout);
 
     // To be called between any two steps; cheap but for a few of them.
     void observe(CoreState& state) {
-        if (state.group[0] != watched_group_ || state.heads[marker_].issued != marker_issued_ ||
-            state.issued_total > next_choice_)
-            look(state);
+        if (state.group[0] != watched_group_) look_at_wave(state);
+        for (LoopWatch& watch : watches_)
+            if (state.heads[watch.marker].issued != watch.issued ||
+                state.issued_total > watch.next_choice)
+                look_at_loop(watch, state);
     }
 
     std::int64_t skipped() const { return skipped_; }  // instructions
@@ -41,23 +43,29 @@ private:
         std::optional<CoreState> remembered;
         std::int64_t looks = 0;
         std::int64_t patience = 1;
-
-        void restart() { *this = {}; }
     };
 
-    void look(CoreState& state);
+    // Looks whenever the marker issues: one stream of one warp, in a loop of the given depth. Loops
+    // at different depths are watched apart, since an inner one recurs within an outer one.
+    struct LoopWatch {
+        std::int32_t depth = 1;
+        std::size_t marker = 0;        // into CoreState::heads
+        std::int64_t issued = 0;       // of the marker, at the last look
+        std::int64_t next_choice = 0;  // choose another marker once so many have issued in all
+        std::int64_t wait = 0;         // instructions to wait for the marker
+        Search search;
+    };
+
+    void look_at_wave(CoreState& state);
+    void look_at_loop(LoopWatch& watch, CoreState& state);
     bool advance(Search& search, CoreState& state);
-    void choose_marker(const CoreState& state);
-    std::int64_t first_marker_patience() const;
+    void choose_marker(LoopWatch& watch, const CoreState& state) const;
 
     const CoreLayout& layout_;
-    Search waves_;  // looks whenever slot 0 takes a new group
-    Search loops_;  // looks whenever the marker, one stream of one warp, issues
+    std::int64_t few_;  // instructions: a few rounds of all streams of all warps
     std::int64_t watched_group_ = 0;
-    std::size_t marker_ = 0;  // into CoreState::heads
-    std::int64_t marker_issued_ = 0;
-    std::int64_t next_choice_ = 0;      // choose another marker once so many have issued
-    std::int64_t marker_patience_ = 0;  // instructions to wait for the marker
+    Search waves_;  // looks whenever slot 0 takes a new group
+    std::vector<LoopWatch> watches_;
     std::int64_t skipped_ = 0;
 };
 

@@ -4,38 +4,50 @@
 #include "sim/period.h"
 
 namespace occupipe::sim {
+namespace {
 
-void PeriodDetector::look(CoreState& state) {
-    if (state.group[0] != watched_group_) {
-        if (state.group[0] != no_group && advance(waves_, state)) loops_.restart();
-        watched_group_ = state.group[0];
-    }
-    const std::int64_t issued = state.heads[marker_].issued;
-    if (issued < marker_issued_) {  // a new group took the marker's slot
-        loops_.restart();
-        marker_patience_ = first_marker_patience();
-    } else if (issued > marker_issued_) {
-        if (advance(loops_, state)) marker_patience_ = first_marker_patience();
-        next_choice_ = state.issued_total + marker_patience_;
-    }
-    marker_issued_ = state.heads[marker_].issued;
-    if (state.issued_total > next_choice_) choose_marker(state);
+constexpr std::int32_t max_watched_depth = 4;
+
+}  // namespace
+
+PeriodDetector::PeriodDetector(const CoreLayout& layout)
+    : layout_(layout), few_(4 * std::int64_t{layout.stream_count} + 64) {
+    std::int32_t deepest = 0;
+    for (const ProgramLayout& program : layout.programs)
+        for (const ProgramLayout::Stream& stream : program.streams)
+            deepest = std::max(deepest, stream.depth);
+    for (std::int32_t depth = 1; depth <= std::min(deepest, max_watched_depth); ++depth)
+        watches_.push_back({.depth = depth, .next_choice = few_});
 }
 
-// A few rounds of all streams of all warps.
-std::int64_t PeriodDetector::first_marker_patience() const {
-    return 4 * std::int64_t{layout_.stream_count} + 64;
+void PeriodDetector::look_at_wave(CoreState& state) {
+    if (state.group[0] != no_group) advance(waves_, state);
+    watched_group_ = state.group[0];
+}
+
+void PeriodDetector::look_at_loop(LoopWatch& watch, CoreState& state) {
+    const std::int64_t issued = state.heads[watch.marker].issued;
+    if (issued < watch.issued) {  // a new group took the marker's slot
+        watch.search = {};
+        watch.wait = few_;
+    } else if (issued > watch.issued) {
+        if (advance(watch.search, state)) watch.wait = few_;
+        watch.next_choice = state.issued_total + watch.wait;
+    }
+    watch.issued = state.heads[watch.marker].issued;
+    if (state.issued_total > watch.next_choice) choose_marker(watch, state);
 }
 
 // True when it skipped something.
 bool PeriodDetector::advance(Search& search, CoreState& state) {
     if (search.remembered) {
         const std::int64_t times = repetitions(layout_, *search.remembered, state);
-        if (times > 0) {
-            const std::int64_t issued = state.issued_total;
+        const std::int64_t before = state.issued_total;
+        // Skipping costs about as much as running a few rounds.
+        if (times > 0 && times > few_ / (before - search.remembered->issued_total)) {
             repeat(*search.remembered, state, times);
-            skipped_ += state.issued_total - issued;
-            search.restart();
+            skipped_ += state.issued_total - before;
+            search = {};
             return true;
         }
     }
@@ -49,10 +61,10 @@ bool PeriodDetector::advance(Search& search, CoreState& state) {
 
 // The busiest loop of the oldest group's first warp that is in one: a stream that has begun and has
 // the most instances left. A slow marker gets more time at each choice.
-void PeriodDetector::choose_marker(const CoreState& state) {
-    marker_patience_ = std::max(first_marker_patience(), 2 * marker_patience_);
-    next_choice_ = state.issued_total + marker_patience_;
-    loops_.restart();
+void PeriodDetector::choose_marker(LoopWatch& watch, const CoreState& state) const {
+    watch.search = {};
+    watch.wait = std::max(few_, 2 * watch.wait);
+    watch.next_choice = state.issued_total + watch.wait;
     for (const std::int32_t slot : state.age_order)
         for (int index = 0; index < layout_.group_warps; ++index) {
             const int warp = slot * layout_.group_warps + index;
@@ -61,12 +73,13 @@ void PeriodDetector::choose_marker(const CoreState& state) {
             std::int64_t most_left = 1;
             for (std::size_t s = 0; s < streams.size(); ++s) {
                 const std::int64_t left = streams[s].instances - heads[s].issued;
-                if (heads[s].issued == 0 || left <= most_left) continue;
+                const bool there = std::min(streams[s].depth, max_watched_depth) == watch.depth;
+                if (!there || heads[s].issued == 0 || left <= most_left) continue;
                 most_left = left;
-                marker_ = layout_.first_stream[warp] + s;
+                watch.marker = layout_.first_stream[warp] + s;
             }
             if (most_left == 1) continue;
-            marker_issued_ = state.heads[marker_].issued;
+            watch.issued = state.heads[watch.marker].issued;
             return;
         }
 }

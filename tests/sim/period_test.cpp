@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Skipping repetitions: it happens, and where the exact outcome has a closed form it is met.
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+#include "sim/simulate.h"
+#include "tests/sim/build.h"
+
+namespace occupipe::test {
+namespace {
+
+// A million iterations, a hundred thousand groups.
+constexpr std::int64_t iterations = 1'000'000;
+constexpr std::int64_t groups = 100'000;
+
+TEST(Periods, AnswerHugeRunsFromAFewThousandInstructions) {
+    const GpuProfile profile = gpu({{"op", 0.25, 6}});
+    const SimulationResult result = simulate(profile, chain("op", iterations), {8, 1, groups});
+    // Latency-bound: each group takes t(8) = N·Λ + 7·λ.
+    const double expected = groups * (iterations * 6 + 7 * 0.25);
+    EXPECT_EQ(result.cycles, expected);
+    EXPECT_EQ(result.issued, groups * iterations * 8);
+    EXPECT_LT(result.simulated, 2000);
+    EXPECT_DOUBLE_EQ(result.bounds[0].utilisation, groups * iterations * 8 * 0.25 / expected);
+}
+
+TEST(Periods, HoldForNestedLoopsWithBarriers) {
+    Kernel tiled = read_kernel(OCCUPIPE_SOURCE_DIR "/sim/kernels/matmul_tiled.yaml");
+    std::get<Repeat>(tiled.warps[0].instructions[1]).count = iterations;
+    const GpuProfile profile = read_profile(OCCUPIPE_SOURCE_DIR "/profiles/nvidia-gtx-1060.yaml");
+    for (const Policy policy : {Policy::lrr, Policy::gto, Policy::oldest}) {
+        SimulationOptions options{.policy = policy, .order = Order::in_order};
+        const auto cycles = [&](std::int64_t count, bool detect) {
+            std::get<Repeat>(tiled.warps[0].instructions[1]).count = count;
+            options.detect_periods = detect;
+            const SimulationResult result =
+                simulate(profile, tiled, {8, 1, 10 * (count == iterations ? groups : 1)}, options);
+            if (count == iterations) {
+                EXPECT_LT(result.simulated, 20'000);
+            }
+            return result.cycles;
+        };
+        // The time grows by the same amount with each iteration once the pattern has settled.
+        const double settled = cycles(300, false);
+        const double slope = (cycles(600, false) - settled) / 300;
+        EXPECT_DOUBLE_EQ(cycles(iterations, true), groups * (settled + slope * (iterations - 300)));
+    }
+}
+
+TEST(Periods, HoldWhereOneStreamRunsAheadOfAnother) {
+    // Loads (λ 2) do not wait for the multiply-adds (Λ 5) that use them: the distance grows with
+    // every iteration, until the loads are done. The chain of multiply-adds sets the time.
+    const GpuProfile profile = gpu({{"ld.a", 2, 9, "mem"}, {"fma", 1, 5, "alu"}});
+    const Kernel ahead = kernel(
+        {repeat(iterations, {instruction("x", "ld.a"), instruction("a", "fma", {"x", "a@-1"})})});
+    const SimulationResult result = simulate(profile, ahead, {});
+    EXPECT_EQ(result.cycles, 9 + 5 * iterations);
+    EXPECT_LT(result.simulated, 2000);
+}
+
+TEST(Periods, AreNotLookedForWhenSwitchedOff) {
+    const SimulationOptions options{.detect_periods = false};
+    const SimulationResult result = simulate(gpu({{"op", 1, 4}}), chain("op", 5000), {}, options);
+    EXPECT_EQ(result.simulated, 5000);
+}
+
+}  // namespace
+}  // namespace occupipe::test
