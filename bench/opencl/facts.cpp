@@ -76,7 +76,6 @@ DeviceFacts opencl_facts(const cl::Platform& platform, const cl::Device& device,
         add_cpu_numbers(facts);
         facts.limits.warps = 1;  // work-items of a core run one after the other
         facts.limits.groups = 1;
-        facts.limits.group_warps = group_items;
         facts.clock_source =
             "witnessed around each sample: a chain of dependent integer additions, assumed to take "
             "one cycle each, as on every x86-64 and Arm core in use";

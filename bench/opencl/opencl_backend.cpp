@@ -47,7 +47,7 @@ public:
           queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE),
           facts_(opencl_facts(platform, device_, id)) {
         if (facts_.warp_size == 0) facts_.warp_size = preferred_multiple();
-        if (!facts_.limits.group_warps) {
+        if (!facts_.cpu && !facts_.limits.group_warps) {
             facts_.limits.group_warps =
                 static_cast<std::int64_t>(device_.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>()) /
                 facts_.warp_size;
