@@ -89,6 +89,18 @@ MixPartner partner(std::span<const SubjectReport> subjects, const std::string& n
     return p;
 }
 
+// Instructions per cycle of the fastest instruction alone, as low as its error allows; 0 when no λ
+// is known.
+double highest_throughput(std::span<const SubjectReport> subjects) {
+    double highest = 0;
+    for (const SubjectReport& s : subjects) {
+        if (!s.fit.ok || !s.fit.cpi.identifiable) continue;
+        const double slowest = s.fit.cpi.value + 2 * s.fit.cpi.std_error.value_or(0);
+        highest = std::max(highest, 1 / slowest);
+    }
+    return highest;
+}
+
 std::vector<MixFit> fit_mixes(std::span<const Curve> curves,
                               std::span<const SubjectReport> subjects) {
     std::vector<std::pair<std::string, std::string>> order;
@@ -102,9 +114,11 @@ std::vector<MixFit> fit_mixes(std::span<const Curve> curves,
         members.push_back(&curve);
     }
     std::vector<MixFit> out;
+    const double highest = highest_throughput(subjects);
     for (const auto& pair : order)
         out.push_back(fit_mix(pair.first, pair.second, by_pair.at(pair),
-                              partner(subjects, pair.first), partner(subjects, pair.second)));
+                              partner(subjects, pair.first), partner(subjects, pair.second),
+                              highest));
     return out;
 }
 

@@ -91,7 +91,8 @@ struct Prior {
 
 class MixFitter {
 public:
-    MixFitter(MixFit& out, const MixPartner& first, const MixPartner& second) : out_(out) {
+    MixFitter(MixFit& out, const MixPartner& first, const MixPartner& second, double highest_alone)
+        : out_(out), highest_alone_(highest_alone) {
         add_prior(log_cpi1, first.cpi);
         add_prior(log_cpi2, second.cpi);
     }
@@ -108,6 +109,7 @@ private:
 
     MixFit& out_;
     std::vector<Prior> priors_;
+    double highest_alone_;
     double highest_total_ = 0;
 };
 
@@ -136,6 +138,8 @@ LeastSquaresSummary MixFitter::fit(MixLaw law) const {
     problem.residual_count = observations();
     problem.fixed = {false, false, law != MixLaw::two_with_issue_limit};
     problem.huber = 3.0;
+    problem.lower.assign(mix_parameter_count, std::nullopt);
+    if (highest_alone_ > 0) problem.lower[log_limit] = std::log(highest_alone_);
     problem.residual = [this, law](std::size_t i, std::span<const double> q, double& residual,
                                    std::span<double> gradient) {
         using D = Dual<mix_parameter_count>;
@@ -158,6 +162,9 @@ LeastSquaresSummary MixFitter::fit(MixLaw law) const {
     LeastSquaresSummary best;
     for (const double factor : {1.02, 1.3}) {
         problem.start = start(factor);
+        if (problem.lower[log_limit])
+            problem.start[log_limit] =
+                std::max(problem.start[log_limit], *problem.lower[log_limit]);
         LeastSquaresSummary s = solve(problem);
         if (s.converged && (!best.converged || s.cost < best.cost)) best = std::move(s);
         if (law != MixLaw::two_with_issue_limit) break;
@@ -229,7 +236,7 @@ void MixFitter::report_limit(const LeastSquaresSummary& fit, double dispersion) 
             (*fit.covariance)[log_limit * mix_parameter_count + log_limit] * dispersion;
         limit.std_error = limit.value * std::sqrt(variance);
     } else {
-        limit.value = highest_total_;
+        limit.value = std::max(highest_total_, highest_alone_);
         limit.identifiable = false;
         limit.note = "lower bound: the highest throughput seen";
     }
@@ -252,7 +259,7 @@ std::string_view to_string(MixLaw law) {
 
 MixFit fit_mix(const std::string& first, const std::string& second,
                std::span<const Curve* const> curves, const MixPartner& first_alone,
-               const MixPartner& second_alone) {
+               const MixPartner& second_alone, double highest_alone) {
     MixFit out;
     out.first = first;
     out.second = second;
@@ -279,7 +286,7 @@ MixFit fit_mix(const std::string& first, const std::string& second,
             out.points.size());
         return out;
     }
-    MixFitter(out, first_alone, second_alone).run();
+    MixFitter(out, first_alone, second_alone, highest_alone).run();
     return out;
 }
 

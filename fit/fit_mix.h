@@ -57,9 +57,10 @@ struct MixFit {
 // Anderson, 2002, section 2.6).
 inline constexpr double undecided_margin = 2;
 
-// `curves` hold one mix's curve per β.
+// `curves` hold one mix's curve per β. `highest_alone`: the highest throughput that any instruction
+// of the core reaches by itself, which no issue limit can be below; 0 when unknown.
 MixFit fit_mix(const std::string& first, const std::string& second,
                std::span<const Curve* const> curves, const MixPartner& first_alone,
-               const MixPartner& second_alone);
+               const MixPartner& second_alone, double highest_alone);
 
 }  // namespace occupipe

@@ -58,7 +58,7 @@ MixFit fit(const std::vector<Curve>& curves, const std::optional<Estimate>& alu,
            const std::optional<Estimate>& sfu) {
     std::vector<const Curve*> pointers;
     for (const Curve& c : curves) pointers.push_back(&c);
-    return fit_mix("fma.f32", "cos.approx.f32", pointers, {alu, 6.0}, {sfu, 18.0});
+    return fit_mix("fma.f32", "cos.approx.f32", pointers, {alu, 6.0}, {sfu, 18.0}, 0);
 }
 
 Estimate alone(double value) {
@@ -112,6 +112,21 @@ TEST(FitMix, TwoEqualInstructionsAtTheIssueLimitAreUndecidedBetweenPortAndUnit) 
     EXPECT_NE(f.best, MixLaw::two_subsystems);
 }
 
+TEST(FitMix, NoIssueLimitBelowWhatOneInstructionReachesAlone) {
+    // Measured a little below the law, as finite occupancy does: the limit stays at 1/λ1 = 4.
+    Device d = kepler;
+    d.limit = 3.8;
+    const auto curves = mix_curves(d, d.law, 0.01, 4);
+    std::vector<const Curve*> pointers;
+    for (const Curve& c : curves) pointers.push_back(&c);
+    const MixFit f =
+        fit_mix("fma.f32", "cos.approx.f32", pointers, {alone(0.25), 6.0}, {alone(1), 18.0}, 3.98);
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_NE(f.best, MixLaw::one_subsystem);
+    ASSERT_TRUE(f.issue_limit);
+    EXPECT_GE(f.issue_limit->value, 3.98 - 1e-6);
+}
+
 TEST(FitMix, TooFewBetasGiveAReason) {
     const MixFit f = fit(mix_curves(kepler, kepler.law, 0.01, 3, {4}), alone(0.25), alone(1));
     EXPECT_FALSE(f.ok);
@@ -124,7 +139,7 @@ TEST(FitMix, BetasWhoseLatencyIsNotHiddenAreLeftOut) {
     std::vector<const Curve*> pointers;
     for (const Curve& c : curves) pointers.push_back(&c);
     const MixFit f =
-        fit_mix("fma.f32", "cos.approx.f32", pointers, {alone(0.25), 60.0}, {alone(1), 180.0});
+        fit_mix("fma.f32", "cos.approx.f32", pointers, {alone(0.25), 60.0}, {alone(1), 180.0}, 0);
     EXPECT_LT(f.points.size(), 6U);
     EXPECT_FALSE(f.notes.empty());
 }
