@@ -21,7 +21,7 @@ packages=(
     # libraries
     libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libceres-dev libeigen3-dev
     # harness and tests
-    libbenchmark-dev libgtest-dev
+    libbenchmark-dev libgtest-dev libgmock-dev
     # OpenCL: headers, the loader, and a driver that makes a device of this machine's CPU
     opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd
 )
