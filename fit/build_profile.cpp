@@ -269,6 +269,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
     sort_as_planned(files, curves);
     out.subjects = fit_subjects(curves, options);
     out.mixes = fit_mixes(curves, out.subjects);
+    out.working_sets = fit_working_sets(files);
     out.notes = facts.notes;
 
     std::vector<std::string> fitted;

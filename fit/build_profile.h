@@ -12,6 +12,7 @@
 #include "fit/curve.h"
 #include "fit/fit_mix.h"
 #include "fit/fit_timing.h"
+#include "fit/fit_working_set.h"
 
 namespace occupipe {
 
@@ -33,6 +34,7 @@ struct FitOutcome {
     GpuProfile profile;
     std::vector<SubjectReport> subjects;  // instructions, in order of first appearance
     std::vector<MixFit> mixes;
+    std::vector<WorkingSetFit> working_sets;
     std::vector<std::string> notes;  // about the whole; also in the profile's provenance
 };
 

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "core/instruction.h"
+#include "fit/fit_working_set.h"
 
 namespace occupipe {
 namespace {
@@ -161,6 +162,7 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     std::map<std::string, CurveBuilder> builders;
     for (const MeasurementFile& file : files)
         for (const MeasurementRow& row : file.rows) {
+            if (row.counters.contains(working_set_counter)) continue;
             const auto [it, fresh] = builders.try_emplace(row.subject);
             if (fresh) order.push_back(row.subject);
             it->second.add(row);

@@ -51,7 +51,7 @@ private:
     bool from_seconds_ = false;
 };
 
-// One curve per subject of the files, in order of first appearance.
+// One curve per subject of the files, in order of first appearance; working-set rows aside.
 std::vector<Curve> curves_of(std::span<const MeasurementFile> files);
 
 double median_of_sorted(std::span<const double> ascending);  // not empty

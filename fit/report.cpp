@@ -132,6 +132,28 @@ std::string mix_section(const MixFit& mix) {
     return out + criteria + "\n";
 }
 
+std::string level_text(const WorkingSetFit& fit, std::size_t i) {
+    const CacheLevel& level = fit.levels[i];
+    std::string text = fmt::format("{} cycles", format_estimate(level.latency));
+    if (level.edge_confidence)
+        text += fmt::format(" up to {:.4g} to {:.4g} KiB (confidence {:.0f} %)",
+                            level.last_bytes / 1024, fit.levels[i + 1].first_bytes / 1024,
+                            100 * *level.edge_confidence);
+    return text;
+}
+
+std::string working_set_section(const WorkingSetFit& fit) {
+    std::string out = fmt::format("\n## {} over the working set\n\n", fit.subject);
+    if (!fit.ok()) return out + fmt::format("Not fitted: {}.\n", fit.reason);
+    for (std::size_t i = 0; i < fit.levels.size(); ++i)
+        out += fmt::format("- {}\n", level_text(fit, i));
+    out += "\n| KiB | cycles | std. error % |\n|---|---|---|\n";
+    for (const WorkingSetPoint& p : fit.points)
+        out += fmt::format("| {:.4g} | {:.4g} | {:.2f} |\n", p.bytes / 1024, p.cycles,
+                           100 * p.relative_error);
+    return out;
+}
+
 }  // namespace
 
 std::string format_estimate(const Estimate& e) {
@@ -159,6 +181,12 @@ std::string format_fit_table(const FitOutcome& outcome) {
         out += line + "\n";
     }
     for (const MixFit& mix : outcome.mixes) out += "mix " + mix_line(mix) + "\n";
+    for (const WorkingSetFit& fit : outcome.working_sets) {
+        out += fmt::format("{} levels: {}", fit.subject, fit.reason);
+        for (std::size_t i = 0; i < fit.levels.size(); ++i)
+            out += (i > 0 ? "; " : "") + level_text(fit, i);
+        out += "\n";
+    }
     if (outcome.profile.issue.limit)
         out += fmt::format("issue limit {:.3g} warp-instructions per cycle per core\n",
                            *outcome.profile.issue.limit);
@@ -179,6 +207,7 @@ std::string format_fit_report(const FitOutcome& outcome) {
         "How they are found: docs/fitting.md.\n";
     for (const SubjectReport& s : outcome.subjects) out += subject_section(s);
     for (const MixFit& mix : outcome.mixes) out += mix_section(mix);
+    for (const WorkingSetFit& fit : outcome.working_sets) out += working_set_section(fit);
     return out;
 }
 

@@ -8,7 +8,7 @@ occupipe_test(fit_timing_test KIND fit
     LINK occupipe::fit)
 occupipe_test(fit_profile_test KIND fit
     SOURCES fit/fit_mix_test.cpp fit/build_profile_test.cpp fit/fit_contention_test.cpp
-            fit/profile_sets_test.cpp
+            fit/profile_sets_test.cpp fit/working_set_test.cpp
     LINK occupipe::fit GTest::gmock)
 occupipe_test(fit_recovery_test KIND fit TIMEOUT 900
     SOURCES fit/recovery_test.cpp

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fit/build_profile.h"
+#include "fit/fit_working_set.h"
+#include "fit/report.h"
+#include "tests/fit/synthetic.h"
+
+namespace occupipe {
+namespace {
+
+struct Level {
+    double capacity;  // bytes
+    double latency;   // cycles
+};
+
+// Working sets in quarter octaves; beyond a capacity the hit rate falls as capacity / size, over
+// less than an octave, as with least-recently-used sets and a random walk.
+double latency_at(const std::vector<Level>& levels, double bytes) {
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        if (i + 1 == levels.size() || bytes <= levels[i].capacity) return levels[i].latency;
+        if (bytes < 1.5 * levels[i].capacity) {
+            const double misses = (bytes / levels[i].capacity - 1) / 0.5;
+            return levels[i].latency + misses * (levels[i + 1].latency - levels[i].latency);
+        }
+    }
+    return 0;
+}
+
+std::vector<WorkingSetPoint> points(const std::vector<Level>& levels, double noise,
+                                    std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    std::vector<WorkingSetPoint> out;
+    for (double bytes = 4096; bytes < 1 << 28; bytes *= std::pow(2, 0.25))
+        out.push_back({bytes, latency_at(levels, bytes) * (1 + noise * normal(random)), noise});
+    return out;
+}
+
+const std::vector<Level> h100_like{{256e3, 33}, {25e6, 270}, {1e18, 680}};
+
+TEST(WorkingSet, FindsLevelsAndBracketsTheirCapacities) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const WorkingSetFit f = fit_working_set("ld.global.u32", points(h100_like, 0.01, seed));
+        ASSERT_TRUE(f.ok()) << f.reason;
+        ASSERT_EQ(f.levels.size(), 3U) << "seed " << seed;
+        for (std::size_t i = 0; i < 3; ++i)
+            EXPECT_NEAR(f.levels[i].latency.value, h100_like[i].latency,
+                        std::max(0.02 * h100_like[i].latency, 3 * *f.levels[i].latency.std_error));
+        for (std::size_t i = 0; i < 2; ++i) {
+            EXPECT_LE(f.levels[i].last_bytes, h100_like[i].capacity * 1.1);
+            EXPECT_GE(f.levels[i + 1].first_bytes, h100_like[i].capacity);
+            ASSERT_TRUE(f.levels[i].edge_confidence);
+            EXPECT_GT(*f.levels[i].edge_confidence, 0.5);
+        }
+        EXPECT_FALSE(f.levels[2].edge_confidence);
+    }
+}
+
+TEST(WorkingSet, OnePlateauHasNoEdges) {
+    int single = 0;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed)
+        single +=
+            fit_working_set("ld.shared.u32", points({{1e18, 33}}, 0.02, seed)).levels.size() == 1;
+    EXPECT_GE(single, 49);
+}
+
+TEST(WorkingSet, TooFewSizesGiveAReason) {
+    const WorkingSetFit f = fit_working_set("x", {{4096, 30, 0.01}, {8192, 30, 0.01}});
+    EXPECT_FALSE(f.ok());
+    EXPECT_THAT(f.reason, ::testing::HasSubstr("at least 6"));
+}
+
+TEST(WorkingSet, RowsWithTheCounterAreKeptOutOfHulls) {
+    MeasurementFile file = test::empty_file();
+    std::mt19937_64 random(3);
+    const test::Truth truth{"ld.global.u32", 12, 345};
+    test::add_rows(
+        file, truth.name, test::gpu_shapes(64, 8),
+        [&](const auto& s) { return hull_time(truth, s); }, {0.01, 3}, random);
+    std::normal_distribution<double> normal;
+    for (const WorkingSetPoint& p : points(h100_like, 0, 1))
+        for (const int depth : {512, 1024})
+            for (int r = 0; r < 3; ++r) {
+                MeasurementRow row =
+                    test::row_of(truth.name, {1, 1, 1, depth},
+                                 (200 + p.cycles * depth) * (1 + 0.002 * normal(random)), r);
+                row.counters[working_set_counter] = p.bytes;
+                file.rows.push_back(row);
+            }
+    const FitOutcome out = fit_measurements(std::vector{file});
+    const InstructionTiming* t = out.profile.find_instruction(truth.name);
+    ASSERT_NE(t, nullptr);
+    EXPECT_NEAR(t->latency.value, 345, 4);
+    ASSERT_EQ(out.working_sets.size(), 1U);
+    EXPECT_EQ(out.working_sets[0].levels.size(), 3U);
+    EXPECT_THAT(format_fit_report(out), ::testing::HasSubstr("working set"));
+    EXPECT_THAT(format_fit_table(out), ::testing::HasSubstr("ld.global.u32 levels"));
+}
+
+}  // namespace
+}  // namespace occupipe
