@@ -113,6 +113,7 @@ void run_point(benchmark::State& state, Sampler& sampler, const PlannedPoint& po
 // Random order, so that drift (temperature, other load) does not become the shape of a curve.
 std::vector<const PlannedPoint*> shuffled(const SweepPlan& sweep, unsigned seed) {
     std::vector<const PlannedPoint*> order;
+    order.reserve(sweep.points.size());
     for (const PlannedPoint& point : sweep.points) order.push_back(&point);
     std::shuffle(order.begin(), order.end(), std::mt19937(seed));
     return order;
@@ -131,6 +132,7 @@ void initialise_library(const std::vector<std::string>& flags) {
     std::vector<std::string> words = {"occupipe"};
     words.insert(words.end(), flags.begin(), flags.end());
     std::vector<char*> arguments;
+    arguments.reserve(words.size());
     for (std::string& word : words) arguments.push_back(word.data());
     int count = static_cast<int>(arguments.size());
     benchmark::Initialize(&count, arguments.data());
