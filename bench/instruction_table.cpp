@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
+
+#include "bench/cuda/cuda_rows.h"
 
 namespace occupipe::bench {
 namespace {
@@ -401,11 +404,22 @@ constexpr std::array rows = {
 
 }  // namespace
 
-std::span<const Row> instruction_table() { return rows; }
+std::span<const Row> instruction_table() {
+    static const std::vector<Row> all = [] {
+        std::vector<Row> table(rows.begin(), rows.end());
+        for (const auto& more :
+             {cuda_float_rows(), cuda_half_rows(), cuda_integer_rows(), cuda_further_rows()}) {
+            table.insert(table.end(), more.begin(), more.end());
+        }
+        return table;
+    }();
+    return all;
+}
 
 const Row* find_row(std::string_view id) {
-    const auto found = std::ranges::find(rows, id, &Row::id);
-    return found == rows.end() ? nullptr : &*found;
+    const auto all = instruction_table();
+    const auto found = std::ranges::find(all, id, &Row::id);
+    return found == all.end() ? nullptr : &*found;
 }
 
 std::string_view type_name(DataType type) {
@@ -418,11 +432,21 @@ std::string_view type_name(DataType type) {
             return "int";
         case u32:
         case b32:
+        case f16x2:
+        case bf16x2:
             return "uint";
+        case s64:
+            return "long";
+        case f16:
+        case bf16:
+            return "ushort";
     }
     return "";
 }
 
-std::size_t type_size(DataType type) { return type == f64 ? 8 : 4; }
+std::size_t type_size(DataType type) {
+    if (type == f64 || type == s64) return 8;
+    return type == f16 || type == bf16 ? 2 : 4;
+}
 
 }  // namespace occupipe::bench

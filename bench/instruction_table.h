@@ -9,7 +9,8 @@
 
 namespace occupipe::bench {
 
-enum class DataType { f32, f64, s32, u32, b32 };
+// bf16: bfloat16; x2: two 16-bit values in one 32-bit register.
+enum class DataType { f32, f64, s32, u32, b32, s64, f16, bf16, f16x2, bf16x2 };
 
 // Shape of the timed loop.
 enum class Pattern {
@@ -50,6 +51,8 @@ struct Row {
     // NVIDIA machine instructions per step, about: a long step needs a shorter loop body to stay
     // inside the instruction caches.
     int sass_length = 1;
+    int sass_count = 1;          // instructions of `sass` per step
+    int least_architecture = 0;  // oldest NVIDIA GPU that has it: 80 = sm_80
 };
 
 std::span<const Row> instruction_table();

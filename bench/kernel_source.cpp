@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -90,12 +92,42 @@ void append(std::vector<std::byte>& bytes, double value) {
     bytes.insert(bytes.end(), begin, begin + sizeof typed);
 }
 
+// IEEE half precision and bfloat16 of a value that is normal in both; digits beyond are cut off.
+std::uint16_t half_bits(double value) {
+    if (value == 0) return 0;
+    int exponent = 0;
+    const double fraction = std::frexp(std::abs(value), &exponent);  // in [0.5, 1)
+    const auto digits = static_cast<std::uint32_t>(fraction * 2048) & 1023;
+    const auto biased = static_cast<std::uint32_t>(exponent - 1 + 15);
+    return static_cast<std::uint16_t>((value < 0 ? 0x8000u : 0u) | biased << 10 | digits);
+}
+
+std::uint16_t bfloat_bits(double value) {
+    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >>
+                                      16);
+}
+
+// From one chain's first value to the next one's.
+double chain_spacing(DataType type) {
+    switch (type) {
+        case DataType::f32:
+        case DataType::f64:
+            return 0.01;
+        case DataType::f16:
+        case DataType::bf16:
+        case DataType::f16x2:
+        case DataType::bf16x2:
+            return 0.125;
+        default:
+            return 2;
+    }
+}
+
 std::vector<std::byte> operands(const KernelPlan& plan) {
     const Row& row = *plan.first;
     std::vector<double> values = {row.a, row.b};
     for (int c = 0; c < plan.chains; ++c) {
-        const bool real = row.type == DataType::f32 || row.type == DataType::f64;
-        values.push_back(row.x + (real ? 0.01 * c : 2 * c));
+        values.push_back(row.x + chain_spacing(row.type) * c);
     }
     std::vector<std::byte> bytes;
     for (const double value : values) {
@@ -112,6 +144,21 @@ std::vector<std::byte> operands(const KernelPlan& plan) {
             case DataType::u32:
             case DataType::b32:
                 append<std::uint32_t>(bytes, value);
+                break;
+            case DataType::s64:
+                append<std::int64_t>(bytes, value);
+                break;
+            case DataType::f16:
+                append<std::uint16_t>(bytes, half_bits(value));
+                break;
+            case DataType::bf16:
+                append<std::uint16_t>(bytes, bfloat_bits(value));
+                break;
+            case DataType::f16x2:
+                append<std::uint32_t>(bytes, half_bits(value) * 0x10001u);
+                break;
+            case DataType::bf16x2:
+                append<std::uint32_t>(bytes, bfloat_bits(value) * 0x10001u);
                 break;
         }
     }

@@ -85,7 +85,14 @@ void check_results(std::span<const std::byte> bytes, DataType type) {
         case DataType::s32:
         case DataType::u32:
         case DataType::b32:
+        case DataType::f16x2:
+        case DataType::bf16x2:
             return check_values<std::uint32_t>(bytes, false);
+        case DataType::s64:
+            return check_values<std::uint64_t>(bytes, false);
+        case DataType::f16:
+        case DataType::bf16:
+            return check_values<std::uint16_t>(bytes, false);
     }
 }
 
@@ -105,6 +112,7 @@ public:
                 fmt::format("CUDA: {} ({}) is older than Volta: its machine code cannot be checked",
                             facts_.name, facts_.architecture));
         }
+        architecture_number_ = major * 10 + minor;
         architecture_ = nvrtc().architecture_for(major, minor);
         const NvrtcOutput output = nvrtc().compile(cuda_witness_source(), architecture_);
         witness_ = std::make_unique<LoadedKernel>(session_, output.cubin, witness_entry);
@@ -118,6 +126,9 @@ public:
 
     std::optional<std::string> unsupported(const Row& row) const override {
         if (row.ptx.empty()) return "no such instruction in PTX";
+        if (row.least_architecture > architecture_number_) {
+            return fmt::format("measured on GPUs of sm_{} and later only", row.least_architecture);
+        }
         return std::nullopt;
     }
 
@@ -264,6 +275,7 @@ private:
     std::size_t table_words_;
     Stopwatch stopwatch_;
     std::string architecture_;
+    int architecture_number_ = 0;
     std::unique_ptr<LoadedKernel> witness_;
     double tick_ns_ = 0;
     std::unique_ptr<DeviceBuffer> out_;

@@ -18,6 +18,7 @@ constexpr int patience = 20'000;
 constexpr int notice_ns = 10'000;
 
 constexpr const char* machinery = R"(
+typedef unsigned short ushort;
 typedef unsigned int uint;
 #define INDEX uint
 typedef unsigned long long ulong;
@@ -99,8 +100,9 @@ __device__ __forceinline__ void need(uint bits)
 }
 __device__ __forceinline__ void need_result(uint value) { need(value); }
 __device__ __forceinline__ void need_result(int value) { need((uint)value); }
+__device__ __forceinline__ void need_result(long value) { need((uint)(value ^ value >> 32)); }
 __device__ __forceinline__ void need_result(float value) { need(__float_as_uint(value)); }
-__device__ __forceinline__ void need_result(double value) { need((uint)__double2loint(value)); }
+__device__ __forceinline__ void need_result(double value) { need((uint)__double2hiint(value)); }
 
 __device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong stop,
                                             ulong wall_start, ulong wall_stop)
@@ -114,7 +116,11 @@ __device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong st
     stamp[4] = (ulong)warp_slot() << 32 | core_number();
 }
 
-#define KERNEL(TYPE) extern "C" __global__ void occupipe_kernel(const TYPE* __restrict__ in, TYPE* __restrict__ out, ulong* __restrict__ stamps, int all_iterations, uint start)
+// The assembler must not know that all lanes load the same operands: it would keep them in uniform
+// registers, and drop exchanges between lanes. The last term is zero.
+#define in (operands + threadIdx.x * ((uint)all_iterations >> 31))
+
+#define KERNEL(TYPE) extern "C" __global__ void occupipe_kernel(const TYPE* __restrict__ operands, TYPE* __restrict__ out, ulong* __restrict__ stamps, int all_iterations, uint start)
 
 // The first pass runs a little of the loop untimed, through the same code; chains go on from it.
 // The core clock is read nowhere else, so that the receipt finds the timed part between the two.
@@ -158,6 +164,13 @@ constexpr const char* arithmetic = R"(
 #define EX2_APPROX_FTZ_F32(x) asm volatile("{ .reg .f32 n; neg.f32 n, %0; ex2.approx.ftz.f32 %0, n; }" : "+f"(x))
 #define RSQRT_APPROX_F32(x) asm volatile("rsqrt.approx.f32 %0, %0;" : "+f"(x))
 #define RSQRT_APPROX_FTZ_F32(x) asm volatile("rsqrt.approx.ftz.f32 %0, %0;" : "+f"(x))
+
+// For rows that bring their own PTX.
+#define OP_F(ptx, x, a, b) asm volatile(ptx : "+f"(x) : "f"(a), "f"(b))
+#define OP_D(ptx, x, a, b) asm volatile(ptx : "+d"(x) : "d"(a), "d"(b))
+#define OP_H(ptx, x, a, b) asm volatile(ptx : "+h"(x) : "h"(a), "h"(b))
+#define OP_R(ptx, x, a, b) asm volatile(ptx : "+r"(x) : "r"(a), "r"(b))
+#define OP_L(ptx, x, a, b) asm volatile(ptx : "+l"(x) : "l"(a), "l"(b))
 
 // The adder takes three operands: two PTX additions make one machine instruction. A single one
 // would be merged with its neighbour, or dealt to the multiply-add pipe instead.

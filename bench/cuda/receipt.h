@@ -20,7 +20,8 @@ struct Receipt {
         std::string instruction;        // "fma.f32"
         std::string ptx_opcode;         // "fma.rn.f32"
         std::vector<std::string> sass;  // "FFMA"; several where the assembler may choose
-        int expected = 0;               // per iteration of the loop
+        int expected = 0;               // in PTX, per iteration of the loop
+        int sass_expected = 0;          // in machine code
         int ptx_found = 0;
         int sass_found = 0;
         std::string also;  // what else the table announces for it

@@ -12,7 +12,8 @@ namespace {
 
 // Operand slots of an operation. D: destination (bits 16-23); A, B, C: sources (bits 24-31; 32-39;
 // 64-71, B and C as the operand form places them); lower case: a pair of registers.
-// P, Q: predicates written (bits 81-83, 84-86); p, q, r: predicates read (bits 87-89, 77-79,
+// S: data to store (bits 32-39 in every form); T: lane to exchange with (bits 32-39, forms 1 and
+// 2). P, Q: predicates written (bits 81-83, 84-86); p, q, r: predicates read (bits 87-89, 77-79,
 // 68-70). U: the destination is a uniform register.
 struct Operation {
     int code;  // bits 0-8
@@ -32,9 +33,10 @@ constexpr std::array operations = {
     Operation{0x00b, "FSETP", "ABPQp"},
     Operation{0x00c, "ISETP", "ABPQpr"},
     Operation{0x010, "IADD3", "DABCPQpq"},
-    Operation{0x011, "LEA", "DABPp"},
+    Operation{0x011, "LEA", "DABCPp"},
     Operation{0x012, "LOP3", "DABCPp"},
     Operation{0x013, "IABS", "DB"},
+    Operation{0x014, "VABSDIFF", "DABC"},
     Operation{0x016, "PRMT", "DABC"},
     Operation{0x017, "IMNMX", "DABp"},
     Operation{0x019, "SHF", "DABC"},
@@ -60,6 +62,7 @@ constexpr std::array operations = {
     Operation{0x036, "VIADD", "DAB"},
     Operation{0x03e, "F2FP", "DABC"},
     Operation{0x040, "HMNMX2", "DABp"},
+    Operation{0x045, "I2FP", "DB"},
     Operation{0x046, "VIADDMNMX", "DABCp"},
     Operation{0x048, "VIMNMX", "DABp"},
     Operation{0x080, "UMOV", "DB"},
@@ -78,6 +81,7 @@ constexpr std::array operations = {
     Operation{0x0bd, "UFLO", "DB"},
     Operation{0x0bf, "UPOPC", "DB"},
     Operation{0x0cb, "CS2UR", "d"},
+    Operation{0x0cc, "CREDUX", "UA"},
     Operation{0x100, "FLO", "DB"},
     Operation{0x101, "BREV", "DB"},
     Operation{0x102, "FCHK", "ABP"},
@@ -87,7 +91,7 @@ constexpr std::array operations = {
     Operation{0x107, "FRND", "DB"},
     Operation{0x108, "MUFU", "DB"},
     Operation{0x109, "POPC", "DB"},
-    Operation{0x110, "F2F.64", "db"},
+    Operation{0x110, "F2F.64", "DB"},
     Operation{0x111, "F2I.64", "db"},
     Operation{0x112, "I2F.64", "db"},
     Operation{0x113, "FRND.64", "db"},
@@ -110,7 +114,7 @@ constexpr std::array operations = {
     Operation{0x186, "STG", "aS"},
     Operation{0x187, "STL", "AS"},
     Operation{0x188, "STS", "AS"},
-    Operation{0x189, "SHFL", "DABCP"},
+    Operation{0x189, "SHFL", "DATP"},
     Operation{0x18e, "RED", "aS"},
     Operation{0x18f, "CCTL", ""},
     Operation{0x192, "MEMBAR", ""},
@@ -155,7 +159,8 @@ class Operands {
 public:
     Operands(InstructionWord word, const Operation& operation, Instruction& into)
         : word_(word), slots_(operation.slots), into_(into) {
-        const bool uniform = operation.code >= 0x080 && operation.code < 0x100;
+        const bool uniform = operation.code >= 0x080 && operation.code < 0x100 &&
+                             operation.slots.find('U') == operation.slots.npos;
         general_ = uniform ? uniform_base : 0;
         absent_ = uniform ? 63 : 255;
         predicates_ = uniform ? uniform_predicate_base : predicate_base;
@@ -167,6 +172,8 @@ public:
         source('A', 24);
         if (form == 1) source('B', 32);
         source('S', 32);
+        if (form == 1 || form == 2) source('T', 32);
+        if (form == 1) source('T', 64);
         if (c_replaced && has('B') && has('C')) source('B', 64);
         if (!c_replaced) source('C', 64);
         if (form == 6 || form == 7) uniform_source(32);
@@ -222,6 +229,17 @@ void widen_memory_operand(InstructionWord word, const Operation& operation, Inst
     for (int i = 1; i < registers; ++i) into.writes.push_back(first + i);
 }
 
+// Conversions to and from double precision: three in bits 75-76 (result) or 84-85 (operand) means
+// 64 bits.
+void widen_conversion(InstructionWord word, Instruction& into) {
+    if (bits(word, 75, 2) == 3 && !into.writes.empty()) {
+        into.writes.push_back(into.writes.front() + 1);
+    }
+    if (bits(word, 84, 2) == 3 && !into.reads.empty()) {
+        into.reads.push_back(into.reads.front() + 1);
+    }
+}
+
 // In units of 4 bytes from the next instruction; Hopper put its lowest eight bits elsewhere.
 std::int64_t branch_offset(InstructionWord word, int architecture) {
     const auto high = static_cast<std::int64_t>(bits(word, 34, 48) << 16) >> 16;
@@ -239,7 +257,9 @@ std::string multiply_add_name(InstructionWord word) {
 }
 
 std::string full_name(InstructionWord word, const Operation& operation) {
-    if (operation.name == "IMAD") return multiply_add_name(word);
+    const bool extended = bits(word, 74, 1) != 0;  // takes a carry
+    if (operation.name == "IADD3" && extended) return "IADD3.X";
+    if (operation.name == "IMAD") return extended ? "IMAD.X" : multiply_add_name(word);
     if (operation.name != "MUFU") return std::string(operation.name);
     const std::uint64_t function = bits(word, 74, 4);
     return function < unit_functions.size() ? fmt::format("MUFU.{}", unit_functions[function])
@@ -263,7 +283,12 @@ Instruction decode(InstructionWord word, std::int64_t address, int architecture)
     instruction.name = full_name(word, *operation);
     Operands(word, *operation, instruction).read_all();
     widen_memory_operand(word, *operation, instruction);
+    if (operation->name == "F2F.64") widen_conversion(word, instruction);
     if (operation->name == "BRA") {
+        // Hopper's and later uniform form names its predicate in another place.
+        if (architecture >= 90 && bits(word, 9, 3) == 2) {
+            instruction.reads = {uniform_predicate_base + static_cast<int>(bits(word, 24, 3))};
+        }
         instruction.branch_target = address + instruction_bytes + branch_offset(word, architecture);
     }
     const bool special = operation->name == "CS2R" || operation->name == "S2R";

@@ -25,6 +25,15 @@ std::set<std::size_t> loop_control(const std::vector<Instruction>& code, const T
     std::set<std::size_t> control = {loop.last};
     std::vector<int> wanted = code[loop.last].reads;
     if (code[loop.last].guard) wanted.push_back(*code[loop.last].guard);
+    if (wanted.empty() && loop.last > loop.first) {
+        // On some architectures a loop is left by a conditional call that never returns, in front
+        // of an unconditional branch.
+        const Instruction& leave = code[loop.last - 1];
+        if (leave.name == "CALL" && leave.guard) {
+            control.insert(loop.last - 1);
+            wanted.push_back(*leave.guard);
+        }
+    }
     std::size_t comparison = loop.last;
     for (std::size_t i = loop.last; i-- > loop.first;) {
         const bool compares = code[i].name == "ISETP" || code[i].name == "UISETP";

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Rows of THE TABLE that only CUDA can say: their steps are inline PTX in the row itself.
+#pragma once
+
+#include <span>
+
+#include "bench/instruction_table.h"
+
+namespace occupipe::bench {
+
+std::span<const Row> cuda_float_rows();    // 32 and 64 bits
+std::span<const Row> cuda_half_rows();     // 16 bits
+std::span<const Row> cuda_integer_rows();  // 32 and 64 bits, logic, bit fields
+std::span<const Row> cuda_further_rows();  // conversions, comparisons, exchange within a warp
+
+}  // namespace occupipe::bench
