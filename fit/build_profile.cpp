@@ -114,6 +114,7 @@ std::vector<MixFit> fit_mixes(std::span<const Curve> curves,
         members.push_back(&curve);
     }
     std::vector<MixFit> out;
+    out.reserve(order.size());
     const double highest = highest_throughput(subjects);
     for (const auto& pair : order)
         out.push_back(fit_mix(pair.first, pair.second, by_pair.at(pair),

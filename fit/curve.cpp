@@ -168,6 +168,7 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
             it->second.add(row);
         }
     std::vector<Curve> curves;
+    curves.reserve(order.size());
     for (const std::string& subject : order)
         curves.push_back(std::move(builders.at(subject)).finish(subject));
     return curves;

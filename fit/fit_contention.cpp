@@ -80,38 +80,44 @@ LeastSquaresSummary fit_from_starts(std::span<const OccupancyPoint> points, Cont
     return best;
 }
 
-ContentionLawFit fit_one(std::span<const OccupancyPoint> points, ContentionLaw law) {
-    constexpr std::array<std::size_t, contention_law_count> free{2, 3, 4};
-    const std::size_t k = free[static_cast<std::size_t>(law)];
-    const double n = static_cast<double>(points.size());
-    ContentionLawFit out;
-    // First without clipping anything, then at 1.345 robust standard deviations.
-    LeastSquaresSummary fit = fit_from_starts(points, law, 1.0);
-    if (!fit.converged) return out;
+double robust_clip(const std::vector<double>& residuals) {
     std::vector<double> away;
-    for (const double r : fit.residuals) away.push_back(std::abs(r));
-    const double clip = 1.345 * std::max(1.4826 * median(away), 1e-4);
-    fit = fit_from_starts(points, law, clip);
-    if (!fit.converged) return out;
-    double sum = 0;
-    double robust = 0;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        out.predicted.push_back(throughput_at(fit.parameters, points[i].warps));
-        sum += std::abs(out.predicted[i] / points[i].throughput - 1);
-        robust += std::pow(std::clamp(fit.residuals[i], -clip, clip), 2);
+    away.reserve(residuals.size());
+    for (const double r : residuals) away.push_back(std::abs(r));
+    return 1.345 * std::max(1.4826 * median(std::move(away)), 1e-4);
+}
+
+// A plateau that no point reaches is an extrapolation, a bow that none shows likewise.
+void mark_bounds(std::span<const OccupancyPoint> points, ContentionLawFit& out) {
+    const auto [low, high] = std::minmax_element(
+        points.begin(), points.end(),
+        [](const OccupancyPoint& a, const OccupancyPoint& b) { return a.warps < b.warps; });
+    const double ridge = out.unloaded.value / (1 - out.growth.value);
+    if (high->warps < ridge) {
+        Estimate bound;
+        for (const OccupancyPoint& p : points) bound.value = std::max(bound.value, p.throughput);
+        bound.identifiable = false;
+        bound.note = "lower bound: the highest throughput seen; no plateau reached";
+        out.saturated = bound;
     }
-    out.ok = true;
-    out.mean_relative_error = sum / n;
-    // Unknown variance: n·log(σ̂²) in the place of twice the log likelihood; σ counts as a
-    // parameter. A fit to a part in ten thousand is as good as one can tell.
-    out.criterion = aicc(n * std::log(std::max(robust / n, 1e-8)), k + 1, points.size());
-    const double variance = huber_variance(fit.residuals, clip, k).value_or(0);
+    if (low->warps > ridge) {
+        const std::string note = "upper bound: saturated at every point";
+        out.unloaded = {.value = low->warps, .std_error = {}, .identifiable = false, .note = note};
+        out.growth = {.value = 1, .std_error = {}, .identifiable = false, .note = note};
+    }
+}
+
+void fill_estimates(const LeastSquaresSummary& fit, double clip, std::size_t free,
+                    ContentionLawFit& out) {
+    const double n = static_cast<double>(fit.residuals.size());
+    const double variance = huber_variance(fit.residuals, clip, free).value_or(0);
+    const double widen = interval_factor(std::max(n - static_cast<double>(free), 1.0));
     const auto estimate = [&](Parameter parameter, double value, double scale) {
         Estimate e;
         e.value = value;
         if (fit.covariance && variance > 0)
             e.std_error =
-                scale * interval_factor(n - static_cast<double>(k)) *
+                scale * widen *
                 std::sqrt((*fit.covariance)[parameter * parameter_count + parameter] * variance);
         return e;
     };
@@ -121,27 +127,31 @@ ContentionLawFit fit_one(std::span<const OccupancyPoint> points, ContentionLaw l
     out.unloaded = estimate(log_unloaded, unloaded, unloaded);
     out.growth = estimate(growth, fit.parameters[growth], 1);
     out.knee = estimate(knee, fit.parameters[knee], 1);
-    // A plateau that no point reaches is an extrapolation, a bow that none shows likewise.
-    const auto [low, high] = std::minmax_element(
-        points.begin(), points.end(),
-        [](const OccupancyPoint& a, const OccupancyPoint& b) { return a.warps < b.warps; });
-    const double ridge = unloaded / (1 - out.growth.value);
-    if (high->warps < ridge) {
-        out.saturated.identifiable = false;
-        out.saturated.note = "lower bound: the highest throughput seen; no plateau reached";
-        out.saturated.value = 0;
-        for (const OccupancyPoint& p : points)
-            out.saturated.value = std::max(out.saturated.value, p.throughput);
-        out.saturated.std_error.reset();
+}
+
+ContentionLawFit fit_one(std::span<const OccupancyPoint> points, ContentionLaw law) {
+    constexpr std::array<std::size_t, contention_law_count> free{2, 3, 4};
+    const std::size_t k = free[static_cast<std::size_t>(law)];
+    const double n = static_cast<double>(points.size());
+    ContentionLawFit out;
+    // First without clipping anything, then at 1.345 robust standard deviations.
+    LeastSquaresSummary fit = fit_from_starts(points, law, 1.0);
+    if (!fit.converged) return out;
+    const double clip = robust_clip(fit.residuals);
+    fit = fit_from_starts(points, law, clip);
+    if (!fit.converged) return out;
+    out.ok = true;
+    double robust = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        out.predicted.push_back(throughput_at(fit.parameters, points[i].warps));
+        out.mean_relative_error += std::abs(out.predicted[i] / points[i].throughput - 1) / n;
+        robust += std::pow(std::clamp(fit.residuals[i], -clip, clip), 2);
     }
-    if (low->warps > ridge) {
-        out.unloaded.identifiable = out.growth.identifiable = false;
-        out.unloaded.note = out.growth.note = "upper bound: saturated at every point";
-        out.unloaded.value = low->warps;
-        out.growth.value = 1;
-        out.unloaded.std_error.reset();
-        out.growth.std_error.reset();
-    }
+    // Unknown variance: n·log(σ̂²) in the place of twice the log likelihood; σ counts as a
+    // parameter. A fit to a part in ten thousand is as good as one can tell.
+    out.criterion = aicc(n * std::log(std::max(robust / n, 1e-8)), k + 1, points.size());
+    fill_estimates(fit, clip, k, out);
+    mark_bounds(points, out);
     return out;
 }
 

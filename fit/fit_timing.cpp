@@ -188,6 +188,7 @@ std::optional<double> Fitter::runs_over_in_flight(const std::vector<double>& res
         return in_flight(a) < in_flight(b);
     });
     std::vector<double> ordered;
+    ordered.reserve(order.size());
     for (const std::size_t i : order) ordered.push_back(residuals[i]);
     return runs_z(ordered);
 }
