@@ -59,14 +59,13 @@ void relocate(std::vector<std::byte>& table, cu::DevicePointer base) {
 
 template <typename T>
 void check_values(std::span<const std::byte> bytes, bool real) {
-    T poisoned;
-    std::memset(&poisoned, poison, sizeof poisoned);
     for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
-        T value;
-        std::memcpy(&value, &bytes[i], sizeof value);
-        if (std::memcmp(&value, &poisoned, sizeof value) == 0) {
+        const std::span<const std::byte> one = bytes.subspan(i, sizeof(T));
+        if (std::ranges::count(one, std::byte{poison}) == sizeof(T)) {
             throw DeviceError(fmt::format("CUDA: thread {} left no result", i / sizeof(T)));
         }
+        T value;
+        std::memcpy(&value, one.data(), sizeof value);
         if (real && !std::isfinite(static_cast<double>(value))) {
             throw DeviceError(
                 fmt::format("CUDA: thread {}'s result is not finite: the chain left "

@@ -199,6 +199,7 @@ private:
 
 std::string list(const std::map<std::string, int>& counts) {
     std::vector<std::string> parts;
+    parts.reserve(counts.size());
     for (const auto& [name, number] : counts) parts.push_back(fmt::format("{} {}", number, name));
     return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
 }

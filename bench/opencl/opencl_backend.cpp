@@ -67,7 +67,10 @@ public:
     std::optional<std::string> unsupported(const Row& row) const override {
         const std::string macro =
             "#define " + std::string(row.step.substr(0, row.step.find('(') + 1));
-        if (prelude().find(macro) == std::string::npos) return "OpenCL C has no such operation";
+        if (prelude().find(macro) == std::string::npos) {
+            return row.step.starts_with("OP_") ? "the table has it as inline PTX only"
+                                               : "OpenCL C has no such operation";
+        }
         if (row.type == DataType::f64 && device_.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0) {
             return "the device has no double precision";
         }

@@ -79,7 +79,7 @@ TEST_P(EveryRow, RunsAndStoresFiniteResults) {
     const Row& row = *GetParam();
     if (const auto reason = pocl().backend->unsupported(row)) {
         EXPECT_TRUE(row.id.find(".ftz.") != std::string_view::npos ||
-                    row.pattern == Pattern::barrier)
+                    row.pattern == Pattern::barrier || row.step.starts_with("OP_"))  // inline PTX
             << row.id << ": " << *reason;
         return;
     }
