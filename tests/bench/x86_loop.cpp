@@ -24,7 +24,6 @@ std::string output_of(const std::string& command) {
 
 struct Instruction {
     unsigned long address = 0;
-    std::string mnemonic;
     std::string text;
     unsigned long target = 0;  // of a jump
 };
@@ -39,9 +38,10 @@ std::vector<Instruction> disassemble(const std::filesystem::path& object) {
         std::istringstream words(line.substr(static_cast<std::size_t>(used)));
         Instruction instruction{.address = address};
         std::string operand;
-        words >> instruction.mnemonic >> operand;
-        instruction.text = line.substr(static_cast<std::size_t>(used));
-        if (instruction.mnemonic.starts_with("j"))
+        std::string mnemonic;
+        words >> mnemonic >> operand;
+        instruction.text = mnemonic + " " + operand;
+        if (mnemonic.starts_with("j"))
             instruction.target = std::strtoul(operand.c_str(), nullptr, 16);
         code.push_back(instruction);
     }
@@ -50,12 +50,12 @@ std::vector<Instruction> disassemble(const std::filesystem::path& object) {
 
 }  // namespace
 
-int MachineLoop::count(const std::string& mnemonic_pattern) const {
+int MachineLoop::count(const std::string& mnemonic_pattern, const std::string& operand) const {
     const std::regex pattern(mnemonic_pattern);
-    int total = 0;
-    for (const auto& [mnemonic, n] : mnemonics)
-        total += std::regex_match(mnemonic, pattern) ? n : 0;
-    return total;
+    return static_cast<int>(std::ranges::count_if(instructions, [&](const std::string& text) {
+        return std::regex_match(text.substr(0, text.find(' ')), pattern) &&
+               text.find(operand) != std::string::npos;
+    }));
 }
 
 std::vector<MachineLoop> loops_of(const std::filesystem::path& shared_object) {
@@ -66,7 +66,6 @@ std::vector<MachineLoop> loops_of(const std::filesystem::path& shared_object) {
         MachineLoop loop;
         for (const Instruction& instruction : code) {
             if (instruction.address < jump.target || instruction.address > jump.address) continue;
-            ++loop.mnemonics[instruction.mnemonic];
             loop.instructions.push_back(instruction.text);
         }
         loops.push_back(std::move(loop));

@@ -3,18 +3,17 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
 namespace occupipe::bench::testing {
 
 struct MachineLoop {
-    std::map<std::string, int> mnemonics;   // in the loop, how often each
-    std::vector<std::string> instructions;  // as objdump prints them
+    std::vector<std::string> instructions;  // "vaddss %xmm1,%xmm0,%xmm0", blanks made one
 
-    // Instructions whose whole mnemonic matches the regular expression.
-    int count(const std::string& mnemonic_pattern) const;
+    // Instructions whose mnemonic matches the regular expression as a whole and whose operands
+    // contain `operand`.
+    int count(const std::string& mnemonic_pattern, const std::string& operand = "") const;
 };
 
 // Disassembles a shared object with objdump; all loops: from a backward jump's target to the jump.
