@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
@@ -92,10 +93,14 @@ void set_counters(benchmark::State& state, const PlannedPoint& point, const Obse
     if (point.plan.second) set("beta", point.plan.beta);
 }
 
+// `failure` lives as long as the point: a point whose first repetition failed is failed. (Google
+// Benchmark 1.7.1 takes its statistics from the first repetition's report, and crashes when that
+// one is an error and two later ones are not.)
 void run_point(benchmark::State& state, Sampler& sampler, const PlannedPoint& point,
-               const std::atomic<bool>* stop) {
-    if (stop && *stop) {
-        state.SkipWithError(interrupted);
+               const std::atomic<bool>* stop, std::string& failure) {
+    if (failure.empty() && stop && *stop) failure = interrupted;
+    if (!failure.empty()) {
+        state.SkipWithError(failure.c_str());
         return;
     }
     for ([[maybe_unused]] const auto _ : state) {
@@ -104,7 +109,8 @@ void run_point(benchmark::State& state, Sampler& sampler, const PlannedPoint& po
             state.SetIterationTime(seen.seconds);
             set_counters(state, point, seen);
         } catch (const DeviceError& error) {
-            state.SkipWithError(error.what());
+            failure = error.what();
+            state.SkipWithError(failure.c_str());
             break;
         }
     }
@@ -129,10 +135,10 @@ std::string journal_key(const Backend& backend, const SweepPlan& sweep) {
 }
 
 void initialise_library(const std::vector<std::string>& flags) {
-    std::vector<std::string> words = {"occupipe"};
-    words.insert(words.end(), flags.begin(), flags.end());
-    std::vector<char*> arguments;
-    arguments.reserve(words.size());
+    static std::string program = "occupipe";  // the library keeps a pointer to it
+    std::vector<std::string> words = flags;
+    std::vector<char*> arguments = {program.data()};
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     int count = static_cast<int>(arguments.size());
     benchmark::Initialize(&count, arguments.data());
@@ -217,9 +223,9 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
             continue;
         }
         auto* registered = benchmark::RegisterBenchmark(
-            point->name().c_str(), [&sampler, point, stop = options.stop](benchmark::State& state) {
-                run_point(state, sampler, *point, stop);
-            });
+            point->name().c_str(),
+            [&sampler, point, stop = options.stop, failure = std::make_shared<std::string>()](
+                benchmark::State& state) { run_point(state, sampler, *point, stop, *failure); });
         registered->UseManualTime()->Iterations(1);
         if (!sets_repetitions(options.benchmark_flags)) registered->Repetitions(sweep.repetitions);
     }

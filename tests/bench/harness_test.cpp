@@ -108,6 +108,27 @@ TEST(Harness, AFailedLaunchIsARowWithItsReason) {
     }
 }
 
+TEST(Harness, APointWhoseFirstRepetitionFailsIsFailedAndTheNextOnesAreNot) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    backend.facts_.model = true;  // no warm-up launch
+    const auto good = backend.answer;
+    int launches = 0;
+    backend.answer = [&](const LaunchRequest& request) {
+        if (launches++ == 0) throw DeviceError("fake: launch: OUT_OF_COFFEE");
+        return good(request);
+    };
+    const auto result =
+        run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}),
+                  {.output = folder.path / "m.json"});
+    EXPECT_EQ(result.failed, 1u);
+    int failed = 0;
+    for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {
+        failed += row.error ? 1 : 0;
+    }
+    EXPECT_EQ(failed, 5);
+}
+
 TEST(Harness, CyclesFollowFromTheWitnessedClockWhereTheDeviceHasNoCounter) {
     const TemporaryFolder folder;
     FakeBackend backend;
