@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/commands.h"
+#include "cli/explain.h"
 #include "cli/launch_options.h"
 #include "cli/prediction_output.h"
 #include "cli/what_if.h"
@@ -26,6 +27,7 @@ constexpr const char* footer =
     "1300\n"
     "  occupipe predict k.yaml --profile p.yaml --model all --occupancy all --csv\n"
     "  occupipe predict k.yaml --profile p.yaml --set fma.f32.latency=8 --set issue.limit=2\n"
+    "  occupipe predict k.yaml --profile p.yaml --stalls --timeline --sensitivity\n"
     "Without --groups and without a launch in the kernel file, each core runs as many groups as "
     "it\n"
     "holds at once. 'limited by' names the subsystem, 'issue' or 'latency' that binds the run.";
@@ -40,6 +42,7 @@ struct Options {
     std::vector<std::string> what_ifs;
     bool json = false;
     bool csv = false;
+    ExplainOptions explain;
 };
 
 std::vector<const Model*> chosen_models(const std::vector<std::string>& names) {
@@ -97,10 +100,23 @@ void predict(const Options& options) {
         set.predictions[i] =
             model.predict(profile, kernel, shapes[i % shapes.size()], model_options);
     });
-    if (options.json)
-        fmt::print("{}\n", to_json(set).dump(2));
-    else
-        fmt::print("{}", options.csv ? to_csv(set) : to_text(set));
+    Explanation why;
+    if (options.explain.any()) {
+        if (shapes.size() > 1)
+            throw InputError(
+                "--stalls, --timeline, --svg, --trace, --sensitivity and "
+                "--uncertainty explain one launch; choose one --occupancy");
+        why = explain(profile, kernel, shapes[0],
+                      {.policy = model_options.policy, .order = model_options.order},
+                      options.explain);
+    }
+    if (options.json) {
+        nlohmann::ordered_json json = to_json(set);
+        json.update(why.json);
+        fmt::print("{}\n", json.dump(2));
+    } else {
+        fmt::print("{}{}", options.csv ? to_csv(set) : to_text(set), why.text);
+    }
 }
 
 }  // namespace
@@ -153,6 +169,7 @@ void add_predict(CLI::App& app) {
         ->allow_extra_args(false);
     auto* const json = command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
+    add_explain_options(*command, options->explain);
     command->callback([options] { predict(*options); });
 }
 

@@ -17,6 +17,7 @@ bool Engine::step() {
         if (next == CompletionQueue::never) return false;
         throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
     }
+    if (observer_) report_waits(next);
     state_.now = next;
     if (next == state_.next_completion) pop_due();
     if (!finished_slots_.empty()) retire_finished_groups();
@@ -150,6 +151,7 @@ inline void Engine::issue(std::int32_t warp, std::int32_t stream) {
         ++state_.port_issues[w.scheduler];
     }
     ++state_.issued_total;
+    if (observer_) report_issue(warp, stream);
     if (s.barrier_channel >= 0) {
         arrive_at_barrier(warp, stream);
     } else {
@@ -266,6 +268,8 @@ inline void Engine::pop_due() {
 inline void Engine::complete(const CompletionEvent& event, const QueueKind& kind) {
     const std::int32_t warp = event.warp;
     const Warp& w = warps_[warp];
+    if (observer_ && kind.completes)
+        observer_->completed({event.time, warp, event.stream, w.heads[event.stream].completed});
     if (kind.completes) {
         const ProgramLayout::Stream& s = w.streams[event.stream];
         const std::int64_t completed = ++w.heads[event.stream].completed;
@@ -312,6 +316,7 @@ void Engine::launch_group(std::int32_t slot) {
     state_.group[slot] = state_.launched++;
     state_.unfinished[slot] = layout_.group_instructions;
     state_.age_order.push_back(slot);
+    if (observer_) observer_->group_started({state_.now, slot, state_.group[slot]});
     const std::int32_t channels = layout_.barrier_channels;
     std::fill_n(state_.barriers_released.begin() + slot * channels, channels, 0);
     std::fill_n(state_.barrier_arrivals.begin() + slot * channels, channels, 0);

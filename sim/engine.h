@@ -6,6 +6,7 @@
 
 #include "sim/core_layout.h"
 #include "sim/core_state.h"
+#include "sim/observer.h"
 
 namespace occupipe::sim {
 
@@ -13,7 +14,8 @@ namespace occupipe::sim {
 // change it consistently, between two steps. The layout must outlive it.
 class Engine {
 public:
-    explicit Engine(const CoreLayout& layout);
+    // The observer, if there is one, must outlive the engine.
+    explicit Engine(const CoreLayout& layout, Observer* observer = nullptr);
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
@@ -65,6 +67,14 @@ private:
     void advance_in_order(std::int32_t warp, std::int32_t stream);
     static std::int32_t following(const Warp& warp, std::int32_t stream);
 
+    // What an observer is told (engine_events.cpp).
+    void report_issue(std::int32_t warp, std::int32_t stream) const;
+    void report_waits(std::int64_t until) const;
+    Wait wait_of(std::int32_t warp) const;
+    bool is_outstanding(std::int32_t warp) const;
+    Wait wait_of_ready(const Warp& warp, std::int32_t stream) const;
+    static Wait wait_of_blocked(const Warp& warp, std::int32_t stream, const Machine& machine);
+
     void push(std::int32_t queue, std::int32_t warp, std::int32_t stream);
     void pop_due();
     void complete(const CompletionEvent& event, const QueueKind& kind);
@@ -80,6 +90,7 @@ private:
     }
 
     const CoreLayout& layout_;
+    Observer* observer_;
     CoreState state_;
     std::vector<Warp> warps_;
     std::int32_t schedulers_;

@@ -37,8 +37,9 @@ CoreState::CoreState(const CoreLayout& layout) {
     port_issues.resize(schedulers);
 }
 
-Engine::Engine(const CoreLayout& layout)
+Engine::Engine(const CoreLayout& layout, Observer* observer)
     : layout_(layout),
+      observer_(observer),
       state_(layout),
       schedulers_(layout.machine.schedulers),
       subsystems_(static_cast<std::int32_t>(layout.machine.subsystems.size())),
@@ -67,6 +68,7 @@ Engine::Engine(const CoreLayout& layout)
 void Engine::retire_finished_groups() {
     std::sort(finished_slots_.begin(), finished_slots_.end());
     for (const std::int32_t slot : finished_slots_) {
+        if (observer_) observer_->group_ended({state_.now, slot, state_.group[slot]});
         state_.group[slot] = no_group;
         std::erase(state_.age_order, slot);
         if (layout_.policy == Policy::gto) forget_last_warp(slot);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/kernel.h"
@@ -49,8 +50,9 @@ struct LoopProgram {
         std::int32_t last = 0;
         std::int64_t length = 0;  // instructions of one iteration
     };
-    std::vector<Stream> streams;  // in text order
-    std::vector<Edge> edges;      // by user
+    std::vector<Stream> streams;   // in text order
+    std::vector<std::string> ids;  // per stream: the instruction's in the kernel file
+    std::vector<Edge> edges;       // by user
     std::vector<std::int32_t> users;
     std::vector<Loop> loops;
     std::int64_t instructions = 0;  // that one warp executes

@@ -37,7 +37,8 @@ private:
                 const auto& text = std::get<KernelInstruction>(item);
                 index_[text.id] = static_cast<std::int32_t>(texts_.size());
                 texts_.push_back(&text);
-                tree_.instructions.push_back({machine_.find_op(text.op, text.kind), path_, {}});
+                tree_.instructions.push_back(
+                    {text.id, machine_.find_op(text.op, text.kind), path_, {}});
             }
         }
     }
@@ -162,6 +163,7 @@ private:
             stream.instances *= out_.program.loops[l].count;
         stream_of_[instruction].push_back(static_cast<std::int32_t>(out_.program.streams.size()));
         out_.program.streams.push_back(stream);
+        out_.program.ids.push_back(tree_.instructions[instruction].id);
         instruction_of_.push_back(instruction);
         iterations_of_.push_back(iteration_);
     }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "sim/loop_program.h"
@@ -18,6 +19,7 @@ struct ProgramTree {
         std::int32_t common_loop = -1;  // innermost loop that holds both
     };
     struct Instruction {
+        std::string id;
         std::int32_t op = 0;
         std::vector<std::int32_t> loops;  // that hold it, outermost first
         std::vector<Dependence> after;

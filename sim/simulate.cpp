@@ -42,6 +42,22 @@ SimulationResult result_of(const CoreLayout& layout, const CoreState& state) {
     return result;
 }
 
+SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
+                     sim::Observer* observer) {
+    sim::Engine engine(layout, observer);
+    sim::PeriodDetector periods(layout);
+    const bool detect_periods = options.detect_periods && !observer;
+    while (engine.step()) {
+        if (detect_periods) periods.observe(engine.state());
+        if (engine.state().issued_total - periods.skipped() > options.max_simulated)
+            throw InputError(fmt::format("no answer after {} simulated instructions",
+                                         engine.state().issued_total - periods.skipped()));
+    }
+    SimulationResult result = result_of(layout, engine.state());
+    result.simulated = result.issued - periods.skipped();
+    return result;
+}
+
 }  // namespace
 
 std::optional<Policy> parse_policy(std::string_view name) {
@@ -60,16 +76,15 @@ std::optional<Order> parse_order(std::string_view name) {
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options) {
     const CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
-    sim::Engine engine(layout);
-    sim::PeriodDetector periods(layout);
-    while (engine.step()) {
-        if (options.detect_periods) periods.observe(engine.state());
-        if (engine.state().issued_total - periods.skipped() > options.max_simulated)
-            throw InputError(fmt::format("no answer after {} simulated instructions",
-                                         engine.state().issued_total - periods.skipped()));
-    }
-    SimulationResult result = result_of(layout, engine.state());
-    result.simulated = result.issued - periods.skipped();
+    return run(layout, options, nullptr);
+}
+
+SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                          const SimulationOptions& options, sim::Observer& observer) {
+    const CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+    observer.started(layout);
+    SimulationResult result = run(layout, options, &observer);
+    observer.ended(result.ticks);
     return result;
 }
 

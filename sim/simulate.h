@@ -16,6 +16,10 @@
 
 namespace occupipe {
 
+namespace sim {
+class Observer;
+}
+
 // Which warp issues first when several can.
 enum class Policy {
     lrr,     // loose round robin: a ring over the warps, starting after the one that issued last
@@ -55,5 +59,9 @@ struct SimulationResult {
 // barrier is not reached by every warp of a group, or when sizes or times exceed what can be run.
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options = {});
+
+// The same, telling `observer` all that happens; nothing is skipped then.
+SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                          const SimulationOptions& options, sim::Observer& observer);
 
 }  // namespace occupipe

@@ -5,6 +5,8 @@ target_link_libraries(occupipe_sim_test_support PUBLIC occupipe::sim occupipe::c
 occupipe_test(sim_unit_test KIND unit
     SOURCES sim/known_answers_test.cpp sim/not_modelled_test.cpp sim/parts_test.cpp sim/period_test.cpp sim/policy_test.cpp sim/refusal_test.cpp sim/ticks_test.cpp
     LINK occupipe::sim occupipe::core)
+occupipe_test(sim_explain_test KIND unit SOURCES sim/explain_test.cpp
+    LINK occupipe_sim_test_support occupipe::sim occupipe::core nlohmann_json::nlohmann_json)
 occupipe_test(sim_property_test KIND property SOURCES sim/property_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp

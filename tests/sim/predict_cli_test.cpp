@@ -129,6 +129,16 @@ TEST(Predict, PrintsATableAndCsv) {
     EXPECT_EQ(csv.out.substr(0, 18), "model,group_warps,");
 }
 
+TEST(Predict, AddsReportsToTextAndJson) {
+    const auto json = predict_json({mix, "--profile", gtx, "--stalls", "--sensitivity"});
+    double sum = 0;
+    for (const auto& row : json["stalls"]) sum += row["share"].get<double>();
+    EXPECT_NEAR(sum, 1, 1e-9);
+    EXPECT_EQ(json["sensitivity"][0]["name"], "fma.f32 Λ");
+    const Outcome text = occupipe({"predict", mix, "--profile", gtx, "--timeline"});
+    EXPECT_NE(text.out.find("g0 w0 a1[0]"), std::string::npos) << text.out;
+}
+
 TEST(Predict, WarnsOfValuesThatWereNotDetermined) {
     const File profile("weak.yaml", R"(format: occupipe-profile/1
 device: {name: weak}
@@ -197,6 +207,12 @@ TEST(Predict, RefusesBadCommandLines) {
         {mix, "--profile", gtx, "--set", "latency=2"},
         {mix, "--profile", gtx, "--json", "--csv"},
         {mix, "--profile", gtx, "--frobnicate"},
+        {mix, "--profile", gtx, "--stalls", "--occupancy", "1-4"},
+        {mix, "--profile", gtx, "--timeline", "--window", "0"},
+        {mix, "--profile", gtx, "--svg", gtx},
+        {mix, "--profile", gtx, "--trace", gtx},
+        {mix, "--profile", gtx, "--uncertainty"},
+        {mix, "--profile", gtx, "--uncertainty", "-5"},
     };
     for (std::vector<std::string> arguments : bad) {
         arguments.insert(arguments.begin(), "predict");

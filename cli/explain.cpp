@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "cli/explain.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/text_table.h"
+#include "core/files.h"
+#include "sim/sensitivity.h"
+#include "sim/views/stalls.h"
+#include "sim/views/timeline.h"
+#include "sim/views/trace.h"
+
+namespace occupipe::cli {
+namespace {
+
+void add_stalls(Explanation& out, const sim::StallView& view) {
+    TextTable table{{"share", "because of", "waiting", "for"},
+                    {Align::right, Align::left, Align::left, Align::left},
+                    {}};
+    out.json["stalls"] = nlohmann::ordered_json::array();
+    for (const sim::StallRow& row : view.rows()) {
+        const std::string reason(to_string(row.reason));
+        table.rows.push_back(
+            {fmt::format("{:.2f} %", 100 * row.share), reason, row.waiting, row.on});
+        nlohmann::ordered_json entry = {{"share", row.share}, {"reason", reason}};
+        if (!row.waiting.empty()) entry["waiting"] = row.waiting;
+        if (!row.on.empty()) entry["for"] = row.on;
+        out.json["stalls"].push_back(entry);
+    }
+    out.text += "\nWhere the warps' time goes (issuing itself takes none):\n" + plain_text(table);
+}
+
+void add_sensitivity(Explanation& out, const std::vector<Sensitivity>& rows) {
+    TextTable table{
+        {"10 % better", "cycles", "saved"}, {Align::left, Align::right, Align::right}, {}};
+    out.json["sensitivity"] = nlohmann::ordered_json::array();
+    for (const Sensitivity& row : rows) {
+        const double share = row.gain / (row.cycles + row.gain);
+        table.rows.push_back(
+            {row.name, fmt::format("{:.10g}", row.cycles), fmt::format("{:.2f} %", 100 * share)});
+        out.json["sensitivity"].push_back(
+            {{"name", row.name}, {"cycles", row.cycles}, {"gain", row.gain}});
+    }
+    out.text += "\nWhat would help:\n" + plain_text(table);
+}
+
+void add_uncertainty(Explanation& out, const Uncertainty& u, const GpuProfile& profile) {
+    out.json["uncertainty"] = {{"draws", u.draws},
+                               {"median_cycles", u.median},
+                               {"low_cycles", u.low},
+                               {"high_cycles", u.high},
+                               {"coverage", 0.95}};
+    out.text += fmt::format(
+        "\nFrom the standard errors of the profile's values ({} draws): {:.10g} cycles, 95 % "
+        "between "
+        "{:.10g} and {:.10g} ({:.4g} to {:.4g} us)\n",
+        u.draws, u.median, u.low, u.high, u.low / profile.clock_hz * 1e6,
+        u.high / profile.clock_hz * 1e6);
+}
+
+}  // namespace
+
+void add_explain_options(CLI::App& command, ExplainOptions& options) {
+    constexpr const char* group = "Why (simulates one launch)";
+    command
+        .add_flag("--stalls", options.stalls,
+                  "Where the warps' time goes, by reason and instruction; sums to 100 %")
+        ->group(group);
+    command
+        .add_flag("--timeline", options.timeline,
+                  "The first cycles as text: D issued, = under way, E result there")
+        ->group(group);
+    command
+        .add_option("--svg", options.svg,
+                    "Draw the first cycles: a row per subsystem, solid for λ, pale until Λ")
+        ->type_name("FILE")
+        ->group(group);
+    command
+        .add_option("--trace", options.trace,
+                    "Write the first cycles as a Chrome trace (chrome://tracing, ui.perfetto.dev)")
+        ->type_name("FILE")
+        ->group(group);
+    command
+        .add_option("--window", options.window, "Cycles that --timeline, --svg and --trace cover")
+        ->check(CLI::Range(1.0, 1e6))
+        ->capture_default_str()
+        ->type_name("CYCLES")
+        ->group(group);
+    command
+        .add_flag("--sensitivity", options.sensitivity,
+                  "Cycles saved if each λ, Λ and the issue limit were 10 % better, ranked")
+        ->group(group);
+    command
+        .add_option("--uncertainty", options.uncertainty,
+                    "Prediction interval from that many draws of the profile's standard errors "
+                    "(1000 if no number is given)")
+        ->expected(0, 1)
+        ->default_str("1000")
+        ->check(CLI::Range(1, 1'000'000))
+        ->type_name("DRAWS")
+        ->group(group);
+    command.add_option("--seed", options.seed, "Seed of --uncertainty")
+        ->capture_default_str()
+        ->type_name("N")
+        ->group(group);
+    command.add_flag("--force", options.force, "Overwrite files")->group(group);
+}
+
+Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                    const SimulationOptions& simulation, const ExplainOptions& options) {
+    Explanation out;
+    if (options.stalls) {
+        sim::StallView view;
+        simulate(profile, kernel, launch, simulation, view);
+        add_stalls(out, view);
+    }
+    if (options.timeline || !options.svg.empty() || !options.trace.empty()) {
+        sim::TimelineView view(options.window);
+        simulate(profile, kernel, launch, simulation, view);
+        const Overwrite overwrite = options.force ? Overwrite::yes : Overwrite::no;
+        if (options.timeline) {
+            const std::string text = sim::timeline_text(view);
+            out.json["timeline"] = text;
+            out.text += "\n" + text;
+        }
+        if (!options.svg.empty()) write_text_file(options.svg, sim::timeline_svg(view), overwrite);
+        if (!options.trace.empty())
+            write_text_file(options.trace, sim::chrome_trace(view), overwrite);
+    }
+    if (options.sensitivity)
+        add_sensitivity(out, sensitivities(profile, kernel, launch, simulation));
+    if (options.uncertainty)
+        add_uncertainty(
+            out,
+            uncertainty(profile, kernel, launch, simulation, *options.uncertainty, options.seed),
+            profile);
+    return out;
+}
+
+}  // namespace occupipe::cli

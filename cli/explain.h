@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The reports of `predict` that say why: stalls, timeline, trace, sensitivity, uncertainty.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "core/gpu_profile.h"
+#include "core/kernel.h"
+#include "core/launch.h"
+#include "sim/simulate.h"
+
+namespace CLI {
+class App;
+}
+
+namespace occupipe::cli {
+
+struct ExplainOptions {
+    bool stalls = false;
+    bool timeline = false;
+    std::string svg;  // file names; empty = none
+    std::string trace;
+    double window = 100;  // cycles of the timeline, the drawing and the trace
+    bool sensitivity = false;
+    std::optional<int> uncertainty;  // draws
+    std::uint64_t seed = 1;
+    bool force = false;
+
+    bool any() const {
+        return stalls || timeline || !svg.empty() || !trace.empty() || sensitivity || uncertainty;
+    }
+};
+
+void add_explain_options(CLI::App& command, ExplainOptions& options);
+
+// The reports that were asked for, as text and as further keys of the prediction's JSON.
+struct Explanation {
+    std::string text;
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+};
+
+// Simulates one launch; writes the files that were asked for.
+Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                    const SimulationOptions& simulation, const ExplainOptions& options);
+
+}  // namespace occupipe::cli

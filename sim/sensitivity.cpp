@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "sim/sensitivity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "core/error.h"
+#include "sim/machine.h"
+#include "sim/parallel.h"
+
+namespace occupipe {
+namespace {
+
+constexpr double better = 0.1;
+
+std::set<std::string> used_ops(const GpuProfile& profile, const Kernel& kernel) {
+    std::set<std::string> names;
+    for (const sim::MachineOp& op : sim::build_machine(profile, kernel).ops) names.insert(op.name);
+    return names;
+}
+
+// Twelve digits, so that 0.9 · 0.1 is 0.09 and times stay short decimals.
+double tidy(double value) {
+    const double scale = std::pow(10, 11 - std::floor(std::log10(value)));
+    return std::round(value * scale) / scale;
+}
+
+double draw(double value, double std_error, std::mt19937_64& random) {
+    std::normal_distribution<double> distribution(value, std_error);
+    while (true) {
+        const double drawn = std::round(distribution(random) * 1e6) / 1e6;
+        if (drawn > 0) return drawn;
+    }
+}
+
+bool draw(Estimate& estimate, std::mt19937_64& random) {
+    if (!estimate.std_error || *estimate.std_error <= 0) return false;
+    estimate.value = draw(estimate.value, *estimate.std_error, random);
+    return true;
+}
+
+// False when nothing had a standard error.
+bool draw_profile(GpuProfile& profile, const std::set<std::string>& ops, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    bool any = false;
+    for (const std::string& op : ops) {
+        InstructionTiming& timing = *profile.find_instruction(op);
+        any |= draw(timing.cpi, random);
+        any |= draw(timing.latency, random);
+    }
+    if (profile.issue.limit && profile.issue.limit_std_error &&
+        *profile.issue.limit_std_error > 0) {
+        *profile.issue.limit = draw(*profile.issue.limit, *profile.issue.limit_std_error, random);
+        any = true;
+    }
+    return any;
+}
+
+// Linear interpolation between order statistics.
+double quantile(const std::vector<double>& sorted, double q) {
+    const double at = q * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (at - std::floor(at)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& kernel,
+                                       const Launch& launch, const SimulationOptions& options) {
+    std::vector<Sensitivity> rows;
+    std::vector<GpuProfile> changed;
+    for (const std::string& op : used_ops(profile, kernel)) {
+        rows.push_back({.name = op + " λ"});
+        changed.push_back(profile);
+        Estimate& cpi = changed.back().find_instruction(op)->cpi;
+        cpi.value = tidy(cpi.value * (1 - better));
+        rows.push_back({.name = op + " Λ"});
+        changed.push_back(profile);
+        Estimate& latency = changed.back().find_instruction(op)->latency;
+        latency.value = tidy(latency.value * (1 - better));
+    }
+    if (profile.issue.limit) {
+        rows.push_back({.name = "issue limit"});
+        changed.push_back(profile);
+        changed.back().issue.limit = tidy(*profile.issue.limit * (1 + better));
+    }
+    const double now = simulate(profile, kernel, launch, options).cycles;
+    parallel_for(rows.size(), [&](std::size_t i) {
+        rows[i].cycles = simulate(changed[i], kernel, launch, options).cycles;
+        rows[i].gain = now - rows[i].cycles;
+    });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const Sensitivity& a, const Sensitivity& b) { return a.gain > b.gain; });
+    return rows;
+}
+
+Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                        const SimulationOptions& options, int draws, std::uint64_t seed) {
+    if (draws < 1) throw InputError("an uncertainty needs at least one draw");
+    const auto ops = used_ops(profile, kernel);
+    GpuProfile probe = profile;
+    if (!draw_profile(probe, ops, seed))
+        throw InputError("profile '" + profile.device.name +
+                         "' holds no standard error for any value that the kernel uses");
+    std::vector<double> cycles(draws);
+    parallel_for(cycles.size(), [&](std::size_t i) {
+        GpuProfile drawn = profile;
+        draw_profile(drawn, ops, seed + i);
+        cycles[i] = simulate(drawn, kernel, launch, options).cycles;
+    });
+    std::sort(cycles.begin(), cycles.end());
+    return {draws, quantile(cycles, 0.5), quantile(cycles, 0.025), quantile(cycles, 0.975)};
+}
+
+}  // namespace occupipe

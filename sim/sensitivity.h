@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What a prediction depends on: single values made better, and all of them drawn from their errors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/gpu_profile.h"
+#include "core/kernel.h"
+#include "core/launch.h"
+#include "sim/simulate.h"
+
+namespace occupipe {
+
+struct Sensitivity {
+    std::string name;   // "fma.f32 λ", "fma.f32 Λ" or "issue limit"
+    double cycles = 0;  // with that value 10 % better: λ and Λ smaller, the issue limit larger
+    double gain = 0;    // cycles saved; negative where a scheduling anomaly makes it slower
+};
+
+// One row per λ and Λ of the kernel's instructions and one for the issue limit, the largest gain
+// first. Runs on all cores. Throws InputError like simulate().
+std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& kernel,
+                                       const Launch& launch, const SimulationOptions& options);
+
+struct Uncertainty {
+    int draws = 0;
+    double median = 0;  // [cycles]
+    double low = 0;     // 2.5 % of the draws are below [cycles]
+    double high = 0;    // 2.5 % of the draws are above [cycles]
+};
+
+// Draws every value that the kernel uses from a normal distribution with its standard error,
+// independently, and again until positive; rounded to 10^-6. Values without a standard error stay.
+// The same seed gives the same result on any number of cores. Throws InputError when no value that
+// the kernel uses has a standard error.
+Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                        const SimulationOptions& options, int draws, std::uint64_t seed);
+
+}  // namespace occupipe

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Where the warps' time goes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/core_layout.h"
+#include "sim/observer.h"
+
+namespace occupipe::sim {
+
+struct StallRow {
+    WaitReason reason = WaitReason::empty;
+    std::string waiting;  // id and op of the instruction that waits; empty where none does
+    std::string on;       // the instruction or subsystem that it waits for
+    double share = 0;     // of the time of all warp places; all rows sum to 1
+};
+
+std::string_view to_string(WaitReason reason);
+
+class StallView : public Observer {
+public:
+    void started(const CoreLayout& layout) override;
+    void waited(const WaitEvent& event) override;
+
+    std::vector<StallRow> rows() const;  // the largest share first
+
+private:
+    struct Key {
+        std::int32_t program = 0;
+        WaitReason reason = WaitReason::empty;
+        std::int32_t stream = -1;
+        std::int32_t producer = -1;
+
+        auto operator<=>(const Key&) const = default;
+    };
+    StallRow row(const Key& key, double share) const;
+
+    CoreLayout layout_;  // a copy, which outlives the run
+    std::map<Key, std::int64_t> ticks_;
+};
+
+}  // namespace occupipe::sim

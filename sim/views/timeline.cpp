@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "sim/views/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace occupipe::sim {
+
+void TimelineView::started(const CoreLayout& layout) {
+    layout_ = layout;
+    entries_.clear();
+    open_barriers_.clear();
+    group_.assign(layout.slots, 0);
+    const double ticks_per_cycle = static_cast<double>(layout.machine.scale.tick.denominator) /
+                                   static_cast<double>(layout.machine.scale.tick.numerator);
+    end_ = static_cast<std::int64_t>(
+        std::min(std::ceil(cycles_ * ticks_per_cycle), static_cast<double>(max_ticks)));
+}
+
+void TimelineView::group_started(const GroupEvent& event) { group_[event.slot] = event.group; }
+
+void TimelineView::issued(const IssueEvent& event) {
+    if (event.time >= end_) return;
+    const MachineOp& op =
+        layout_.machine
+            .ops[layout_.programs[layout_.program_of[event.warp]].streams[event.stream].op];
+    if (op.kind == InstructionKind::barrier)
+        open_barriers_[{event.warp, event.stream, event.instance}] = entries_.size();
+    entries_.push_back({.issued = event.time,
+                        .completed = event.time + op.latency,
+                        .warp = event.warp,
+                        .stream = event.stream,
+                        .instance = event.instance,
+                        .group = group_[event.warp / layout_.group_warps],
+                        .scheduler = event.scheduler});
+}
+
+void TimelineView::completed(const CompletionOf& event) {
+    if (open_barriers_.empty()) return;
+    const auto found = open_barriers_.find({event.warp, event.stream, event.instance});
+    if (found == open_barriers_.end()) return;
+    entries_[found->second].completed = event.time;
+    open_barriers_.erase(found);
+}
+
+namespace {
+
+std::string label(const TimelineView& view, const TimelineView::Entry& entry) {
+    const CoreLayout& layout = view.layout();
+    const LoopProgram& program = layout.programs[layout.program_of[entry.warp]].program;
+    const std::string iteration =
+        program.streams[entry.stream].instances > 1 ? fmt::format("[{}]", entry.instance) : "";
+    return fmt::format("g{} w{} {}{}", entry.group, entry.warp % layout.group_warps,
+                       program.ids[entry.stream], iteration);
+}
+
+}  // namespace
+
+std::string timeline_text(const TimelineView& view) {
+    std::vector<TimelineView::Entry> entries = view.entries();
+    std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.group, a.warp) < std::pair(b.group, b.warp);
+    });
+    const TickScale& scale = view.layout().machine.scale;
+    const auto columns = static_cast<std::size_t>(std::ceil(view.cycles()));
+    std::size_t width = 0;
+    for (const auto& entry : entries) width = std::max(width, label(view, entry).size());
+    std::string text(width + 2, ' ');
+    for (std::size_t c = 0; c < columns; ++c) text += c % 10 == 0 ? '|' : c % 5 == 0 ? ':' : '.';
+    text += fmt::format("  one column per cycle, | every ten\n");
+    for (const auto& entry : entries) {
+        const auto issue = static_cast<std::size_t>(scale.to_cycles(entry.issued));
+        const auto done = static_cast<std::size_t>(scale.to_cycles(entry.completed));
+        std::string row(columns, ' ');
+        for (std::size_t c = issue; c < std::min(done, columns); ++c) row[c] = '=';
+        row[issue] = 'D';
+        if (done < columns) row[done] = 'E';
+        row.erase(row.find_last_not_of(' ') + 1);
+        text += fmt::format("{:<{}}{}\n", label(view, entry), width + 2, row);
+    }
+    return text;
+}
+
+}  // namespace occupipe::sim

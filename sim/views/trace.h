@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "sim/views/timeline.h"
+
+namespace occupipe::sim {
+
+// The recorded part of a run in Chrome's trace event format, which Perfetto reads, too: one track
+// per warp and one per subsystem. A trace's microsecond is a core cycle.
+std::string chrome_trace(const TimelineView& view);
+
+}  // namespace occupipe::sim
