@@ -49,6 +49,7 @@ std::vector<Predictor> predict_all(const std::vector<MeasuredPoint>& points,
                                    const GpuProfile& profile,
                                    const std::vector<const Model*>& chosen) {
     std::vector<Predictor> predictors;
+    predictors.reserve(chosen.size() + 1);
     for (const Model* model : chosen)
         predictors.push_back({std::string(model->name),
                               std::vector<std::optional<double>>(points.size(), std::nullopt)});

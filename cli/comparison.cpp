@@ -64,6 +64,7 @@ std::vector<MeasuredPoint> measured_points(const MeasurementFile& file) {
         if (!row.error && row.cycles && *row.cycles > 0)
             repetitions[{row.subject, row.shape}].push_back(*row.cycles);
     std::vector<MeasuredPoint> points;
+    points.reserve(repetitions.size());
     for (const auto& [key, cycles] : repetitions)
         points.push_back({key.first, key.second, median(cycles)});
     return points;
