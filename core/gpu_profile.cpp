@@ -27,8 +27,10 @@ public:
         positive({"clock_hz"}, profile_.clock_hz);
         limits();
         issue();
+        overheads();
         subsystems();
         instructions();
+        memory_levels();
     }
 
 private:
@@ -109,7 +111,65 @@ private:
             }
             estimate({"instructions", timing.name, "cpi"}, timing.cpi);
             estimate({"instructions", timing.name, "latency"}, timing.latency);
+            if (timing.latency_growth) {
+                estimate({"instructions", timing.name, "latency_growth"}, *timing.latency_growth);
+            }
+            for (const ParameterTable& table : timing.tables) {
+                this->table({"instructions", timing.name, "tables"}, table);
+            }
         }
+    }
+
+    void table(const Keys& keys, const ParameterTable& table) const {
+        if (const auto fault = name_fault(table.over)) {
+            fail(keys, fmt::format("over: {}", *fault));
+        }
+        if (table.rows.empty()) {
+            fail(keys, "has no rows");
+        }
+        const TableRow* before = nullptr;
+        for (const TableRow& row : table.rows) {
+            positive(keys, row.at);
+            if (before != nullptr && !(before->at < row.at)) {
+                fail(keys, "rows must ascend");
+            }
+            before = &row;
+            if (row.cpi) {
+                estimate(keys, *row.cpi);
+            }
+            if (row.latency) {
+                estimate(keys, *row.latency);
+            }
+        }
+    }
+
+    void memory_levels() const {
+        const Keys keys = {"memory_levels"};
+        for (const MemoryLevel& level : profile_.memory_levels) {
+            if (const auto fault = name_fault(level.instruction)) {
+                fail(keys, *fault);
+            }
+            estimate(keys, level.latency);
+            positive(keys, level.first_bytes);
+            if (!(level.last_bytes >= level.first_bytes) || !std::isfinite(level.last_bytes)) {
+                fail(keys, "last_bytes is below first_bytes");
+            }
+            if (level.edge_confidence &&
+                !(*level.edge_confidence >= 0 && *level.edge_confidence <= 1)) {
+                fail(keys, "edge_confidence must be from 0 to 1");
+            }
+        }
+    }
+
+    void overheads() const {
+        const auto check = [&](const char* key, const std::optional<Estimate>& value) {
+            if (value) {
+                estimate({"overheads", key}, *value);
+            }
+        };
+        check("launch_seconds", profile_.overheads.launch_seconds);
+        check("group_seconds", profile_.overheads.group_seconds);
+        check("loop_cycles", profile_.overheads.loop_cycles);
     }
 
     void estimate(Keys keys, const Estimate& estimate) const {

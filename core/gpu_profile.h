@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/estimate.h"
 #include "core/instruction.h"
+#include "core/parameter_table.h"
 
 namespace occupipe {
 
@@ -60,8 +61,11 @@ struct Subsystem {
 struct InstructionTiming {
     std::string name;  // "fma.f32", PTX spelling
     std::string subsystem;
-    Estimate cpi;                         // λ [core cycles per warp-instruction]
-    Estimate latency;                     // Λ [core cycles]
+    Estimate cpi;      // λ [core cycles per warp-instruction]
+    Estimate latency;  // Λ [core cycles], of one instruction in flight
+    // h: Λ grows by this per further instruction in flight [core cycles]; absent = it does not
+    std::optional<Estimate> latency_growth;
+    std::vector<ParameterTable> tables;   // where one number is not enough
     std::optional<InstructionKind> kind;  // absent = what the name implies
     Source source = Source::literature;
     std::string reference;  // where the numbers stand ("Lemeire et al., Table 5")
@@ -78,8 +82,10 @@ struct GpuProfile {
     double clock_hz = 0;  // f
     Limits limits;
     Issue issue;
+    Overheads overheads;
     std::vector<Subsystem> subsystems;            // in file order
     std::vector<InstructionTiming> instructions;  // in file order
+    std::vector<MemoryLevel> memory_levels;       // by instruction, ascending
     Annotation provenance;
 
     // nullptr when there is none.

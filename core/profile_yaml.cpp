@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "core/files.h"
+#include "core/parameter_table_yaml.h"
+#include "core/quantity_yaml.h"
 #include "core/words.h"
 #include "core/yaml_reader.h"
 #include "core/yaml_text.h"
@@ -12,7 +14,6 @@ namespace occupipe {
 namespace {
 
 constexpr std::string_view profile_format = "occupipe-profile/1";
-constexpr std::size_t line_width = 100;
 
 class ProfileReader {
 public:
@@ -25,8 +26,9 @@ public:
             document_.fail(format, fmt::format("unknown format '{}'; expected {}", format.text,
                                                profile_format));
         }
-        document_.only_keys(root, {"format", "device", "cores", "warp_size", "clock_hz", "limits",
-                                   "issue", "subsystems", "instructions", "provenance"});
+        document_.only_keys(
+            root, {"format", "device", "cores", "warp_size", "clock_hz", "limits", "issue",
+                   "overheads", "subsystems", "instructions", "memory_levels", "provenance"});
         GpuProfile profile;
         profile.device = device(document_.required(root, "device"));
         profile.cores = count(document_.required(root, "cores"));
@@ -38,12 +40,18 @@ public:
         if (const DocumentNode* node = Document::find(root, "issue")) {
             profile.issue = issue(*node);
         }
+        if (const DocumentNode* node = Document::find(root, "overheads")) {
+            profile.overheads = read_overheads(document_, *node);
+        }
         for (const DocumentNode& node : document_.entries(document_.required(root, "subsystems"))) {
             profile.subsystems.push_back(subsystem(node));
         }
         for (const DocumentNode& node :
              document_.entries(document_.required(root, "instructions"))) {
             profile.instructions.push_back(instruction(node));
+        }
+        if (const DocumentNode* node = Document::find(root, "memory_levels")) {
+            profile.memory_levels = read_memory_levels(document_, *node);
         }
         if (const DocumentNode* node = Document::find(root, "provenance")) {
             document_.entries(*node);
@@ -57,11 +65,6 @@ private:
         return static_cast<int>(document_.integer(node, 1, std::numeric_limits<int>::max()));
     }
 
-    std::string optional_text(const DocumentNode& map, std::string_view key) const {
-        const DocumentNode* const node = Document::find(map, key);
-        return node != nullptr ? document_.text(*node) : std::string();
-    }
-
     template <class Enum>
     Enum word(const DocumentNode& node, std::initializer_list<Enum> values) const {
         return word_of(document_, node, values);
@@ -70,9 +73,9 @@ private:
     DeviceIdentity device(const DocumentNode& node) const {
         document_.only_keys(node, {"name", "vendor", "architecture", "compute_capability"});
         return {.name = document_.text(document_.required(node, "name")),
-                .vendor = optional_text(node, "vendor"),
-                .architecture = optional_text(node, "architecture"),
-                .compute_capability = optional_text(node, "compute_capability")};
+                .vendor = optional_text(document_, node, "vendor"),
+                .architecture = optional_text(document_, node, "architecture"),
+                .compute_capability = optional_text(document_, node, "compute_capability")};
     }
 
     Limits limits(const DocumentNode& node) const {
@@ -123,30 +126,25 @@ private:
         return subsystem;
     }
 
-    Estimate estimate(const DocumentNode& node) const {
-        if (node.kind != DocumentNode::Kind::map) {
-            return {.value = document_.number(node), .std_error = {}, .note = {}};
-        }
-        document_.only_keys(node, {"value", "std_error", "identifiable", "note"});
-        Estimate estimate{.value = document_.number(document_.required(node, "value")),
-                          .std_error = optional_number(node, "std_error"),
-                          .note = optional_text(node, "note")};
-        if (const DocumentNode* identifiable = Document::find(node, "identifiable")) {
-            estimate.identifiable = document_.boolean(*identifiable);
-        }
-        return estimate;
-    }
-
     InstructionTiming instruction(const DocumentNode& node) const {
-        document_.only_keys(node,
-                            {"subsystem", "cpi", "latency", "kind", "source", "reference", "note"});
-        InstructionTiming timing{.name = node.key,
-                                 .subsystem = document_.text(document_.required(node, "subsystem")),
-                                 .cpi = estimate(document_.required(node, "cpi")),
-                                 .latency = estimate(document_.required(node, "latency")),
-                                 .kind = {},
-                                 .reference = optional_text(node, "reference"),
-                                 .note = optional_text(node, "note")};
+        document_.only_keys(node, {"subsystem", "cpi", "latency", "latency_growth", "tables",
+                                   "kind", "source", "reference", "note"});
+        InstructionTiming timing{
+            .name = node.key,
+            .subsystem = document_.text(document_.required(node, "subsystem")),
+            .cpi = read_quantity(document_, document_.required(node, "cpi")),
+            .latency = read_quantity(document_, document_.required(node, "latency")),
+            .latency_growth = {},
+            .tables = {},
+            .kind = {},
+            .reference = optional_text(document_, node, "reference"),
+            .note = optional_text(document_, node, "note")};
+        if (const DocumentNode* growth = Document::find(node, "latency_growth")) {
+            timing.latency_growth = read_quantity(document_, *growth);
+        }
+        if (const DocumentNode* tables = Document::find(node, "tables")) {
+            timing.tables = read_tables(document_, *tables);
+        }
         if (const DocumentNode* kind = Document::find(node, "kind")) {
             timing.kind = read_kind(document_, *kind);
         }
@@ -173,56 +171,8 @@ private:
     const Document& document_;
 };
 
-// Entries of a flow map or lines of a block map: key and value, both ready to print.
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-std::string flow_map(const Pairs& pairs) {
-    std::string text = "{";
-    for (const auto& [key, value] : pairs) {
-        text += fmt::format("{}{}: {}", text.size() > 1 ? ", " : "", key, value);
-    }
-    return text + "}";
-}
-
-std::string quantity(const Estimate& estimate) {
-    if (!estimate.std_error && estimate.identifiable && estimate.note.empty()) {
-        return yaml_number(estimate.value);
-    }
-    Pairs pairs = {{"value", yaml_number(estimate.value)}};
-    if (estimate.std_error) {
-        pairs.emplace_back("std_error", yaml_number(*estimate.std_error));
-    }
-    if (!estimate.identifiable) {
-        pairs.emplace_back("identifiable", "false");
-    }
-    if (!estimate.note.empty()) {
-        pairs.emplace_back("note", yaml_scalar(estimate.note));
-    }
-    return flow_map(pairs);
-}
-
-// "key: {…}" where that fits on a line, else one line per pair.
-std::string map_lines(std::size_t indent, const std::string& key, const Pairs& pairs) {
-    const std::string margin(indent, ' ');
-    std::string line = fmt::format("{}{}: {}\n", margin, key, flow_map(pairs));
-    if (line.size() <= line_width) {
-        return line;
-    }
-    std::string lines = fmt::format("{}{}:\n", margin, key);
-    for (const auto& [name, value] : pairs) {
-        lines += fmt::format("{}  {}: {}\n", margin, name, value);
-    }
-    return lines;
-}
-
-void add_text(Pairs& pairs, const char* key, const std::string& text) {
-    if (!text.empty()) {
-        pairs.emplace_back(key, yaml_scalar(text));
-    }
-}
-
 std::string device_line(const DeviceIdentity& device) {
-    Pairs pairs = {{"name", yaml_scalar(device.name)}};
+    TextPairs pairs = {{"name", yaml_scalar(device.name)}};
     add_text(pairs, "vendor", device.vendor);
     add_text(pairs, "architecture", device.architecture);
     add_text(pairs, "compute_capability", device.compute_capability);
@@ -230,7 +180,7 @@ std::string device_line(const DeviceIdentity& device) {
 }
 
 std::string limits_line(const Limits& limits) {
-    Pairs pairs;
+    TextPairs pairs;
     const auto add = [&pairs](const char* key, const std::optional<std::int64_t>& value) {
         if (value) {
             pairs.emplace_back(key, fmt::format("{}", *value));
@@ -245,25 +195,32 @@ std::string limits_line(const Limits& limits) {
 }
 
 std::string issue_line(const Issue& issue) {
-    Pairs pairs;
+    TextPairs pairs;
     if (issue.limit) {
         const Estimate limit{.value = *issue.limit, .std_error = issue.limit_std_error, .note = {}};
-        pairs.emplace_back("limit", quantity(limit));
+        pairs.emplace_back("limit", quantity_text(limit));
     }
     pairs.emplace_back("schedulers", fmt::format("{}", issue.schedulers));
     return map_lines(0, "issue", pairs);
 }
 
 std::string instruction_lines(const InstructionTiming& timing) {
-    Pairs pairs = {{"subsystem", yaml_scalar(timing.subsystem)},
-                   {"cpi", quantity(timing.cpi)},
-                   {"latency", quantity(timing.latency)}};
+    TextPairs pairs = {{"subsystem", yaml_scalar(timing.subsystem)},
+                       {"cpi", quantity_text(timing.cpi)},
+                       {"latency", quantity_text(timing.latency)}};
+    if (timing.latency_growth) {
+        pairs.emplace_back("latency_growth", quantity_text(*timing.latency_growth));
+    }
     if (timing.kind) {
         pairs.emplace_back("kind", to_string(*timing.kind));
     }
     pairs.emplace_back("source", to_string(timing.source));
     add_text(pairs, "reference", timing.reference);
     add_text(pairs, "note", timing.note);
+    if (!timing.tables.empty()) {
+        return fmt::format("  {}:\n{}{}", yaml_scalar(timing.name), block_lines(4, pairs),
+                           table_lines(timing.tables, 4));
+    }
     return map_lines(2, yaml_scalar(timing.name), pairs);
 }
 
@@ -302,6 +259,7 @@ std::string format_profile(const GpuProfile& profile) {
                         profile.warp_size, yaml_number(profile.clock_hz));
     text += limits_line(profile.limits);
     text += issue_line(profile.issue);
+    text += overheads_line(profile.overheads);
     text += profile.subsystems.empty() ? "subsystems: {}\n" : "subsystems:\n";
     for (const Subsystem& subsystem : profile.subsystems) {
         text += fmt::format("  {}: {{scope: {}}}\n", yaml_scalar(subsystem.name),
@@ -311,6 +269,7 @@ std::string format_profile(const GpuProfile& profile) {
     for (const InstructionTiming& timing : profile.instructions) {
         text += instruction_lines(timing);
     }
+    text += memory_level_lines(profile.memory_levels);
     if (!profile.provenance.entries.empty()) {
         text += fmt::format("provenance:{}\n", annotation_lines(profile.provenance, 2));
     }

@@ -136,6 +136,23 @@ Estimate random_estimate(test::RandomValues& random) {
     return estimate;
 }
 
+std::vector<ParameterTable> random_tables(test::RandomValues& random) {
+    std::vector<ParameterTable> tables;
+    for (std::int64_t i = random.between(0, 2); i > 0; --i) {
+        ParameterTable table{random.name(i), random.chance(0.5) ? random.text() : "", {}};
+        double at = random.positive();
+        for (std::int64_t n = random.between(1, 4); n > 0; --n, at *= 1.5) {
+            TableRow row{.at = at, .cpi = {}, .latency = random_estimate(random)};
+            if (random.chance(0.5)) {
+                row.cpi = random_estimate(random);
+            }
+            table.rows.push_back(std::move(row));
+        }
+        tables.push_back(std::move(table));
+    }
+    return tables;
+}
+
 GpuProfile random_profile(test::RandomValues& random) {
     GpuProfile p;
     p.device = {random.text(), random.text(), random.chance(0.5) ? random.text() : "", "7.5"};
@@ -164,12 +181,30 @@ GpuProfile random_profile(test::RandomValues& random) {
         t.cpi = random_estimate(random);
         t.latency = random_estimate(random);
         if (random.chance(0.3)) {
+            t.latency_growth = random_estimate(random);
+        }
+        t.tables = random_tables(random);
+        if (random.chance(0.3)) {
             t.kind = static_cast<InstructionKind>(random.between(0, 3));
         }
         t.source = static_cast<Source>(random.between(0, 3));
         t.reference = random.chance(0.5) ? random.text() : "";
         t.note = random.chance(0.5) ? random.text() : "";
         p.instructions.push_back(std::move(t));
+    }
+    for (std::int64_t i = random.between(0, 2); i > 0; --i) {
+        MemoryLevel level{random.name(i), random_estimate(random), random.positive(), 0, {}};
+        level.last_bytes = 2 * level.first_bytes;
+        if (random.chance(0.5)) {
+            level.edge_confidence = 0.01 * static_cast<double>(random.between(0, 100));
+        }
+        p.memory_levels.push_back(std::move(level));
+    }
+    if (random.chance(0.3)) {
+        p.overheads.launch_seconds = random_estimate(random);
+    }
+    if (random.chance(0.3)) {
+        p.overheads.loop_cycles = random_estimate(random);
     }
     for (std::int64_t i = random.between(0, 3); i > 0; --i) {
         p.provenance.entries.emplace_back(random.text() + std::to_string(i),
@@ -189,6 +224,48 @@ TEST(ProfileYaml, RandomProfilesSurviveARoundTrip) {
             FAIL() << "seed " << seed << ": " << fault.what() << "\n" << text;
         }
     }
+}
+
+TEST(ProfileYaml, TablesLevelsAndOverheadsArrive) {
+    const std::string text = std::string(example) + R"(
+memory_levels:
+  - {instruction: ld.global.f32, latency: 33, first_bytes: 4096, last_bytes: 131072, edge_confidence: 0.99}
+  - {instruction: ld.global.f32, latency: 270, first_bytes: 262144, last_bytes: 33554432}
+overheads: {launch_seconds: {value: 2.5e-6, std_error: 1e-8}, loop_cycles: 12}
+)";
+    const GpuProfile p = parse_profile(text, "p.yaml");
+    ASSERT_EQ(p.memory_levels.size(), 2U);
+    EXPECT_EQ(p.memory_levels[0].edge_confidence, 0.99);
+    EXPECT_EQ(p.memory_levels[1].edge_confidence, std::nullopt);
+    EXPECT_EQ(p.memory_levels[1].latency.value, 270);
+    EXPECT_EQ(p.overheads.launch_seconds.value().std_error, 1e-8);
+    EXPECT_EQ(p.overheads.loop_cycles.value().value, 12);
+    EXPECT_FALSE(p.overheads.group_seconds);
+}
+
+TEST(ProfileYaml, BadTablesAreRefusedWithTheirPlace) {
+    const std::string head =
+        "format: occupipe-profile/1\ndevice: {name: d}\ncores: 1\nwarp_size: 32\nclock_hz: 1e9\n"
+        "subsystems: {a: {}}\ninstructions:\n  x:\n    subsystem: a\n    cpi: 1\n    latency: 2\n";
+    const auto refused = [&](const std::string& tail, const std::string& why) {
+        try {
+            parse_profile(head + tail, "p.yaml");
+            ADD_FAILURE() << tail << " was read";
+        } catch (const InputError& fault) {
+            EXPECT_NE(std::string(fault.what()).find(why), std::string::npos) << fault.what();
+        }
+    };
+    const std::string table = "    tables:\n      - over: shape_n\n        rows:\n";
+    parse_profile(head + table + "          - {at: 8, cpi: 2}\n", "p.yaml");
+    refused(table + "          - {at: 8}\n", "neither cpi nor latency");
+    refused(table + "          - {at: 8, cpi: 0}\n", "positive");
+    refused(table + "          - {at: 8, cpi: 1}\n          - {at: 8, cpi: 1}\n", "ascend");
+    refused("    tables:\n      - {over: shape_n, rows: []}\n", "no rows");
+    refused("    tables: [{over: a b, rows: [{at: 1, cpi: 1}]}]\n", "over");
+    refused("    latency_growth: -1\n", "latency_growth");
+    refused("overheads: {launch: 1}\n", "launch");
+    refused("memory_levels: [{instruction: x, latency: 1, first_bytes: 2, last_bytes: 1}]\n",
+            "below first_bytes");
 }
 
 TEST(ProfileRules, HoldForProfilesThatNoFileHeld) {
