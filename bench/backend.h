@@ -32,6 +32,7 @@ struct DeviceFacts {
     std::string clock_source;                // how cycles and clock_hz come about, for the reader
     Limits limits;
     std::int64_t global_memory_bytes = 0;
+    TableSizes tables;                        // working sets of walks through global memory
     std::map<std::string, std::string> more;  // further facts for the file's context
 };
 

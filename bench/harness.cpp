@@ -91,6 +91,16 @@ void set_counters(benchmark::State& state, const PlannedPoint& point, const Obse
     set("depth", static_cast<double>(point.shape.depth));
     set("unroll", point.plan.unroll);
     if (point.plan.second) set("beta", point.plan.beta);
+    if (!point.plan.second) {
+        const Row& row = *point.plan.first;
+        if (row.order == Order::none) set("dependent", 0);
+        for (const RowCounter& counter : row.counters) {
+            if (!counter.name.empty()) set(std::string(counter.name), counter.value);
+        }
+    }
+    if (point.plan.working_set_bytes > 0) {
+        set("working_set_bytes", static_cast<double>(point.plan.working_set_bytes));
+    }
 }
 
 // `failure` lives as long as the point: a point whose first repetition failed is failed. (Google

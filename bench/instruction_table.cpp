@@ -385,7 +385,8 @@ constexpr std::array rows = {
         .x86_also = "",
         .foldable = false,
         .meaning = "32-bit load from global memory beyond the last cache, coalesced, in order, "
-                   "loads not waiting for each other (streaming); each value is added up"},
+                   "loads not waiting for each other (streaming); each value is added up",
+        .order = Order::none},
     Row{.id = "bar.sync",
         .type = s32,
         .pattern = barrier,
@@ -399,7 +400,8 @@ constexpr std::array rows = {
         .sass_also = "",
         .x86_also = "",
         .foldable = false,
-        .meaning = "barrier of all warps of a group"},
+        .meaning = "barrier of all warps of a group",
+        .order = Order::waits},
 };
 
 }  // namespace
@@ -407,8 +409,8 @@ constexpr std::array rows = {
 std::span<const Row> instruction_table() {
     static const std::vector<Row> all = [] {
         std::vector<Row> table(rows.begin(), rows.end());
-        for (const auto& more :
-             {cuda_float_rows(), cuda_half_rows(), cuda_integer_rows(), cuda_further_rows()}) {
+        for (const auto& more : {cuda_float_rows(), cuda_half_rows(), cuda_integer_rows(),
+                                 cuda_further_rows(), cuda_memory_rows()}) {
             table.insert(table.end(), more.begin(), more.end());
         }
         return table;
@@ -442,6 +444,10 @@ std::string_view type_name(DataType type) {
             return "ushort";
     }
     return "";
+}
+
+std::string_view state_name(const Row& row) {
+    return row.state.empty() ? type_name(row.type) : row.state;
 }
 
 std::size_t type_size(DataType type) {

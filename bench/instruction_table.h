@@ -3,6 +3,7 @@
 // backend, the sweep, the receipts, the command line's listing and the tests.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -14,11 +15,30 @@ enum class DataType { f32, f64, s32, u32, b32, s64, f16, bf16, f16x2, bf16x2 };
 
 // Shape of the timed loop.
 enum class Pattern {
-    chain,          // x = op(x, a, b): each instruction needs the one before it
-    shared_chase,   // x = ring[x] in local (shared) memory
-    global_chase,   // x = table[x] in global memory
-    global_stream,  // x += table[next]: loads that do not wait for each other
-    barrier         // barrier after barrier
+    chain,           // x = op(x, a, b): each instruction needs the one before it
+    shared_chase,    // x = ring[x] in local (shared) memory
+    global_chase,    // x = table[x] in global memory
+    global_stream,   // x += table[next]: loads that do not wait for each other
+    global_store,    // table[next] = x
+    constant_chase,  // x = ring[x] in constant memory, all lanes at the same word
+    local_chase,     // x = ring[x] in a thread's own (local, OpenCL private) memory
+    barrier          // barrier after barrier
+};
+
+// What makes a step wait for the step before it.
+enum class Order {
+    registers,  // it needs the result; the receipt follows the registers
+    waits,      // it is itself a wait (barrier, fence), or ends with one (asynchronous copy)
+    none        // nothing: only the throughput can be measured
+};
+
+// Which working set a walk through global memory has.
+enum class Table { beyond_caches, second_level, first_level };
+
+// Written as a counter into every measurement of the row, for the fitter (docs/file-formats.md).
+struct RowCounter {
+    std::string_view name;
+    double value = 0;
 };
 
 struct Row {
@@ -51,13 +71,31 @@ struct Row {
     // NVIDIA machine instructions per step, about: a long step needs a shorter loop body to stay
     // inside the instruction caches.
     int sass_length = 1;
-    int sass_count = 1;          // instructions of `sass` per step
-    int least_architecture = 0;  // oldest NVIDIA GPU that has it: 80 = sm_80
+    int sass_count = 1;                  // instructions of `sass` per step
+    int least_architecture = 0;          // oldest NVIDIA GPU that has it: 80 = sm_80
+    int last_architecture = 999;         // newest one; 999: still there
+    bool architecture_features = false;  // needs sm_90a instead of sm_90
+    Order order = Order::registers;
+    // Type of a chain's variable where it is not the operands': one of the prelude's structs, made
+    // from one operand.
+    std::string_view state = {};
+    std::array<RowCounter, 2> counters = {};
+    // Memory walks: the lane's word within the warp's request, and how far the warp's requests lie
+    // apart, in units of warp_size words.
+    std::string_view lane = "LANE";
+    int spread = 1;
+    Table table = Table::beyond_caches;
+    int unroll = 0;             // steps in the loop's body; 0: default_unroll()
+    int group_warps = 1;        // a group's warps are a multiple of this
+    int most_chains = 4;        // more would not fit the registers
+    bool lanes_matter = false;  // means nothing where a warp has one lane (CPUs)
 };
 
 std::span<const Row> instruction_table();
 const Row* find_row(std::string_view id);  // nullptr when there is none
 
+// The type of a chain's variable.
+std::string_view state_name(const Row& row);
 std::string_view type_name(DataType type);  // as the dialect preludes spell it
 std::size_t type_size(DataType type);
 

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -22,15 +24,45 @@ constexpr int cpu_body_instructions = 512;
 // Steps that are sequences of many instructions: 16 KiB of machine code, some steps at least.
 constexpr int gpu_body_sequences = 1024;
 
-std::string step_text(const Row& row, int chain, int number) {
+bool is_walk(const Row& row) {
+    return row.pattern == Pattern::global_chase || row.pattern == Pattern::global_stream ||
+           row.pattern == Pattern::global_store;
+}
+
+bool is_stream(const Row& row) {
+    return row.pattern == Pattern::global_stream || row.pattern == Pattern::global_store;
+}
+
+// A chain's variable, and the names of a row's operands: a second row with chains of its own has
+// its own.
+struct Names {
+    char variable;
+    std::string_view suffix;
+};
+constexpr Names first_names{'x', ""};
+constexpr Names second_names{'y', "2"};
+
+// The step with $ and # filled in, and the operands `a` and `b` renamed outside of string literals.
+std::string step_text(const Row& row, const Names& names, int chain, int number) {
     std::string text;
-    for (const char c : row.step) {
-        if (c == '$') {
-            text += fmt::format("x{}", chain);
+    bool quoted = false;
+    const auto part_of_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
+    for (std::size_t i = 0; i < row.step.size(); ++i) {
+        const char c = row.step[i];
+        quoted ^= c == '"';
+        if (quoted) {
+            text += c;
+        } else if (c == '$') {
+            text += fmt::format("{}{}", names.variable, chain);
         } else if (c == '#') {
             text += std::to_string(number);
         } else {
             text += c;
+            const bool alone = (i == 0 || !part_of_word(row.step[i - 1])) &&
+                               (i + 1 == row.step.size() || !part_of_word(row.step[i + 1]));
+            if ((c == 'a' || c == 'b') && alone) text += names.suffix;
         }
     }
     return text;
@@ -38,48 +70,99 @@ std::string step_text(const Row& row, int chain, int number) {
 
 std::string loop_body(const KernelPlan& plan) {
     std::string text;
-    int number = 0;
+    std::array<int, 2> numbers = {0, 0};
     for (int u = 0; u < plan.unroll; ++u) {
         const bool second = plan.second && u % (plan.beta + 1) == plan.beta;
+        const bool apart = second && plan.separate_chains();
         const Row& row = second ? *plan.second : *plan.first;
         const int chains = row.pattern == Pattern::barrier ? 1 : plan.chains;
         for (int c = 0; c < chains; ++c) {
-            text += fmt::format("            {};\n", step_text(row, c, number++));
+            text += fmt::format(
+                "            {};\n",
+                step_text(row, apart ? second_names : first_names, c, numbers[apart]++));
         }
     }
     return text;
 }
 
-std::string prologue(const KernelPlan& plan) {
-    const std::string_view type = type_name(plan.first->type);
+// Streams: the pointer at the beginning of each iteration, and how far the iteration goes.
+std::string stream_lines(const KernelPlan& plan, bool begin) {
     std::string text;
-    switch (plan.first->pattern) {
+    for (const Row* row : {plan.first, plan.second}) {
+        if (!row || !is_stream(*row)) continue;
+        const int of_second = plan.second ? plan.unroll / (plan.beta + 1) : 0;
+        const int steps = (row == plan.second ? of_second : plan.unroll - of_second) * plan.chains;
+        text +=
+            begin ? fmt::format("            STREAM_POINTER(position, {})\n", row->lane)
+                  : fmt::format("            STREAM_ADVANCE(position, {});\n", steps * row->spread);
+    }
+    return text;
+}
+
+// The buffer that holds the row's operands, as a pointer. `offset`: where they begin in it.
+std::string operands_text(const Row& row, std::string_view offset) {
+    return offset == "0" ? "in" : fmt::format("OPERANDS_AT({}, {})", type_name(row.type), offset);
+}
+
+std::string chain_prologue(const KernelPlan& plan, const Row& row, const Names& names,
+                           std::string_view offset) {
+    const std::string_view type = type_name(row.type);
+    const std::string at = operands_text(row, offset);
+    std::string text = fmt::format(
+        "    const {0} a{1} = {2}[0];\n    const {0} b{1} = {2}[1];\n    (void)a{1}; (void)b{1};\n",
+        type, names.suffix, at);
+    for (int c = 0; c < plan.chains; ++c) {
+        text +=
+            fmt::format("    {} {}{} = {}[{}];\n", state_name(row), names.variable, c, at, c + 2);
+    }
+    return text;
+}
+
+std::string ring_text() {
+    std::string text = fmt::format("CONSTANT_RING({}) = {{", constant_ring_words);
+    for (int w = 0; w < constant_ring_words; ++w) {
+        if (w % 16 == 0) text += "\n   ";
+        text += fmt::format(" {},", (w + 1) % constant_ring_words * 4);
+    }
+    return text + "\n};\n";
+}
+
+std::string prologue(const KernelPlan& plan, const Row& row, const Names& names,
+                     std::string_view offset) {
+    std::string text;
+    const auto chains = [&](std::string_view type, const auto& value) {
+        for (int c = 0; c < plan.chains; ++c) {
+            text += fmt::format("    {} {}{} = {};\n", type, names.variable, c, value(c));
+        }
+    };
+    switch (row.pattern) {
         case Pattern::chain:
         case Pattern::barrier:
-            text = fmt::format(
-                "    const {0} a = in[0];\n    const {0} b = in[1];\n    (void)a; (void)b;\n",
-                type);
-            for (int c = 0; c < plan.chains; ++c) {
-                text += fmt::format("    {} x{} = in[{}];\n", type, c, c + 2);
-            }
-            break;
+            return chain_prologue(plan, row, names, offset);
         case Pattern::shared_chase:
-            text = fmt::format("    SHARED_RING({}, in[0]);\n", shared_ring_words);
-            for (int c = 0; c < plan.chains; ++c) {
-                text += fmt::format("    INDEX x{} = SHARED_START({}, {}, {});\n", c,
-                                    shared_ring_words, plan.chains, c);
-            }
+            text = fmt::format("    SHARED_RING({}, in[0] * {});\n", shared_ring_words, row.spread);
+            chains(row.state.empty() ? "INDEX" : row.state, [&](int c) {
+                return fmt::format("SHARED_START({}, {}, {}, {}, {})", shared_ring_words, row.lane,
+                                   row.spread, plan.chains, c);
+            });
+            break;
+        case Pattern::constant_chase:
+            chains("INDEX",
+                   [&](int c) { return fmt::format("CONSTANT_START({}, {})", plan.chains, c); });
+            break;
+        case Pattern::local_chase:
+            text = fmt::format("    LOCAL_RING({}[0]);\n", operands_text(row, offset));
+            chains("INDEX", [&](int c) { return fmt::format("LOCAL_START({})", c); });
             break;
         case Pattern::global_chase:
-            for (int c = 0; c < plan.chains; ++c) {
-                text += fmt::format("    INDEX x{} = CHASE_START({}, {});\n", c, plan.chains, c);
-            }
+            chains(row.state.empty() ? "INDEX" : row.state, [&](int c) {
+                return fmt::format("CHASE_START({}, {}, {})", row.lane, plan.chains, c);
+            });
             break;
         case Pattern::global_stream:
+        case Pattern::global_store:
             text = "    uint position = STREAM_START();\n";
-            for (int c = 0; c < plan.chains; ++c) {
-                text += fmt::format("    float x{} = 0.0f;\n", c);
-            }
+            chains(state_name(row), [](int) { return "0"; });
             break;
     }
     return text;
@@ -123,13 +206,9 @@ double chain_spacing(DataType type) {
     }
 }
 
-std::vector<std::byte> operands(const KernelPlan& plan) {
-    const Row& row = *plan.first;
+void append_operands(std::vector<std::byte>& bytes, const Row& row, int chains) {
     std::vector<double> values = {row.a, row.b};
-    for (int c = 0; c < plan.chains; ++c) {
-        values.push_back(row.x + chain_spacing(row.type) * c);
-    }
-    std::vector<std::byte> bytes;
+    for (int c = 0; c < chains; ++c) values.push_back(row.x + chain_spacing(row.type) * c);
     for (const double value : values) {
         switch (row.type) {
             case DataType::f32:
@@ -162,6 +241,20 @@ std::vector<std::byte> operands(const KernelPlan& plan) {
                 break;
         }
     }
+}
+
+std::size_t second_offset(const KernelPlan& plan) {
+    const std::size_t first = (plan.chains + 2) * type_size(plan.first->type);
+    return (first + 15) / 16 * 16;
+}
+
+std::vector<std::byte> operands(const KernelPlan& plan) {
+    std::vector<std::byte> bytes;
+    append_operands(bytes, *plan.first, plan.chains);
+    if (plan.separate_chains()) {
+        bytes.resize(second_offset(plan));
+        append_operands(bytes, *plan.second, plan.chains);
+    }
     return bytes;
 }
 
@@ -187,7 +280,25 @@ std::string KernelPlan::subject() const {
     return mix_name({std::string(first->id), beta, std::string(second->id)});
 }
 
+bool KernelPlan::separate_chains() const {
+    return second && (first->type != second->type || state_name(*first) != state_name(*second) ||
+                      second->pattern != Pattern::chain);
+}
+
+const Row* walking_row(const KernelPlan& plan) {
+    if (is_walk(*plan.first)) return plan.first;
+    return plan.second && is_walk(*plan.second) ? plan.second : nullptr;
+}
+
+std::size_t TableSizes::of(const KernelPlan& plan) const {
+    if (plan.working_set_bytes > 0) return plan.working_set_bytes;
+    const Row* row = walking_row(plan);
+    if (!row || row->table == Table::beyond_caches) return beyond_caches;
+    return row->table == Table::second_level ? second_level : first_level;
+}
+
 int default_unroll(const Row& first, const Row* second, int beta, int chains, bool cpu) {
+    if (first.unroll > 0 && !second) return first.unroll;
     if (first.pattern == Pattern::barrier) return 32;
     const int length = std::max(first.sass_length, second ? second->sass_length : 1);
     const bool sequence = !cpu && length >= 8;
@@ -203,12 +314,21 @@ int default_unroll(const Row& first, const Row* second, int beta, int chains, bo
 
 KernelSource kernel_source(const KernelPlan& plan) {
     KernelSource source{.plan = plan, .body = {}, .operands = {}, .shared_bytes = 0};
+    const bool apart = plan.separate_chains();
+    const std::string_view type = type_name(plan.first->type);
     std::string results = "x0";
     for (int c = 1; c < plan.chains; ++c) results += fmt::format(" + x{}", c);
-    const bool stream = plan.first->pattern == Pattern::global_stream;
+    for (int c = 0; apart && c < plan.chains; ++c) results += fmt::format(" + ({})y{}", type, c);
+    const bool behind_table = walking_row(plan) && !is_walk(*plan.first);
+    std::string declarations =
+        prologue(plan, *plan.first, first_names, behind_table ? "TABLE_END" : "0");
+    if (apart) {
+        declarations +=
+            prologue(plan, *plan.second, second_names, fmt::format("{}", second_offset(plan)));
+    }
     source.body = fmt::format(
         "// {} chains:{} unroll:{}\n"
-        "KERNEL({})\n"
+        "{}KERNEL({})\n"
         "{{\n"
         "{}"
         "    TIMED_BEGIN\n"
@@ -218,24 +338,24 @@ KernelSource kernel_source(const KernelPlan& plan) {
         "    TIMED_END({})\n"
         "    out[THREAD] = {};\n"
         "}}\n",
-        plan.subject(), plan.chains, plan.unroll, type_name(plan.first->type), prologue(plan),
-        stream ? "            STREAM_POINTER(position)\n" : "", loop_body(plan),
-        stream
-            ? fmt::format("            STREAM_ADVANCE(position, {});\n", plan.unroll * plan.chains)
-            : "",
-        results, results);
+        plan.subject(), plan.chains, plan.unroll,
+        plan.first->pattern == Pattern::constant_chase ? ring_text() : "", type, declarations,
+        stream_lines(plan, true), loop_body(plan), stream_lines(plan, false), results, results);
     source.operands = operands(plan);
-    if (plan.first->pattern == Pattern::shared_chase) {
+    const bool ring = plan.first->pattern == Pattern::shared_chase ||
+                      (plan.second && plan.second->pattern == Pattern::shared_chase);
+    if (ring) {
         source.shared_bytes = shared_ring_words * sizeof(std::uint32_t);
     }
     return source;
 }
 
-std::vector<std::byte> global_table(Pattern pattern, std::size_t bytes, std::size_t line_bytes,
-                                    bool random_order, std::uint64_t seed) {
-    const std::size_t words = bytes / 4;
-    std::vector<std::byte> table((words + global_table_slack_words) * 4);
-    if (pattern == Pattern::global_stream) {
+std::vector<std::byte> global_table(const TableRequest& request, bool random_order,
+                                    std::uint64_t seed) {
+    const std::size_t words = request.bytes / 4;
+    std::vector<std::byte> table((words + global_table_slack_words) * 4 +
+                                 global_table_operand_bytes);
+    if (request.pattern != Pattern::global_chase) {
         std::mt19937 engine(static_cast<std::mt19937::result_type>(seed));
         std::uniform_real_distribution<float> value(-1e-3f, 1e-3f);
         for (std::size_t i = 0; i < table.size(); i += 4) {
@@ -244,7 +364,7 @@ std::vector<std::byte> global_table(Pattern pattern, std::size_t bytes, std::siz
         }
         return table;
     }
-    const std::size_t line_words = line_bytes / 4;
+    const std::size_t line_words = request.line_bytes / 4;
     const std::vector<std::uint32_t> next = line_order(words / line_words, random_order, seed);
     for (std::size_t word = 0; word < words + global_table_slack_words; ++word) {
         const std::size_t line = (word % words) / line_words;

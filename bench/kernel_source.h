@@ -20,17 +20,36 @@ struct KernelPlan {
     const Row* second = nullptr;
     int beta = 0;  // instructions of `first` before one of `second`
     int chains = 1;
-    int unroll = 1;  // instructions per chain in the loop's body
+    int unroll = 1;                     // instructions per chain in the loop's body
+    std::size_t working_set_bytes = 0;  // of a walk through global memory; 0: as the row says
 
     std::string subject() const;  // "fma.f32" or "mix(fma.f32*8,cos.approx.f32)"
+    // The two instructions of a mix take turns in one dependent chain where they work on the same
+    // type; else each has chains of its own.
+    bool separate_chains() const;
     bool operator==(const KernelPlan&) const = default;
+};
+
+// The row whose table in global memory the kernel walks; nullptr when it walks none.
+const Row* walking_row(const KernelPlan& plan);
+
+// Bytes of the table for each kind of working set; powers of two.
+struct TableSizes {
+    std::size_t first_level = 16u << 10;
+    std::size_t second_level = 256u << 10;
+    std::size_t beyond_caches = 128u << 20;
+
+    std::size_t of(const KernelPlan& plan) const;
 };
 
 struct KernelSource {
     KernelPlan plan;
-    std::string body;                 // kernel text without prelude
-    std::vector<std::byte> operands;  // contents of the buffer `in` (chains: a, b, x0, x1, …)
-    std::size_t shared_bytes = 0;     // shared memory that the kernel itself uses, per group
+    std::string body;  // kernel text without prelude
+    // a, b, x0, x1, … of the first row, then (from a multiple of 16 bytes on) of a second one with
+    // chains of its own. They are the buffer `in`, or stand behind the table that is
+    // (`walking_row`).
+    std::vector<std::byte> operands;
+    std::size_t shared_bytes = 0;  // shared memory that the kernel itself uses, per group
 };
 
 // The longest body that stays well inside every instruction cache known to us and amortises the
@@ -42,14 +61,25 @@ KernelSource kernel_source(const KernelPlan& plan);
 // Words of the ring that Pattern::shared_chase walks; a power of two.
 inline constexpr int shared_ring_words = 1024;
 
+// Words of the ring in constant memory; fits the smallest constant cache known to us (2 KiB).
+inline constexpr int constant_ring_words = 256;
+
 // Words behind the table's end, so that one loop body of a stream may run over it; filled alike.
 inline constexpr std::size_t global_table_slack_words = 64 * 1024;
+// Behind these is room for a mix's operands.
+inline constexpr std::size_t global_table_operand_bytes = 1024;
 
-// The table that Pattern::global_chase and global_stream read: `bytes` (a power of two), as 32-bit
-// words. For a chase, word i of a line holds the index of word i of the next line; lines of
-// line_bytes in order, or in one random cycle (seeded) where hardware would prefetch an ordered
-// walk (CPUs). For a stream, small random floats.
-std::vector<std::byte> global_table(Pattern pattern, std::size_t bytes, std::size_t line_bytes,
-                                    bool random_order, std::uint64_t seed);
+// The table that a global walk reads: `bytes` (a power of two), as 32-bit words. For a chase, word
+// i of a line holds the index of word i of the next line; lines of line_bytes in order, or in one
+// random cycle (seeded) where hardware would prefetch an ordered walk (CPUs). For a stream or
+// stores, small random floats.
+struct TableRequest {
+    Pattern pattern = Pattern::global_chase;
+    std::size_t bytes = 0;
+    std::size_t line_bytes = 0;
+    auto operator<=>(const TableRequest&) const = default;
+};
+std::vector<std::byte> global_table(const TableRequest& request, bool random_order,
+                                    std::uint64_t seed);
 
 }  // namespace occupipe::bench

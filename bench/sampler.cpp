@@ -25,7 +25,8 @@ constexpr std::uint32_t lines_between_launches = 7919;
 }  // namespace
 
 Program& Sampler::program_of(const KernelPlan& plan) {
-    const std::string key = fmt::format("{}/{}/{}", plan.subject(), plan.chains, plan.unroll);
+    const std::string key = fmt::format("{}/{}/{}/{}", plan.subject(), plan.chains, plan.unroll,
+                                        plan.working_set_bytes);
     auto& program = programs_[key];
     if (!program) program = backend_.compile(kernel_source(plan));
     return *program;
@@ -62,8 +63,9 @@ Observation Sampler::attempt(Program& program, const PlannedPoint& point, bool* 
 Observation Sampler::sample(const PlannedPoint& point) {
     Program& program = program_of(point.plan);
     // Some runtimes compile again for each group size, and caches start cold. A model has neither.
-    const std::string shape = fmt::format("{}/{}/{}/{}", point.plan.subject(), point.shape.chains,
-                                          point.shape.group_warps, point.shape.concurrent_groups);
+    const std::string shape =
+        fmt::format("{}/{}/{}/{}/{}", point.plan.subject(), point.plan.working_set_bytes,
+                    point.shape.chains, point.shape.group_warps, point.shape.concurrent_groups);
     if (!warm_[shape] && !backend_.facts().model) {
         launch(program, point);
         warm_[shape] = true;

@@ -188,6 +188,14 @@ void check_patterns(const SweepPlan& sweep, const SweepRequest& request) {
 
 }  // namespace
 
+std::string PlannedPoint::name() const {
+    std::string subject = plan.subject();
+    if (plan.working_set_bytes > 0) {
+        subject += fmt::format("/working_set_bytes:{}", plan.working_set_bytes);
+    }
+    return measurement_name(subject, shape);
+}
+
 std::vector<std::string> split_patterns(const std::string& text) {
     std::vector<std::string> parts(1);
     int nesting = 0;

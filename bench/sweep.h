@@ -20,7 +20,8 @@ struct PlannedPoint {
     KernelPlan plan;
     MeasurementShape shape;  // depth is a multiple of plan.unroll
 
-    std::string name() const { return measurement_name(plan.subject(), shape); }
+    // A walk with a working set of its own says so between subject and shape.
+    std::string name() const;
 };
 
 struct SkippedSubject {

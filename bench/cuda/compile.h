@@ -2,7 +2,6 @@
 // Kernel text → CUDA source, PTX, machine code and receipt. Needs NVRTC, no GPU and no driver.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "bench/cuda/receipt.h"
@@ -17,12 +16,14 @@ struct CompiledKernel {
     Receipt receipt;
 };
 
-inline constexpr std::size_t default_table_words = std::size_t{1} << 25;  // 128 MiB
-inline constexpr int gpu_line_words = 32;                                 // 128-byte lines
+inline constexpr int gpu_line_words = 32;  // 128-byte lines
+
+// Words of memory that one request of a warp in this kernel's walk covers.
+int walked_words(const KernelPlan& plan);
 
 // `architecture`: "sm_90". Throws DeviceError with the compiler's words; a receipt with faults is
 // returned, not thrown.
 CompiledKernel compile_cuda(const KernelSource& source, const std::string& architecture,
-                            std::size_t table_words = default_table_words);
+                            const TableSizes& tables = {});
 
 }  // namespace occupipe::bench

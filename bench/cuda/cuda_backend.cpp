@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -25,17 +26,13 @@ constexpr std::uint64_t witness_nanoseconds = 500'000;
 // No kernel leaves this in every byte of a result (as a float -2.9e-16, as an address odd).
 constexpr unsigned char poison = 0xa5;
 
-bool walks_memory(const KernelPlan& plan) {
-    return plan.first->pattern == Pattern::global_chase ||
-           plan.first->pattern == Pattern::global_stream;
-}
-
 struct CudaProgram : Program {
     CudaProgram(const std::shared_ptr<const Session>& session, const CompiledKernel& compiled,
                 const KernelSource& source)
         : plan(source.plan),
           shared_bytes(static_cast<std::int64_t>(source.shared_bytes)),
           kernel(session, compiled.cubin, kernel_entry),
+          operand_values(source.operands),
           operands(session, std::max<std::size_t>(source.operands.size(), 1)) {
         operands.write(source.operands);
     }
@@ -43,6 +40,7 @@ struct CudaProgram : Program {
     KernelPlan plan;
     std::int64_t shared_bytes;
     LoadedKernel kernel;
+    std::vector<std::byte> operand_values;
     DeviceBuffer operands;
 };
 
@@ -101,9 +99,12 @@ public:
         : session_(std::make_shared<const Session>(driver_library, ordinal)),
           facts_(cuda_facts(session_->driver(), session_->device(), ordinal)),
           limits_(core_limits(session_->driver(), session_->device())),
-          table_words_(table_words(session_->attribute(cu::DeviceAttribute::l2_bytes),
-                                   facts_.global_memory_bytes)),
           stopwatch_(session_) {
+        const auto l2_bytes = session_->attribute(cu::DeviceAttribute::l2_bytes);
+        facts_.tables.beyond_caches = table_words(l2_bytes, facts_.global_memory_bytes) * 4;
+        // A quarter of the second-level cache, so that it holds whatever part of it a core reaches.
+        facts_.tables.second_level = std::bit_floor(
+            std::max<std::size_t>(static_cast<std::size_t>(l2_bytes) / 4, 256u << 10));
         const int major = session_->attribute(cu::DeviceAttribute::compute_capability_major);
         const int minor = session_->attribute(cu::DeviceAttribute::compute_capability_minor);
         if (major < 7) {
@@ -118,7 +119,7 @@ public:
         const WitnessStamp stamp = run_witness();
         tick_ns_ = static_cast<double>(stamp.tick);
         facts_.more["global_timer_tick_ns"] = fmt::format("{}", stamp.tick);
-        facts_.more["table_bytes"] = std::to_string(table_words_ * 4);
+        facts_.more["table_bytes"] = std::to_string(facts_.tables.beyond_caches);
     }
 
     const DeviceFacts& facts() const override { return facts_; }
@@ -128,12 +129,15 @@ public:
         if (row.least_architecture > architecture_number_) {
             return fmt::format("measured on GPUs of sm_{} and later only", row.least_architecture);
         }
+        if (row.last_architecture < architecture_number_) {
+            return fmt::format("sm_{} was the last to have it", row.last_architecture);
+        }
         return std::nullopt;
     }
 
     std::unique_ptr<Program> compile(const KernelSource& source) override {
         session_->make_current();
-        const CompiledKernel compiled = compile_cuda(source, architecture_, table_words_);
+        const CompiledKernel compiled = compile_cuda(source, architecture_, facts_.tables);
         if (!compiled.receipt.ok()) {
             throw DeviceError("CUDA: the machine code is not what was asked for:\n" +
                               format_receipt(compiled.receipt));
@@ -157,8 +161,7 @@ public:
         ensure(stamps_, stamp_bytes);
         out_->fill(poison, out_bytes);
         stamps_->fill(0, stamp_bytes);
-        cu::DevicePointer in = walks_memory(own.plan) ? table(own.plan.first->pattern).address()
-                                                      : own.operands.address();
+        cu::DevicePointer in = input(own);
         cu::DevicePointer out = out_->address();
         cu::DevicePointer stamps = stamps_->address();
         auto iterations = static_cast<int>(request.iterations);
@@ -242,16 +245,26 @@ private:
         return stamp;
     }
 
+    cu::DevicePointer input(const CudaProgram& program) {
+        const Row* row = walking_row(program.plan);
+        if (!row) return program.operands.address();
+        DeviceBuffer& in = table({row->pattern, facts_.tables.of(program.plan),
+                                  static_cast<std::size_t>(walked_words(program.plan)) * 4});
+        if (row != program.plan.first) {
+            in.write(program.operand_values, in.size() - global_table_operand_bytes);
+        }
+        return in.address();
+    }
+
     // Built when first needed and kept; one at a time, since they are large.
-    DeviceBuffer& table(Pattern pattern) {
-        if (table_ && table_pattern_ == pattern) return *table_;
+    DeviceBuffer& table(const TableRequest& request) {
+        if (table_ && table_request_ == request) return *table_;
         table_.reset();
-        std::vector<std::byte> content =
-            global_table(pattern, table_words_ * 4, gpu_line_words * 4, false, table_seed);
+        std::vector<std::byte> content = global_table(request, false, table_seed);
         table_ = allocate_in_one_window(content.size());
-        if (pattern == Pattern::global_chase) relocate(content, table_->address());
+        if (request.pattern == Pattern::global_chase) relocate(content, table_->address());
         table_->write(content);
-        table_pattern_ = pattern;
+        table_request_ = request;
         return *table_;
     }
 
@@ -271,7 +284,6 @@ private:
     std::shared_ptr<const Session> session_;
     DeviceFacts facts_;
     CoreLimits limits_;
-    std::size_t table_words_;
     Stopwatch stopwatch_;
     std::string architecture_;
     int architecture_number_ = 0;
@@ -280,7 +292,7 @@ private:
     std::unique_ptr<DeviceBuffer> out_;
     std::unique_ptr<DeviceBuffer> stamps_;
     std::unique_ptr<DeviceBuffer> table_;
-    Pattern table_pattern_ = Pattern::global_chase;
+    TableRequest table_request_;
 };
 
 }  // namespace

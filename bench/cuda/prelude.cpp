@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "bench/cuda/memory_macros.h"
 #include "bench/cuda/stamps.h"
+#include "bench/kernel_source.h"
 
 namespace occupipe::bench {
 namespace {
@@ -23,6 +25,7 @@ typedef unsigned int uint;
 #define INDEX uint
 typedef unsigned long long ulong;
 extern __shared__ uint shared[];
+#define OPERANDS_AT(TYPE, offset) ((const TYPE*)((const char*)in + (offset)))
 
 #define THREAD (blockIdx.x * blockDim.x + threadIdx.x)
 #define WARP (THREAD / WARP_SIZE)
@@ -186,26 +189,6 @@ constexpr const char* arithmetic = R"(
 #define AND_B32(x, a) asm volatile("@go and.b32 %0, %0, %1;" : "+r"(x) : "r"(a))
 )";
 
-// Shared memory is walked by address: a ring word holds the address of the next one, so that each
-// load's result is the next load's address as it stands. Global memory likewise: a table word holds
-// the low half of the next one's address (the host puts the table where the high half is constant).
-constexpr const char* memory = R"(
-#define SHARED_ADDRESS ((uint)__cvta_generic_to_shared(shared))
-#define SHARED_RING(words, stride) for (uint w = threadIdx.x; w < (words); w += blockDim.x) shared[w] = SHARED_ADDRESS + ((w + (stride) * WARP_SIZE) & ((words) - 1)) * 4; __syncthreads()
-#define SHARED_START(words, chains, chain) (SHARED_ADDRESS + ((LANE + (LOCAL_WARP * (chains) + (chain)) * WARP_SIZE) & ((words) - 1)) * 4)
-#define LD_SHARED_U32(x) asm volatile("ld.shared.u32 %0, [%0];" : "+r"(x) :: "memory")
-
-#define CHASE_START(chains, chain) ((uint)(ulong)in + ((((start + (WARP * (chains) + (chain)) * (TABLE_LINES / (WARPS * (chains)))) & (TABLE_LINES - 1)) * LINE_WORDS) + LANE) * 4)
-#define LD_GLOBAL_U32(x) asm volatile("{ .reg .b64 p; mov.b64 p, {%0, %1}; ld.global.u32 %0, [p]; }" : "+r"(x) : "r"((uint)((ulong)in >> 32)) : "memory")
-
-#define STREAM_START() (((start + WARP * (TABLE_LINES / WARPS)) & (TABLE_LINES - 1)) * LINE_WORDS)
-#define STREAM_POINTER(position) const float* p = in + (position & (TABLE_WORDS - 1)) + LANE;
-#define STREAM_ADVANCE(position, steps) position += (steps) * WARP_SIZE
-#define LD_GLOBAL_F32(x, step) asm volatile("{ .reg .f32 t; ld.global.f32 t, [%1+%2]; add.rn.f32 %0, %0, t; }" : "+f"(x) : "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
-
-#define BAR_SYNC(x) asm volatile("bar.sync 0;" ::: "memory")
-)";
-
 // Begins at a step of the global timer, so that the interval is known to one step.
 constexpr const char* witness = R"(
 extern "C" __global__ void occupipe_witness(ulong* __restrict__ out, ulong nanoseconds)
@@ -235,6 +218,7 @@ std::string constants(std::size_t table_words, int line_words) {
         "#define TABLE_WORDS {}u\n"
         "#define LINE_WORDS {}u\n"
         "#define TABLE_LINES (TABLE_WORDS / LINE_WORDS)\n"
+        "#define TABLE_END ((TABLE_WORDS + {}u) * 4u)\n"
         "#define WARM_ITERATIONS {}\n"
         "#define PATIENCE {}\n"
         "#define NOTICE_NS {}\n"
@@ -244,8 +228,8 @@ std::string constants(std::size_t table_words, int line_words) {
         "#define STAMPS_BEGIN {}\n"
         "#define STAMPS_HEADER_WORDS {}\n"
         "#define STAMP_WORDS {}\n",
-        cuda_warp_size, table_words, line_words, warm_iterations, patience, notice_ns,
-        offsetof(StampHeader, arrived) / 8, offsetof(StampHeader, agreed) / 8,
+        cuda_warp_size, table_words, line_words, global_table_slack_words, warm_iterations,
+        patience, notice_ns, offsetof(StampHeader, arrived) / 8, offsetof(StampHeader, agreed) / 8,
         offsetof(StampHeader, missed) / 8, offsetof(StampHeader, begin) / 8,
         sizeof(StampHeader) / 8, sizeof(WarpStamp) / 8);
 }
@@ -255,7 +239,7 @@ std::string constants(std::size_t table_words, int line_words) {
 std::string cuda_prelude(std::size_t table_words, int line_words, bool mix) {
     return constants(table_words, line_words) +
            (mix ? "#define GUARD_IN_MIX \"@go \"\n" : "#define GUARD_IN_MIX\n") + machinery +
-           arithmetic + memory;
+           arithmetic + cuda_memory_macros();
 }
 
 std::string cuda_witness_source() { return constants(1, 1) + machinery + witness; }

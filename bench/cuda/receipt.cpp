@@ -93,7 +93,7 @@ public:
         receipt_.control = count.control;
         compare(count);
         // Results are added up, and comparisons guard loop and clock.
-        if (const int stray = count_outside(code, loop, keys()); stray > plan_.chains + 3) {
+        if (const int stray = count_outside(code, loop, keys()); stray > 2 * plan_.chains + 3) {
             fault("{} of the counted instructions are timed outside of the loop", stray);
         }
         check_dependences(follow_dependences(code, loop, keys()));
@@ -134,6 +134,7 @@ private:
     }
 
     void check_spills(const std::vector<Instruction>& code) {
+        if (plan_.first->pattern == Pattern::local_chase) return;  // measures local memory
         const auto local = std::ranges::count_if(
             code, [](const Instruction& i) { return i.name == "LDL" || i.name == "STL"; });
         if (local > 0) fault("registers spilled: {} local loads and stores", local);
@@ -170,14 +171,13 @@ private:
 
     void check_dependences(const Dependences& dependences) {
         receipt_.counted_latency = dependences.counted_latency;
-        const Pattern pattern = plan_.first->pattern;
-        if (pattern == Pattern::barrier) return;  // warps wait for each other, not for registers
+        const bool store = plan_.first->pattern == Pattern::global_store;
+        if (plan_.first->order == Order::waits || store) return;  // no register to follow
         if (dependences.awaited_results < plan_.chains) {
             fault("the clock is read before the last results are there ({} of {} chains awaited)",
                   dependences.awaited_results, plan_.chains);
         }
-        const std::size_t levels =
-            pattern == Pattern::global_stream ? 1 : static_cast<std::size_t>(plan_.unroll);
+        const std::size_t levels = expected_levels();
         const bool several = std::ranges::any_of(receipt_.counts, [](const Receipt::Count& one) {
             return one.sass_expected != one.expected;
         });
@@ -185,12 +185,21 @@ private:
         if (dependences.per_level.size() != levels) {
             fault("{} dependent steps in the timed loop, not {}", dependences.per_level.size(),
                   levels);
-        } else if (pattern != Pattern::global_stream &&
+        } else if (plan_.first->order == Order::registers && !plan_.separate_chains() &&
                    std::ranges::any_of(dependences.per_level,
                                        [&](int width) { return width != plan_.chains; })) {
             fault("the chains do not run side by side: {} at each of {} steps",
                   fmt::join(dependences.per_level, ","), levels);
         }
+    }
+
+    // Steps of the longest chain.
+    std::size_t expected_levels() const {
+        if (plan_.first->order == Order::none) return 1;
+        if (!plan_.separate_chains()) return static_cast<std::size_t>(plan_.unroll);
+        const int second = plan_.unroll / (plan_.beta + 1);
+        const bool chained = plan_.second->order == Order::registers;
+        return static_cast<std::size_t>(std::max(plan_.unroll - second, chained ? second : 1));
     }
 
     const KernelPlan& plan_;

@@ -45,9 +45,10 @@ void DeviceBuffer::fill(unsigned char value, std::size_t bytes) {
     driver.check(driver.fill_bytes(address_, value, bytes), "cuMemsetD8");
 }
 
-void DeviceBuffer::write(std::span<const std::byte> bytes) {
+void DeviceBuffer::write(std::span<const std::byte> bytes, std::size_t offset) {
     const Driver& driver = session_->driver();
-    driver.check(driver.copy_to_device(address_, bytes.data(), bytes.size()), "cuMemcpyHtoD");
+    driver.check(driver.copy_to_device(address_ + offset, bytes.data(), bytes.size()),
+                 "cuMemcpyHtoD");
 }
 
 void DeviceBuffer::read(std::span<std::byte> bytes, std::size_t offset) const {

@@ -43,7 +43,7 @@ public:
     cu::DevicePointer address() const { return address_; }
     std::size_t size() const { return bytes_; }
     void fill(unsigned char value, std::size_t bytes);
-    void write(std::span<const std::byte> bytes);
+    void write(std::span<const std::byte> bytes, std::size_t offset = 0);
     void read(std::span<std::byte> bytes, std::size_t offset = 0) const;
 
 private:

@@ -24,6 +24,7 @@ namespace {
 struct ClProgram : Program {
     KernelPlan plan;
     std::size_t shared_bytes = 0;
+    std::vector<std::byte> operands;
     cl::Kernel kernel;
     cl::Buffer in;
 };
@@ -52,10 +53,11 @@ public:
                 static_cast<std::int64_t>(device_.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>()) /
                 facts_.warp_size;
         }
-        table_bytes_ = table_bytes(facts_, device_.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
+        facts_.tables.beyond_caches =
+            table_bytes(facts_, device_.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
         fence_ = find_fence();
         facts_.more["compiler_fence"] = fence_ == Fence::none ? "none" : "inline assembly";
-        facts_.more["memory_walk_bytes"] = std::to_string(table_bytes_);
+        facts_.more["memory_walk_bytes"] = std::to_string(facts_.tables.beyond_caches);
         if (facts_.cpu) {
             facts_.more["sampling"] = "each row is the shortest of three launches";
             if (fence_ == Fence::none) facts_.clock_source = "none: the compiler accepts no fence";
@@ -67,7 +69,10 @@ public:
     std::optional<std::string> unsupported(const Row& row) const override {
         const std::string macro =
             "#define " + std::string(row.step.substr(0, row.step.find('(') + 1));
-        if (prelude().find(macro) == std::string::npos) {
+        if (row.lanes_matter && facts_.warp_size == 1) {
+            return "compares the lanes of a warp, of which this device has one";
+        }
+        if (prelude({.first = &row}).find(macro) == std::string::npos) {
             return row.step.starts_with("OP_") ? "the table has it as inline PTX only"
                                                : "OpenCL C has no such operation";
         }
@@ -91,7 +96,8 @@ public:
             auto program = std::make_unique<ClProgram>();
             program->plan = source.plan;
             program->shared_bytes = source.shared_bytes;
-            program->kernel = cl::Kernel(build(prelude() + source.body), kernel_entry);
+            program->kernel = cl::Kernel(build(prelude(source.plan) + source.body), kernel_entry);
+            program->operands = source.operands;
             program->in = input(source);
             return program;
         } catch (const cl::Error& error) {
@@ -135,9 +141,16 @@ private:
         return best;
     }
 
-    std::string prelude() const {
-        const int line_words = facts_.warp_size > 1 ? facts_.warp_size : 64 / 4;
-        return opencl_prelude(fence_, facts_.warp_size, table_bytes_ / 4, line_words);
+    // Words of a line that a walk visits: what a warp's request covers, or a CPU's cache line.
+    int line_words(const KernelPlan& plan) const {
+        if (facts_.warp_size == 1) return 64 / 4;
+        const Row* row = walking_row(plan);
+        return facts_.warp_size * (row ? row->spread : 1);
+    }
+
+    std::string prelude(const KernelPlan& plan) const {
+        return opencl_prelude(fence_, facts_.warp_size, facts_.tables.of(plan) / 4,
+                              line_words(plan));
     }
 
     cl::Program build(const std::string& text) const {
@@ -175,20 +188,26 @@ private:
     }
 
     cl::Buffer input(const KernelSource& source) {
-        const Pattern pattern = source.plan.first->pattern;
-        if (pattern != Pattern::global_chase && pattern != Pattern::global_stream) {
-            return buffer_with(source.operands);
-        }
-        auto& table = tables_[pattern];
-        if (!table()) {
-            const std::size_t line = facts_.warp_size > 1 ? 4u * facts_.warp_size : 64;
-            table = buffer_with(global_table(pattern, table_bytes_, line, facts_.cpu, 1));
-        }
+        const Row* row = walking_row(source.plan);
+        if (!row) return buffer_with(source.operands);
+        const TableRequest request{row->pattern, facts_.tables.of(source.plan),
+                                   static_cast<std::size_t>(line_words(source.plan)) * 4};
+        auto& table = tables_[request];
+        if (!table()) table = buffer_with(global_table(request, facts_.cpu, 1));
         return table;
     }
 
+    // A mix with a walk has its other operands behind the table, which several kernels share.
+    void write_operands(const ClProgram& program) {
+        const Row* row = walking_row(program.plan);
+        if (!row || row == program.plan.first) return;
+        const std::size_t end = program.in.getInfo<CL_MEM_SIZE>() - global_table_operand_bytes;
+        queue_.enqueueWriteBuffer(program.in, CL_TRUE, end, program.operands.size(),
+                                  program.operands.data());
+    }
+
     cl::Buffer buffer_with(const std::vector<std::byte>& bytes) {
-        cl::Buffer buffer(context_, CL_MEM_READ_ONLY, bytes.size());
+        cl::Buffer buffer(context_, CL_MEM_READ_WRITE, bytes.size());
         queue_.enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes.size(), bytes.data());
         return buffer;
     }
@@ -221,6 +240,7 @@ private:
         }
         queue_.enqueueFillBuffer(out_, poison, 0, items * item_bytes);
         if (!stamps_()) stamps_ = cl::Buffer(context_, CL_MEM_READ_WRITE, sizeof(cl_ulong));
+        write_operands(program);
         program.kernel.setArg(0, program.in);
         program.kernel.setArg(1, out_);
         program.kernel.setArg(2, stamps_);
@@ -268,8 +288,7 @@ private:
     cl::CommandQueue queue_;
     DeviceFacts facts_;
     Fence fence_ = Fence::none;
-    std::size_t table_bytes_ = 1 << 20;
-    std::map<Pattern, cl::Buffer> tables_;
+    std::map<TableRequest, cl::Buffer> tables_;
     cl::Buffer out_;
     cl::Buffer stamps_;
     std::size_t out_bytes_ = 0;

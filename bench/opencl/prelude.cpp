@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/kernel_source.h"
+
 namespace occupipe::bench {
 namespace {
 
@@ -40,6 +42,7 @@ constexpr const char* common = R"(
 #pragma OPENCL FP_CONTRACT OFF
 #define KERNEL(TYPE) __kernel void occupipe_kernel(__global const TYPE* restrict in, __global TYPE* restrict out, __global ulong* restrict stamps, int iterations, uint start, __local uint* shared)
 #define THREAD get_global_id(0)
+#define OPERANDS_AT(TYPE, offset) ((__global const TYPE*)((__global const char*)in + (offset)))
 #define INDEX size_t
 #define WARP ((uint)(get_global_id(0) / WARP_SIZE))
 #define WARPS ((uint)((get_global_size(0) + WARP_SIZE - 1) / WARP_SIZE))
@@ -71,14 +74,15 @@ constexpr const char* common = R"(
 #define AND_B32(x, a) x = x & a; FENCE_32(x)
 
 #define SHARED_RING(words, stride) for (uint w = get_local_id(0); w < words; w += get_local_size(0)) shared[w] = (w + (stride) * RING_STRIDE) & (words - 1); barrier(CLK_LOCAL_MEM_FENCE)
-#define SHARED_START(words, chains, chain) ((LANE + (LOCAL_WARP * chains + chain) * WARP_SIZE) & (words - 1))
+#define SHARED_START(words, lane, spread, chains, chain) (((lane) + (LOCAL_WARP * chains + chain) * WARP_SIZE * (spread)) & (words - 1))
 #define LD_SHARED_U32(x) x = shared[x]; FENCE_INDEX(x)
 
-#define CHASE_START(chains, chain) ((((start + (WARP * chains + chain) * (TABLE_LINES / (WARPS * chains))) & (TABLE_LINES - 1)) * LINE_WORDS) + LANE)
+#define CHASE_SPACING(chains) max(1u, TABLE_LINES / (WARPS * (chains)))
+#define CHASE_START(lane, chains, chain) ((((start + (WARP * chains + chain) * CHASE_SPACING(chains)) & (TABLE_LINES - 1)) * LINE_WORDS) + (lane))
 #define LD_GLOBAL_U32(x) x = in[x]; FENCE_INDEX(x)
 
 #define STREAM_START() (((start + WARP * (TABLE_LINES / WARPS)) & (TABLE_LINES - 1)) * LINE_WORDS)
-#define STREAM_POINTER(position) __global const float* p = in + (position & (TABLE_WORDS - 1)) + LANE;
+#define STREAM_POINTER(position, lane) __global const float* p = OPERANDS_AT(float, 0) + (position & (TABLE_WORDS - 1)) + (lane);
 #define STREAM_ADVANCE(position, steps) position += (steps) * WARP_SIZE
 #define LD_GLOBAL_F32(x, step) x = x + p[(step) * WARP_SIZE]; FENCE_F32(x)
 
@@ -92,8 +96,9 @@ std::string opencl_prelude(Fence fence, int warp_size, std::size_t table_words, 
     const int ring_stride = warp_size > 1 ? warp_size : 16;
     return fmt::format(
                "#define WARP_SIZE {}u\n#define TABLE_WORDS {}u\n#define LINE_WORDS {}u\n"
-               "#define TABLE_LINES (TABLE_WORDS / LINE_WORDS)\n#define RING_STRIDE {}u\n",
-               warp_size, table_words, line_words, ring_stride) +
+               "#define TABLE_LINES (TABLE_WORDS / LINE_WORDS)\n#define RING_STRIDE {}u\n"
+               "#define TABLE_END ((TABLE_WORDS + {}u) * 4u)\n",
+               warp_size, table_words, line_words, ring_stride, global_table_slack_words) +
            fence_text(fence) + common;
 }
 

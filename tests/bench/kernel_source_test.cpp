@@ -98,7 +98,7 @@ TEST(GlobalTable, AChaseIsOneCycleThroughAllLinesInBothOrders) {
     for (const bool random : {false, true}) {
         constexpr std::size_t bytes = 1 << 16;
         constexpr std::size_t line = 128;
-        const auto table = global_table(Pattern::global_chase, bytes, line, random, 3);
+        const auto table = global_table({Pattern::global_chase, bytes, line}, random, 3);
         std::set<std::uint32_t> seen;
         std::uint32_t at = 5;  // lane 5 stays in word 5 of each line
         do {
@@ -112,7 +112,7 @@ TEST(GlobalTable, AChaseIsOneCycleThroughAllLinesInBothOrders) {
 
 TEST(GlobalTable, SlackBehindTheEndContinuesTheTable) {
     constexpr std::size_t bytes = 1 << 16;
-    const auto table = global_table(Pattern::global_chase, bytes, 64, true, 3);
+    const auto table = global_table({Pattern::global_chase, bytes, 64}, true, 3);
     EXPECT_EQ(table.size(), bytes + 4 * global_table_slack_words);
     EXPECT_EQ(word_at(table, bytes / 4 + 17), word_at(table, 17));
 }

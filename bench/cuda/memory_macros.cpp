@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "bench/cuda/memory_macros.h"
+
+namespace occupipe::bench {
+namespace {
+
+// Shared memory is walked by address: a ring word holds the address of the next one, so that each
+// load's result is the next load's address as it stands. Global memory likewise: a table word holds
+// the low half of the next one's address (the host puts the table where the high half is constant).
+constexpr const char* walks = R"(
+#define SHARED_ADDRESS ((uint)__cvta_generic_to_shared(shared))
+#define SHARED_RING(words, stride) for (uint w = threadIdx.x; w < (words); w += blockDim.x) shared[w] = SHARED_ADDRESS + ((w + (stride) * WARP_SIZE) & ((words) - 1)) * 4; __syncthreads()
+#define SHARED_START(words, lane, spread, chains, chain) (SHARED_ADDRESS + (((lane) + (LOCAL_WARP * (chains) + (chain)) * WARP_SIZE * (spread)) & ((words) - 1)) * 4)
+#define LD_SHARED_U32(x) asm volatile("ld.shared.u32 %0, [%0];" : "+r"(x) :: "memory")
+
+#define CHASE_SPACING(chains) max(1u, TABLE_LINES / (WARPS * (chains)))
+#define CHASE_START(lane, chains, chain) ((uint)(ulong)in + ((((start + (WARP * (chains) + (chain)) * CHASE_SPACING(chains)) & (TABLE_LINES - 1)) * LINE_WORDS) + (lane)) * 4)
+#define LD_GLOBAL_U32(x) asm volatile("{ .reg .b64 p; mov.b64 p, {%0, %1}; ld.global.u32 %0, [p]; }" : "+r"(x) : "r"((uint)((ulong)in >> 32)) : "memory")
+
+#define STREAM_START() (((start + WARP * (TABLE_LINES / WARPS)) & (TABLE_LINES - 1)) * LINE_WORDS)
+#define STREAM_POINTER(position, lane) const float* p = OPERANDS_AT(float, 0) + (position & (TABLE_WORDS - 1)) + (lane);
+#define STREAM_ADVANCE(position, steps) position += (steps) * WARP_SIZE
+#define LD_GLOBAL_F32(x, step) asm volatile("{ .reg .f32 t; ld.global.f32 t, [%1+%2]; add.rn.f32 %0, %0, t; }" : "+f"(x) : "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
+
+#define BAR_SYNC(x) asm volatile("bar.sync 0;" ::: "memory")
+)";
+
+// An access of several words: one is the next address, the others go into a sum that is awaited
+// and stored with it, so that the assembler cannot narrow the access.
+constexpr const char* wide_walks = R"(
+struct Walk {
+    uint address;
+    uint sink;
+    __device__ __forceinline__ Walk(uint start) : address(start), sink(start) {}
+    __device__ __forceinline__ operator uint() const { return address + sink; }
+};
+#define TABLE_UPPER_HALF "r"((uint)((ulong)in >> 32))
+#define WALK_2(load, x) asm volatile("{ .reg .b32 t; " load "{%0, t}, [%0]; xor.b32 %1, %1, t; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
+#define WALK_4(load, x) asm volatile("{ .reg .b32 t, u, v; " load "{%0, t, u, v}, [%0]; lop3.b32 %1, %1, t, u, 0x96; xor.b32 %1, %1, v; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
+#define LD_SHARED_V2_U32(x) WALK_2("ld.shared.v2.u32 ", x)
+#define LD_SHARED_V4_U32(x) WALK_4("ld.shared.v4.u32 ", x)
+#define TABLE_WALK_1(load, x) asm volatile("{ .reg .b64 p; mov.b64 p, {%0, %1}; " load "%0, [p]; }" : "+r"(x) : TABLE_UPPER_HALF : "memory")
+#define TABLE_WALK_2(load, x) asm volatile("{ .reg .b64 p; .reg .b32 t; mov.b64 p, {%0, %2}; " load "{%0, t}, [p]; xor.b32 %1, %1, t; }" : "+r"((x).address), "+r"((x).sink) : TABLE_UPPER_HALF : "memory")
+#define TABLE_WALK_4(load, x) asm volatile("{ .reg .b64 p; .reg .b32 t, u, v; mov.b64 p, {%0, %2}; " load "{%0, t, u, v}, [p]; lop3.b32 %1, %1, t, u, 0x96; xor.b32 %1, %1, v; }" : "+r"((x).address), "+r"((x).sink) : TABLE_UPPER_HALF : "memory")
+#define LD_GLOBAL_V2_U32(x) TABLE_WALK_2("ld.global.v2.u32 ", x)
+#define LD_GLOBAL_V4_U32(x) TABLE_WALK_4("ld.global.v4.u32 ", x)
+#define LD_GLOBAL_CG_U32(x) TABLE_WALK_1("ld.global.cg.u32 ", x)
+#define LD_GLOBAL_CG_V2_U32(x) TABLE_WALK_2("ld.global.cg.v2.u32 ", x)
+#define LD_GLOBAL_CG_V4_U32(x) TABLE_WALK_4("ld.global.cg.v4.u32 ", x)
+#define LD_GLOBAL_NC_U32(x) TABLE_WALK_1("ld.global.nc.u32 ", x)
+
+#define STREAM_1(load, x, step) asm volatile("{ .reg .f32 t; " load "t, [%1+%2]; add.rn.f32 %0, %0, t; }" : "+f"(x) : "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
+#define STREAM_2(load, x, step) asm volatile("{ .reg .f32 t, u; " load "{t, u}, [%1+%2]; add.rn.f32 %0, %0, t; add.rn.f32 %0, %0, u; }" : "+f"(x) : "l"(p), "n"((step) * 8 * WARP_SIZE) : "memory")
+#define STREAM_4(load, x, step) asm volatile("{ .reg .f32 t, u, v, w; " load "{t, u, v, w}, [%1+%2]; add.rn.f32 t, t, u; add.rn.f32 v, v, w; add.rn.f32 t, t, v; add.rn.f32 %0, %0, t; }" : "+f"(x) : "l"(p), "n"((step) * 16 * WARP_SIZE) : "memory")
+#define LD_GLOBAL_CG_F32(x, step) STREAM_1("ld.global.cg.f32 ", x, step)
+#define LD_GLOBAL_CG_V4_F32(x, step) STREAM_4("ld.global.cg.v4.f32 ", x, step)
+#define LD_GLOBAL_V2_F32(x, step) STREAM_2("ld.global.v2.f32 ", x, step)
+#define LD_GLOBAL_V4_F32(x, step) STREAM_4("ld.global.v4.f32 ", x, step)
+#define ST_GLOBAL_F32(x, step) asm volatile("st.global.f32 [%1+%2], %0;" :: "f"(x), "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
+#define ST_GLOBAL_V4_F32(x, step) asm volatile("st.global.v4.f32 [%1+%2], {%0, %0, %0, %0};" :: "f"(x), "l"(p), "n"((step) * 16 * WARP_SIZE) : "memory")
+
+// Constant memory: a word holds the distance of the next one from the ring's beginning.
+#define CONSTANT_RING(words) __constant__ uint constant_ring[words]
+#define CONSTANT_START(chains, chain) (((LOCAL_WARP * (chains) + (chain)) & 63) * 4)
+#define LD_CONST_U32(x) asm volatile("{ .reg .b64 p, q; mov.u64 p, constant_ring; cvt.u64.u32 q, %0; add.u64 p, p, q; ld.const.u32 %0, [p]; }" : "+r"(x) :: "memory")
+
+// Each thread goes back and forth between two words, so that the threads of a full core fit the
+// first-level cache. An array of two would be kept in registers.
+#define LOCAL_RING(one) uint local_ring[32]; _Pragma("unroll 1") for (uint w = 0; w < 32; ++w) local_ring[w] = (uint)__cvta_generic_to_local(local_ring) + 4 * (w ^ (one))
+#define LOCAL_START(chain) ((uint)__cvta_generic_to_local(local_ring) + 4 * ((chain) & 1))
+#define LD_LOCAL_U32(x) asm volatile("ld.local.u32 %0, [%0];" : "+r"(x) :: "memory")
+)";
+
+}  // namespace
+
+std::string cuda_memory_macros() { return std::string(walks) + wide_walks; }
+
+}  // namespace occupipe::bench
