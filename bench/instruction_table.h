@@ -72,6 +72,7 @@ struct Row {
     // inside the instruction caches.
     int sass_length = 1;
     int sass_count = 1;                  // instructions of `sass` per step
+    int ptx_count = 1;                   // instructions of `ptx` per step
     int least_architecture = 0;          // oldest NVIDIA GPU that has it: 80 = sm_80
     int last_architecture = 999;         // newest one; 999: still there
     bool architecture_features = false;  // needs sm_90a instead of sm_90
@@ -84,11 +85,13 @@ struct Row {
     // apart, in units of warp_size words.
     std::string_view lane = "LANE";
     int spread = 1;
+    int access_words = 1;  // of one lane; a chase over two or more follows 64-bit addresses
     Table table = Table::beyond_caches;
-    int unroll = 0;             // steps in the loop's body; 0: default_unroll()
-    int group_warps = 1;        // a group's warps are a multiple of this
-    int most_chains = 4;        // more would not fit the registers
-    bool lanes_matter = false;  // means nothing where a warp has one lane (CPUs)
+    int unroll = 0;                // steps in the loop's body; 0: default_unroll()
+    int group_warps = 1;           // a group's warps are a multiple of this
+    std::size_t shared_bytes = 0;  // shared memory that the step works on, per group
+    int most_chains = 8;           // more would not fit the registers
+    bool lanes_matter = false;     // means nothing where a warp has one lane (CPUs)
 };
 
 std::span<const Row> instruction_table();

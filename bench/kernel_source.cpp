@@ -111,6 +111,7 @@ std::string chain_prologue(const KernelPlan& plan, const Row& row, const Names& 
     std::string text = fmt::format(
         "    const {0} a{1} = {2}[0];\n    const {0} b{1} = {2}[1];\n    (void)a{1}; (void)b{1};\n",
         type, names.suffix, at);
+    if (row.shared_bytes > 0) text += fmt::format("    SHARED_FILL({}, a);\n", row.shared_bytes);
     for (int c = 0; c < plan.chains; ++c) {
         text +=
             fmt::format("    {} {}{} = {}[{}];\n", state_name(row), names.variable, c, at, c + 2);
@@ -156,7 +157,8 @@ std::string prologue(const KernelPlan& plan, const Row& row, const Names& names,
             break;
         case Pattern::global_chase:
             chains(row.state.empty() ? "INDEX" : row.state, [&](int c) {
-                return fmt::format("CHASE_START({}, {}, {})", row.lane, plan.chains, c);
+                return fmt::format("{}CHASE_START({}, {}, {})", row.access_words > 1 ? "WIDE_" : "",
+                                   row.lane, plan.chains, c);
             });
             break;
         case Pattern::global_stream:
@@ -344,9 +346,9 @@ KernelSource kernel_source(const KernelPlan& plan) {
     source.operands = operands(plan);
     const bool ring = plan.first->pattern == Pattern::shared_chase ||
                       (plan.second && plan.second->pattern == Pattern::shared_chase);
-    if (ring) {
-        source.shared_bytes = shared_ring_words * sizeof(std::uint32_t);
-    }
+    if (ring) source.shared_bytes = shared_ring_words * sizeof(std::uint32_t);
+    source.shared_bytes = std::max({source.shared_bytes, plan.first->shared_bytes,
+                                    plan.second ? plan.second->shared_bytes : 0});
     return source;
 }
 

@@ -77,6 +77,7 @@ struct TableRequest {
     Pattern pattern = Pattern::global_chase;
     std::size_t bytes = 0;
     std::size_t line_bytes = 0;
+    int access_words = 1;
     auto operator<=>(const TableRequest&) const = default;
 };
 std::vector<std::byte> global_table(const TableRequest& request, bool random_order,

@@ -44,14 +44,20 @@ struct CudaProgram : Program {
     DeviceBuffer operands;
 };
 
-// The table's words hold indices; on the GPU a chase follows addresses, of which a word holds the
-// lower half.
-void relocate(std::vector<std::byte>& table, cu::DevicePointer base) {
-    for (std::size_t i = 0; i + 4 <= table.size(); i += 4) {
-        std::uint32_t word = 0;
-        std::memcpy(&word, &table[i], 4);
-        word = static_cast<std::uint32_t>(base + std::uint64_t{word} * 4);
-        std::memcpy(&table[i], &word, 4);
+// The table's words hold indices; on the GPU a chase follows addresses. Accesses of two words and
+// more have room for a whole one, a single word holds the lower half.
+void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_words) {
+    const std::size_t step = static_cast<std::size_t>(access_words) * 4;
+    for (std::size_t i = 0; i + step <= table.size(); i += step) {
+        std::uint32_t index = 0;
+        std::memcpy(&index, &table[i], 4);
+        const std::uint64_t address = base + std::uint64_t{index} * 4;
+        const auto lower_half = static_cast<std::uint32_t>(address);
+        if (access_words > 1) {
+            std::memcpy(&table[i], &address, 8);
+        } else {
+            std::memcpy(&table[i], &lower_half, 4);
+        }
     }
 }
 
@@ -248,8 +254,9 @@ private:
     cu::DevicePointer input(const CudaProgram& program) {
         const Row* row = walking_row(program.plan);
         if (!row) return program.operands.address();
-        DeviceBuffer& in = table({row->pattern, facts_.tables.of(program.plan),
-                                  static_cast<std::size_t>(walked_words(program.plan)) * 4});
+        DeviceBuffer& in =
+            table({row->pattern, facts_.tables.of(program.plan),
+                   static_cast<std::size_t>(walked_words(program.plan)) * 4, row->access_words});
         if (row != program.plan.first) {
             in.write(program.operand_values, in.size() - global_table_operand_bytes);
         }
@@ -262,7 +269,9 @@ private:
         table_.reset();
         std::vector<std::byte> content = global_table(request, false, table_seed);
         table_ = allocate_in_one_window(content.size());
-        if (request.pattern == Pattern::global_chase) relocate(content, table_->address());
+        if (request.pattern == Pattern::global_chase) {
+            relocate(content, table_->address(), request.access_words);
+        }
         table_->write(content);
         table_request_ = request;
         return *table_;

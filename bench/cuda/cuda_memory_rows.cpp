@@ -12,7 +12,7 @@ using enum Pattern;
 constexpr std::string_view upper_half =
     "copies of the constant upper half of addresses, off the dependent path";
 constexpr std::string_view other_words =
-    "logic that uses the words that are no address, off the dependent path, and address copies";
+    "logic that uses the words that are no address, off the dependent path";
 constexpr std::string_view additions = "one addition per loaded word";
 
 // A walk through memory: each address comes from the load before it.
@@ -66,8 +66,9 @@ Row global(std::string_view id, std::string_view step, std::string_view ptx, Tab
 Row vector_walk(std::string_view id, std::string_view step, std::string_view ptx, Table table,
                 int words, std::string_view meaning) {
     Row row = global(id, step, ptx, table, words == 2 ? "LANE * 2" : "LANE * 4", words, meaning);
-    row.state = "Walk";
-    row.sass_also = other_words;
+    row.state = "WideWalk";
+    row.access_words = words;
+    row.sass_also = words == 2 ? std::string_view{} : other_words;
     row.counters = {{{"access_bytes", 4.0 * words}, {}}};
     return row;
 }
@@ -134,28 +135,26 @@ std::vector<Row> make_rows() {
 
         global("ld.global.l1.u32", "LD_GLOBAL_U32($)", "ld.global.u32", Table::first_level, "LANE",
                1, "32-bit load from global memory that hits the first-level cache, coalesced"),
-        vector_walk("ld.global.l1.v2.u32", "LD_GLOBAL_V2_U32($)", "ld.global.v2.u32",
-                    Table::first_level, 2,
+        vector_walk("ld.global.l1.u64", "LD_GLOBAL_U64($)", "ld.global.u64", Table::first_level, 2,
                     "64-bit load from global memory that hits the first-level cache, coalesced"),
-        vector_walk("ld.global.l1.v4.u32", "LD_GLOBAL_V4_U32($)", "ld.global.v4.u32",
+        vector_walk("ld.global.l1.v2.u64", "LD_GLOBAL_V2_U64($)", "ld.global.v2.u64",
                     Table::first_level, 4,
                     "128-bit load from global memory that hits the first-level cache, coalesced"),
         global("ld.global.l2.u32", "LD_GLOBAL_CG_U32($)", "ld.global.cg.u32", Table::second_level,
                "LANE", 1,
                "32-bit load from global memory that hits the second-level cache and passes the "
                "first by, coalesced"),
-        vector_walk("ld.global.l2.v2.u32", "LD_GLOBAL_CG_V2_U32($)", "ld.global.cg.v2.u32",
+        vector_walk("ld.global.l2.u64", "LD_GLOBAL_CG_U64($)", "ld.global.cg.u64",
                     Table::second_level, 2,
                     "64-bit load from global memory that hits the second-level cache and passes "
                     "the first by, coalesced"),
-        vector_walk("ld.global.l2.v4.u32", "LD_GLOBAL_CG_V4_U32($)", "ld.global.cg.v4.u32",
+        vector_walk("ld.global.l2.v2.u64", "LD_GLOBAL_CG_V2_U64($)", "ld.global.cg.v2.u64",
                     Table::second_level, 4,
                     "128-bit load from global memory that hits the second-level cache and passes "
                     "the first by, coalesced"),
-        vector_walk("ld.global.v2.u32", "LD_GLOBAL_V2_U32($)", "ld.global.v2.u32",
-                    Table::beyond_caches, 2,
+        vector_walk("ld.global.u64", "LD_GLOBAL_U64($)", "ld.global.u64", Table::beyond_caches, 2,
                     "64-bit load from global memory beyond the last cache, coalesced (chase)"),
-        vector_walk("ld.global.v4.u32", "LD_GLOBAL_V4_U32($)", "ld.global.v4.u32",
+        vector_walk("ld.global.v2.u64", "LD_GLOBAL_V2_U64($)", "ld.global.v2.u64",
                     Table::beyond_caches, 4,
                     "128-bit load from global memory beyond the last cache, coalesced (chase)"),
         strided("ld.global.l2.u32.broadcast", "0", 1, 1,

@@ -28,26 +28,30 @@ constexpr const char* walks = R"(
 // An access of several words: one is the next address, the others go into a sum that is awaited
 // and stored with it, so that the assembler cannot narrow the access.
 constexpr const char* wide_walks = R"(
-struct Walk {
-    uint address;
+template <typename Address> struct WalkOf {
+    Address address;
     uint sink;
-    __device__ __forceinline__ Walk(uint start) : address(start), sink(start) {}
-    __device__ __forceinline__ operator uint() const { return address + sink; }
+    __device__ __forceinline__ WalkOf(Address start) : address(start), sink((uint)start) {}
+    __device__ __forceinline__ operator uint() const { return (uint)address + sink; }
 };
-#define TABLE_UPPER_HALF "r"((uint)((ulong)in >> 32))
+typedef WalkOf<uint> Walk;
+typedef WalkOf<ulong> WideWalk;
 #define WALK_2(load, x) asm volatile("{ .reg .b32 t; " load "{%0, t}, [%0]; xor.b32 %1, %1, t; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
 #define WALK_4(load, x) asm volatile("{ .reg .b32 t, u, v; " load "{%0, t, u, v}, [%0]; lop3.b32 %1, %1, t, u, 0x96; xor.b32 %1, %1, v; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
 #define LD_SHARED_V2_U32(x) WALK_2("ld.shared.v2.u32 ", x)
 #define LD_SHARED_V4_U32(x) WALK_4("ld.shared.v4.u32 ", x)
 #define TABLE_WALK_1(load, x) asm volatile("{ .reg .b64 p; mov.b64 p, {%0, %1}; " load "%0, [p]; }" : "+r"(x) : TABLE_UPPER_HALF : "memory")
-#define TABLE_WALK_2(load, x) asm volatile("{ .reg .b64 p; .reg .b32 t; mov.b64 p, {%0, %2}; " load "{%0, t}, [p]; xor.b32 %1, %1, t; }" : "+r"((x).address), "+r"((x).sink) : TABLE_UPPER_HALF : "memory")
-#define TABLE_WALK_4(load, x) asm volatile("{ .reg .b64 p; .reg .b32 t, u, v; mov.b64 p, {%0, %2}; " load "{%0, t, u, v}, [p]; lop3.b32 %1, %1, t, u, 0x96; xor.b32 %1, %1, v; }" : "+r"((x).address), "+r"((x).sink) : TABLE_UPPER_HALF : "memory")
-#define LD_GLOBAL_V2_U32(x) TABLE_WALK_2("ld.global.v2.u32 ", x)
-#define LD_GLOBAL_V4_U32(x) TABLE_WALK_4("ld.global.v4.u32 ", x)
 #define LD_GLOBAL_CG_U32(x) TABLE_WALK_1("ld.global.cg.u32 ", x)
-#define LD_GLOBAL_CG_V2_U32(x) TABLE_WALK_2("ld.global.cg.v2.u32 ", x)
-#define LD_GLOBAL_CG_V4_U32(x) TABLE_WALK_4("ld.global.cg.v4.u32 ", x)
 #define LD_GLOBAL_NC_U32(x) TABLE_WALK_1("ld.global.nc.u32 ", x)
+
+// These words are whole addresses: a load's result is the next address as it stands.
+#define WIDE_CHASE_START(lane, chains, chain) ((ulong)in + ((((start + (WARP * (chains) + (chain)) * CHASE_SPACING(chains)) & (TABLE_LINES - 1)) * LINE_WORDS) + (lane)) * 4)
+#define WIDE_WALK_2(load, x) asm volatile(load "%0, [%0];" : "+l"((x).address) :: "memory")
+#define WIDE_WALK_4(load, x) asm volatile("{ .reg .b64 t; .reg .b32 u, v; " load "{%0, t}, [%0]; mov.b64 {u, v}, t; lop3.b32 %1, %1, u, v, 0x96; }" : "+l"((x).address), "+r"((x).sink) :: "memory")
+#define LD_GLOBAL_U64(x) WIDE_WALK_2("ld.global.u64 ", x)
+#define LD_GLOBAL_V2_U64(x) WIDE_WALK_4("ld.global.v2.u64 ", x)
+#define LD_GLOBAL_CG_U64(x) WIDE_WALK_2("ld.global.cg.u64 ", x)
+#define LD_GLOBAL_CG_V2_U64(x) WIDE_WALK_4("ld.global.cg.v2.u64 ", x)
 
 #define STREAM_1(load, x, step) asm volatile("{ .reg .f32 t; " load "t, [%1+%2]; add.rn.f32 %0, %0, t; }" : "+f"(x) : "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
 #define STREAM_2(load, x, step) asm volatile("{ .reg .f32 t, u; " load "{t, u}, [%1+%2]; add.rn.f32 %0, %0, t; add.rn.f32 %0, %0, u; }" : "+f"(x) : "l"(p), "n"((step) * 8 * WARP_SIZE) : "memory")

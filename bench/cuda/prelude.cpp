@@ -5,6 +5,7 @@
 
 #include "bench/cuda/memory_macros.h"
 #include "bench/cuda/stamps.h"
+#include "bench/cuda/unit_macros.h"
 #include "bench/kernel_source.h"
 
 namespace occupipe::bench {
@@ -239,7 +240,7 @@ std::string constants(std::size_t table_words, int line_words) {
 std::string cuda_prelude(std::size_t table_words, int line_words, bool mix) {
     return constants(table_words, line_words) +
            (mix ? "#define GUARD_IN_MIX \"@go \"\n" : "#define GUARD_IN_MIX\n") + machinery +
-           arithmetic + cuda_memory_macros();
+           arithmetic + cuda_memory_macros() + cuda_unit_macros();
 }
 
 std::string cuda_witness_source() { return constants(1, 1) + machinery + witness; }

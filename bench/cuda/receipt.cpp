@@ -33,7 +33,7 @@ std::vector<Receipt::Count> expectations(const KernelPlan& plan) {
         count.instruction = row.id;
         count.ptx_opcode = row.ptx;
         count.sass = split(row.sass, '|');
-        count.expected = expected;
+        count.expected = expected * row.ptx_count;
         count.sass_expected = expected * row.sass_count;
         count.also = row.sass_also;
         return count;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "bench/cuda/unit_macros.h"
+
+#include <fmt/format.h>
+
+namespace occupipe::bench {
+namespace {
+
+// Accumulator fragments: a thread's share of a matrix. Made from one operand's bits, and added up
+// into one word for the result, so that no element is dead.
+constexpr const char* matrix = R"(
+template <typename Element, int count> struct Fragment {
+    Element element[count];
+    __device__ __forceinline__ Fragment(uint bits)
+    {
+        _Pragma("unroll") for (int i = 0; i < count; ++i) element[i] = (Element)((bits >> i) & 1);
+    }
+    __device__ __forceinline__ operator uint() const
+    {
+        Element sum = element[0];
+        _Pragma("unroll") for (int i = 1; i < count; ++i) sum = sum + element[i];
+        return (uint)(int)sum;
+    }
+};
+typedef Fragment<float, 4> FragmentF32;
+typedef Fragment<uint, 2> FragmentF16;
+typedef Fragment<int, 4> FragmentS32;
+typedef Fragment<int, 2> FragmentS32Pair;
+struct FragmentF64 : Fragment<double, 2> {
+    double left, right;
+    __device__ __forceinline__ FragmentF64(uint bits)
+        : Fragment<double, 2>(bits), left(0.5 + (bits & 1)), right(0.25 + (bits & 2)) {}
+};
+#define MMA_F32_42(ptx, x, a, b) asm volatile(ptx " {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%5,%5}, {%0,%1,%2,%3};" : "+f"((x).element[0]), "+f"((x).element[1]), "+f"((x).element[2]), "+f"((x).element[3]) : "r"(a), "r"(b))
+#define MMA_F32_21(ptx, x, a, b) asm volatile(ptx " {%0,%1,%2,%3}, {%4,%4}, {%5}, {%0,%1,%2,%3};" : "+f"((x).element[0]), "+f"((x).element[1]), "+f"((x).element[2]), "+f"((x).element[3]) : "r"(a), "r"(b))
+#define MMA_F16_42(ptx, x, a, b) asm volatile(ptx " {%0,%1}, {%2,%2,%2,%2}, {%3,%3}, {%0,%1};" : "+r"((x).element[0]), "+r"((x).element[1]) : "r"(a), "r"(b))
+#define MMA_S32_42(ptx, x, a, b) asm volatile(ptx " {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%5,%5}, {%0,%1,%2,%3};" : "+r"((x).element[0]), "+r"((x).element[1]), "+r"((x).element[2]), "+r"((x).element[3]) : "r"(a), "r"(b))
+#define MMA_S32_11(ptx, x, a, b) asm volatile(ptx " {%0,%1}, {%2}, {%3}, {%0,%1};" : "+r"((x).element[0]), "+r"((x).element[1]) : "r"(a), "r"(b))
+#define MMA_F64_11(ptx, x) asm volatile(ptx " {%0,%1}, {%2}, {%3}, {%0,%1};" : "+d"((x).element[0]), "+d"((x).element[1]) : "d"((x).left), "d"((x).right))
+)";
+
+// Matrices in shared memory, without swizzling: core matrices of 8 rows of 16 bytes lie one after
+// the other.
+constexpr const char* group_matrix = R"(
+#define SHARED_FILL(bytes, value) for (uint w = threadIdx.x; w < (bytes) / 4; w += blockDim.x) shared[w] = (uint)(value); SHARED_FILL_FENCE __syncthreads()
+#if __CUDA_ARCH__ >= 900
+#define SHARED_FILL_FENCE asm volatile("fence.proxy.async;" ::: "memory");
+#else
+#define SHARED_FILL_FENCE
+#endif
+#define MATRIX_DESCRIPTOR(offset) ((ulong)(((SHARED_ADDRESS + (offset)) & 0x3ffff) >> 4) | (ulong)(128 >> 4) << 16 | (ulong)(256 >> 4) << 32)
+)";
+
+// One asynchronous multiplication of a warp group, and the wait for it.
+std::string warp_group_multiply(int n) {
+    const int registers = n / 2;
+    std::string names;
+    std::string operands;
+    for (int i = 0; i < registers; ++i) {
+        names += fmt::format("{}%{}", i ? "," : "", i);
+        operands += fmt::format("{}\"+f\"((x).element[{}])", i ? ", " : "", i);
+    }
+    return fmt::format(
+        "typedef Fragment<float, {2}> GroupFragment{0};\n"
+        "#define WGMMA_N{0}(x) asm volatile(\"{{ .reg .pred add; setp.eq.u32 add, 0, 0; "
+        "wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.f16.f16 {{{1}}}, "
+        "%{2}, %{3}, add, 1, 1, 0, 0; wgmma.commit_group.sync.aligned; "
+        "wgmma.wait_group.sync.aligned 0; }}\" : {4} : \"l\"(MATRIX_DESCRIPTOR(0)), "
+        "\"l\"(MATRIX_DESCRIPTOR(2048)) : \"memory\")\n",
+        n, names, registers, registers + 1, operands);
+}
+
+constexpr const char* atomics = R"(
+#define ATOM(text, address_kind, x, address) asm volatile(text : "+r"(x) : address_kind(address) : "memory")
+#define OWN_SHARED (SHARED_ADDRESS + (threadIdx.x & 1023) * 4)
+#define OWN_GLOBAL (out + THREAD)
+#define GROUP_GLOBAL(zero) (out + blockIdx.x * blockDim.x + LANE * (zero))
+#define SECTOR_GLOBAL (out + (THREAD & ~31u) + (THREAD & 7))
+#define ATOM_SHARED_OWN(text, x) ATOM(text, "r", x, OWN_SHARED)
+// The assembler must not know that the lanes' addresses are equal: it would add up their operands
+// first. `zero` comes from memory.
+#define ATOM_SHARED_SAME(text, x, zero) ATOM(text, "r", x, SHARED_ADDRESS + LANE * (zero))
+#define ATOM_GLOBAL_OWN(text, x) ATOM(text, "l", x, OWN_GLOBAL)
+#define ATOM_GLOBAL_SAME(text, x, zero) ATOM(text, "l", x, GROUP_GLOBAL(zero))
+#define ATOM_GLOBAL_SECTOR(text, x) ATOM(text, "l", x, SECTOR_GLOBAL)
+)";
+
+// A step is one batch of copies and the wait for it; all batches of a warp land in the same place.
+constexpr const char* copies = R"(
+#define COPY_TARGET (SHARED_ADDRESS + (threadIdx.x & 127) * 16)
+#define CP_ASYNC(step, batch, i) asm volatile("cp.async.cg.shared.global [%0], [%1+%2], 16;" :: "r"(COPY_TARGET), "l"(p), "n"(((step) * (batch) + (i)) * 16 * WARP_SIZE) : "memory");
+#define CP_ASYNC_WAIT asm volatile("cp.async.wait_all;" ::: "memory");
+#define CP_ASYNC_1(x, step) CP_ASYNC(step, 1, 0) CP_ASYNC_WAIT
+#define CP_ASYNC_2(x, step) CP_ASYNC(step, 2, 0) CP_ASYNC(step, 2, 1) CP_ASYNC_WAIT
+#define CP_ASYNC_4(x, step) CP_ASYNC(step, 4, 0) CP_ASYNC(step, 4, 1) CP_ASYNC(step, 4, 2) CP_ASYNC(step, 4, 3) CP_ASYNC_WAIT
+#define CP_ASYNC_8(x, step) CP_ASYNC(step, 8, 0) CP_ASYNC(step, 8, 1) CP_ASYNC(step, 8, 2) CP_ASYNC(step, 8, 3) CP_ASYNC(step, 8, 4) CP_ASYNC(step, 8, 5) CP_ASYNC(step, 8, 6) CP_ASYNC(step, 8, 7) CP_ASYNC_WAIT
+
+// One lane of each warp asks for the copy; all lanes wait until it has arrived. x is the phase.
+struct Bulk {
+    uint phase;
+    uint barrier;
+    __device__ __forceinline__ Bulk(uint)
+    {
+        __shared__ ulong barriers[32];
+        phase = 0;
+        barrier = (uint)__cvta_generic_to_shared(barriers + LOCAL_WARP);
+#if __CUDA_ARCH__ >= 900
+        if (LANE == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster;" :: "r"(barrier) : "memory");
+        __syncwarp();
+#endif
+    }
+    __device__ __forceinline__ operator uint() const { return phase; }
+};
+#define BULK_COPY(bytes, x, step) asm volatile("{ .reg .pred lead, done; setp.eq.u32 lead, %4, 0; @lead mbarrier.arrive.expect_tx.shared.b64 _, [%1], " #bytes "; @lead cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%2], [%3+%5], " #bytes ", [%1]; AGAIN: mbarrier.try_wait.parity.shared.b64 done, [%1], %0; @!done bra AGAIN; xor.b32 %0, %0, 1; }" : "+r"((x).phase) : "r"((x).barrier), "r"(SHARED_ADDRESS), "l"(p), "r"(LANE), "n"((step) * (bytes)) : "memory")
+)";
+
+}  // namespace
+
+std::string cuda_unit_macros() {
+    std::string text = std::string(matrix) + group_matrix + atomics + copies;
+    for (const int n : {8, 16, 32, 64, 128, 256}) text += warp_group_multiply(n);
+    return text;
+}
+
+}  // namespace occupipe::bench
