@@ -411,7 +411,7 @@ std::span<const Row> instruction_table() {
         std::vector<Row> table(rows.begin(), rows.end());
         for (const auto& more :
              {cuda_float_rows(), cuda_half_rows(), cuda_integer_rows(), cuda_further_rows(),
-              cuda_memory_rows(), cuda_matrix_rows(), cuda_unit_rows()}) {
+              cuda_memory_rows(), cuda_matrix_rows(), cuda_unit_rows(), cuda_behaviour_rows()}) {
             table.insert(table.end(), more.begin(), more.end());
         }
         return table;

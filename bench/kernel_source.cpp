@@ -330,7 +330,7 @@ KernelSource kernel_source(const KernelPlan& plan) {
     }
     source.body = fmt::format(
         "// {} chains:{} unroll:{}\n"
-        "{}KERNEL({})\n"
+        "{}{}KERNEL({})\n"
         "{{\n"
         "{}"
         "    TIMED_BEGIN\n"
@@ -341,8 +341,9 @@ KernelSource kernel_source(const KernelPlan& plan) {
         "    out[THREAD] = {};\n"
         "}}\n",
         plan.subject(), plan.chains, plan.unroll,
-        plan.first->pattern == Pattern::constant_chase ? ring_text() : "", type, declarations,
-        stream_lines(plan, true), loop_body(plan), stream_lines(plan, false), results, results);
+        plan.first->pattern == Pattern::constant_chase ? ring_text() : "",
+        plan.first->cluster > 1 ? "CLUSTER_" : "", type, declarations, stream_lines(plan, true),
+        loop_body(plan), stream_lines(plan, false), results, results);
     source.operands = operands(plan);
     const bool ring = plan.first->pattern == Pattern::shared_chase ||
                       (plan.second && plan.second->pattern == Pattern::shared_chase);

@@ -8,12 +8,13 @@
 
 namespace occupipe::bench {
 
-std::span<const Row> cuda_float_rows();    // 32 and 64 bits
-std::span<const Row> cuda_half_rows();     // 16 bits
-std::span<const Row> cuda_integer_rows();  // 32 and 64 bits, logic, bit fields
-std::span<const Row> cuda_memory_rows();   // levels, widths, strides, conflicts, stores
-std::span<const Row> cuda_matrix_rows();   // of a warp and of four warps
-std::span<const Row> cuda_unit_rows();     // atomics, asynchronous copies, fences
-std::span<const Row> cuda_further_rows();  // conversions, comparisons, exchange within a warp
+std::span<const Row> cuda_float_rows();      // 32 and 64 bits
+std::span<const Row> cuda_half_rows();       // 16 bits
+std::span<const Row> cuda_integer_rows();    // 32 and 64 bits, logic, bit fields
+std::span<const Row> cuda_memory_rows();     // levels, widths, strides, conflicts, stores
+std::span<const Row> cuda_matrix_rows();     // of a warp and of four warps
+std::span<const Row> cuda_unit_rows();       // atomics, asynchronous copies, fences
+std::span<const Row> cuda_behaviour_rows();  // loop bodies, operands, divergence, wide barriers
+std::span<const Row> cuda_further_rows();    // conversions, comparisons, exchange within a warp
 
 }  // namespace occupipe::bench

@@ -148,7 +148,7 @@ std::vector<Row> make_rows() {
              "MEMBAR", fence_also,
              "sequentially consistent fence for all threads of the GPU, nothing outstanding"),
         wait("bar.warp.sync", R"(asm volatile("bar.warp.sync -1;" ::: "memory"))", "bar.warp.sync",
-             "WARPSYNC|NOP", {},
+             "WARPSYNC|NOP", "a move and a call on GPUs of compute capability 8.6 and 8.9",
              "barrier of a warp's lanes: a no-operation where they are known to be together"),
     };
 }

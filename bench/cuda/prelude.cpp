@@ -227,12 +227,13 @@ std::string constants(std::size_t table_words, int line_words) {
         "#define STAMPS_AGREED {}\n"
         "#define STAMPS_MISSED {}\n"
         "#define STAMPS_BEGIN {}\n"
+        "#define STAMPS_BARRIER {}\n"
         "#define STAMPS_HEADER_WORDS {}\n"
         "#define STAMP_WORDS {}\n",
         cuda_warp_size, table_words, line_words, global_table_slack_words, warm_iterations,
         patience, notice_ns, offsetof(StampHeader, arrived) / 8, offsetof(StampHeader, agreed) / 8,
         offsetof(StampHeader, missed) / 8, offsetof(StampHeader, begin) / 8,
-        sizeof(StampHeader) / 8, sizeof(WarpStamp) / 8);
+        offsetof(StampHeader, barrier) / 8, sizeof(StampHeader) / 8, sizeof(WarpStamp) / 8);
 }
 
 }  // namespace

@@ -178,9 +178,10 @@ private:
                   dependences.awaited_results, plan_.chains);
         }
         const std::size_t levels = expected_levels();
-        const bool several = std::ranges::any_of(receipt_.counts, [](const Receipt::Count& one) {
-            return one.sass_expected != one.expected;
-        });
+        const auto several_per_step = [](const Row* row) {
+            return row && (row->sass_count > 1 || row->ptx_count > 1);
+        };
+        const bool several = several_per_step(plan_.first) || several_per_step(plan_.second);
         if ((mix_may_add() || several) && dependences.per_level.size() >= levels) return;
         if (dependences.per_level.size() != levels) {
             fault("{} dependent steps in the timed loop, not {}", dependences.per_level.size(),

@@ -137,6 +137,7 @@ constexpr std::array operations = {
     Operation{0x1c3, "S2UR", "U"},
     Operation{0x1c4, "REDUX", "UA"},
     Operation{0x1c5, "WARPGROUP", ""},
+    Operation{0x1c7, "UCGABAR", ""},
     Operation{0x1f0, "HGMMA", ""},
 };
 static_assert(std::ranges::is_sorted(operations, {}, &Operation::code));

@@ -14,7 +14,8 @@ struct StampHeader {
     std::uint64_t arrived = 0;
     std::uint64_t agreed = 0;
     std::uint64_t missed = 0;
-    std::uint64_t begin = 0;  // the moment, by the GPU's global timer [ns]
+    std::uint64_t begin = 0;    // the moment, by the GPU's global timer [ns]
+    std::uint64_t barrier = 0;  // for kernels that let all groups wait for each other
 };
 
 // One record per warp, written by its lane 0.
@@ -29,7 +30,7 @@ struct WarpStamp {
     std::uint32_t slot = 0;  // %warpid
 };
 
-static_assert(sizeof(StampHeader) == 32);
+static_assert(sizeof(StampHeader) == 40);
 static_assert(sizeof(WarpStamp) == 40);
 
 // What the witness kernel (prelude.h) writes.

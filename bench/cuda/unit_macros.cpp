@@ -114,10 +114,51 @@ struct Bulk {
 #define BULK_COPY(bytes, x, step) asm volatile("{ .reg .pred lead, done; setp.eq.u32 lead, %4, 0; @lead mbarrier.arrive.expect_tx.shared.b64 _, [%1], " #bytes "; @lead cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%2], [%3+%5], " #bytes ", [%1]; AGAIN: mbarrier.try_wait.parity.shared.b64 done, [%1], %0; @!done bra AGAIN; xor.b32 %0, %0, 1; }" : "+r"((x).phase) : "r"((x).barrier), "r"(SHARED_ADDRESS), "l"(p), "r"(LANE), "n"((step) * (bytes)) : "memory")
 )";
 
+constexpr const char* barriers = R"(
+#define CLUSTER_KERNEL(TYPE) extern "C" __global__ void __cluster_dims__(2, 1, 1) occupipe_kernel(const TYPE* __restrict__ operands, TYPE* __restrict__ out, ulong* __restrict__ stamps, int all_iterations, uint start)
+#define CLUSTER_BARRIER(x) asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory")
+
+// Counts the groups that have come; all groups are resident together.
+struct GridBarrier {
+    ulong target;
+    __device__ __forceinline__ GridBarrier(uint) : target(0) {}
+    __device__ __forceinline__ operator uint() const { return (uint)target; }
+};
+#define GRID_BARRIER(g)                                                                       \
+    {                                                                                         \
+        (g).target += gridDim.x;                                                              \
+        __syncthreads();                                                                      \
+        if (threadIdx.x == 0) {                                                               \
+            ulong* counter = stamps + STAMPS_BARRIER;                                         \
+            asm volatile("red.release.gpu.global.add.u64 [%0], 1;" :: "l"(counter) : "memory"); \
+            for (int look = 0; look < 50 * PATIENCE && *(volatile ulong*)counter < (g).target; ++look) { } \
+            __threadfence();                                                                  \
+        }                                                                                     \
+        __syncthreads();                                                                      \
+    }
+)";
+
+// Every path is an instruction of its own, so that the paths cannot be merged again.
+std::string divergence(int paths) {
+    std::string cases;
+    for (int i = 0; i < paths; ++i) {
+        cases += fmt::format(
+            "case {}: asm volatile(\"fma.rn.f32 %0, %0, %1, 0f{:08X};\" : \"+f\"(x) : \"f\"(a)); "
+            "break; ",
+            i, 0x3f400000 + i);
+    }
+    // The way is made unknown anew in each step, so that the lanes come together after each.
+    return fmt::format(
+        "#define DIVERGE_{0}(x) {{ uint way = LANE % {0}u; asm volatile(\"\" : \"+r\"(way)); "
+        "switch (way) {{ {1}}} }}\n",
+        paths, cases);
+}
+
 }  // namespace
 
 std::string cuda_unit_macros() {
-    std::string text = std::string(matrix) + group_matrix + atomics + copies;
+    std::string text = std::string(matrix) + group_matrix + atomics + copies + barriers;
+    for (const int paths : {2, 4, 8, 16, 32}) text += divergence(paths);
     for (const int n : {8, 16, 32, 64, 128, 256}) text += warp_group_multiply(n);
     return text;
 }
