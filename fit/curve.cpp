@@ -7,9 +7,10 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <tuple>
 
 #include "core/instruction.h"
-#include "fit/fit_working_set.h"
+#include "fit/counters.h"
 
 namespace occupipe {
 namespace {
@@ -117,38 +118,78 @@ std::string Curve::rejection_summary() const {
     return text;
 }
 
-void CurveBuilder::add(const MeasurementRow& row) {
-    ++rows_;
-    const auto reject = [&](const std::string& reason) { ++rejected_[reason]; };
-    if (row.error) return reject(row.error->empty() ? "failed without a message" : *row.error);
+bool PointPlace::operator<(const PointPlace& o) const {
+    const auto key = [](const PointPlace& p) {
+        return std::tuple(p.shape.group_warps, p.shape.concurrent_groups, p.shape.chains, p.busiest,
+                          p.bytes, p.shape.depth);
+    };
+    return key(*this) < key(o);
+}
+
+bool PointPlace::same_but_depth(const PointPlace& o) const {
+    PointPlace at_my_depth = o;
+    at_my_depth.shape.depth = shape.depth;
+    return !(*this < at_my_depth) && !(at_my_depth < *this);
+}
+
+std::string Curve::label() const {
+    std::string text = subject;
+    if (counters.shape_n) text += fmt::format(" [{} {:g}]", shape_n_counter, *counters.shape_n);
+    if (counters.conflict_degree)
+        text += fmt::format(" [{} {:g}]", conflict_degree_counter, *counters.conflict_degree);
+    return text;
+}
+
+std::optional<std::string> CurveBuilder::fault_of(const MeasurementRow& row, double& cycles) {
+    if (row.error) return row.error->empty() ? "failed without a message" : *row.error;
     const MeasurementShape& s = row.shape;
     if (s.group_warps < 1 || s.concurrent_groups < 1 || s.chains < 1 || s.depth < 1)
-        return reject("shape with a count below one");
+        return "shape with a count below one";
     if (s.chains != 1 && kind_of(row.subject) == InstructionKind::barrier)
-        return reject("barriers in several chains: the barrier law knows one");
-    double cycles = 0;
+        return "barriers in several chains: the barrier law knows one";
+    if (const auto fault = counter_fault(row)) return fault;
     if (row.cycles) {
         cycles = *row.cycles;
     } else if (row.clock_hz && row.seconds > 0) {
         cycles = row.seconds * *row.clock_hz;
         from_seconds_ = true;
     } else {
-        return reject("no cycles, and no clock to make them from the event time");
+        return "no cycles, and no clock to make them from the event time";
     }
-    if (!std::isfinite(cycles) || cycles <= 0) return reject("cycles not positive and finite");
-    samples_[s].push_back(cycles);
+    if (!std::isfinite(cycles) || cycles <= 0) return "cycles not positive and finite";
+    return std::nullopt;
 }
 
-Curve CurveBuilder::finish(const std::string& subject) && {
+void CurveBuilder::add(const MeasurementRow& row) {
+    ++rows_;
+    double cycles = 0;
+    if (const auto fault = fault_of(row, cycles)) {
+        ++rejected_[*fault];
+        return;
+    }
+    const double busiest = counter(row, busiest_scheduler_counter).value_or(0);
+    const double bytes = counter(row, bytes_in_flight_counter).value_or(0);
+    samples_[{row.shape, static_cast<int>(busiest), bytes}].push_back(cycles);
+    access_bytes_.insert(counter(row, access_bytes_counter).value_or(0));
+    independent_ |= counter(row, dependent_counter) == 0.0;
+}
+
+Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& counters) && {
     Curve curve;
     curve.subject = subject;
+    curve.counters = counters;
     curve.rows = rows_;
     curve.rejected = std::move(rejected_);
     curve.from_seconds = from_seconds_;
-    for (auto& [shape, cycles] : samples_) {
+    curve.independent = independent_;
+    if (access_bytes_.size() == 1 && *access_bytes_.begin() > 0)
+        curve.access_bytes = *access_bytes_.begin();
+    for (auto& [place, cycles] : samples_) {
         std::sort(cycles.begin(), cycles.end());
         CurvePoint point;
-        point.shape = shape;
+        point.shape = place.shape;
+        point.busiest = place.busiest;
+        point.bytes_in_flight = place.bytes;
         point.cycles = median_of_sorted(cycles);
         point.repetitions = std::move(cycles);
         curve.points.push_back(std::move(point));
@@ -158,20 +199,29 @@ Curve CurveBuilder::finish(const std::string& subject) && {
 }
 
 std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
-    std::vector<std::string> order;
-    std::map<std::string, CurveBuilder> builders;
+    using Key = std::pair<std::string, CurveCounters>;
+    std::vector<Key> order;
+    std::map<Key, CurveBuilder> builders;
     for (const MeasurementFile& file : files)
         for (const MeasurementRow& row : file.rows) {
-            if (row.counters.contains(working_set_counter)) continue;
-            const auto [it, fresh] = builders.try_emplace(row.subject);
-            if (fresh) order.push_back(row.subject);
+            if (belongs_elsewhere(row)) continue;
+            const Key key{row.subject, curve_counters(row)};
+            const auto [it, fresh] = builders.try_emplace(key);
+            if (fresh) order.push_back(key);
             it->second.add(row);
         }
     std::vector<Curve> curves;
     curves.reserve(order.size());
-    for (const std::string& subject : order)
-        curves.push_back(std::move(builders.at(subject)).finish(subject));
+    for (const Key& key : order)
+        curves.push_back(std::move(builders.at(key)).finish(key.first, key.second));
     return curves;
+}
+
+int schedulers_seen(const Curve& curve) {
+    int seen = 1;
+    for (const CurvePoint& p : curve.points)
+        if (p.busiest > 0) seen = std::max(seen, (p.shape.warps() + p.busiest - 1) / p.busiest);
+    return seen;
 }
 
 double median_of_sorted(std::span<const double> ascending) {

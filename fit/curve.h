@@ -4,6 +4,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,9 +14,22 @@
 
 namespace occupipe {
 
-// All repetitions of one subject at one shape.
+// Where a point was measured. Ordered so that points that differ by their depth alone are
+// neighbours.
+struct PointPlace {
+    MeasurementShape shape;
+    int busiest = 0;   // warps on the fullest scheduler; 0 = not recorded, spread evenly
+    double bytes = 0;  // in flight on the core; 0 = not recorded
+
+    bool operator<(const PointPlace& other) const;
+    bool same_but_depth(const PointPlace& other) const;
+};
+
+// All repetitions of one subject at one place.
 struct CurvePoint {
     MeasurementShape shape;
+    int busiest = 0;                  // as in PointPlace
+    double bytes_in_flight = 0;       // as in PointPlace
     std::vector<double> repetitions;  // core cycles, ascending
     double cycles = 0;                // their median
     // Standard error of log(cycles): of the median over repetitions, spreads pooled over the
@@ -22,17 +37,30 @@ struct CurvePoint {
     double log_error = 0;
 };
 
+// What rows of one curve have in common beside their subject (docs/file-formats.md, "Counters that
+// the fitter understands").
+struct CurveCounters {
+    std::optional<double> shape_n;
+    std::optional<double> conflict_degree;  // above 1
+
+    auto operator<=>(const CurveCounters&) const = default;
+};
+
 struct Curve {
-    std::string subject;                  // "fma.f32" or a mix
+    std::string subject;  // "fma.f32" or a mix
+    CurveCounters counters;
     std::vector<CurvePoint> points;       // by shape, ascending
     int rows = 0;                         // in the files, usable or not
     std::map<std::string, int> rejected;  // reason → rows
     bool from_seconds = false;            // cycles = event time × clock for some row
+    bool independent = false;             // instructions do not wait for each other
+    std::optional<double> access_bytes;   // per thread and instruction, where all rows agree
     // Spread of single repetitions about their median, relative, pooled over the curve; only
     // meaningful when spread_known.
     double spread = 0;
     bool spread_known = false;  // some points have several repetitions
 
+    std::string label() const;  // the subject and, where there are any, its counters
     int rejected_rows() const;
     std::string rejection_summary() const;  // "3 launch failed; 1 no cycles"; empty when none
 };
@@ -42,17 +70,26 @@ struct Curve {
 class CurveBuilder {
 public:
     void add(const MeasurementRow& row);
-    Curve finish(const std::string& subject) &&;
+    Curve finish(const std::string& subject, const CurveCounters& counters = {}) &&;
 
 private:
-    std::map<MeasurementShape, std::vector<double>> samples_;
+    std::optional<std::string> fault_of(const MeasurementRow& row, double& cycles);
+
+    std::map<PointPlace, std::vector<double>> samples_;
+    std::set<double> access_bytes_;
+    bool independent_ = false;
     std::map<std::string, int> rejected_;
     int rows_ = 0;
     bool from_seconds_ = false;
 };
 
-// One curve per subject of the files, in order of first appearance; working-set rows aside.
+// One curve per subject and set of counters, in order of first appearance; rows that belong to a
+// working-set curve or to an overhead's line aside.
 std::vector<Curve> curves_of(std::span<const MeasurementFile> files);
+
+// Schedulers of a core by recorded placements: W warps of which the fullest scheduler has b need at
+// least ⌈W/b⌉ of them, and an even placement exactly so many. 1 when nothing was recorded.
+int schedulers_seen(const Curve& curve);
 
 double median_of_sorted(std::span<const double> ascending);  // not empty
 double median(std::vector<double> values);                   // not empty

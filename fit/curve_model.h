@@ -16,6 +16,7 @@ struct HullShape {
     double concurrent_groups = 1;  // γ
     double chains = 1;             // c
     double depth = 1;              // N, instructions per chain
+    double busiest = 0;            // warps on the fullest scheduler; 0 = as evenly as W allows
 
     double warps() const { return group_warps * concurrent_groups; }  // W
     double in_flight() const { return warps() * chains; }             // M = W·c
@@ -48,8 +49,10 @@ T smooth_max(const T& a, const T& b, const T& knee) {
 
 // Instructions that the fullest scheduler has to issue per step, times k: what counts in the place
 // of M when warps split unevenly. With k schedulers warp w runs on scheduler w mod k (model.md,
-// section 4), so the fullest one holds ⌈W/k⌉ warps; for multiples of k, and k = 1, this is M.
+// section 4), so the fullest one holds ⌈W/k⌉ warps; for multiples of k, and k = 1, this is M. Where
+// the placement was recorded, what the fullest one held counts instead.
 inline double uneven_in_flight(const HullShape& shape, int schedulers) {
+    if (schedulers > 1 && shape.busiest > 0) return shape.busiest * schedulers * shape.chains;
     return std::ceil(shape.warps() / schedulers) * schedulers * shape.chains;
 }
 

@@ -47,6 +47,7 @@ private:
     void fill_residuals(const Attempt& best, TimingFit& out) const;
     std::optional<double> runs_over_in_flight(const std::vector<double>& residuals) const;
     void judge(const Attempt& best, TimingFit& out) const;
+    void withdraw_latency(TimingFit& out) const;
     std::string refusal() const;
 
     const Curve& curve_;
@@ -151,7 +152,9 @@ void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     const bool copies = v.schedulers > 1 && p.port + room >= 1;
     if (copies) out.schedulers = v.schedulers;
     if (v.regime == Regime::throughput_only) return;
-    if (v.contention) out.contention = linear(best, contention_part, p.latency);
+    // A growth that all instructions in flight together do not make visible is none.
+    if (v.contention && p.contention * problem_.largest_in_flight() > 1e-3 * p.latency)
+        out.contention = linear(best, contention_part, p.latency);
     if (v.regime == Regime::latency_only) return;
     if (v.group_overhead)
         out.group_overhead = linear(best, group_overhead_part, problem_.overhead_scale());
@@ -229,6 +232,18 @@ std::string Fitter::refusal() const {
     return {};
 }
 
+// Instructions that do not wait for each other: what stands for Λ in the law is a latency divided
+// by however many of them one warp has under way, hence at most Λ.
+void Fitter::withdraw_latency(TimingFit& out) const {
+    Estimate& latency = out.latency;
+    if (latency.identifiable && latency.value > 4 * *latency.std_error)
+        latency.value -= 2 * *latency.std_error;
+    latency.std_error.reset();
+    latency.identifiable = false;
+    latency.note = "lower bound: the instructions do not depend on each other";
+    out.contention.reset();
+}
+
 TimingFit Fitter::run() {
     TimingFit out;
     out.subject = curve_.subject;
@@ -245,6 +260,7 @@ TimingFit Fitter::run() {
     out.ok = true;
     fill_law(verdict, out);
     fill_terms(verdict.best, out);
+    out.scope_shows = verdict.cpi_shows && search_.could_show_schedulers();
     fill_residuals(verdict.best, out);
     judge(verdict.best, out);
     if (out.overhead && out.overhead->value < -3 * *out.overhead->std_error)
@@ -252,6 +268,7 @@ TimingFit Fitter::run() {
             fmt::format("the overhead comes out negative ({:.3g} cycles): time "
                         "does not grow in proportion to depth",
                         out.overhead->value));
+    if (curve_.independent) withdraw_latency(out);
     if (curve_.from_seconds) out.notes.emplace_back("cycles from event time x clock");
     if (!curve_.spread_known)
         out.notes.emplace_back("one repetition per point: errors come from the fit's residuals");
@@ -270,7 +287,7 @@ TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOp
         return none;
     }
     TimingFit fit = Fitter(curve, kind, options).run();
-    check_against_physics(curve, kind, fit);
+    if (!curve.independent) check_against_physics(curve, kind, fit);
     return fit;
 }
 

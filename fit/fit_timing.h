@@ -39,6 +39,9 @@ struct TimingFit {
     Estimate cpi;        // λ per core
     Estimate latency;    // Λ of one instruction alone
     int schedulers = 1;  // copies of the subsystem that share λ; 1 = the data show no staircase
+    // The curve could have shown copies: warps were spread unevenly over some number of schedulers,
+    // and a plateau is there.
+    bool scope_shows = false;
     std::optional<Estimate> overhead;        // T0 [cycles]; absent when given from outside
     std::optional<Estimate> group_overhead;  // [cycles per concurrent group]
     std::optional<Estimate>

@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "fit/counters.h"
 #include "fit/curve.h"
 
 namespace occupipe {
@@ -92,8 +93,9 @@ std::vector<double> edge_confidences(std::span<const double> values, std::span<c
         for (std::size_t e = 0; e + 1 < found.size(); ++e)
             for (std::size_t a = 0; a + 1 < again.size(); ++a)
                 if (again[a].end == found[e].end && again[a + 1].begin == found[e + 1].begin)
-                    share[e] += 1.0 / samples;
+                    share[e] += 1;
     }
+    for (double& s : share) s /= samples;
     return share;
 }
 

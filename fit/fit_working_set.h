@@ -13,9 +13,6 @@
 
 namespace occupipe {
 
-// Rows that carry this counter belong to a working-set curve, not to a hull.
-inline constexpr const char* working_set_counter = "working_set_bytes";
-
 struct WorkingSetPoint {
     double bytes = 0;
     double cycles = 0;          // per dependent access

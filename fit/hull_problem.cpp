@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "fit/dual.h"
 
@@ -17,9 +19,11 @@ constexpr double knee_limit = 0.5;
 // published curves h/λ stays below 0.6, hence h·M/Λ below 1.5 at the very ridge).
 constexpr double contention_limit = 1.0;
 
-HullShape hull_shape(const MeasurementShape& s) {
+HullShape hull_shape(const CurvePoint& point) {
+    const MeasurementShape& s = point.shape;
     return {static_cast<double>(s.group_warps), static_cast<double>(s.concurrent_groups),
-            static_cast<double>(s.chains), static_cast<double>(s.depth)};
+            static_cast<double>(s.chains), static_cast<double>(s.depth),
+            static_cast<double>(point.busiest)};
 }
 
 template <class T>
@@ -58,13 +62,17 @@ T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p
 // Cycles per step at one in-flight count: slope over depth where there are several depths (the
 // median over group shapes), else time / depth.
 double period_at(const Curve& curve, double in_flight, double overhead) {
-    std::map<std::pair<int, int>, std::vector<const CurvePoint*>> by_group;
-    for (const CurvePoint& p : curve.points)
-        if (hull_shape(p.shape).in_flight() == in_flight)
-            by_group[{p.shape.group_warps, p.shape.chains}].push_back(&p);
+    std::map<std::tuple<int, int, int, double>, std::vector<const CurvePoint*>> by_group;
+    int most_even = std::numeric_limits<int>::max();
+    for (const CurvePoint& p : curve.points) {
+        if (hull_shape(p).in_flight() != in_flight) continue;
+        most_even = std::min(most_even, p.busiest);
+        by_group[{p.busiest, p.shape.group_warps, p.shape.chains, p.bytes_in_flight}].push_back(&p);
+    }
     std::vector<double> slopes;
     std::vector<double> quotients;
     for (const auto& [group, points] : by_group) {
+        if (std::get<0>(group) > most_even) break;
         const CurvePoint& a = *points.front();
         const CurvePoint& b = *points.back();  // points ascend with depth
         quotients.push_back(std::max(b.cycles - overhead, 0.01 * b.cycles) /
@@ -92,7 +100,7 @@ HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
     std::set<int> groups;
     scale_ = curve.points.front().cycles;
     for (const CurvePoint& p : curve.points) {
-        shapes_.push_back(hull_shape(p.shape));
+        shapes_.push_back(hull_shape(p));
         in_flight.insert(shapes_.back().in_flight());
         depths.insert(p.shape.depth);
         groups.insert(p.shape.concurrent_groups);

@@ -93,22 +93,37 @@ double LawSearch::criterion(const Attempt& attempt, double dispersion) const {
         .value_or(std::numeric_limits<double>::infinity());
 }
 
-// Some warps split unevenly, and there is more than one step to climb.
+// Some warps split unevenly, and there is more than one step to climb. Recorded placements that
+// show k schedulers leave no doubt about their number.
 bool LawSearch::shows_staircase(int schedulers) const {
+    const int seen = schedulers_seen(curve_);
+    if (seen > 1 && schedulers != seen) return false;
     bool uneven = false;
     std::set<int> steps;
     for (const CurvePoint& p : curve_.points) {
         const int warps = p.shape.warps();
-        uneven |= warps > 1 && warps % schedulers != 0;
-        steps.insert((warps + schedulers - 1) / schedulers);
+        const int fullest = p.busiest > 0 ? p.busiest : (warps + schedulers - 1) / schedulers;
+        uneven |= warps > 1 && fullest * schedulers != warps;
+        steps.insert(fullest);
     }
     return uneven && steps.size() > 1;
+}
+
+bool LawSearch::could_show_schedulers() const {
+    const std::vector<int> tried = candidates();
+    return std::any_of(tried.begin(), tried.end(), [this](int k) { return shows_staircase(k); });
+}
+
+// Numbers of schedulers to try: what the placements show, else the options'.
+std::vector<int> LawSearch::candidates() const {
+    const int seen = schedulers_seen(curve_);
+    return seen > 1 ? std::vector{seen} : options_.schedulers;
 }
 
 // A copy of the subsystem per scheduler has as many parameters as one for the core: the staircase
 // must win clearly over the smooth law, and only fit better than another staircase.
 void LawSearch::choose_schedulers(Attempt& best) const {
-    for (const int k : options_.schedulers) {
+    for (const int k : candidates()) {
         if (!shows_staircase(k)) continue;
         HullVariant variant = best.variant;
         variant.schedulers = k;
@@ -133,7 +148,7 @@ std::vector<HullVariant> LawSearch::wider(const HullVariant& variant) const {
     if (options_.allow_contention && !variant.contention && curved) with(&HullVariant::contention);
     if (options_.allow_knee && !variant.knee && curved) with(&HullVariant::knee);
     if (variant.ports || !curved) return out;
-    for (const int k : options_.schedulers)
+    for (const int k : candidates())
         if ((variant.schedulers == 1 || variant.schedulers == k) && shows_staircase(k)) {
             with(&HullVariant::ports);
             out.back().schedulers = k;
@@ -254,7 +269,7 @@ Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
     busy.ports = law.ports;
     Attempt best = attempt(busy);
     busy.ports = false;
-    for (const int k : options_.schedulers) {
+    for (const int k : candidates()) {
         if (k == law.schedulers || !shows_staircase(k)) continue;
         busy.schedulers = k;
         Attempt other = attempt(busy);

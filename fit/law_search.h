@@ -42,6 +42,8 @@ public:
     double dispersion(const Attempt& attempt) const;
     std::size_t parameters(const HullVariant& variant) const;
     double freedom(const HullVariant& variant) const;  // points minus parameters
+    // Whether copies per scheduler would show for some number of schedulers.
+    bool could_show_schedulers() const;
     // Whether the data speak for the whole law against one of its halves.
     bool beats(const Attempt& law, const Attempt& half) const;
 
@@ -51,6 +53,7 @@ private:
     void set_scale(const Attempt& attempt);
     double criterion(const Attempt& attempt, double dispersion) const;
     bool shows_staircase(int schedulers) const;
+    std::vector<int> candidates() const;
     void choose_schedulers(Attempt& best) const;
     std::vector<HullVariant> wider(const HullVariant& variant) const;
     double predicted_gain(const Attempt& fit, const HullVariant& variant,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fit/build_profile.h"
+#include "fit/counters.h"
 #include "fit/fit_working_set.h"
 #include "fit/report.h"
 #include "tests/fit/synthetic.h"

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "fit/counters.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace occupipe {
+namespace {
+
+bool whole_from_one(double value) { return value >= 1 && value == std::floor(value); }
+
+}  // namespace
+
+std::optional<double> counter(const MeasurementRow& row, const std::string& name) {
+    const auto it = row.counters.find(name);
+    return it == row.counters.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<std::string> counter_fault(const MeasurementRow& row) {
+    const auto fault = [&](const char* name, const char* rule) {
+        return fmt::format("{} must be {}", name, rule);
+    };
+    for (const char* name : {shape_n_counter, conflict_degree_counter})
+        if (const auto v = counter(row, name); v && !whole_from_one(*v))
+            return fault(name, "a whole number of at least 1");
+    for (const char* name : {bytes_in_flight_counter, access_bytes_counter})
+        if (const auto v = counter(row, name); v && !(*v > 0 && std::isfinite(*v)))
+            return fault(name, "positive");
+    if (const auto v = counter(row, dependent_counter); v && *v != 0 && *v != 1)
+        return fault(dependent_counter, "0 or 1");
+    if (const auto v = counter(row, busiest_scheduler_counter);
+        v && !(whole_from_one(*v) && *v <= row.shape.warps()))
+        return fault(busiest_scheduler_counter, "a whole number from 1 to the warps of the shape");
+    return std::nullopt;
+}
+
+CurveCounters curve_counters(const MeasurementRow& row) {
+    CurveCounters out;
+    const auto n = counter(row, shape_n_counter);
+    if (n && whole_from_one(*n)) out.shape_n = n;
+    const auto degree = counter(row, conflict_degree_counter);
+    if (degree && whole_from_one(*degree) && *degree > 1) out.conflict_degree = degree;
+    return out;
+}
+
+bool belongs_elsewhere(const MeasurementRow& row) {
+    static constexpr std::array names{working_set_counter, launches_counter, launch_groups_counter,
+                                      loop_iterations_counter};
+    for (const char* name : names)
+        if (row.counters.contains(name)) return true;
+    return false;
+}
+
+}  // namespace occupipe

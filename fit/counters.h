@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The counters of a measurement row that the fitter goes by, beside the shape and the times
+// (docs/file-formats.md, "Counters that the fitter understands").
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/measurement.h"
+#include "fit/curve.h"
+
+namespace occupipe {
+
+inline constexpr const char* busiest_scheduler_counter = "busiest_scheduler_warps";
+inline constexpr const char* dependent_counter = "dependent";
+inline constexpr const char* shape_n_counter = "shape_n";
+inline constexpr const char* conflict_degree_counter = "conflict_degree";
+inline constexpr const char* bytes_in_flight_counter = "bytes_in_flight";
+inline constexpr const char* access_bytes_counter = "access_bytes";
+inline constexpr const char* working_set_counter = "working_set_bytes";
+inline constexpr const char* launches_counter = "launches";
+inline constexpr const char* launch_groups_counter = "launch_groups";
+inline constexpr const char* loop_iterations_counter = "loop_iterations";
+
+std::optional<double> counter(const MeasurementRow& row, const std::string& name);
+
+// Why a counter's value cannot be meant; nullopt when all are in range.
+std::optional<std::string> counter_fault(const MeasurementRow& row);
+
+// The counters that set curves of one subject apart; values out of range stay
+// out, and so does degree 1, which is the ordinary case.
+CurveCounters curve_counters(const MeasurementRow& row);
+
+// Rows of working-set curves and of overheads' lines are no points of a hull.
+bool belongs_elsewhere(const MeasurementRow& row);
+
+}  // namespace occupipe
