@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Costs outside instructions, each a line over a count (docs/fitting.md, "Lines"):
+//     event time over kernel launches      slope: one launch
+//     event time over groups of a launch   slope: one group, beyond the bend if there is one
+//     cycles over iterations of a loop     slope: one iteration
+// The intercept is what is paid once.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/measurement.h"
+#include "core/parameter_table.h"
+#include "fit/line_fit.h"
+
+namespace occupipe {
+
+struct OverheadFit {
+    std::string subject;
+    std::string over;  // the counter
+    std::string unit;  // of y: "s" or "cycles"
+    std::vector<LinePoint> points;
+    int rows = 0;
+    int rejected = 0;  // rows that could not be used
+    LineFit line;
+};
+
+// One line per subject and counter, in order of first appearance.
+std::vector<OverheadFit> fit_overheads(std::span<const MeasurementFile> files);
+
+// The profile's numbers: of each kind the first line; a bound where the slope is not told from
+// nothing.
+Overheads overheads_of(std::span<const OverheadFit> fits);
+
+}  // namespace occupipe

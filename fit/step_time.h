@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Time of one step (an instruction of every chain of every warp), place by place and without any
+// law: the slope of cycles over depth. What tables and lines are made of.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/parameter_table.h"
+#include "fit/curve.h"
+
+namespace occupipe {
+
+struct StepTime {
+    PointPlace place;  // its depth is of no meaning
+    Estimate cycles;   // per step
+
+    double in_flight() const {
+        return static_cast<double>(place.shape.warps()) * place.shape.chains;
+    }
+};
+
+// Weighted slope at every place that was measured at two depths or more and where time grows with
+// depth. Standard errors heed the points' own and how far they lie off the line.
+std::vector<StepTime> step_times(const Curve& curve);
+
+// A table of λ = step / M and Λ = step over an axis of the places: with M instructions in flight a
+// step takes max(Λ, M·λ), so Λ is what a dependent instruction waits at this place, and λ what an
+// instruction costs there. Places with one value on the axis are pooled (weighted mean, with their
+// scatter in the error); places without one are left out. No rows when fewer than two values.
+ParameterTable step_table(const Curve& curve, const std::string& over,
+                          const std::function<std::optional<double>(const StepTime&)>& axis);
+
+}  // namespace occupipe
