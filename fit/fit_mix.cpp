@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <set>
 
 #include "fit/curve_model.h"
 #include "fit/dual.h"
@@ -18,9 +21,10 @@ namespace {
 // λ of an instruction alone and in a mix differ by more than their statistical errors (operand
 // ports, instruction fetch); the laws get this much room, relative.
 constexpr double partner_room = 0.01;
-// The laws hold at maximal occupancy only: a point counts when latency alone would allow this
-// multiple of what was measured.
+// The laws hold where warps hide the latency: a point at the highest occupancy counts when latency
+// alone would allow this multiple of what was measured, others when clear of the ridge's roundness.
 constexpr double saturation = 1.2;
+constexpr double saturation_below = 2;
 
 enum MixParameter : std::size_t { log_cpi1, log_cpi2, log_limit, mix_parameter_count };
 
@@ -50,21 +54,19 @@ std::optional<Slope> slope_of(std::span<const CurvePoint* const> points) {
     return Slope{slope, 1 / std::sqrt(sxx) / slope};
 }
 
-// The points of one β: one per group shape at the highest number of instructions in flight.
+// The points of one β: one per group shape and number of instructions in flight.
 void add_points(const Curve& curve, int beta, std::vector<MixPoint>& out) {
-    int most = 0;
+    std::map<std::array<int, 3>, std::vector<const CurvePoint*>> by_shape;
     for (const CurvePoint& p : curve.points)
-        most = std::max(most, p.shape.warps() * p.shape.chains);
-    std::map<std::pair<int, int>, std::vector<const CurvePoint*>> by_shape;
-    for (const CurvePoint& p : curve.points)
-        if (p.shape.warps() * p.shape.chains == most)
-            by_shape[{p.shape.group_warps, p.shape.chains}].push_back(&p);
+        by_shape[{p.shape.warps() * p.shape.chains, p.shape.group_warps, p.shape.chains}].push_back(
+            &p);
     for (const auto& [shape, points] : by_shape) {
         const std::optional<Slope> slope = slope_of(points);
         if (!slope) continue;
         const double share = static_cast<double>(beta) / (beta + 1);
-        out.push_back({beta, static_cast<double>(most), most * share / slope->cycles_per_step,
-                       slope->relative_error});
+        const double in_flight = shape[0];
+        out.push_back(
+            {beta, in_flight, in_flight * share / slope->cycles_per_step, slope->relative_error});
     }
 }
 
@@ -267,10 +269,17 @@ MixFit fit_mix(const std::string& first, const std::string& second,
     for (const Curve* curve : curves)
         if (const std::optional<Mix> mix = parse_mix(curve->subject))
             add_points(*curve, mix->beta, all);
+    std::map<int, double> highest;  // β → instructions in flight
+    for (const MixPoint& p : all) highest[p.beta] = std::max(highest[p.beta], p.in_flight);
+    const bool latencies_known = first_alone.latency && second_alone.latency;
     for (const MixPoint& p : all) {
-        if (first_alone.latency && second_alone.latency) {
+        const bool top = p.in_flight == highest.at(p.beta);
+        if (!top && !latencies_known) continue;
+        if (latencies_known) {
             const double alone = p.beta * *first_alone.latency + *second_alone.latency;
-            if (p.in_flight * p.beta / alone < saturation * p.per_cycle) {
+            const double allowed = p.in_flight * p.beta / alone / p.per_cycle;
+            if (!top && allowed < saturation_below) continue;
+            if (allowed < saturation) {
                 out.notes.push_back(fmt::format("β = {} left out: {} warps do not hide the latency",
                                                 p.beta, p.in_flight));
                 continue;
@@ -279,11 +288,15 @@ MixFit fit_mix(const std::string& first, const std::string& second,
         out.points.push_back(p);
     }
     std::stable_sort(out.points.begin(), out.points.end(),
-                     [](const MixPoint& a, const MixPoint& b) { return a.beta < b.beta; });
-    if (out.points.size() < 2) {
+                     [](const MixPoint& a, const MixPoint& b) {
+                         return std::pair(a.beta, a.in_flight) < std::pair(b.beta, b.in_flight);
+                     });
+    std::set<int> betas;
+    for (const MixPoint& p : out.points) betas.insert(p.beta);
+    if (betas.size() < 2) {
         out.reason = fmt::format(
             "{} usable values of β (each needs two depths and enough warps), at least 2 are needed",
-            out.points.size());
+            betas.size());
         return out;
     }
     MixFitter(out, first_alone, second_alone, highest_alone).run();

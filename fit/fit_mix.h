@@ -19,7 +19,7 @@ enum class MixLaw { one_subsystem, two_subsystems, two_with_issue_limit };
 inline constexpr std::size_t mix_law_count = 3;
 std::string_view to_string(MixLaw law);
 
-// Throughput of type 1 at the highest occupancy measured, from the slope of time over depth.
+// Throughput of type 1 at one occupancy, from the slope of time over depth.
 struct MixPoint {
     int beta = 1;
     double in_flight = 1;       // warps times chains

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "core/instruction.h"
@@ -12,14 +13,117 @@
 namespace occupipe {
 namespace {
 
+constexpr double most_certain = 6.9;  // log(1000)
+
+double log_odds(const MixFit& mix) { return std::min(0.5 * mix.shared_margin, most_certain); }
+
+// Classes of the instructions that mixes have touched, and how well they agree with the mixes.
+class PairMatrix {
+public:
+    explicit PairMatrix(std::vector<const MixFit*> decided) : mixes_(std::move(decided)) {
+        for (const MixFit* mix : mixes_)
+            for (const std::string& name : {mix->first, mix->second})
+                if (!class_of_.contains(name)) class_of_[name] = next_++;
+    }
+
+    // The most certain first; a mix that would contradict one before it changes nothing.
+    void join_by_certainty() {
+        std::set<std::pair<int, int>> apart;
+        for (const MixFit* mix : mixes_) {
+            const int a = class_of_.at(mix->first);
+            const int b = class_of_.at(mix->second);
+            if (a == b) continue;
+            if (!*mix->shared) {
+                apart.insert({std::min(a, b), std::max(a, b)});
+                continue;
+            }
+            if (apart.contains({std::min(a, b), std::max(a, b)})) continue;
+            for (auto& [name, c] : class_of_)
+                if (c == b) c = a;
+            std::set<std::pair<int, int>> moved;
+            for (auto [x, y] : apart) {
+                if (x == b) x = a;
+                if (y == b) y = a;
+                moved.insert({std::min(x, y), std::max(x, y)});
+            }
+            apart = std::move(moved);
+        }
+    }
+
+    // Every step gains, and there are finitely many partitions.
+    void improve() {
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (auto& [name, c] : class_of_)
+                for (const int other : alternatives(name))
+                    if (gain(name, other) > 1e-9) {
+                        c = other < 0 ? next_++ : other;
+                        moved = true;
+                    }
+        }
+    }
+
+    // Log odds that moving `name` to `other` (-1: a class of its own) gains.
+    double gain(const std::string& name, int other) const {
+        double sum = 0;
+        for (const MixFit* mix : mixes_) {
+            if (mix->first != name && mix->second != name) continue;
+            const std::string& fellow = mix->first == name ? mix->second : mix->first;
+            const bool before = class_of_.at(fellow) == class_of_.at(name);
+            const bool after = class_of_.at(fellow) == other;
+            if (before != after) sum += (after == *mix->shared ? 1 : -1) * log_odds(*mix);
+        }
+        return sum;
+    }
+
+    // Classes of which a member was mixed with `name`, and a class of its own.
+    std::vector<int> alternatives(const std::string& name) const {
+        const int mine = class_of_.at(name);
+        std::set<int> out;
+        for (const MixFit* mix : mixes_) {
+            if (mix->first != name && mix->second != name) continue;
+            const std::string& fellow = mix->first == name ? mix->second : mix->first;
+            const int theirs = class_of_.at(fellow);
+            out.insert(theirs == mine ? -1 : theirs);
+        }
+        return {out.begin(), out.end()};
+    }
+
+    // The partition after such a move, as classes numbered in order of first appearance.
+    std::vector<int> after(const std::string& name, int other) const {
+        std::map<int, int> number;
+        std::vector<int> out;
+        for (const auto& [member, c] : class_of_) {
+            const int moved = member == name ? other : c;
+            out.push_back(number.try_emplace(moved, static_cast<int>(number.size())).first->second);
+        }
+        return out;
+    }
+
+    bool agrees(const MixFit& mix) const {
+        return (class_of_.at(mix.first) == class_of_.at(mix.second)) == *mix.shared;
+    }
+    const std::map<std::string, int>& classes() const { return class_of_; }
+    const std::vector<const MixFit*>& mixes() const { return mixes_; }
+
+private:
+    std::vector<const MixFit*> mixes_;  // most certain first
+    std::map<std::string, int> class_of_;
+    int next_ = 0;
+};
+
 // Sets of instructions, and pairs of sets that must stay apart.
 class Partition {
 public:
-    explicit Partition(std::span<const std::string> instructions) {
+    Partition(std::span<const std::string> instructions, const PairMatrix& matrix) {
         for (const std::string& name : instructions) parent_[name] = name;
+        std::map<int, std::string> first;
+        for (const auto& [name, c] : matrix.classes())
+            parent_[name] = first.try_emplace(c, name).first->second;
+        for (const MixFit* mix : matrix.mixes())
+            if (!*mix->shared && find(mix->first) != find(mix->second))
+                apart_.insert(ordered(find(mix->first), find(mix->second)));
     }
-
-    bool knows(const std::string& name) const { return parent_.contains(name); }
 
     std::string find(const std::string& name) const {
         std::string at = name;
@@ -27,25 +131,15 @@ public:
         return at;
     }
 
-    bool apart(const std::string& a, const std::string& b) const {
-        return apart_.contains(ordered(find(a), find(b)));
-    }
-
     bool join(const std::string& a, const std::string& b) {
         const std::string ra = find(a);
         const std::string rb = find(b);
         if (ra == rb) return true;
-        if (apart(a, b)) return false;
+        if (apart_.contains(ordered(ra, rb))) return false;
         parent_[rb] = ra;
         std::set<std::pair<std::string, std::string>> moved;
         for (const auto& [x, y] : apart_) moved.insert(ordered(find(x), find(y)));
         apart_ = std::move(moved);
-        return true;
-    }
-
-    bool separate(const std::string& a, const std::string& b) {
-        if (find(a) == find(b)) return false;
-        apart_.insert(ordered(find(a), find(b)));
         return true;
     }
 
@@ -58,6 +152,44 @@ private:
     std::map<std::string, std::string> parent_;
     std::set<std::pair<std::string, std::string>> apart_;
 };
+
+PairMatrix matrix_of(std::span<const std::string> instructions, std::span<const MixFit> mixes) {
+    const std::set<std::string> known(instructions.begin(), instructions.end());
+    std::vector<const MixFit*> decided;
+    for (const MixFit& mix : mixes)
+        if (mix.ok && mix.shared && mix.first != mix.second && known.contains(mix.first) &&
+            known.contains(mix.second))
+            decided.push_back(&mix);
+    std::stable_sort(decided.begin(), decided.end(), [](const MixFit* a, const MixFit* b) {
+        return a->shared_margin > b->shared_margin;
+    });
+    PairMatrix matrix(std::move(decided));
+    matrix.join_by_certainty();
+    matrix.improve();
+    return matrix;
+}
+
+// Posterior odds against every neighbouring partition, each once; a move counts for the class that
+// the instruction would leave and for the one that it would enter.
+void fill_confidence(const PairMatrix& matrix, SubsystemMap& out) {
+    if (matrix.classes().empty()) return;
+    std::map<int, std::string> subsystem_of_class;
+    for (const auto& [name, c] : matrix.classes())
+        subsystem_of_class[c] = out.subsystem_of.at(name);
+    std::map<std::string, double> against;
+    double all = 0;
+    std::set<std::vector<int>> seen;
+    for (const auto& [name, c] : matrix.classes())
+        for (const int other : matrix.alternatives(name)) {
+            if (!seen.insert(matrix.after(name, other)).second) continue;
+            const double odds = std::exp(matrix.gain(name, other));
+            all += odds;
+            against[subsystem_of_class.at(c)] += odds;
+            if (other >= 0) against[subsystem_of_class.at(other)] += odds;
+        }
+    out.confidence = 1 / (1 + all);
+    for (const auto& [subsystem, odds] : against) out.confidence_of[subsystem] = 1 / (1 + odds);
+}
 
 std::string describe(const MixFit& mix) {
     return fmt::format("{} and {}: {} (margin {:.3g})", mix.first, mix.second,
@@ -90,24 +222,13 @@ std::string assumed_subsystem(std::string_view instruction) {
 SubsystemMap assign_subsystems(std::span<const std::string> instructions,
                                std::span<const MixFit> mixes) {
     SubsystemMap out;
-    Partition partition(instructions);
-    std::vector<const MixFit*> decided;
-    for (const MixFit& mix : mixes)
-        if (mix.ok && mix.shared && partition.knows(mix.first) && partition.knows(mix.second))
-            decided.push_back(&mix);
-    std::stable_sort(decided.begin(), decided.end(), [](const MixFit* a, const MixFit* b) {
-        return a->shared_margin > b->shared_margin;
-    });
-    std::set<std::string> witnessed;
-    for (const MixFit* mix : decided) {
-        const bool done = *mix->shared ? partition.join(mix->first, mix->second)
-                                       : partition.separate(mix->first, mix->second);
-        if (done) {
-            witnessed.insert({mix->first, mix->second});
-        } else {
+    const PairMatrix matrix = matrix_of(instructions, mixes);
+    for (const MixFit* mix : matrix.mixes())
+        if (!matrix.agrees(*mix))
             out.disagreements.push_back(describe(*mix) + " contradicts more certain mixes");
-        }
-    }
+    Partition partition(instructions, matrix);
+    std::set<std::string>& witnessed = out.witnessed;
+    for (const auto& [name, c] : matrix.classes()) witnessed.insert(name);
     // Assumptions join the rest, where no mix forbids it: witnessed instructions first, so that an
     // assumed class gathers around a measured one.
     std::map<std::string, std::vector<std::string>> members;  // assumed class → instructions
@@ -132,6 +253,7 @@ SubsystemMap assign_subsystems(std::span<const std::string> instructions,
         out.subsystem_of[name] = name_of.at(root);
         out.measured[name_of.at(root)] |= witnessed.contains(name);
     }
+    fill_confidence(matrix, out);
     return out;
 }
 

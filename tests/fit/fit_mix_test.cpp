@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
 #include "fit/curve_model.h"
 #include "fit/subsystems.h"
 #include "tests/fit/synthetic.h"
@@ -134,6 +137,36 @@ TEST(FitMix, TooFewBetasGiveAReason) {
     EXPECT_FALSE(f.shared);
 }
 
+// The laws over occupancy: one β says little about the law at full occupancy alone, since its λs
+// fit any; but points at every occupancy that hides the latency take part, and the others do not.
+TEST(FitMix, OccupanciesThatHideTheLatencyTakePart) {
+    MeasurementFile file;
+    std::mt19937_64 random(5);
+    for (const int beta : {2, 8}) {
+        const double bound = per_cycle(kepler, kepler.law, beta);
+        std::vector<MeasurementShape> shapes;
+        for (const int warps : {1, 4, 16, 32, 64, 96})
+            for (const int n : {16, 32}) shapes.push_back({1, warps, 1, n * (beta + 1)});
+        test::add_rows(
+            file, mix_name({"fma.f32", beta, "cos.approx.f32"}), shapes,
+            [&](const MeasurementShape& s) {
+                const double alone = beta * 6.0 + 18;  // Λ of one period
+                const double rate = std::min(bound, s.warps() * beta / alone);
+                return 100 + static_cast<double>(s.depth) * s.warps() * beta / (beta + 1) / rate;
+            },
+            {0.01, 5}, random);
+    }
+    const MixFit f = fit(curves_of(std::span(&file, 1)), alone(0.25), alone(1));
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_GT(f.points.size(), 3U);
+    for (const MixPoint& p : f.points) {
+        EXPECT_GE(p.in_flight, 16) << p.beta;
+        EXPECT_NEAR(p.per_cycle, per_cycle(kepler, kepler.law, p.beta), 0.03 * p.per_cycle);
+    }
+    // Shared at any λ: 8 of fma.f32 and one of cos.approx.f32 in 9/4 cycles instead of 3.
+    EXPECT_EQ(f.shared, false);
+}
+
 TEST(FitMix, BetasWhoseLatencyIsNotHiddenAreLeftOut) {
     const auto curves = mix_curves(kepler, kepler.law, 0.01, 3);
     std::vector<const Curve*> pointers;
@@ -144,7 +177,7 @@ TEST(FitMix, BetasWhoseLatencyIsNotHiddenAreLeftOut) {
     EXPECT_FALSE(f.notes.empty());
 }
 
-MixFit verdict(const char* a, const char* b, bool shared, double margin) {
+MixFit verdict(const std::string& a, const std::string& b, bool shared, double margin) {
     MixFit f;
     f.first = a;
     f.second = b;
@@ -194,6 +227,65 @@ TEST(Subsystems, ContradictionsAreListedAndTheMoreCertainWins) {
     EXPECT_EQ(map.subsystem_of.at("a.f32"), map.subsystem_of.at("c.f32"));
     ASSERT_EQ(map.disagreements.size(), 1U);
     EXPECT_NE(map.disagreements[0].find("a.f32 and c.f32"), std::string::npos);
+}
+
+// Three verdicts that cannot all be true: the pair of weaker ones outweighs one that is only a
+// little more certain than each, which a greedy choice would follow.
+TEST(Subsystems, TogetherWeakerMixesOutweighAStrongerOne) {
+    const std::vector<std::string> names{"a.f32", "b.f32", "c.f32", "d.f32"};
+    const std::vector<MixFit> mixes{
+        verdict("a.f32", "d.f32", true, 9),  verdict("a.f32", "b.f32", true, 8),
+        verdict("a.f32", "c.f32", true, 8),  verdict("b.f32", "c.f32", true, 8),
+        verdict("b.f32", "d.f32", false, 7), verdict("c.f32", "d.f32", false, 7)};
+    const SubsystemMap map = assign_subsystems(names, mixes);
+    EXPECT_EQ(map.subsystem_of.at("a.f32"), map.subsystem_of.at("b.f32"));
+    EXPECT_EQ(map.subsystem_of.at("a.f32"), map.subsystem_of.at("c.f32"));
+    EXPECT_NE(map.subsystem_of.at("a.f32"), map.subsystem_of.at("d.f32"));
+    ASSERT_EQ(map.disagreements.size(), 1U);
+    EXPECT_NE(map.disagreements[0].find("a.f32 and d.f32"), std::string::npos);
+}
+
+// Two instructions and one mix: the only other partition has odds of exp(−Δ/2).
+TEST(Subsystems, ConfidenceIsThatOfTheMixes) {
+    const std::vector<std::string> names{"a.f32", "b.f32"};
+    const auto confidence = [&](double margin) {
+        const std::vector<MixFit> mixes{verdict("a.f32", "b.f32", true, margin)};
+        return assign_subsystems(names, mixes).confidence;
+    };
+    EXPECT_NEAR(confidence(4).value(), 1 / (1 + std::exp(-2.0)), 1e-12);
+    EXPECT_GT(confidence(10).value(), confidence(4).value());
+    EXPECT_LT(confidence(1e6).value(), 0.9991);  // never more certain than a systematic error
+    EXPECT_FALSE(assign_subsystems(names, {}).confidence);
+}
+
+// A random matrix of right verdicts over three classes, some of them flipped.
+TEST(Subsystems, AFewWrongMixesDoNotSpoilThePartition) {
+    int right = 0;
+    double confidence = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        std::mt19937_64 random(seed);
+        std::uniform_real_distribution<double> uniform;
+        std::vector<std::string> names;
+        for (int i = 0; i < 12; ++i) names.push_back("i" + std::to_string(i) + ".f32");
+        std::vector<MixFit> mixes;
+        for (std::size_t i = 0; i < names.size(); ++i)
+            for (std::size_t j = i + 1; j < names.size(); ++j) {
+                const bool wrong = uniform(random) < 0.05;
+                mixes.push_back(
+                    verdict(names[i], names[j], (i % 3 == j % 3) != wrong,
+                            wrong ? 2 + 6 * uniform(random) : 4 + 40 * uniform(random)));
+            }
+        const SubsystemMap map = assign_subsystems(names, mixes);
+        bool all = true;
+        for (std::size_t i = 0; i < names.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                all &= (map.subsystem_of.at(names[i]) == map.subsystem_of.at(names[j])) ==
+                       (i % 3 == j % 3);
+        right += all;
+        confidence += map.confidence.value() / 100;
+    }
+    EXPECT_GT(confidence, 0.95);
+    EXPECT_EQ(right, 100);
 }
 
 }  // namespace
