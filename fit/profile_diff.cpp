@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "fit/report.h"
 
@@ -82,6 +84,55 @@ private:
     const DiffOptions& options_;
 };
 
+// Every row of every table, λ per core.
+using Parameters = std::vector<std::pair<std::string, Estimate>>;
+
+void collect_tables(const GpuProfile& profile, const InstructionTiming& timing, Parameters& out) {
+    for (const ParameterTable& table : timing.tables)
+        for (const TableRow& row : table.rows) {
+            const std::string place = fmt::format("{} at {} {:g}", timing.name, table.over, row.at);
+            if (row.cpi) {
+                InstructionTiming there = timing;
+                there.cpi = *row.cpi;
+                out.emplace_back(place + " λ", cpi_per_core(profile, there));
+            }
+            if (row.latency) out.emplace_back(place + " Λ", *row.latency);
+        }
+}
+
+// What stands beside the instructions' own λ and Λ.
+Parameters further_parameters(const GpuProfile& profile) {
+    Parameters out;
+    const auto add = [&](const std::string& name, const std::optional<Estimate>& e) {
+        if (e) out.emplace_back(name, *e);
+    };
+    add("launch [s]", profile.overheads.launch_seconds);
+    add("group launch [s]", profile.overheads.group_seconds);
+    add("loop iteration", profile.overheads.loop_cycles);
+    for (const InstructionTiming& timing : profile.instructions) {
+        add(timing.name + " h", timing.latency_growth);
+        collect_tables(profile, timing, out);
+    }
+    std::map<std::string, int> level;
+    for (const MemoryLevel& l : profile.memory_levels)
+        out.emplace_back(fmt::format("{} level {} Λ", l.instruction, ++level[l.instruction]),
+                         l.latency);
+    return out;
+}
+
+void add_further(const GpuProfile& first, const GpuProfile& second, Differ& differ) {
+    const Parameters a = further_parameters(first);
+    const Parameters b = further_parameters(second);
+    const auto in = [](const Parameters& all, const std::string& name) {
+        const auto it = std::find_if(all.begin(), all.end(),
+                                     [&](const auto& entry) { return entry.first == name; });
+        return it == all.end() ? std::nullopt : std::optional(it->second);
+    };
+    for (const auto& [name, e] : a) differ.add(name, e, in(b, name));
+    for (const auto& [name, e] : b)
+        if (!in(a, name)) differ.add(name, std::nullopt, e);
+}
+
 std::string_view describe(DiffVerdict verdict) {
     switch (verdict) {
         case DiffVerdict::same:
@@ -126,6 +177,7 @@ std::vector<ParameterDiff> diff_profiles(const GpuProfile& first, const GpuProfi
         differ.add(b.name + " λ", std::nullopt, cpi_per_core(second, b));
         differ.add(b.name + " Λ", std::nullopt, b.latency);
     }
+    add_further(first, second, differ);
     return std::move(differ.diffs);
 }
 

@@ -74,29 +74,125 @@ void append(std::string& notes, const std::string& note) {
     notes += (notes.empty() ? "" : "; ") + note;
 }
 
+// Rows that every machine with the table has; without them a pooled row would stand for fewer
+// machines than its neighbours.
+std::vector<ParameterTable> merge_tables(std::span<const InstructionTiming> machines) {
+    std::vector<ParameterTable> out;
+    for (const ParameterTable& table : machines.front().tables) {
+        ParameterTable merged{table.over, table.note, {}};
+        for (const TableRow& row : table.rows) {
+            std::vector<Estimate> cpi;
+            std::vector<Estimate> latency;
+            for (const InstructionTiming& machine : machines)
+                for (const ParameterTable& t : machine.tables) {
+                    if (t.over != table.over) continue;
+                    for (const TableRow& r : t.rows) {
+                        if (r.at != row.at) continue;
+                        if (r.cpi) cpi.push_back(*r.cpi);
+                        if (r.latency) latency.push_back(*r.latency);
+                    }
+                }
+            TableRow pooled{row.at, {}, {}};
+            if (cpi.size() == machines.size()) pooled.cpi = pool(cpi).estimate;
+            if (latency.size() == machines.size()) pooled.latency = pool(latency).estimate;
+            if (pooled.cpi || pooled.latency) merged.rows.push_back(std::move(pooled));
+        }
+        if (!merged.rows.empty()) out.push_back(std::move(merged));
+    }
+    return out;
+}
+
+std::optional<Estimate> pool_present(const std::vector<std::optional<Estimate>>& values) {
+    std::vector<Estimate> known;
+    for (const auto& v : values)
+        if (v) known.push_back(*v);
+    return known.empty() ? std::nullopt : std::optional(pool(known).estimate);
+}
+
+// Levels that every machine shows for the same working sets.
+std::vector<MemoryLevel> merge_levels(std::span<const NamedProfile> profiles) {
+    std::vector<MemoryLevel> out;
+    for (const MemoryLevel& level : profiles.front().profile.memory_levels) {
+        std::vector<Estimate> latency;
+        MemoryLevel merged = level;
+        for (const NamedProfile& p : profiles)
+            for (const MemoryLevel& l : p.profile.memory_levels) {
+                if (l.instruction != level.instruction || l.first_bytes != level.first_bytes ||
+                    l.last_bytes != level.last_bytes)
+                    continue;
+                latency.push_back(l.latency);
+                if (merged.edge_confidence && l.edge_confidence)
+                    merged.edge_confidence = std::min(*merged.edge_confidence, *l.edge_confidence);
+            }
+        if (latency.size() != profiles.size()) continue;
+        merged.latency = pool(latency).estimate;
+        out.push_back(std::move(merged));
+    }
+    return out;
+}
+
+Overheads merge_overheads(std::span<const NamedProfile> profiles) {
+    const auto pooled = [&](std::optional<Estimate> Overheads::*which) {
+        std::vector<std::optional<Estimate>> values;
+        for (const NamedProfile& p : profiles) values.push_back(p.profile.overheads.*which);
+        return pool_present(values);
+    };
+    return {pooled(&Overheads::launch_seconds), pooled(&Overheads::group_seconds),
+            pooled(&Overheads::loop_cycles)};
+}
+
+// Copies of a subsystem per core.
+double copies(const GpuProfile& profile, const std::string& subsystem) {
+    const Subsystem* s = profile.find_subsystem(subsystem);
+    return s != nullptr && s->scope == Scope::scheduler ? profile.issue.schedulers : 1;
+}
+
+// λ, in tables too, as one copy has it elsewhere: machines may differ in the scope that was seen.
+InstructionTiming rescaled(InstructionTiming timing, double factor) {
+    const auto scale = [factor](Estimate& e) {
+        e.value *= factor;
+        if (e.std_error) *e.std_error *= factor;
+    };
+    scale(timing.cpi);
+    for (ParameterTable& table : timing.tables)
+        for (TableRow& row : table.rows)
+            if (row.cpi) scale(*row.cpi);
+    return timing;
+}
+
 InstructionTiming merge_instruction(std::span<const NamedProfile> profiles,
                                     const std::string& name) {
     std::vector<Estimate> cpi;
     std::vector<Estimate> latency;
+    std::vector<std::optional<Estimate>> growth;
+    std::vector<InstructionTiming> machines;
     InstructionTiming out;
+    double copies_here = 1;
     for (const NamedProfile& p : profiles) {
         const InstructionTiming* t = p.profile.find_instruction(name);
         if (t == nullptr) continue;
-        if (cpi.empty()) {
+        const double copies_there = copies(p.profile, t->subsystem);
+        const std::string file = std::filesystem::path(p.path).filename().string();
+        if (machines.empty()) {
             out = *t;
             out.note.clear();
+            copies_here = copies_there;
         } else if (t->subsystem != out.subsystem) {
-            append(out.note,
-                   fmt::format("{} has it in subsystem {}",
-                               std::filesystem::path(p.path).filename().string(), t->subsystem));
+            append(out.note, fmt::format("{} has it in subsystem {}", file, t->subsystem));
         }
-        cpi.push_back(t->cpi);
+        if (copies_there != copies_here)
+            append(out.note, fmt::format("{} has its subsystem at another scope", file));
+        machines.push_back(rescaled(*t, copies_here / copies_there));
+        cpi.push_back(machines.back().cpi);
         latency.push_back(t->latency);
+        growth.push_back(t->latency_growth);
     }
     const Pooled pooled_cpi = pool(cpi);
     const Pooled pooled_latency = pool(latency);
     out.cpi = pooled_cpi.estimate;
     out.latency = pooled_latency.estimate;
+    out.latency_growth = pool_present(growth);
+    out.tables = merge_tables(machines);
     append(out.note, spread_note("λ", pooled_cpi));
     append(out.note, spread_note("Λ", pooled_latency));
     return out;
@@ -195,6 +291,8 @@ GpuProfile merge_profiles(std::span<const NamedProfile> profiles) {
     }
     out.clock_hz = median(std::move(clocks));
     merge_issue_limit(profiles, out);
+    out.overheads = merge_overheads(profiles);
+    out.memory_levels = merge_levels(profiles);
     out.instructions.clear();
     for (const std::string& name : order)
         out.instructions.push_back(merge_instruction(profiles, name));

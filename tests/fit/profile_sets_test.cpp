@@ -144,6 +144,52 @@ TEST(Merge, CombinesMachinesOfOneModel) {
     EXPECT_EQ(parse_profile(format_profile(merged), "merged.yaml"), merged);
 }
 
+// A profile with everything beside λ and Λ.
+GpuProfile rich(double factor) {
+    GpuProfile p = profile(0.25, 6);
+    ParameterTable table{"shape_n", "", {}};
+    for (const double n : {8.0, 16.0})
+        table.rows.push_back({n, estimate(n * factor, 0.01), estimate(20 + n * factor, 0.1)});
+    p.instructions[0].tables = {table};
+    p.instructions[0].latency_growth = estimate(0.5 * factor, 0.001);
+    p.memory_levels = {{"ld.global.s32", estimate(33 * factor, 0.1), 4096, 65536, 0.9},
+                       {"ld.global.s32", estimate(270 * factor, 1), 131072, 1048576, {}}};
+    p.overheads.launch_seconds = estimate(2e-6 * factor, 1e-9);
+    return p;
+}
+
+TEST(Diff, TablesLevelsAndOverheadsAreComparedToo) {
+    const auto same = diff_profiles(rich(1), rich(1));
+    for (const ParameterDiff& d : same) EXPECT_EQ(d.verdict, DiffVerdict::same) << d.name;
+    const auto diffs = diff_profiles(rich(1), rich(1.2));
+    for (const char* name :
+         {"fma.f32 at shape_n 16 λ", "ld.global.s32 level 2 Λ", "launch [s]", "fma.f32 h"})
+        EXPECT_EQ(find(diffs, name).verdict, DiffVerdict::larger) << name;
+    EXPECT_EQ(find(diff_profiles(rich(1), profile(0.25, 6)), "launch [s]").verdict,
+              DiffVerdict::only_first);
+}
+
+TEST(Merge, PoolsTablesLevelsAndOverheads) {
+    const std::vector<NamedProfile> machines{{"a.yaml", "xxh128:1", rich(1)},
+                                             {"b.yaml", "xxh128:2", rich(1.1)}};
+    const GpuProfile merged = merge_profiles(machines);
+    EXPECT_NEAR(merged.instructions[0].tables.at(0).rows.at(1).cpi->value, 16.8, 0.01);
+    EXPECT_NEAR(merged.instructions[0].latency_growth->value, 0.525, 0.01);
+    ASSERT_EQ(merged.memory_levels.size(), 2U);
+    EXPECT_NEAR(merged.memory_levels[1].latency.value, 283.5, 1);
+    EXPECT_NEAR(merged.overheads.launch_seconds->value, 2.1e-6, 1e-8);
+}
+
+TEST(Merge, ScopesThatDifferAreNotMixedUp) {
+    std::vector<NamedProfile> machines{{"a.yaml", "", profile(1, 6)},
+                                       {"b.yaml", "", profile(0.25, 6)}};
+    for (NamedProfile& m : machines) m.profile.issue.schedulers = 4;
+    machines[0].profile.subsystems[0].scope = Scope::scheduler;
+    const GpuProfile merged = merge_profiles(machines);
+    EXPECT_NEAR(merged.instructions[0].cpi.value, 1, 0.01);  // per scheduler
+    EXPECT_THAT(merged.instructions[0].note, HasSubstr("another scope"));
+}
+
 TEST(Merge, RefusesDifferentDevicesAndTooFew) {
     std::vector<NamedProfile> machines{{"a.yaml", "", profile(0.25, 6)},
                                        {"b.yaml", "", profile(0.26, 6.2)}};
