@@ -10,9 +10,12 @@
 #include "core/gpu_profile.h"
 #include "core/measurement.h"
 #include "fit/curve.h"
+#include "fit/families.h"
 #include "fit/fit_mix.h"
+#include "fit/fit_overheads.h"
 #include "fit/fit_timing.h"
 #include "fit/fit_working_set.h"
+#include "fit/subsystems.h"
 
 namespace occupipe {
 
@@ -22,19 +25,31 @@ struct FitOptions {
 
 struct SubjectReport {
     Curve curve;
+    // Of several curves of one subject (another N, another degree of conflict) the one that the
+    // profile's entry takes its λ and Λ from: that with the smallest value.
+    bool primary = true;
     TimingFit fit;
-    std::string subsystem;  // of the profile's entry; empty when there is none
+    std::string subsystem;  // of the profile's entry; empty when it has none
     // Raw values rounded to the nearest multiple of 1/IL, as the papers print them; only for
     // reports, and only where IL is known and the multiple is not zero.
     std::optional<double> rounded_cpi;
     std::optional<double> rounded_latency;
+    // Over the bytes in flight, where rows say them, and over the instructions in flight where no
+    // law fits; per core.
+    std::vector<ParameterTable> tables;
+    // Barriers: time of a step of one group against its warps less one, and what it should be by
+    // the joint fit (intercept Λ, slope λ).
+    std::optional<LineFit> barrier_line;
 };
 
 struct FitOutcome {
     GpuProfile profile;
     std::vector<SubjectReport> subjects;  // instructions, in order of first appearance
+    std::vector<Family> families;         // members are places in `subjects`
     std::vector<MixFit> mixes;
     std::vector<WorkingSetFit> working_sets;
+    std::vector<OverheadFit> overheads;
+    SubsystemMap partition;
     std::vector<std::string> notes;  // about the whole; also in the profile's provenance
 };
 

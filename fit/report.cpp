@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "fit/report_tables.h"
+
 namespace occupipe {
 namespace {
 
@@ -81,7 +83,7 @@ std::string curve_table(const SubjectReport& s) {
 }
 
 std::string subject_section(const SubjectReport& s) {
-    std::string out = fmt::format("\n## {}\n\n", s.curve.subject);
+    std::string out = fmt::format("\n## {}\n\n", s.curve.label());
     if (s.curve.rejected_rows() > 0)
         out += fmt::format("Rejected: {} of {} rows: {}.\n\n", s.curve.rejected_rows(),
                            s.curve.rows, s.curve.rejection_summary());
@@ -91,9 +93,12 @@ std::string subject_section(const SubjectReport& s) {
         fmt::format("| λ per core | {}{} |\n", format_estimate(s.fit.cpi), rounded(s.rounded_cpi));
     out +=
         fmt::format("| Λ | {}{} |\n", format_estimate(s.fit.latency), rounded(s.rounded_latency));
-    out += fmt::format("| subsystem | {} |\n", s.subsystem);
+    if (!s.subsystem.empty()) out += fmt::format("| subsystem | {} |\n", s.subsystem);
     if (s.fit.schedulers > 1)
-        out += fmt::format("| copies per core | {} (staircase) |\n", s.fit.schedulers);
+        out += fmt::format("| copies per core | {}: one per scheduler |\n", s.fit.schedulers);
+    if (s.fit.port_limit)
+        out += fmt::format("| issue ports of {} schedulers, per cycle and core | {} |\n",
+                           s.fit.port_schedulers, format_estimate(*s.fit.port_limit));
     out += optional_row("overhead, cycles", s.fit.overhead);
     out += optional_row("overhead per group, cycles", s.fit.group_overhead);
     out += optional_row("contention h, cycles per instruction in flight", s.fit.contention);
@@ -103,7 +108,12 @@ std::string subject_section(const SubjectReport& s) {
     out += fmt::format("| residuals, in standard errors of their points | {:.2f} |\n",
                        s.fit.residual_scale);
     for (const std::string& note : s.fit.notes) out += fmt::format("\nNote: {}.\n", note);
-    return out + "\n" + curve_table(s);
+    out += "\n" + curve_table(s);
+    for (const ParameterTable& table : s.tables) out += "\n" + table_section(table);
+    if (s.barrier_line)
+        out += "\n" + line_section("Time of a step of one group against its warps less one",
+                                   "cycles", *s.barrier_line);
+    return out;
 }
 
 std::string mix_section(const MixFit& mix) {
@@ -111,9 +121,9 @@ std::string mix_section(const MixFit& mix) {
         fmt::format("\n## mix of {} (β) with {}\n\n{}.\n", mix.first, mix.second, mix_line(mix));
     for (const std::string& note : mix.notes) out += fmt::format("\nNote: {}.\n", note);
     if (!mix.ok) return out;
-    out += fmt::format("\n| β | {} per cycle | std. error % |", mix.first);
-    std::string rule = "|---|---|---|";
-    std::string criteria = "| AICc | | |";
+    out += fmt::format("\n| β | in flight | {} per cycle | std. error % |", mix.first);
+    std::string rule = "|---|---|---|---|";
+    std::string criteria = "| AICc | | | |";
     for (std::size_t law = 0; law < mix_law_count; ++law) {
         if (mix.predicted[law].empty()) continue;
         out += fmt::format(" {} |", to_string(static_cast<MixLaw>(law)));
@@ -123,7 +133,8 @@ std::string mix_section(const MixFit& mix) {
     }
     out += "\n" + rule + "\n";
     for (std::size_t i = 0; i < mix.points.size(); ++i) {
-        out += fmt::format("| {} | {:.5g} | {:.2f} |", mix.points[i].beta, mix.points[i].per_cycle,
+        out += fmt::format("| {} | {} | {:.5g} | {:.2f} |", mix.points[i].beta,
+                           mix.points[i].in_flight, mix.points[i].per_cycle,
                            100 * mix.points[i].relative_error);
         for (const auto& predicted : mix.predicted)
             if (!predicted.empty()) out += fmt::format(" {:.5g} |", predicted[i]);
@@ -165,16 +176,18 @@ std::string format_estimate(const Estimate& e) {
 
 std::string format_fit_table(const FitOutcome& outcome) {
     const auto brief = [](const Estimate& e) {
-        return e.identifiable ? format_estimate(e) : fmt::format("≤ {:.4g}", e.value);
+        const char* sign = e.note.starts_with("lower bound") ? "≥" : "≤";
+        return e.identifiable ? format_estimate(e) : fmt::format("{} {:.4g}", sign, e.value);
     };
     std::size_t width = 12;
     for (const SubjectReport& s : outcome.subjects)
-        width = std::max(width, s.curve.subject.size() + 2);
+        width = std::max(width, s.curve.label().size() + 2);
     std::string out = padded("instruction", width) + padded("subsystem", 11) +
                       padded("λ [cycles]", 22) + padded("Λ [cycles]", 22) + "flags\n";
     for (const SubjectReport& s : outcome.subjects) {
-        out += padded(s.curve.subject, width);
-        std::string line = s.fit.ok ? padded(s.subsystem, 11) + padded(brief(s.fit.cpi), 22) +
+        out += padded(s.curve.label(), width);
+        std::string line = s.fit.ok ? padded(s.subsystem.empty() ? "-" : s.subsystem, 11) +
+                                          padded(brief(s.fit.cpi), 22) +
                                           padded(brief(s.fit.latency), 22) + flags(s)
                                     : "not fitted: " + s.fit.reason;
         line.erase(line.find_last_not_of(' ') + 1);
@@ -187,6 +200,9 @@ std::string format_fit_table(const FitOutcome& outcome) {
             out += (i > 0 ? "; " : "") + level_text(fit, i);
         out += "\n";
     }
+    for (const Family& family : outcome.families) out += family_line(family);
+    for (const OverheadFit& fit : outcome.overheads) out += overhead_line(fit);
+    out += partition_line(outcome);
     if (outcome.profile.issue.limit)
         out += fmt::format("issue limit {:.3g} warp-instructions per cycle per core\n",
                            *outcome.profile.issue.limit);
@@ -205,9 +221,12 @@ std::string format_fit_report(const FitOutcome& outcome) {
     out +=
         "\nλ: cycles per instruction and core; Λ: latency in cycles; ± one standard error. "
         "How they are found: docs/fitting.md.\n";
+    out += summary_section(outcome);
     for (const SubjectReport& s : outcome.subjects) out += subject_section(s);
+    for (const Family& family : outcome.families) out += family_section(family);
     for (const MixFit& mix : outcome.mixes) out += mix_section(mix);
     for (const WorkingSetFit& fit : outcome.working_sets) out += working_set_section(fit);
+    for (const OverheadFit& fit : outcome.overheads) out += overhead_section(fit);
     return out;
 }
 
