@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // libFuzzer target: any bytes as a measurement file, through reader and fitter. Whatever comes out
 // is a profile that validates, or an InputError; never a crash, another exception or a NaN.
-// Built with clang and -DOCCUPIPE_FUZZ=ON; run: fuzz_measurements -max_total_time=600 CORPUS
+// Built with clang and -DOCCUPIPE_FUZZ=ON; run:
+// fuzz_measurements -max_total_time=600 CORPUS tests/fuzz/seeds
 #include <cstddef>
 #include <cstdint>
 #include <string>
