@@ -137,12 +137,13 @@ TEST(BytesInFlight, CopiesMakeATableBesideTheLaw) {
     for (const int warps : {1, 2, 4, 8, 16, 32, 64})
         for (const int depth : {64, 128})
             w.point(truth.name, {warps, 1, 1, depth}, test::hull_time(truth, {warps, 1, 1, depth}),
-                    {{bytes_in_flight_counter, 512.0 * warps}, {access_bytes_counter, 16}});
+                    {{bytes_in_flight_counter, 512}, {access_bytes_counter, 16}});
     const FitOutcome out = w.fit();
     const ParameterTable* table = table_of(out, truth.name, "bytes_in_flight");
     ASSERT_NE(table, nullptr);
     ASSERT_EQ(table->rows.size(), 7U);
     EXPECT_EQ(table->rows[0].at, 512);
+    EXPECT_EQ(table->rows[6].at, 512 * 64);
     EXPECT_NEAR(table->rows[0].latency->value, 640, 20);   // alone
     EXPECT_NEAR(table->rows[6].cpi->value, 16, 0.5);       // saturated
     EXPECT_NEAR(table->rows[6].latency->value, 1024, 30);  // queues
