@@ -77,7 +77,8 @@ Json library_context() {
     return context;
 }
 
-void set_counters(benchmark::State& state, const PlannedPoint& point, const Observation& seen) {
+void set_counters(benchmark::State& state, const PlannedPoint& point, const Observation& seen,
+                  int cores) {
     const auto set = [&](const std::string& key, double value) {
         if (std::isfinite(value)) state.counters[key] = value;
     };
@@ -95,8 +96,25 @@ void set_counters(benchmark::State& state, const PlannedPoint& point, const Obse
         const Row& row = *point.plan.first;
         if (row.order == Order::none) set("dependent", 0);
         for (const RowCounter& counter : row.counters) {
-            if (!counter.name.empty()) set(std::string(counter.name), counter.value);
+            if (counter.name.empty()) continue;
+            const double times = counter.per_warp ? point.shape.warps() : 1;
+            set(std::string(counter.name), counter.value * times);
         }
+    }
+    const auto depth = static_cast<double>(point.shape.depth);
+    switch (point.plan.first->pattern) {
+        case Pattern::empty_loop:
+            set("loop_iterations", depth);
+            break;
+        case Pattern::launch:
+        case Pattern::awaited_launch:
+            set("launches", depth);
+            break;
+        case Pattern::launch_groups:
+            set("launch_groups", depth * point.shape.concurrent_groups * cores);
+            break;
+        default:
+            break;
     }
     if (point.plan.working_set_bytes > 0) {
         set("working_set_bytes", static_cast<double>(point.plan.working_set_bytes));
@@ -117,7 +135,7 @@ void run_point(benchmark::State& state, Sampler& sampler, const PlannedPoint& po
         try {
             const Observation seen = sampler.sample(point);
             state.SetIterationTime(seen.seconds);
-            set_counters(state, point, seen);
+            set_counters(state, point, seen, sampler.cores());
         } catch (const DeviceError& error) {
             failure = error.what();
             state.SkipWithError(failure.c_str());

@@ -22,7 +22,11 @@ enum class Pattern {
     global_store,    // table[next] = x
     constant_chase,  // x = ring[x] in constant memory, all lanes at the same word
     local_chase,     // x = ring[x] in a thread's own (local, OpenCL private) memory
-    barrier          // barrier after barrier
+    barrier,         // barrier after barrier
+    empty_loop,      // a loop with nothing in it; a step is an iteration
+    launch,          // kernels that do nothing, one after the other; a step is a launch
+    awaited_launch,  // each awaited by the host before the next
+    launch_groups    // one kernel that does nothing; a step is a group per resident group
 };
 
 // What makes a step wait for the step before it.
@@ -39,6 +43,7 @@ enum class Table { beyond_caches, second_level, first_level };
 struct RowCounter {
     std::string_view name;
     double value = 0;
+    bool per_warp = false;  // times the warps on a core
 };
 
 struct Row {
@@ -87,6 +92,7 @@ struct Row {
     int spread = 1;
     int access_words = 1;  // of one lane; a chase over two or more follows 64-bit addresses
     Table table = Table::beyond_caches;
+    bool working_sets = false;     // measured over working sets from small to beyond the caches
     int unroll = 0;                // steps in the loop's body; 0: default_unroll()
     int group_warps = 1;           // a group's warps are a multiple of this
     std::size_t shared_bytes = 0;  // shared memory that the step works on, per group
@@ -94,6 +100,12 @@ struct Row {
     int most_chains = 8;           // more would not fit the registers
     bool lanes_matter = false;     // means nothing where a warp has one lane (CPUs)
 };
+
+// A kernel without a timed loop: the launch itself is what is measured.
+constexpr bool measures_launches(Pattern pattern) {
+    return pattern == Pattern::launch || pattern == Pattern::awaited_launch ||
+           pattern == Pattern::launch_groups;
+}
 
 std::span<const Row> instruction_table();
 const Row* find_row(std::string_view id);  // nullptr when there is none

@@ -137,8 +137,13 @@ std::string prologue(const KernelPlan& plan, const Row& row, const Names& names,
         }
     };
     switch (row.pattern) {
+        case Pattern::launch:
+        case Pattern::awaited_launch:
+        case Pattern::launch_groups:
+            return {};
         case Pattern::chain:
         case Pattern::barrier:
+        case Pattern::empty_loop:
             return chain_prologue(plan, row, names, offset);
         case Pattern::shared_chase:
             text = fmt::format("    SHARED_RING({}, in[0] * {});\n", shared_ring_words, row.spread);
@@ -316,6 +321,13 @@ int default_unroll(const Row& first, const Row* second, int beta, int chains, bo
 
 KernelSource kernel_source(const KernelPlan& plan) {
     KernelSource source{.plan = plan, .body = {}, .operands = {}, .shared_bytes = 0};
+    if (measures_launches(plan.first->pattern)) {
+        source.body = fmt::format(
+            "// {}\nBARE_KERNEL({})\n{{\n    if (start == 0xffffffffu) out[0] = in[0];\n}}\n",
+            plan.subject(), type_name(plan.first->type));
+        source.operands = operands(plan);
+        return source;
+    }
     const bool apart = plan.separate_chains();
     const std::string_view type = type_name(plan.first->type);
     std::string results = "x0";

@@ -18,6 +18,7 @@ public:
     // Throws DeviceError: what the backend says, or that the clock moved in every attempt.
     // The result has cycles wherever the device or its witnessed clock can tell.
     Observation sample(const PlannedPoint& point);
+    int cores() const { return backend_.facts().cores; }
 
 private:
     Program& program_of(const KernelPlan& plan);

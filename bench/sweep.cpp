@@ -41,9 +41,11 @@ struct Shape {
 std::vector<Shape> cpu_shapes(const Row& row, bool quick) {
     const bool chase = row.pattern == Pattern::shared_chase || row.pattern == Pattern::global_chase;
     std::vector<Shape> shapes;
+    if (measures_launches(row.pattern)) return {{1, 1, 1}};
     for (const int chains : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
         const bool odd = chains > 1 && chains % 2 == 1;
         if ((quick && odd) || (chase && chains > cpu_chase_chains)) continue;
+        if (row.most_chains == 1 && chains > 1) continue;
         shapes.push_back({1, 1, chains});
     }
     return shapes;
@@ -62,8 +64,10 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
     const auto groups = std::min(require(facts.limits.groups, "groups"), warps);
     const auto group_warps = std::min(require(facts.limits.group_warps, "group_warps"), warps);
     std::vector<Shape> shapes;
+    if (row.working_sets || row.pattern == Pattern::empty_loop) return {{1, 1, 1}};
+    if (measures_launches(row.pattern)) return {{1, 1, 1}, {static_cast<int>(group_warps), 1, 1}};
     std::set<std::int64_t> warp_counts;
-    for (int size = 1; size <= group_warps; size *= 2) {
+    for (int size = row.group_warps; size <= group_warps; size *= 2) {
         for (int count = 1; count <= groups && static_cast<std::int64_t>(size) * count <= warps;
              ++count) {
             // quick: every warp count once up to 8, then every fourth, each with its smallest
@@ -77,8 +81,11 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
         }
     }
     if (!quick && row.pattern == Pattern::chain) {
-        for (const int chains : {2, 4}) {
-            for (int size = 1; size <= group_warps; size *= 2) shapes.push_back({size, 1, chains});
+        for (const int chains : {2, 3, 4, 6, 8}) {
+            if (chains > row.most_chains) break;
+            for (int size = row.group_warps; size <= group_warps; size *= 2) {
+                shapes.push_back({size, 1, chains});
+            }
         }
     }
     return shapes;
@@ -99,11 +106,27 @@ void add_points(SweepPlan& sweep, const DeviceFacts& facts, KernelPlan plan, con
 }
 
 // Long enough that one run is well over the timer's noise (CPU: tens of microseconds and more by
-// events; GPU: thousands of cycles by the core's own counter).
+// events; GPU: thousands of cycles by the core's own counter), and four times round a long body.
 std::array<std::int64_t, 3> depths_of(const DeviceFacts& facts, const Row& row) {
-    if (!facts.cpu) return {512, 1024, 2048};
-    if (row.x86.empty()) return {8192, 16384, 32768};
-    return {65536, 131072, 262144};
+    if (measures_launches(row.pattern)) return {16, 64, 256};
+    std::int64_t least = facts.cpu ? (row.x86.empty() ? 8192 : 65536) : 512;
+    least = std::max<std::int64_t>(least, 4 * row.unroll);
+    return {least, 2 * least, 4 * least};
+}
+
+// One curve over the size of the table. The first launch of a point walks once around whatever a
+// core's own caches may hold; the others find that in place.
+void add_working_sets(SweepPlan& sweep, const DeviceFacts& facts, const Row& row, bool quick) {
+    constexpr std::size_t smallest = 4096;
+    constexpr std::size_t largest_near = 1u << 20;  // beyond any core's own cache
+    const std::int64_t line_bytes = facts.cpu ? 64 : 128;
+    for (std::size_t bytes = smallest; bytes <= facts.tables.beyond_caches;
+         bytes *= quick ? 4 : 2) {
+        const auto lines = static_cast<std::int64_t>(std::min(bytes, largest_near)) / line_bytes;
+        const std::int64_t least = std::max<std::int64_t>(facts.cpu ? 65536 : 512, lines);
+        add_points(sweep, facts, {.first = &row, .working_set_bytes = bytes}, {1, 1, 1},
+                   {2 * least, 3 * least, 4 * least});
+    }
 }
 
 void add_mix(SweepPlan& sweep, const Backend& backend, const Mix& mix, bool required) {
@@ -219,6 +242,10 @@ SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
         if (!wanted(request, row.id)) continue;
         if (const auto reason = backend.unsupported(row)) {
             sweep.skipped.push_back({std::string(row.id), *reason});
+            continue;
+        }
+        if (row.working_sets) {
+            add_working_sets(sweep, facts, row, request.quick);
             continue;
         }
         const auto shapes =

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -157,6 +158,7 @@ public:
         if (request.iterations > std::numeric_limits<int>::max()) {
             throw DeviceError(fmt::format("CUDA: {} iterations in one launch", request.iterations));
         }
+        if (measures_launches(own.plan.first->pattern)) return launch_bare(own, request);
         const MeasurementShape& shape = request.shape;
         const auto shared_bytes = prepare(own, shape);
         const int groups = facts_.cores * shape.concurrent_groups;
@@ -200,17 +202,56 @@ private:
         buffer = std::make_unique<DeviceBuffer>(session_, bytes);
     }
 
+    // Kernels that do nothing: the launches are what takes time.
+    Observation launch_bare(CudaProgram& program, const LaunchRequest& request) {
+        const Pattern pattern = program.plan.first->pattern;
+        const bool one_launch = pattern == Pattern::launch_groups;
+        const auto groups = static_cast<unsigned>(facts_.cores * request.shape.concurrent_groups *
+                                                  (one_launch ? request.iterations : 1));
+        const auto threads = static_cast<unsigned>(request.shape.group_warps * cuda_warp_size);
+        ensure(out_, sizeof(std::uint64_t));
+        cu::DevicePointer in = program.operands.address();
+        cu::DevicePointer out = out_->address();
+        cu::DevicePointer stamps = out;
+        int iterations = 0;
+        std::uint32_t start = 0;
+        std::array<void*, 5> arguments = {&in, &out, &stamps, &iterations, &start};
+        const std::int64_t launches = one_launch ? 1 : request.iterations;
+        const auto begin = std::chrono::steady_clock::now();
+        stopwatch_.start();
+        for (std::int64_t i = 0; i < launches; ++i) {
+            program.kernel.launch(groups, threads, 0, arguments);
+            if (pattern == Pattern::awaited_launch) stopwatch_.stop();
+        }
+        Observation observation;
+        observation.seconds = stopwatch_.stop();
+        if (pattern == Pattern::awaited_launch) {
+            const auto end = std::chrono::steady_clock::now();
+            observation.seconds = std::chrono::duration<double>(end - begin).count();
+        }
+        return observation;
+    }
+
+    // Shared memory that lets exactly as many groups onto a core as the shape says. A curve over
+    // working sets leaves shared memory alone, so that the cache beside it has its full size, and
+    // relies on the groups' spreading evenly, which their stamps confirm.
+    std::int64_t shared_bytes_of(const CudaProgram& program, const MeasurementShape& shape) const {
+        if (program.plan.working_set_bytes > 0) return program.shared_bytes;
+        return dynamic_shared_bytes(
+            limits_, shape, program.kernel.attribute(cu::FunctionAttribute::static_shared_bytes),
+            program.shared_bytes);
+    }
+
     // Sets the kernel up for the shape and returns its dynamic shared memory.
     std::int64_t prepare(const CudaProgram& program, const MeasurementShape& shape) {
         using Attribute = cu::FunctionAttribute;
-        const std::int64_t bytes = dynamic_shared_bytes(
-            limits_, shape, program.kernel.attribute(Attribute::static_shared_bytes),
-            program.shared_bytes);
+        const std::int64_t bytes = shared_bytes_of(program, shape);
         const Driver& driver = session_->driver();
         const cu::Function function = program.kernel.function();
-        driver.check(driver.function_set_attribute(
-                         function, Attribute::preferred_shared_carveout_percent, 100),
-                     "cuFuncSetAttribute");
+        driver.check(
+            driver.function_set_attribute(function, Attribute::preferred_shared_carveout_percent,
+                                          program.plan.working_set_bytes > 0 ? 0 : 100),
+            "cuFuncSetAttribute");
         driver.check(driver.function_set_attribute(function, Attribute::max_dynamic_shared_bytes,
                                                    static_cast<int>(bytes)),
                      "cuFuncSetAttribute");

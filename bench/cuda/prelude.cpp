@@ -124,6 +124,7 @@ __device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong st
 // registers, and drop exchanges between lanes. The last term is zero.
 #define in (operands + threadIdx.x * ((uint)all_iterations >> 31))
 
+#define BARE_KERNEL(TYPE) extern "C" __global__ void occupipe_kernel(const TYPE* __restrict__ operands, TYPE* __restrict__ out, ulong*, int all_iterations, uint start)
 #define KERNEL(TYPE) extern "C" __global__ void occupipe_kernel(const TYPE* __restrict__ operands, TYPE* __restrict__ out, ulong* __restrict__ stamps, int all_iterations, uint start)
 
 // The first pass runs a little of the loop untimed, through the same code; chains go on from it.
@@ -168,6 +169,8 @@ constexpr const char* arithmetic = R"(
 #define EX2_APPROX_FTZ_F32(x) asm volatile("{ .reg .f32 n; neg.f32 n, %0; ex2.approx.ftz.f32 %0, n; }" : "+f"(x))
 #define RSQRT_APPROX_F32(x) asm volatile("rsqrt.approx.f32 %0, %0;" : "+f"(x))
 #define RSQRT_APPROX_FTZ_F32(x) asm volatile("rsqrt.approx.ftz.f32 %0, %0;" : "+f"(x))
+
+#define EMPTY_LOOP(x) asm volatile("" : "+r"(x))
 
 // For rows that bring their own PTX.
 #define OP_F(ptx, x, a, b) asm volatile(ptx : "+f"(x) : "f"(a), "f"(b))

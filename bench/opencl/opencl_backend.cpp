@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -67,6 +68,7 @@ public:
     const DeviceFacts& facts() const override { return facts_; }
 
     std::optional<std::string> unsupported(const Row& row) const override {
+        if (measures_launches(row.pattern)) return std::nullopt;
         const std::string macro =
             "#define " + std::string(row.step.substr(0, row.step.find('(') + 1));
         if (row.lanes_matter && facts_.warp_size == 1) {
@@ -107,7 +109,9 @@ public:
 
     Observation launch(Program& program, const LaunchRequest& request) override {
         try {
-            return launch_once(dynamic_cast<ClProgram&>(program), request);
+            auto& own = dynamic_cast<ClProgram&>(program);
+            return measures_launches(own.plan.first->pattern) ? launch_bare(own, request)
+                                                              : launch_once(own, request);
         } catch (const cl::Error& error) {
             fail(error);
         }
@@ -226,6 +230,49 @@ private:
         return share;
     }
 
+    void set_arguments(ClProgram& program, const LaunchRequest& request, std::size_t shared) {
+        if (!stamps_()) stamps_ = cl::Buffer(context_, CL_MEM_READ_WRITE, sizeof(cl_ulong));
+        write_operands(program);
+        program.kernel.setArg(0, program.in);
+        program.kernel.setArg(1, out_);
+        program.kernel.setArg(2, stamps_);
+        program.kernel.setArg(3, static_cast<cl_int>(request.iterations));
+        program.kernel.setArg(4, static_cast<cl_uint>(request.start));
+        program.kernel.setArg(5, cl::Local(shared));
+    }
+
+    // Kernels that do nothing: the launches are what takes time. By the host's clock, since the
+    // events' times begin where a launch has already cost what it costs.
+    Observation launch_bare(ClProgram& program, const LaunchRequest& request) {
+        const Pattern pattern = program.plan.first->pattern;
+        const bool one_launch = pattern == Pattern::launch_groups;
+        const std::size_t local =
+            static_cast<std::size_t>(request.shape.group_warps) * facts_.warp_size;
+        const std::size_t groups = static_cast<std::size_t>(facts_.cores) *
+                                   request.shape.concurrent_groups *
+                                   (one_launch ? static_cast<std::size_t>(request.iterations) : 1);
+        if (out_bytes_ == 0) {
+            out_bytes_ = 4096;
+            out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, out_bytes_);
+        }
+        LaunchRequest bare = request;
+        bare.start = 0;
+        set_arguments(program, bare, 16);
+        const std::int64_t launches = one_launch ? 1 : request.iterations;
+        queue_.finish();
+        const auto begin = std::chrono::steady_clock::now();
+        for (std::int64_t i = 0; i < launches; ++i) {
+            queue_.enqueueNDRangeKernel(program.kernel, cl::NullRange, cl::NDRange(local * groups),
+                                        cl::NDRange(local));
+            if (pattern == Pattern::awaited_launch) queue_.finish();
+        }
+        queue_.finish();
+        const auto end = std::chrono::steady_clock::now();
+        Observation observation;
+        observation.seconds = std::chrono::duration<double>(end - begin).count();
+        return observation;
+    }
+
     Observation launch_once(ClProgram& program, const LaunchRequest& request) {
         const std::size_t local =
             static_cast<std::size_t>(request.shape.group_warps) * facts_.warp_size;
@@ -239,14 +286,7 @@ private:
             out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, out_bytes_);
         }
         queue_.enqueueFillBuffer(out_, poison, 0, items * item_bytes);
-        if (!stamps_()) stamps_ = cl::Buffer(context_, CL_MEM_READ_WRITE, sizeof(cl_ulong));
-        write_operands(program);
-        program.kernel.setArg(0, program.in);
-        program.kernel.setArg(1, out_);
-        program.kernel.setArg(2, stamps_);
-        program.kernel.setArg(3, static_cast<cl_int>(request.iterations));
-        program.kernel.setArg(4, static_cast<cl_uint>(request.start));
-        program.kernel.setArg(5, cl::Local(shared_bytes(program, request.shape)));
+        set_arguments(program, request, shared_bytes(program, request.shape));
         cl::Event event;
         queue_.enqueueNDRangeKernel(program.kernel, cl::NullRange, cl::NDRange(items),
                                     cl::NDRange(local), nullptr, &event);

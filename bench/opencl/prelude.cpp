@@ -40,6 +40,7 @@ constexpr const char* common = R"(
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #pragma OPENCL FP_CONTRACT OFF
+#define BARE_KERNEL(TYPE) KERNEL(TYPE)
 #define KERNEL(TYPE) __kernel void occupipe_kernel(__global const TYPE* restrict in, __global TYPE* restrict out, __global ulong* restrict stamps, int iterations, uint start, __local uint* shared)
 #define THREAD get_global_id(0)
 #define OPERANDS_AT(TYPE, offset) ((__global const TYPE*)((__global const char*)in + (offset)))
@@ -86,6 +87,7 @@ constexpr const char* common = R"(
 #define STREAM_ADVANCE(position, steps) position += (steps) * WARP_SIZE
 #define LD_GLOBAL_F32(x, step) x = x + p[(step) * WARP_SIZE]; FENCE_F32(x)
 
+#define EMPTY_LOOP(x) FENCE_32(x)
 #define BAR_SYNC(x) barrier(CLK_LOCAL_MEM_FENCE)
 )";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bench/sweep.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,9 +49,38 @@ TEST(Sweep, EveryShapeHasThreeDepthsThatAreWholeLoopBodies) {
         EXPECT_EQ(point.shape.depth % point.plan.unroll, 0);
         MeasurementShape shape = point.shape;
         shape.depth = 0;
-        depths[measurement_name(point.plan.subject(), shape)].insert(point.shape.depth);
+        PlannedPoint at{point.plan, shape};
+        depths[at.name()].insert(point.shape.depth);
     }
     for (const auto& [name, set] : depths) EXPECT_EQ(set.size(), 3u) << name;
+}
+
+TEST(Sweep, AWorkingSetCurveGrowsFromAFirstLevelCacheToBeyondTheLast) {
+    const FakeBackend backend;
+    std::set<std::size_t> sizes;
+    for (const auto& point :
+         make_sweep(backend, {.patterns = {"ld.global.u32.working_set"}}).points) {
+        EXPECT_EQ(point.shape.warps(), 1);
+        EXPECT_NE(
+            point.name().find(fmt::format("/working_set_bytes:{}/", point.plan.working_set_bytes)),
+            std::string::npos)
+            << point.name();
+        sizes.insert(point.plan.working_set_bytes);
+    }
+    EXPECT_LE(*sizes.begin(), 16u << 10);
+    EXPECT_EQ(*sizes.rbegin(), backend.facts().tables.beyond_caches);
+    EXPECT_GE(sizes.size(), 12u);
+}
+
+TEST(Sweep, GroupsOfAWarpGroupInstructionAreMultiplesOfFourWarps) {
+    const FakeBackend backend;
+    int points = 0;
+    for (const auto& point : make_sweep(backend, {.patterns = {"wgmma.*"}}).points) {
+        EXPECT_EQ(point.shape.group_warps % 4, 0);
+        EXPECT_EQ(point.shape.chains, 1);
+        ++points;
+    }
+    EXPECT_GT(points, 0);
 }
 
 TEST(Sweep, ACpuSweepsChainsAtOneWarp) {
