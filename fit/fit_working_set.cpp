@@ -11,6 +11,7 @@
 
 #include "fit/counters.h"
 #include "fit/curve.h"
+#include "fit/step_time.h"
 
 namespace occupipe {
 namespace {
@@ -99,18 +100,24 @@ std::vector<double> edge_confidences(std::span<const double> values, std::span<c
     return share;
 }
 
-// Slope of median cycles over depth (first to last), else cycles / depth.
+// Cycles per dependent access: the slope over depth with the fewest instructions in flight, else
+// cycles / depth there.
 std::optional<WorkingSetPoint> point_of(double bytes, const Curve& curve) {
-    if (curve.points.empty()) return std::nullopt;
-    const CurvePoint& a = curve.points.front();
-    const CurvePoint& b = curve.points.back();
-    const double depths = static_cast<double>(b.shape.depth - a.shape.depth);
-    if (depths > 0 && b.cycles > a.cycles) {
-        const double error = std::hypot(a.cycles * a.log_error, b.cycles * b.log_error);
-        return WorkingSetPoint{bytes, (b.cycles - a.cycles) / depths,
-                               error / (b.cycles - a.cycles)};
-    }
-    return WorkingSetPoint{bytes, b.cycles / static_cast<double>(b.shape.depth), b.log_error};
+    std::optional<StepTime> alone;
+    for (const StepTime& step : step_times(curve))
+        if (!alone || step.in_flight() < alone->in_flight()) alone = step;
+    if (alone)
+        return WorkingSetPoint{bytes, alone->cycles.value,
+                               *alone->cycles.std_error / alone->cycles.value};
+    const CurvePoint* fewest = nullptr;
+    const auto in_flight = [](const CurvePoint& p) {
+        return static_cast<double>(p.shape.warps()) * p.shape.chains;
+    };
+    for (const CurvePoint& p : curve.points)
+        if (fewest == nullptr || in_flight(p) < in_flight(*fewest)) fewest = &p;
+    if (fewest == nullptr) return std::nullopt;
+    return WorkingSetPoint{bytes, fewest->cycles / static_cast<double>(fewest->shape.depth),
+                           fewest->log_error};
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ struct WorkingSetFit {
 WorkingSetFit fit_working_set(const std::string& subject, std::vector<WorkingSetPoint> points);
 
 // One fit per subject with such rows, in order of first appearance. Latency per access is the slope
-// of the median cycles over depth where there are several depths, else cycles / depth.
+// of the median cycles over depth where there are several depths, else cycles / depth, with the
+// fewest instructions in flight that were measured.
 std::vector<WorkingSetFit> fit_working_sets(std::span<const MeasurementFile> files);
 
 }  // namespace occupipe

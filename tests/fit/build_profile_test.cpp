@@ -42,6 +42,53 @@ MeasurementFile device_file(std::uint64_t seed = 1, const std::string& backend =
     return file;
 }
 
+// Table 4 of the analysis paper, through files: λ of ALU and SFU, IL, and whether both are one
+// subsystem.
+struct Table4 {
+    const char* architecture;
+    double alu, sfu, limit;
+    bool shared;
+};
+
+GpuProfile profile_of(const Table4& t, std::uint64_t seed) {
+    MeasurementFile file = test::empty_file();
+    std::mt19937_64 random(seed);
+    for (const auto& [name, cpi, latency] :
+         {test::Truth{"fma.f32", t.alu, 8}, test::Truth{"cos.approx.f32", t.sfu, 40}})
+        test::add_rows(
+            file, name, test::gpu_shapes(64, 8),
+            [cpi = cpi, latency = latency](const auto& s) {
+                return test::hull_time({"", cpi, latency}, s);
+            },
+            {0.01, 5}, random);
+    for (const int beta : {1, 2, 4, 8, 16, 32}) {
+        const double rate = t.shared
+                                ? beta / (beta * t.alu + t.sfu)
+                                : std::min({1 / t.alu, beta / t.sfu, t.limit * beta / (beta + 1)});
+        const double step = 64 * beta / (beta + 1.0) / rate;
+        test::add_rows(
+            file, mix_name({"fma.f32", beta, "cos.approx.f32"}),
+            {{32, 2, 1, 1056}, {32, 2, 1, 2112}},
+            [&](const auto& s) { return 50 + static_cast<double>(s.depth) * step; }, {0.01, 5},
+            random);
+    }
+    return fit_measurements(std::vector{file}).profile;
+}
+
+TEST(BuildProfile, FindsThePapersSubsystemsAndIssueLimits) {
+    for (const Table4& t : {Table4{"Fermi", 1, 8, 1, false}, Table4{"Kepler", 0.25, 1, 4, false},
+                            Table4{"Tonga", 1, 5, 1, true}})
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+            const GpuProfile p = profile_of(t, seed);
+            EXPECT_EQ(p.subsystems.size(), t.shared ? 1U : 2U) << t.architecture;
+            EXPECT_EQ(p.issue.limit.has_value(), !t.shared) << t.architecture;
+            if (p.issue.limit) {
+                EXPECT_NEAR(*p.issue.limit, t.limit, 0.02 * t.limit);
+            }
+            EXPECT_THAT(format_profile(p), HasSubstr("subsystems_confidence"));
+        }
+}
+
 std::string error_of(const std::vector<MeasurementFile>& files) {
     try {
         fit_measurements(files);

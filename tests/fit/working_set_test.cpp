@@ -59,6 +59,42 @@ TEST(WorkingSet, FindsLevelsAndBracketsTheirCapacities) {
     }
 }
 
+// Beyond DRAM's plateau the reach of a TLB ends: a step of a sixth only.
+TEST(WorkingSet, FindsTheSmallStepOfATlbToo) {
+    const std::vector<Level> levels{{128e3, 33}, {4e6, 260}, {48e6, 600}, {1e18, 700}};
+    int found = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const WorkingSetFit f = fit_working_set("ld.global.u32", points(levels, 0.01, seed));
+        ASSERT_TRUE(f.ok()) << f.reason;
+        if (f.levels.size() != 4) continue;
+        ++found;
+        EXPECT_NEAR(f.levels[2].latency.value, 600, 12);
+        EXPECT_NEAR(f.levels[3].latency.value, 700, 14);
+        EXPECT_GE(f.levels[3].first_bytes, 48e6);
+        EXPECT_LE(f.levels[2].last_bytes, 48e6 * 1.3);
+    }
+    EXPECT_GE(found, 19);
+}
+
+// Every edge is in the place that it says, as often as it says.
+TEST(WorkingSet, ConfidenceOfAnEdgeIsHowOftenItIsThere) {
+    double promised = 0;
+    double kept = 0;
+    int edges = 0;
+    const std::vector<Level> levels{{256e3, 100}, {1e18, 110}};  // easily missed at 3 % noise
+    const WorkingSetFit truth = fit_working_set("x", points(levels, 1e-6, 1));
+    ASSERT_EQ(truth.levels.size(), 2U);
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        const WorkingSetFit f = fit_working_set("x", points(levels, 0.03, seed));
+        if (f.levels.size() != 2) continue;
+        ++edges;
+        promised += *f.levels[0].edge_confidence;
+        kept += f.levels[1].first_bytes == truth.levels[1].first_bytes;
+    }
+    ASSERT_GT(edges, 20);
+    EXPECT_NEAR(promised / edges, kept / edges, 0.25);
+}
+
 TEST(WorkingSet, OnePlateauHasNoEdges) {
     int single = 0;
     for (std::uint64_t seed = 1; seed <= 50; ++seed)
@@ -83,10 +119,12 @@ TEST(WorkingSet, RowsWithTheCounterAreKeptOutOfHulls) {
     std::normal_distribution<double> normal;
     for (const WorkingSetPoint& p : points(h100_like, 0, 1))
         for (const int depth : {512, 1024})
-            for (int r = 0; r < 3; ++r) {
-                MeasurementRow row =
-                    test::row_of(truth.name, {1, 1, 1, depth},
-                                 (200 + p.cycles * depth) * (1 + 0.002 * normal(random)), r);
+            for (int r = 0; r < 6; ++r) {
+                // Several warps queue and see more; the one alone counts.
+                const int warps = r < 3 ? 1 : 8;
+                MeasurementRow row = test::row_of(
+                    truth.name, {warps, 1, 1, depth},
+                    (200 + warps * p.cycles * depth) * (1 + 0.002 * normal(random)), r % 3);
                 row.counters[working_set_counter] = p.bytes;
                 file.rows.push_back(row);
             }
@@ -96,6 +134,10 @@ TEST(WorkingSet, RowsWithTheCounterAreKeptOutOfHulls) {
     EXPECT_NEAR(t->latency.value, 345, 4);
     ASSERT_EQ(out.working_sets.size(), 1U);
     EXPECT_EQ(out.working_sets[0].levels.size(), 3U);
+    ASSERT_EQ(out.profile.memory_levels.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_NEAR(out.profile.memory_levels[i].latency.value, h100_like[i].latency,
+                    0.02 * h100_like[i].latency);
     EXPECT_THAT(format_fit_report(out), ::testing::HasSubstr("working set"));
     EXPECT_THAT(format_fit_table(out), ::testing::HasSubstr("ld.global.u32 levels"));
 }
