@@ -147,7 +147,7 @@ std::optional<std::string> CurveBuilder::fault_of(const MeasurementRow& row, dou
         return "shape with a count below one";
     if (s.chains != 1 && kind_of(row.subject) == InstructionKind::barrier)
         return "barriers in several chains: the barrier law knows one";
-    if (const auto fault = counter_fault(row)) return fault;
+    if (auto fault = counter_fault(row)) return fault;
     if (row.cycles) {
         cycles = *row.cycles;
     } else if (row.clock_hz && row.seconds > 0) {

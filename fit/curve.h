@@ -19,7 +19,7 @@ namespace occupipe {
 struct PointPlace {
     MeasurementShape shape;
     int busiest = 0;   // warps on the fullest scheduler; 0 = not recorded, spread evenly
-    double bytes = 0;  // that one chain of one warp has in flight; 0 = not recorded
+    double bytes = 0;  // in flight on the core; 0 = not recorded
 
     bool operator<(const PointPlace& other) const;
     bool same_but_depth(const PointPlace& other) const;

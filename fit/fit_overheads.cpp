@@ -103,18 +103,19 @@ std::vector<OverheadFit> fit_overheads(std::span<const MeasurementFile> files) {
 Overheads overheads_of(std::span<const OverheadFit> fits) {
     Overheads out;
     const auto set = [](std::optional<Estimate>& place, const OverheadFit& fit) {
-        if (place || !fit.line.ok()) return;
+        if (!fit.line.ok()) return;
         // Groups cost nothing until the device is full: the cost is the slope beyond the bend.
-        const Estimate& slope = fit.line.bend ? fit.line.bend->slope : fit.line.slope;
+        Estimate slope = fit.line.bend ? fit.line.bend->slope : fit.line.slope;
         const double error = *slope.std_error;
-        if (slope.value > 2 * error) {
-            place = slope;
-        } else if (slope.value + 2 * error > 0) {
-            place = Estimate{.value = slope.value + 2 * error,
-                             .std_error = {},
-                             .identifiable = false,
-                             .note = "upper bound: not told from nothing"};
-        }
+        if (slope.value <= 2 * error)
+            slope = {.value = slope.value + 2 * error,
+                     .std_error = {},
+                     .identifiable = false,
+                     .note = "upper bound: not told from nothing"};
+        if (!(slope.value > 0) || !std::isfinite(slope.value)) return;
+        const bool better = !place || std::pair(!slope.identifiable, slope.value) <
+                                          std::pair(!place->identifiable, place->value);
+        if (better) place = slope;
     };
     for (const OverheadFit& fit : fits) {
         if (fit.over == launches_counter) set(out.launch_seconds, fit);

@@ -29,8 +29,8 @@ struct OverheadFit {
 // One line per subject and counter, in order of first appearance.
 std::vector<OverheadFit> fit_overheads(std::span<const MeasurementFile> files);
 
-// The profile's numbers: of each kind the first line; a bound where the slope is not told from
-// nothing.
+// The profile's numbers: of each kind the line with the smallest slope (launches that the host
+// awaits cost more than launches in a queue); a bound where no slope is told from nothing.
 Overheads overheads_of(std::span<const OverheadFit> fits);
 
 }  // namespace occupipe

@@ -17,8 +17,7 @@ std::vector<ParameterTable> subject_tables(const Curve& curve, TimingFit& fit) {
         if (!table.rows.empty()) out.push_back(std::move(table));
     };
     keep(step_table(curve, bytes_in_flight_counter, [](const StepTime& step) {
-        return step.place.bytes > 0 ? std::optional(step.place.bytes * step.in_flight())
-                                    : std::nullopt;
+        return step.place.bytes > 0 ? std::optional(step.place.bytes) : std::nullopt;
     }));
     if (!fit.misfit || fit.misfit->relative_size < no_law_misfit) return out;
     const int schedulers = schedulers_seen(curve);

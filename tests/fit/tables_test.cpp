@@ -137,7 +137,7 @@ TEST(BytesInFlight, CopiesMakeATableBesideTheLaw) {
     for (const int warps : {1, 2, 4, 8, 16, 32, 64})
         for (const int depth : {64, 128})
             w.point(truth.name, {warps, 1, 1, depth}, test::hull_time(truth, {warps, 1, 1, depth}),
-                    {{bytes_in_flight_counter, 512}, {access_bytes_counter, 16}});
+                    {{bytes_in_flight_counter, 512.0 * warps}, {access_bytes_counter, 16}});
     const FitOutcome out = w.fit();
     const ParameterTable* table = table_of(out, truth.name, "bytes_in_flight");
     ASSERT_NE(table, nullptr);
@@ -194,9 +194,10 @@ TEST(Independent, StreamsGiveThroughputAndNoLatency) {
 TEST(Overheads, LaunchesGroupsAndLoopsAreLinesWithIntercepts) {
     Writer w(7);
     w.hull("fma.f32", 1, 6, {});
-    const auto seconds = [&](const char* counter, double x, double y) {
+    const auto seconds = [&](const char* counter, double x, double y,
+                             const std::string& subject = "empty") {
         for (int r = 0; r < 5; ++r) {
-            MeasurementRow row = test::row_of("empty", {1, 1, 1, 1}, 1, r);
+            MeasurementRow row = test::row_of(subject, {1, 1, 1, 1}, 1, r);
             row.cycles.reset();
             row.seconds = y * (1 + 0.005 * w.normal(w.random));
             row.counters[counter] = x;
@@ -204,6 +205,7 @@ TEST(Overheads, LaunchesGroupsAndLoopsAreLinesWithIntercepts) {
         }
     };
     for (const int n : {1, 2, 4, 8, 16, 32, 64}) {
+        seconds(launches_counter, n, 9e-6 + 8e-6 * n, "launch.awaited");
         seconds(launches_counter, n, 5e-6 + 2.2e-6 * n);
         seconds(launch_groups_counter, 64 * n, 4e-6 + 1e-9 * std::max(0, 64 * n - 512));
         w.point("loop", {1, 1, 1, 1}, 120 + 14.0 * n * 100, {{loop_iterations_counter, 100.0 * n}});
@@ -216,10 +218,10 @@ TEST(Overheads, LaunchesGroupsAndLoopsAreLinesWithIntercepts) {
     EXPECT_LT(*o.launch_seconds->std_error, 3e-8);
     EXPECT_NEAR(o.group_seconds->value, 1e-9, 1e-10);
     EXPECT_NEAR(o.loop_cycles->value, 14, 0.2);
-    ASSERT_EQ(out.overheads.size(), 3U);
-    EXPECT_NEAR(out.overheads[0].line.intercept.value, 5e-6, 2e-7);
-    ASSERT_TRUE(out.overheads[1].line.bend);
-    EXPECT_NEAR(out.overheads[1].line.bend->at.value, 512, 100);
+    ASSERT_EQ(out.overheads.size(), 4U);
+    EXPECT_NEAR(out.overheads[1].line.intercept.value, 5e-6, 2e-7);
+    ASSERT_TRUE(out.overheads[2].line.bend);
+    EXPECT_NEAR(out.overheads[2].line.bend->at.value, 512, 100);
     EXPECT_THAT(format_fit_report(out), HasSubstr("loop over loop_iterations"));
 }
 
