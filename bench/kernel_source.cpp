@@ -146,7 +146,8 @@ std::string prologue(const KernelPlan& plan, const Row& row, const Names& names,
         case Pattern::empty_loop:
             return chain_prologue(plan, row, names, offset);
         case Pattern::shared_chase:
-            text = fmt::format("    SHARED_RING({}, in[0] * {});\n", shared_ring_words, row.spread);
+            text = fmt::format("    SHARED_RING({}, {}[0] * {});\n", shared_ring_words,
+                               operands_text(row, offset), row.spread);
             chains(row.state.empty() ? "INDEX" : row.state, [&](int c) {
                 return fmt::format("SHARED_START({}, {}, {}, {}, {})", shared_ring_words, row.lane,
                                    row.spread, plan.chains, c);
@@ -332,7 +333,8 @@ KernelSource kernel_source(const KernelPlan& plan) {
     const std::string_view type = type_name(plan.first->type);
     std::string results = "x0";
     for (int c = 1; c < plan.chains; ++c) results += fmt::format(" + x{}", c);
-    for (int c = 0; apart && c < plan.chains; ++c) results += fmt::format(" + ({})y{}", type, c);
+    for (int c = 0; apart && c < plan.chains; ++c)
+        results += fmt::format(" + JOINED({}, y{})", type, c);
     const bool behind_table = walking_row(plan) && !is_walk(*plan.first);
     std::string declarations =
         prologue(plan, *plan.first, first_names, behind_table ? "TABLE_END" : "0");

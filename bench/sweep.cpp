@@ -18,12 +18,22 @@ struct MixPair {
     std::string_view second;
 };
 
-// The papers' mix is an ALU with a special-function instruction; the others tell whether integer
-// multiplication and addition, or division and the rest, share a unit. λ1 < λ2 in each.
+// The papers' mix is an ALU with a special-function instruction; the others tell which of
+// arithmetic, integers, double precision, division and memory share a unit, and how arithmetic and
+// memory traffic of any intensity go together. λ1 < λ2 in each.
 constexpr std::array default_mixes = {
     MixPair{"fma.f32", "cos.approx.f32"}, MixPair{"mul.f32", "cos.approx.f32"},
     MixPair{"fma.f32", "div.f32"},        MixPair{"add.f32", "mul.f32"},
-    MixPair{"add.s32", "mul.s32"},
+    MixPair{"add.s32", "mul.s32"},        MixPair{"fma.f32", "mul.s32"},
+    MixPair{"fma.f32", "fma.f64"},        MixPair{"fma.f32", "ld.shared.u32"},
+    MixPair{"fma.f32", "ld.global.f32"},
+};
+// One of each kind that may have a unit of its own.
+constexpr std::array representatives = {
+    "fma.f32",       "add.s32",        "mul.s32",           "xor.b32",  "shl.b32",
+    "popc.b32",      "cos.approx.f32", "cvt.rni.s32.f32",   "fma.f64",  "fma.f16x2",
+    "setp.lt.s32",   "div.f32",        "shfl.sync.idx.b32", "dp4a.s32", "mma.m16n8k16.f32.f16",
+    "ld.shared.u32", "ld.const.u32",
 };
 constexpr std::array default_betas = {1, 2, 4, 8, 16, 32};
 
@@ -129,36 +139,48 @@ void add_working_sets(SweepPlan& sweep, const DeviceFacts& facts, const Row& row
     }
 }
 
-void add_mix(SweepPlan& sweep, const Backend& backend, const Mix& mix, bool required) {
+const Row* find_in(const Backend& backend, const std::string& id) {
     const auto rows = backend.rows();
-    const auto find = [&](const std::string& id) {
-        const auto found = std::ranges::find(rows, id, &Row::id);
-        return found == rows.end() ? nullptr : &*found;
-    };
-    const Row* first = find(mix.first);
-    const Row* second = find(mix.second);
-    std::string reason;
+    const auto found = std::ranges::find(rows, id, &Row::id);
+    return found == rows.end() ? nullptr : &*found;
+}
+
+// Why these two cannot be mixed here; empty when they can.
+std::string mix_fault(const Backend& backend, const Mix& mix) {
+    const Row* first = find_in(backend, mix.first);
+    const Row* second = find_in(backend, mix.second);
     for (const auto& [row, id] : {std::pair{first, mix.first}, std::pair{second, mix.second}}) {
-        if (!row) {
-            reason = fmt::format("no instruction {} on this device", id);
-        } else if (const auto why = backend.unsupported(*row)) {
-            reason = fmt::format("{}: {}", id, *why);
-        } else if (row->pattern != Pattern::chain) {
-            reason = fmt::format("{}: only instructions that work on registers can be mixed", id);
-        }
+        if (!row) return fmt::format("no instruction {} on this device", id);
+        if (const auto why = backend.unsupported(*row)) return fmt::format("{}: {}", id, *why);
     }
-    if (reason.empty() && first->type != second->type) {
-        reason =
-            "the two instructions work on different types and cannot share one dependent chain";
+    if (first->pattern != Pattern::chain || first->order != Order::registers) {
+        return fmt::format("{}: only an instruction that works on registers can come first",
+                           mix.first);
     }
-    if (!reason.empty()) {
+    const bool fits = (second->pattern == Pattern::chain && second->order == Order::registers) ||
+                      second->pattern == Pattern::shared_chase ||
+                      second->pattern == Pattern::global_stream;
+    if (!fits || second->order == Order::waits) {
+        return fmt::format("{}: waits for more than its own chain, and cannot be mixed",
+                           mix.second);
+    }
+    for (const Row* row : {first, second}) {
+        if (row->unroll > 0) return fmt::format("{}: needs a loop body of its own", row->id);
+    }
+    return {};
+}
+
+void add_mix(SweepPlan& sweep, const Backend& backend, const Mix& mix, bool required) {
+    if (const std::string reason = mix_fault(backend, mix); !reason.empty()) {
         if (required) sweep.skipped.push_back({mix_name(mix), reason});
         return;
     }
+    const Row* first = find_in(backend, mix.first);
+    const Row* second = find_in(backend, mix.second);
     const DeviceFacts& facts = backend.facts();
     const KernelPlan plan{
         .first = first, .second = second, .beta = mix.beta, .chains = 1, .unroll = 1};
-    Shape shape{1, 1, 8};
+    Shape shape{1, 1, std::min({8, first->most_chains, second->most_chains})};
     if (!facts.cpu) {  // maximal occupancy
         const auto size = std::min(require(facts.limits.group_warps, "group_warps"),
                                    require(facts.limits.warps, "warps"));
@@ -191,6 +213,25 @@ void add_mixes(SweepPlan& sweep, const Backend& backend, const SweepRequest& req
     for (const std::string& pattern : request.patterns) {
         const auto mix = parse_mix(pattern);
         if (mix && added.insert(pattern).second) add_mix(sweep, backend, *mix, true);
+    }
+}
+
+// The second of a pair may be a walk through shared memory; the first never.
+void add_pairs(SweepPlan& sweep, const Backend& backend, const SweepRequest& request) {
+    std::vector<std::string> chosen;
+    if (request.patterns.empty()) {
+        chosen.assign(representatives.begin(), representatives.end());
+    } else {
+        for (const Row& row : backend.rows()) {
+            if (wanted(request, row.id)) chosen.emplace_back(row.id);
+        }
+    }
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        for (std::size_t j = i + 1; j < chosen.size(); ++j) {
+            const Mix mix{chosen[i], 1, chosen[j]};
+            const Mix turned{chosen[j], 1, chosen[i]};
+            add_mix(sweep, backend, mix_fault(backend, mix).empty() ? mix : turned, true);
+        }
     }
 }
 
@@ -255,6 +296,7 @@ SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
         }
     }
     add_mixes(sweep, backend, request);
+    if (request.pairs) add_pairs(sweep, backend, request);
     check_patterns(sweep, request);
     return sweep;
 }

@@ -14,6 +14,9 @@ struct SweepRequest {
     // pattern that starts with "mix(" chooses among the default mixes. Empty = everything.
     std::vector<std::string> patterns;
     bool quick = false;  // fewer shapes and repetitions
+    // Also mix(A*1,B) of every two instructions that the patterns choose (of a representative list
+    // when there are none): which of them share a subsystem.
+    bool pairs = false;
 };
 
 struct PlannedPoint {

@@ -23,7 +23,8 @@ struct Arguments {
 void print_plan(const bench::Backend& backend, const Arguments& arguments) {
     const auto sweep = bench::make_sweep(
         backend, {.patterns = bench::split_patterns(arguments.request.instructions),
-                  .quick = arguments.request.quick});
+                  .quick = arguments.request.quick,
+                  .pairs = arguments.request.pairs});
     for (const auto& point : sweep.points) fmt::print("{}\n", point.name());
     for (const auto& skipped : sweep.skipped) {
         fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
@@ -42,6 +43,9 @@ void add_measure(CLI::App& app) {
                         "comma-separated names or patterns, e.g. 'fma.*,ld.shared.u32,\n"
                         "mix(fma.f32*8,cos.approx.f32)'; default: everything the device can do");
     command->add_flag("--quick", arguments->request.quick, "fewer shapes and repetitions");
+    command->add_flag("--pairs", arguments->request.pairs,
+                      "also mix every two of the chosen instructions (of a representative list\n"
+                      "without --instructions): which of them share a subsystem");
     command->add_flag("--dry-run", arguments->dry_run, "print the points that would be measured");
     auto* output =
         command->add_option("-o,--output", arguments->request.output, "FILE.json to write");

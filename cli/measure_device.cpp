@@ -13,8 +13,10 @@
 namespace occupipe::cli {
 
 bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
-    const auto sweep = bench::make_sweep(
-        backend, {.patterns = bench::split_patterns(request.instructions), .quick = request.quick});
+    const auto sweep =
+        bench::make_sweep(backend, {.patterns = bench::split_patterns(request.instructions),
+                                    .quick = request.quick,
+                                    .pairs = request.pairs});
     const auto begin = [&](std::size_t points, std::size_t resumed) {
         const bench::DeviceFacts& facts = backend.facts();
         fmt::print(stderr, "{}: {} ({}){}\n", facts.id, facts.name, facts.driver,

@@ -13,6 +13,7 @@ namespace occupipe::cli {
 struct MeasureRequest {
     std::string instructions;  // comma-separated patterns; empty = everything
     bool quick = false;
+    bool pairs = false;  // also the pair matrix
     std::filesystem::path output;
     Overwrite overwrite = Overwrite::no;
     std::vector<std::string> benchmark_flags;

@@ -108,6 +108,14 @@ __device__ __forceinline__ void need_result(long value) { need((uint)(value ^ va
 __device__ __forceinline__ void need_result(float value) { need(__float_as_uint(value)); }
 __device__ __forceinline__ void need_result(double value) { need((uint)__double2hiint(value)); }
 
+// Any chain's result as a number that another chain's can be added to.
+__device__ __forceinline__ uint bits_of(uint value) { return value; }
+__device__ __forceinline__ uint bits_of(int value) { return (uint)value; }
+__device__ __forceinline__ uint bits_of(long value) { return (uint)(value ^ value >> 32); }
+__device__ __forceinline__ uint bits_of(float value) { return __float_as_uint(value); }
+__device__ __forceinline__ uint bits_of(double value) { return (uint)__double2hiint(value); }
+#define JOINED(TYPE, value) ((TYPE)bits_of(value))
+
 __device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong stop,
                                             ulong wall_start, ulong wall_stop)
 {

@@ -49,6 +49,7 @@ constexpr const char* common = R"(
 #define WARPS ((uint)((get_global_size(0) + WARP_SIZE - 1) / WARP_SIZE))
 #define LANE ((uint)(get_local_id(0) % WARP_SIZE))
 #define LOCAL_WARP ((uint)(get_local_id(0) / WARP_SIZE))
+#define JOINED(TYPE, value) ((TYPE)(value))
 #define TIMED_BEGIN {
 #define TIMED_END(results) }
 #define LOOP(i, n) _Pragma("unroll 1") for (int i = 0; i < (n); ++i)

@@ -104,12 +104,38 @@ TEST(Sweep, AskedMixesNeedNotBeInTheDefaults) {
     EXPECT_EQ(sweep.points.front().shape.warps(), 8);  // full occupancy
 }
 
-TEST(Sweep, AMixOfDifferentTypesIsSkippedWithTheReason) {
+TEST(Sweep, AMixOfDifferentTypesHasAChainOfEach) {
     const FakeBackend backend;
     const auto sweep = make_sweep(backend, {.patterns = {"mix(add.f32*2,add.f64)"}});
-    EXPECT_TRUE(sweep.points.empty());
-    ASSERT_EQ(sweep.skipped.size(), 1u);
-    EXPECT_NE(sweep.skipped[0].reason.find("different types"), std::string::npos);
+    ASSERT_EQ(sweep.points.size(), 3u);
+    EXPECT_TRUE(sweep.points.front().plan.separate_chains());
+    EXPECT_FALSE(make_sweep(backend, {.patterns = {"mix(add.f32*2,mul.f32)"}})
+                     .points.front()
+                     .plan.separate_chains());
+}
+
+TEST(Sweep, AMixWithAnInstructionThatWaitsIsSkippedWithTheReason) {
+    const FakeBackend backend;
+    for (const char* mix : {"mix(add.f32*2,bar.sync)", "mix(ld.shared.u32*2,add.f32)"}) {
+        const auto sweep = make_sweep(backend, {.patterns = {mix}});
+        EXPECT_TRUE(sweep.points.empty());
+        ASSERT_EQ(sweep.skipped.size(), 1u);
+        EXPECT_FALSE(sweep.skipped[0].reason.empty());
+    }
+}
+
+TEST(Sweep, PairsMixEveryTwoOfTheChosenOnce) {
+    const FakeBackend backend;
+    const auto sweep =
+        make_sweep(backend, {.patterns = {"add.f32", "mul.s32", "ld.shared.u32"}, .pairs = true});
+    std::set<std::string> mixes;
+    for (const auto& point : sweep.points) {
+        if (point.plan.second) mixes.insert(point.plan.subject());
+    }
+    EXPECT_EQ(mixes,
+              (std::set<std::string>{"mix(add.f32*1,mul.s32)", "mix(add.f32*1,ld.shared.u32)",
+                                     "mix(mul.s32*1,ld.shared.u32)"}));
+    EXPECT_TRUE(sweep.skipped.empty());
 }
 
 TEST(Sweep, UnsupportedRowsAreListedWithTheirReason) {
