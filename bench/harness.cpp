@@ -96,7 +96,9 @@ void set_counters(benchmark::State& state, const PlannedPoint& point, const Obse
         const Row& row = *point.plan.first;
         if (row.order == Order::none) set("dependent", 0);
         for (const RowCounter& counter : row.counters) {
-            if (!counter.name.empty()) set(std::string(counter.name), counter.value);
+            if (counter.name.empty()) continue;
+            const double times = counter.per_warp ? point.shape.warps() : 1;
+            set(std::string(counter.name), counter.value * times);
         }
     }
     const auto depth = static_cast<double>(point.shape.depth);

@@ -43,6 +43,7 @@ enum class Table { beyond_caches, second_level, first_level };
 struct RowCounter {
     std::string_view name;
     double value = 0;
+    bool per_warp = false;  // times the warps on a core
 };
 
 struct Row {

@@ -47,7 +47,7 @@ Row async_copy(std::string_view id, std::string_view step, int batch, std::strin
     row.table = Table::second_level;
     row.shared_bytes = 2048;
     row.most_chains = 1;
-    row.counters = {{{"bytes_in_flight", 512.0 * batch}, {}}};
+    row.counters = {{{"bytes_in_flight", 512.0 * batch, true}, {}}};
     row.meaning = meaning;
     return row;
 }
@@ -64,7 +64,7 @@ Row bulk_copy(std::string_view id, std::string_view step, int bytes, std::string
     row.lane = "0";
     row.spread = bytes / 128;
     row.shared_bytes = static_cast<std::size_t>(bytes);
-    row.counters = {{{"bytes_in_flight", static_cast<double>(bytes)}, {}}};
+    row.counters = {{{"bytes_in_flight", static_cast<double>(bytes), true}, {}}};
     return row;
 }
 
