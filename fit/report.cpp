@@ -73,9 +73,10 @@ std::string curve_table(const SubjectReport& s) {
         const double m = static_cast<double>(p.shape.warps()) * p.shape.chains;
         const double instructions = m * static_cast<double>(p.shape.depth);
         out += fmt::format(
-            "| {} x {} x {} | {} | {} | {:.1f} | {:.5g} | {:.5g} | {:+.2f} | "
+            "| {} x {} x {}{} | {} | {} | {:.1f} | {:.5g} | {:.5g} | {:+.2f} | "
             "{:+.1f} |\n",
-            p.shape.group_warps, p.shape.concurrent_groups, p.shape.chains, m, p.shape.depth,
+            p.shape.group_warps, p.shape.concurrent_groups, p.shape.chains,
+            p.busiest > 0 ? fmt::format(", {} on one scheduler", p.busiest) : "", m, p.shape.depth,
             p.cycles, p.cycles / instructions, s.fit.predicted[i] / instructions,
             100 * (s.fit.predicted[i] / p.cycles - 1), s.fit.residuals[i]);
     }

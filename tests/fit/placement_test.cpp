@@ -5,6 +5,7 @@
 
 #include "fit/build_profile.h"
 #include "fit/counters.h"
+#include "fit/report.h"
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"
 
@@ -71,6 +72,8 @@ TEST(Placement, UnbalancedRowsTellSchedulersAndScope) {
         EXPECT_NEAR(own->latency.value, 9, 0.2);
         EXPECT_NEAR(shared->cpi.value, 4, 0.04);
         EXPECT_NEAR(shared->latency.value, 40, 0.8);
+        EXPECT_NE(format_fit_report(out).find("| 16 x 1 x 1, 16 on one scheduler |"),
+                  std::string::npos);
         right += std::abs(own->cpi.value - 2) <= 1.96 * own->cpi.std_error.value();
     }
     EXPECT_GE(right, 15);
