@@ -107,8 +107,10 @@ void set_counters(benchmark::State& state, const PlannedPoint& point, const Obse
             set("loop_iterations", depth);
             break;
         case Pattern::launch:
-        case Pattern::awaited_launch:
             set("launches", depth);
+            break;
+        case Pattern::awaited_launch:
+            set("awaited_launches", depth);
             break;
         case Pattern::launch_groups:
             set("launch_groups", depth * point.shape.concurrent_groups * cores);

@@ -22,6 +22,7 @@ void add_characterize(CLI::App& app);
 void add_diff(CLI::App& app);
 void add_merge(CLI::App& app);
 void add_table(CLI::App& app);
+void add_rates(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_check(CLI::App& app);

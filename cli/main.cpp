@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
     add_merge(app);
 #endif
     add_table(app);
+    add_rates(app);
     add_predict(app);
     add_compare(app);
     add_check(app);

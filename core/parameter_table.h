@@ -43,9 +43,10 @@ struct MemoryLevel {
 
 // Costs that belong to no instruction; an absent one is unknown, not zero.
 struct Overheads {
-    std::optional<Estimate> launch_seconds;  // per kernel launch
-    std::optional<Estimate> group_seconds;   // per group of a launch
-    std::optional<Estimate> loop_cycles;     // per iteration of an empty loop
+    std::optional<Estimate> launch_seconds;          // per kernel launch
+    std::optional<Estimate> awaited_launch_seconds;  // per launch that the host waits for
+    std::optional<Estimate> group_seconds;           // per group of a launch
+    std::optional<Estimate> loop_cycles;             // per iteration of an empty loop
 
     bool operator==(const Overheads&) const = default;
 };

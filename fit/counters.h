@@ -20,6 +20,7 @@ inline constexpr const char* bytes_in_flight_counter = "bytes_in_flight";
 inline constexpr const char* access_bytes_counter = "access_bytes";
 inline constexpr const char* working_set_counter = "working_set_bytes";
 inline constexpr const char* launches_counter = "launches";
+inline constexpr const char* awaited_launches_counter = "awaited_launches";
 inline constexpr const char* launch_groups_counter = "launch_groups";
 inline constexpr const char* loop_iterations_counter = "loop_iterations";
 

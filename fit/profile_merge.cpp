@@ -137,8 +137,8 @@ Overheads merge_overheads(std::span<const NamedProfile> profiles) {
         for (const NamedProfile& p : profiles) values.push_back(p.profile.overheads.*which);
         return pool_present(values);
     };
-    return {pooled(&Overheads::launch_seconds), pooled(&Overheads::group_seconds),
-            pooled(&Overheads::loop_cycles)};
+    return {pooled(&Overheads::launch_seconds), pooled(&Overheads::awaited_launch_seconds),
+            pooled(&Overheads::group_seconds), pooled(&Overheads::loop_cycles)};
 }
 
 // Copies of a subsystem per core.

@@ -155,6 +155,7 @@ GpuProfile rich(double factor) {
     p.memory_levels = {{"ld.global.s32", estimate(33 * factor, 0.1), 4096, 65536, 0.9},
                        {"ld.global.s32", estimate(270 * factor, 1), 131072, 1048576, {}}};
     p.overheads.launch_seconds = estimate(2e-6 * factor, 1e-9);
+    p.overheads.awaited_launch_seconds = estimate(9e-6 * factor, 1e-9);
     return p;
 }
 

@@ -205,7 +205,7 @@ TEST(Overheads, LaunchesGroupsAndLoopsAreLinesWithIntercepts) {
         }
     };
     for (const int n : {1, 2, 4, 8, 16, 32, 64}) {
-        seconds(launches_counter, n, 9e-6 + 8e-6 * n, "launch.awaited");
+        seconds(awaited_launches_counter, n, 9e-6 + 8e-6 * n, "launch.awaited");
         seconds(launches_counter, n, 5e-6 + 2.2e-6 * n);
         seconds(launch_groups_counter, 64 * n, 4e-6 + 1e-9 * std::max(0, 64 * n - 512));
         w.point("loop", {1, 1, 1, 1}, 120 + 14.0 * n * 100, {{loop_iterations_counter, 100.0 * n}});
@@ -216,6 +216,8 @@ TEST(Overheads, LaunchesGroupsAndLoopsAreLinesWithIntercepts) {
     ASSERT_TRUE(o.launch_seconds && o.group_seconds && o.loop_cycles);
     EXPECT_NEAR(o.launch_seconds->value, 2.2e-6, 4 * *o.launch_seconds->std_error);
     EXPECT_LT(*o.launch_seconds->std_error, 3e-8);
+    ASSERT_TRUE(o.awaited_launch_seconds);
+    EXPECT_NEAR(o.awaited_launch_seconds->value, 8e-6, 4 * *o.awaited_launch_seconds->std_error);
     EXPECT_NEAR(o.group_seconds->value, 1e-9, 1e-10);
     EXPECT_NEAR(o.loop_cycles->value, 14, 0.2);
     ASSERT_EQ(out.overheads.size(), 4U);
