@@ -33,6 +33,22 @@ int count(const std::string& setting, std::string_view text) {
     return static_cast<int>(value);
 }
 
+void set_contention(const std::string& setting, const std::string& name, const std::string& value,
+                    GpuProfile& profile) {
+    for (Subsystem& subsystem : profile.subsystems) {
+        if (subsystem.name != name) continue;
+        if (value == "none" || value == "0") {
+            subsystem.contention.reset();
+            return;
+        }
+        const double share = positive_number(setting, value);
+        if (share >= 1) refuse(setting, "contention is at least 0 and below 1");
+        subsystem.contention = Estimate{.value = share};
+        return;
+    }
+    refuse(setting, fmt::format("profile '{}' has no subsystem '{}'", profile.device.name, name));
+}
+
 }  // namespace
 
 void apply_what_if(const std::string& setting, GpuProfile& profile) {
@@ -53,10 +69,12 @@ void apply_what_if(const std::string& setting, GpuProfile& profile) {
     } else {
         const std::size_t dot = name.rfind('.');
         const std::string quantity = dot == std::string::npos ? "" : name.substr(dot + 1);
+        if (quantity == "contention")
+            return set_contention(setting, name.substr(0, dot), value, profile);
         if (quantity != "cpi" && quantity != "latency")
             refuse(setting,
-                   "the name must be OP.cpi, OP.latency, issue.limit, issue.schedulers, "
-                   "cores or clock_hz");
+                   "the name must be OP.cpi, OP.latency, SUBSYSTEM.contention, issue.limit, "
+                   "issue.schedulers, cores or clock_hz");
         InstructionTiming* timing = profile.find_instruction(name.substr(0, dot));
         if (!timing)
             refuse(setting, fmt::format("profile '{}' has no instruction '{}'", profile.device.name,

@@ -92,7 +92,16 @@ private:
             if (!seen.insert(subsystem.name).second) {
                 fail(keys, "stands here twice");
             }
+            if (subsystem.contention) contention(subsystem.name, *subsystem.contention);
         }
+    }
+
+    void contention(const std::string& name, const Estimate& share) const {
+        const Keys keys = {"subsystems", name, "contention"};
+        if (!std::isfinite(share.value) || share.value < 0 || share.value >= 1) {
+            fail(keys, fmt::format("must be at least 0 and below 1, not {}", share.value));
+        }
+        standard_error({"subsystems", name, "contention", "std_error"}, share.std_error);
     }
 
     void instructions() const {

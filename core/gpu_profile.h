@@ -54,6 +54,9 @@ struct Issue {
 struct Subsystem {
     std::string name;
     Scope scope = Scope::core;
+    // The law Λ(ω) = Λ0 + h·ω: h as a share of λ, from 0 to below 1. A result comes later by this
+    // share of the λ of every instruction that is outstanding in the subsystem (docs/model.md).
+    std::optional<Estimate> contention;
 
     bool operator==(const Subsystem&) const = default;
 };

@@ -118,10 +118,13 @@ private:
     }
 
     Subsystem subsystem(const DocumentNode& node) const {
-        document_.only_keys(node, {"scope"});
+        document_.only_keys(node, {"scope", "contention"});
         Subsystem subsystem{.name = node.key};
         if (const DocumentNode* scope = Document::find(node, "scope")) {
             subsystem.scope = word(*scope, {Scope::core, Scope::scheduler});
+        }
+        if (const DocumentNode* share = Document::find(node, "contention")) {
+            subsystem.contention = read_quantity(document_, *share);
         }
         return subsystem;
     }
@@ -262,8 +265,11 @@ std::string format_profile(const GpuProfile& profile) {
     text += overheads_line(profile.overheads);
     text += profile.subsystems.empty() ? "subsystems: {}\n" : "subsystems:\n";
     for (const Subsystem& subsystem : profile.subsystems) {
-        text += fmt::format("  {}: {{scope: {}}}\n", yaml_scalar(subsystem.name),
-                            to_string(subsystem.scope));
+        TextPairs pairs = {{"scope", std::string(to_string(subsystem.scope))}};
+        if (subsystem.contention) {
+            pairs.emplace_back("contention", quantity_text(*subsystem.contention));
+        }
+        text += map_lines(2, yaml_scalar(subsystem.name), pairs);
     }
     text += profile.instructions.empty() ? "instructions: {}\n" : "instructions:\n";
     for (const InstructionTiming& timing : profile.instructions) {

@@ -24,6 +24,7 @@ public:
     // The first event's; `never` when empty.
     std::int64_t next_time() const { return head_ == tail_ ? never : ring_[head_ & mask_].time; }
     std::size_t size() const { return tail_ - head_; }
+    std::int64_t last_time() const { return ring_[(tail_ - 1) & mask_].time; }  // not empty
     const CompletionEvent& at(std::size_t i) const { return ring_[(head_ + i) & mask_]; }
 
     void push(const CompletionEvent& event) {

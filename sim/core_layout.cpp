@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "core/error.h"
@@ -14,9 +15,11 @@ namespace {
 constexpr std::int64_t max_state = std::int64_t{1}
                                    << 24;  // streams and edges of all resident warps
 
-int queue_index(CoreLayout& layout, const QueueKind& kind) {
+std::int16_t queue_index(CoreLayout& layout, const QueueKind& kind) {
     const auto found = std::find(layout.queues.begin(), layout.queues.end(), kind);
-    const auto index = static_cast<int>(found - layout.queues.begin());
+    const auto index = static_cast<std::int16_t>(found - layout.queues.begin());
+    if (index == std::numeric_limits<std::int16_t>::max())
+        throw InputError("the kernel uses more kinds of instructions than the simulator can hold");
     if (found == layout.queues.end()) layout.queues.push_back(kind);
     return index;
 }
@@ -27,31 +30,41 @@ ProgramLayout::Stream build_stream(CoreLayout& layout, const LoopProgram& progra
     ProgramLayout::Stream stream;
     stream.instances = from.instances;
     stream.cpi = op.cpi;
-    stream.subsystem = op.subsystem;
-    stream.op = from.op;
+    stream.subsystem = static_cast<std::int16_t>(op.subsystem);
     stream.first_edge = from.first_edge;
     stream.last_edge = from.first_edge + from.edge_count;
     stream.first_user = from.first_user;
     stream.last_user = from.first_user + from.user_count;
     stream.top_end = from.top_end;
-    stream.ends_loop =
-        from.loop >= 0 && program.loops[from.loop].last == static_cast<std::int32_t>(s) + 1;
     for (std::int32_t l = from.loop; l >= 0; l = program.loops[l].parent) ++stream.depth;
+    stream.waits = op.wait > 0;
     stream.run = stream.instances;
     if (from.loop >= 0) {
         stream.step = program.loops[from.loop].length;
         stream.run = program.loops[from.loop].count;
     }
+    const auto add_queue = [&](QueueKind kind) {
+        if (!stream.waits || !kind.completes) return queue_index(layout, kind);
+        // One queue per copy of the subsystem, side by side.
+        kind.op = from.op;
+        const int units = layout.machine.unit_count_of(op.subsystem);
+        kind.unit = layout.machine.unit(op.subsystem, 0);
+        const std::int16_t first = queue_index(layout, kind);
+        for (int copy = 1; copy < units; ++copy) {
+            ++kind.unit;
+            queue_index(layout, kind);
+        }
+        return first;
+    };
     if (op.kind == InstructionKind::store) {
         // A dependence on a store waits for Λ; the end of the group waits for issue + λ only.
-        stream.finish_queue =
-            queue_index(layout, {.delay = op.cpi, .completes = false, .finishes = true});
+        stream.finish_queue = add_queue({.delay = op.cpi, .completes = false, .finishes = true});
         if (from.user_count > 0)
             stream.completion_queue =
-                queue_index(layout, {.delay = op.latency, .completes = true, .finishes = false});
+                add_queue({.delay = op.latency, .completes = true, .finishes = false});
     } else {
         stream.completion_queue =
-            queue_index(layout, {.delay = op.latency, .completes = true, .finishes = true});
+            add_queue({.delay = op.latency, .completes = true, .finishes = true});
     }
     return stream;
 }
@@ -79,6 +92,10 @@ ProgramLayout build_program(CoreLayout& layout, LoopProgram program) {
         if (missing == 0 && (layout.order == Order::dataflow || s == 0))
             result.initially_ready.push_back(static_cast<std::int32_t>(s));
     }
+    for (const LoopProgram::Edge& edge : program.edges)
+        result.edges.push_back({.multiplier = edge.divisor == 1 ? edge.multiplier : 0,
+                                .offset = edge.previous ? 0 : edge.multiplier,
+                                .producer = edge.producer});
     for (const std::int32_t e : program.users) result.users.push_back({e, program.edges[e].user});
     result.program = std::move(program);
     return result;
@@ -98,9 +115,9 @@ void set_barrier_channels(CoreLayout& layout, const std::set<std::int32_t>& used
                 fmt::format("deadlock: some warps of a group execute {} barriers, others {}",
                             barriers, program.program.barriers));
         int channels = 0;
-        for (ProgramLayout::Stream& stream : program.streams)
-            if (layout.machine.ops[stream.op].kind == InstructionKind::barrier)
-                stream.barrier_channel = diverges ? 0 : channels++;
+        for (std::size_t s = 0; s < program.streams.size(); ++s)
+            if (layout.machine.ops[program.program.streams[s].op].kind == InstructionKind::barrier)
+                program.streams[s].barrier_channel = diverges ? 0 : channels++;
         if (diverges && barriers > 0) {
             channels = 1;
             if (!barriers_form_a_chain(program.program, layout.machine))
@@ -154,6 +171,13 @@ CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const L
     validate(launch);
     CoreLayout layout;
     layout.machine = build_machine(profile, kernel);
+    for (std::size_t op = 0; op < layout.machine.ops.size(); ++op) {
+        if (layout.machine.ops[op].wait == 0) continue;
+        const int subsystem = layout.machine.ops[op].subsystem;
+        for (int copy = 0; copy < layout.machine.unit_count_of(subsystem); ++copy)
+            layout.waiting_lines.push_back(
+                {static_cast<std::int32_t>(op), layout.machine.unit(subsystem, copy)});
+    }
     layout.policy = options.policy;
     layout.order = options.order;
     layout.group_warps = launch.group_warps;

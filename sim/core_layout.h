@@ -17,6 +17,10 @@ struct QueueKind {
     std::int64_t delay = 0;  // [ticks]
     bool completes = false;  // satisfies dependences
     bool finishes = false;   // counts towards the end of the group
+    // Where instructions wait for one another the delay varies, but the results of one instruction
+    // on one unit still come in order: a queue for each. -1: fixed delay.
+    std::int32_t op = -1;
+    std::int32_t unit = -1;
 
     bool operator==(const QueueKind&) const = default;
 };
@@ -34,22 +38,28 @@ struct Head {
 struct ProgramLayout {
     struct Stream {
         std::int64_t instances = 1;
-        std::int64_t cpi = 0;  // λ [ticks]
-        std::int32_t subsystem = 0;
-        std::int32_t op = 0;
-        std::int32_t completion_queue = -1;  // into CoreLayout::queues; -1: nothing waits for it
-        std::int32_t finish_queue = -1;      // a store's; -1: finishes when it completes
-        std::int32_t barrier_channel = -1;   // -1: no barrier
+        std::int64_t cpi = 0;   // λ [ticks]
+        std::int64_t step = 0;  // instructions from one instance to the next, within one run of the
+                                // innermost loop
+        std::int64_t run = 1;   // instances in one run of the innermost loop
         std::int32_t first_edge = 0;
         std::int32_t last_edge = 0;
         std::int32_t first_user = 0;
         std::int32_t last_user = 0;
+        std::int32_t barrier_channel = -1;  // -1: no barrier
+        std::int16_t subsystem = 0;
+        std::int16_t completion_queue = -1;  // into CoreLayout::queues; -1: nothing waits for it
+        std::int16_t finish_queue = -1;      // a store's; -1: finishes when it completes
+        std::int16_t depth = 0;              // loops around it
         std::int32_t top_end = 0;
-        std::int32_t depth = 0;  // loops around it
-        bool ends_loop = false;  // the last instruction of its innermost loop
-        std::int64_t step = 0;   // instructions from one instance to the next, within one run of
-                                 // the innermost loop
-        std::int64_t run = 1;    // instances in one run of the innermost loop
+        bool waits = false;  // behind those outstanding in its subsystem; else the delay is fixed
+    };
+    struct Edge {
+        // Instance j of the user needs j · multiplier + offset instances of the producer; 0: the
+        // same throughout a run of the innermost loop.
+        std::int64_t multiplier = 0;
+        std::int64_t offset = 0;
+        std::int32_t producer = 0;
     };
     struct UserEdge {
         std::int32_t edge = 0;  // into program.edges
@@ -57,6 +67,7 @@ struct ProgramLayout {
     };
     LoopProgram program;
     std::vector<Stream> streams;
+    std::vector<Edge> edges;                       // as program.edges
     std::vector<UserEdge> users;                   // by producer
     std::vector<std::uint64_t> subsystem_streams;  // per subsystem: set of streams, `words` each
     std::vector<Head> initial_heads;               // per stream
@@ -65,12 +76,19 @@ struct ProgramLayout {
     int words = 1;                                 // 64-bit words in a set of streams
 };
 
+// The outstanding instructions of one kind on one unit, where they lengthen each other's latency.
+struct WaitingLine {
+    std::int32_t op = 0;  // into Machine::ops
+    std::int32_t unit = 0;
+};
+
 struct CoreLayout {
     Machine machine;
     Policy policy = Policy::lrr;
     Order order = Order::dataflow;
     std::vector<ProgramLayout> programs;
     std::vector<QueueKind> queues;
+    std::vector<WaitingLine> waiting_lines;
     int group_warps = 1;
     int slots = 1;  // groups at once: never more than there are groups
     std::int64_t groups = 1;

@@ -51,6 +51,11 @@ struct CoreState {
     std::vector<CompletionQueue> queues;   // one per CoreLayout::queues
     std::vector<std::int64_t> queue_next;  // their next_time(), close together
     std::int64_t next_completion = CompletionQueue::never;  // the least of these
+    std::int32_t next_queue = 0;                            // the queue whose it is
+
+    // Per CoreLayout::waiting_lines: the outstanding instructions, when each will be through. Those
+    // of the past may still stand there.
+    std::vector<CompletionQueue> waiting;
 
     // Totals.
     std::int64_t launched = 0;  // groups

@@ -64,7 +64,8 @@ Wait Engine::wait_of_blocked(const Warp& warp, std::int32_t stream, const Machin
     std::int32_t e = warp.streams[stream].first_edge;
     while (warp.heads[warp.edges[e].producer].completed >= warp.required[e]) ++e;
     const std::int32_t producer = warp.edges[e].producer;
-    const bool barrier = machine.ops[warp.streams[producer].op].kind == InstructionKind::barrier;
+    const bool barrier =
+        machine.ops[warp.layout->program.streams[producer].op].kind == InstructionKind::barrier;
     return {.reason = barrier ? WaitReason::barrier : WaitReason::dependence,
             .stream = stream,
             .producer = producer};

@@ -70,6 +70,24 @@ void add_subsystems(Machine& machine, const GpuProfile& profile,
                                      machine.subsystems.size(), max_subsystems));
 }
 
+// What was measured of the instruction, else the subsystem's share of λ. Barriers neither wait in
+// the queue nor stand in it.
+Duration wait_of(const Machine& machine, const MachineOp& op, const InstructionTiming& timing) {
+    if (op.kind == InstructionKind::barrier) return {};
+    if (timing.latency_growth) {
+        if (timing.latency_growth->value >= timing.cpi.value)
+            throw InputError(
+                fmt::format("{}: a latency_growth of {} cycles is not below its λ of {}: with "
+                            "enough of them in "
+                            "flight the latency would grow for ever",
+                            op.name, timing.latency_growth->value, timing.cpi.value));
+        return duration(timing.latency_growth->value);
+    }
+    const auto& share = machine.subsystems[op.subsystem].contention;
+    if (!share || share->value <= 0) return {};
+    return product(duration(share->value), duration(timing.cpi.value));
+}
+
 }  // namespace
 
 int Machine::unit(int subsystem, int scheduler) const {
@@ -80,6 +98,10 @@ int Machine::unit(int subsystem, int scheduler) const {
 int Machine::unit_count() const {
     if (subsystems.empty()) return 0;
     return first_unit.back() + (subsystems.back().scope == Scope::scheduler ? schedulers : 1);
+}
+
+int Machine::unit_count_of(int subsystem) const {
+    return subsystems[subsystem].scope == Scope::scheduler ? schedulers : 1;
 }
 
 int Machine::find_op(const std::string& name, std::optional<InstructionKind> kind) const {
@@ -111,12 +133,18 @@ Machine build_machine(const GpuProfile& profile, const Kernel& kernel) {
         durations.push_back(duration(timing->cpi.value));
         durations.push_back(duration(timing->latency.value));
     }
+    std::vector<Duration> waits;
+    for (std::size_t i = 0; i < timings.size(); ++i) {
+        waits.push_back(wait_of(machine, machine.ops[i], *timings[i]));
+        if (waits.back().cycles > 0) durations.push_back(waits.back());
+    }
     if (profile.issue.limit)
         durations.push_back(reciprocal(*profile.issue.limit, machine.schedulers));
     machine.scale = choose_tick(durations);
     for (std::size_t i = 0; i < machine.ops.size(); ++i) {
         machine.ops[i].cpi = machine.scale.to_ticks(durations[2 * i]);
         machine.ops[i].latency = machine.scale.to_ticks(durations[2 * i + 1]);
+        if (waits[i].cycles > 0) machine.ops[i].wait = machine.scale.to_ticks(waits[i]);
     }
     if (profile.issue.limit) machine.port_spacing = machine.scale.to_ticks(durations.back());
     return machine;

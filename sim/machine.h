@@ -21,7 +21,10 @@ struct MachineOp {
     InstructionKind kind = InstructionKind::compute;
     int subsystem = 0;         // into Machine::subsystems
     std::int64_t cpi = 0;      // λ [ticks]
-    std::int64_t latency = 0;  // Λ [ticks]
+    std::int64_t latency = 0;  // Λ of one alone in its subsystem [ticks]
+    // What this one, while outstanding, adds to the latency of the next in its subsystem [ticks]:
+    // its latency_growth, else contention · λ; 0 for barriers and where there is neither.
+    std::int64_t wait = 0;
 };
 
 struct Machine {
@@ -34,6 +37,7 @@ struct Machine {
     // Copies of a subsystem are its `units`: one, or one per scheduler.
     int unit(int subsystem, int scheduler) const;
     int unit_count() const;
+    int unit_count_of(int subsystem) const;
     int find_op(const std::string& name, std::optional<InstructionKind> kind) const;
 
     std::vector<std::pair<std::string, std::optional<InstructionKind>>> op_keys;  // beside ops

@@ -203,6 +203,24 @@ bool same_queues(const CoreState& before, const CoreState& now) {
     return true;
 }
 
+// Of the outstanding instructions only their times count.
+bool same_waiting(const CoreState& before, const CoreState& now) {
+    const auto past = [](const CompletionQueue& line, std::int64_t present) {
+        std::size_t i = 0;
+        while (i < line.size() && line.at(i).time <= present) ++i;
+        return i;
+    };
+    const std::int64_t elapsed = now.now - before.now;
+    for (std::size_t q = 0; q < now.waiting.size(); ++q) {
+        std::size_t a = past(before.waiting[q], before.now);
+        std::size_t b = past(now.waiting[q], now.now);
+        if (before.waiting[q].size() - a != now.waiting[q].size() - b) return false;
+        for (; b < now.waiting[q].size(); ++a, ++b)
+            if (before.waiting[q].at(a).time + elapsed != now.waiting[q].at(b).time) return false;
+    }
+    return true;
+}
+
 // Barriers of a group move on together.
 bool same_barriers(const CoreLayout& layout, const CoreState& before, const CoreState& now) {
     if (before.barrier_arrivals != now.barrier_arrivals ||
@@ -265,7 +283,7 @@ std::int64_t repetitions(const CoreLayout& layout, const CoreState& before, cons
         !same_times(before.subsystem_free_at, before.now, now.subsystem_free_at, now.now) ||
         !same_times(before.port_free_at, before.now, now.port_free_at, now.now) ||
         before.ready != now.ready || before.next_in_order != now.next_in_order ||
-        !same_queues(before, now) || !same_groups(before, now) ||
+        !same_queues(before, now) || !same_waiting(before, now) || !same_groups(before, now) ||
         !same_barriers(layout, before, now))
         return 0;
     std::int64_t times = (max_ticks - now.now) / (now.now - before.now);
@@ -302,6 +320,7 @@ void repeat(const CoreState& before, CoreState& state, std::int64_t times) {
     for (std::int64_t& time : state.scheduler_next)
         if (time != CompletionQueue::never) time += shift;
     for (CompletionQueue& queue : state.queues) queue.shift(shift);
+    for (CompletionQueue& line : state.waiting) line.shift(shift);
     for (std::int64_t& time : state.queue_next)
         if (time != CompletionQueue::never) time += shift;
     if (state.next_completion != CompletionQueue::never) state.next_completion += shift;

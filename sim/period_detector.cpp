@@ -15,7 +15,7 @@ PeriodDetector::PeriodDetector(const CoreLayout& layout)
     std::int32_t deepest = 0;
     for (const ProgramLayout& program : layout.programs)
         for (const ProgramLayout::Stream& stream : program.streams)
-            deepest = std::max(deepest, stream.depth);
+            deepest = std::max<std::int32_t>(deepest, stream.depth);
     for (std::int32_t depth = 1; depth <= std::min(deepest, max_watched_depth); ++depth)
         watches_.push_back({.depth = depth, .next_choice = few_});
 }
@@ -73,7 +73,8 @@ void PeriodDetector::choose_marker(LoopWatch& watch, const CoreState& state) con
             std::int64_t most_left = 1;
             for (std::size_t s = 0; s < streams.size(); ++s) {
                 const std::int64_t left = streams[s].instances - heads[s].issued;
-                const bool there = std::min(streams[s].depth, max_watched_depth) == watch.depth;
+                const bool there =
+                    std::min<std::int32_t>(streams[s].depth, max_watched_depth) == watch.depth;
                 if (!there || heads[s].issued == 0 || left <= most_left) continue;
                 most_left = left;
                 watch.marker = layout_.first_stream[warp] + s;

@@ -21,6 +21,21 @@ std::set<std::string> used_ops(const GpuProfile& profile, const Kernel& kernel) 
     return names;
 }
 
+// The subsystems in use whose instructions delay one another.
+std::vector<std::string> contended(const GpuProfile& profile, const Kernel& kernel) {
+    std::vector<std::string> names;
+    for (const Subsystem& subsystem : sim::build_machine(profile, kernel).subsystems)
+        if (subsystem.contention && subsystem.contention->value > 0)
+            names.push_back(subsystem.name);
+    return names;
+}
+
+Estimate& contention_of(GpuProfile& profile, const std::string& name) {
+    return *std::find_if(profile.subsystems.begin(), profile.subsystems.end(),
+                         [&](const Subsystem& subsystem) { return subsystem.name == name; })
+                ->contention;
+}
+
 // Twelve digits, so that 0.9 · 0.1 is 0.09 and times stay short decimals.
 double tidy(double value) {
     const double scale = std::pow(10, 11 - std::floor(std::log10(value)));
@@ -41,15 +56,27 @@ bool draw(Estimate& estimate, std::mt19937_64& random) {
     return true;
 }
 
+// A queue must take less than λ, or 1 as a share of it.
+bool draw_below(Estimate& wait, double bound, std::mt19937_64& random) {
+    if (!draw(wait, random)) return false;
+    wait.value = std::min(wait.value, 0.999 * bound);
+    return true;
+}
+
 // False when nothing had a standard error.
-bool draw_profile(GpuProfile& profile, const std::set<std::string>& ops, std::uint64_t seed) {
+bool draw_profile(GpuProfile& profile, const std::set<std::string>& ops,
+                  const std::vector<std::string>& queues, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     bool any = false;
     for (const std::string& op : ops) {
         InstructionTiming& timing = *profile.find_instruction(op);
         any |= draw(timing.cpi, random);
         any |= draw(timing.latency, random);
+        if (timing.latency_growth)
+            any |= draw_below(*timing.latency_growth, timing.cpi.value, random);
     }
+    for (const std::string& name : queues)
+        any |= draw_below(contention_of(profile, name), 1, random);
     if (profile.issue.limit && profile.issue.limit_std_error &&
         *profile.issue.limit_std_error > 0) {
         *profile.issue.limit = draw(*profile.issue.limit, *profile.issue.limit_std_error, random);
@@ -81,6 +108,18 @@ std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& 
         changed.push_back(profile);
         Estimate& latency = changed.back().find_instruction(op)->latency;
         latency.value = tidy(latency.value * (1 - better));
+        if (const auto& growth = profile.find_instruction(op)->latency_growth) {
+            rows.push_back({.name = op + " h"});
+            changed.push_back(profile);
+            changed.back().find_instruction(op)->latency_growth->value =
+                tidy(growth->value * (1 - better));
+        }
+    }
+    for (const std::string& name : contended(profile, kernel)) {
+        rows.push_back({.name = name + " contention"});
+        changed.push_back(profile);
+        Estimate& share = contention_of(changed.back(), name);
+        share.value = tidy(share.value * (1 - better));
     }
     if (profile.issue.limit) {
         rows.push_back({.name = "issue limit"});
@@ -101,14 +140,15 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
                         const SimulationOptions& options, int draws, std::uint64_t seed) {
     if (draws < 1) throw InputError("an uncertainty needs at least one draw");
     const auto ops = used_ops(profile, kernel);
+    const auto queues = contended(profile, kernel);
     GpuProfile probe = profile;
-    if (!draw_profile(probe, ops, seed))
+    if (!draw_profile(probe, ops, queues, seed))
         throw InputError("profile '" + profile.device.name +
                          "' holds no standard error for any value that the kernel uses");
     std::vector<double> cycles(draws);
     parallel_for(cycles.size(), [&](std::size_t i) {
         GpuProfile drawn = profile;
-        draw_profile(drawn, ops, seed + i);
+        draw_profile(drawn, ops, queues, seed + i);
         cycles[i] = simulate(drawn, kernel, launch, options).cycles;
     });
     std::sort(cycles.begin(), cycles.end());

@@ -14,13 +14,14 @@
 namespace occupipe {
 
 struct Sensitivity {
-    std::string name;   // "fma.f32 λ", "fma.f32 Λ" or "issue limit"
-    double cycles = 0;  // with that value 10 % better: λ and Λ smaller, the issue limit larger
-    double gain = 0;    // cycles saved; negative where a scheduling anomaly makes it slower
+    std::string name;  // "fma.f32 λ", "fma.f32 Λ", "ld.a h", "mem contention" or "issue limit"
+    double cycles =
+        0;  // with that value 10 % better: λ, Λ and contention smaller, the issue limit larger
+    double gain = 0;  // cycles saved; negative where a scheduling anomaly makes it slower
 };
 
-// One row per λ and Λ of the kernel's instructions and one for the issue limit, the largest gain
-// first. Runs on all cores. Throws InputError like simulate().
+// One row per λ and Λ of the kernel's instructions, per contention and for the issue limit, the
+// largest gain first. Runs on all cores. Throws InputError like simulate().
 std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& kernel,
                                        const Launch& launch, const SimulationOptions& options);
 

@@ -107,6 +107,16 @@ Duration reciprocal(double rate, int count) {
     return result;
 }
 
+Duration product(const Duration& share, const Duration& time) {
+    Duration result{share.cycles * time.cycles, std::nullopt};
+    if (share.exact && time.exact) {
+        const auto numerator = product(share.exact->numerator, time.exact->numerator);
+        const auto denominator = product(share.exact->denominator, time.exact->denominator);
+        if (numerator && denominator) result.exact = reduced(*numerator, *denominator);
+    }
+    return result;
+}
+
 TickScale choose_tick(std::span<const Duration> durations) {
     const auto tick = exact_tick(durations);
     if (tick && fits(*tick, durations)) return {*tick, false};

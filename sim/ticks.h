@@ -32,6 +32,8 @@ Duration duration(double cycles);
 // count / rate, e.g. the spacing of one issue port: schedulers / IL.
 Duration reciprocal(double rate, int count);
 
+Duration product(const Duration& share, const Duration& time);
+
 struct TickScale {
     Rational tick;         // [core cycles]
     bool rounded = false;  // times are the nearest multiples of 10^-6 cycles, not exact

@@ -55,6 +55,8 @@ public:
           unit_free_at_(machine_.unit_count(), 0),
           port_free_at_(machine_.schedulers, 0),
           last_(machine_.schedulers) {
+        outstanding_.assign(machine_.unit_count(),
+                            std::vector<std::vector<Time>>(machine_.ops.size()));
         busy_.units.resize(machine_.unit_count());
         busy_.ports.resize(machine_.schedulers);
         for (const WarpProgram& program : kernel.warps) graphs_.push_back(expand(program));
@@ -214,7 +216,21 @@ private:
         if (instruction.kind == InstructionKind::barrier)
             complete_barrier(group, warp, node, now);
         else
-            warp.nodes[node].completed_at = now + instruction.latency;
+            warp.nodes[node].completed_at = queued_until(unit, instruction, now);
+    }
+
+    // Each instruction that is outstanding in the unit makes the next one's result later by its
+    // `wait`; results of one kind of instruction come in order.
+    Time queued_until(int unit, const MachineOp& instruction, Time now) {
+        Time until = now + instruction.latency;
+        if (instruction.wait == 0) return until;
+        for (std::size_t op = 0; op < machine_.ops.size(); ++op)
+            for (const Time time : outstanding_[unit][op])
+                if (time > now) until += machine_.ops[op].wait;
+        std::vector<Time>& same = outstanding_[unit][&instruction - machine_.ops.data()];
+        if (!same.empty()) until = std::max(until, same.back());
+        same.push_back(until);
+        return until;
     }
 
     // The node that is the ordinal-th barrier of the warp in program order.
@@ -282,6 +298,8 @@ private:
     std::int64_t launched_ = 0;
     std::int64_t issued_ = 0;
     std::vector<std::optional<Group>> slots_;
+    // Per unit and op: when the results of all that issued there come (with contention).
+    std::vector<std::vector<std::vector<Time>>> outstanding_;
     std::vector<Time> unit_free_at_;
     std::vector<Time> port_free_at_;
     std::vector<std::optional<Place>> last_;  // per scheduler: the warp that issued last

@@ -11,7 +11,7 @@ namespace occupipe::sim {
 void TimelineView::started(const CoreLayout& layout) {
     layout_ = layout;
     entries_.clear();
-    open_barriers_.clear();
+    open_.clear();
     group_.assign(layout.slots, 0);
     const double ticks_per_cycle = static_cast<double>(layout.machine.scale.tick.denominator) /
                                    static_cast<double>(layout.machine.scale.tick.numerator);
@@ -25,9 +25,10 @@ void TimelineView::issued(const IssueEvent& event) {
     if (event.time >= end_) return;
     const MachineOp& op =
         layout_.machine
-            .ops[layout_.programs[layout_.program_of[event.warp]].streams[event.stream].op];
-    if (op.kind == InstructionKind::barrier)
-        open_barriers_[{event.warp, event.stream, event.instance}] = entries_.size();
+            .ops[layout_.programs[layout_.program_of[event.warp]].program.streams[event.stream].op];
+    // When it completes shows only later.
+    if (op.kind == InstructionKind::barrier || op.wait > 0)
+        open_[{event.warp, event.stream, event.instance}] = entries_.size();
     entries_.push_back({.issued = event.time,
                         .completed = event.time + op.latency,
                         .warp = event.warp,
@@ -38,11 +39,11 @@ void TimelineView::issued(const IssueEvent& event) {
 }
 
 void TimelineView::completed(const CompletionOf& event) {
-    if (open_barriers_.empty()) return;
-    const auto found = open_barriers_.find({event.warp, event.stream, event.instance});
-    if (found == open_barriers_.end()) return;
+    if (open_.empty()) return;
+    const auto found = open_.find({event.warp, event.stream, event.instance});
+    if (found == open_.end()) return;
     entries_[found->second].completed = event.time;
-    open_barriers_.erase(found);
+    open_.erase(found);
 }
 
 namespace {

@@ -44,7 +44,7 @@ private:
     std::vector<std::int64_t> group_;  // per slot
     std::vector<Entry> entries_;
     // Barriers whose completion is not known yet: warp, stream, instance → entry.
-    std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, std::size_t> open_barriers_;
+    std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, std::size_t> open_;
 };
 
 // A row per warp and instruction, like llvm-mca's timeline: D where it issues, = while its result

@@ -65,7 +65,8 @@ std::string chrome_trace(const TimelineView& view) {
                 "\"op\":{},\"group\":{},\"instance\":{}}}}},\n",
                 quoted(program.program.ids[entry.stream]), process, track,
                 scale.to_cycles(entry.issued), scale.to_cycles(duration),
-                quoted(layout.machine.ops[stream.op].name), entry.group, entry.instance);
+                quoted(layout.machine.ops[program.program.streams[entry.stream].op].name),
+                entry.group, entry.instance);
         };
         event(warp_tracks, entry.warp, entry.completed - entry.issued);
         event(subsystem_tracks, layout.machine.unit(stream.subsystem, entry.scheduler), stream.cpi);

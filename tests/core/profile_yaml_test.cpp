@@ -171,6 +171,10 @@ GpuProfile random_profile(test::RandomValues& random) {
     for (std::int64_t i = random.between(1, 4); i > 0; --i) {
         p.subsystems.push_back(
             {random.name(i), random.chance(0.5) ? Scope::core : Scope::scheduler});
+        if (random.chance(0.3)) {
+            p.subsystems.back().contention = random_estimate(random);
+            p.subsystems.back().contention->value = static_cast<double>(random.between(0, 9)) / 10;
+        }
     }
     for (std::int64_t i = random.between(0, 8); i > 0; --i) {
         InstructionTiming t;

@@ -40,12 +40,22 @@ TEST(NotModelled, N3ALimitOnOutstandingLoads) {
     EXPECT_EQ(cycles(gpu({{"ld.a", 1, 400, "mem"}}), loads), 4999 + 400);
 }
 
-TEST(NotModelled, N4MemoryContention) {
+TEST(NotModelled, N4ARoundedRidge) {
     // Up to Λ/λ warps, another one costs λ once, not at every load.
-    const GpuProfile profile = gpu({{"ld.a", 10, 400, "mem"}});
+    GpuProfile profile = gpu({{"ld.a", 10, 400, "mem"}});
     for (int warps = 2; warps <= 40; ++warps)
         EXPECT_EQ(cycles(profile, chain("ld.a", 50), {warps, 1, 1}),
                   cycles(profile, chain("ld.a", 50), {warps - 1, 1, 1}) + 10);
+    // With contention the ridge moves, here to (400 − 5)/(10 − 5) warps, and stays sharp.
+    profile.subsystems[0].contention = Estimate{.value = 0.5};
+    const auto period = [&](int warps) {
+        return (cycles(profile, chain("ld.a", 600), {warps, 1, 1}) -
+                cycles(profile, chain("ld.a", 300), {warps, 1, 1})) /
+               300;
+    };
+    EXPECT_EQ(period(78), 395 + 78 * 5);
+    EXPECT_EQ(period(79), 790);
+    EXPECT_EQ(period(80), 800);
 }
 
 TEST(NotModelled, N5Caches) {

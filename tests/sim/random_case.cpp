@@ -43,6 +43,10 @@ private:
         return std::uniform_int_distribution<int>(low, high)(random_);
     }
     bool chance(double probability) { return std::bernoulli_distribution(probability)(random_); }
+    std::optional<Estimate> contention() {
+        if (!chance(0.25)) return std::nullopt;
+        return Estimate{.value = std::array{0.125, 0.3, 0.5, 0.75}[between(0, 3)]};
+    }
     double time() { return times[between(0, static_cast<int>(times.size()) - 1)]; }
 
     GpuProfile profile() {
@@ -55,8 +59,9 @@ private:
         if (chance(0.5)) profile.issue.limit = std::array{1.0, 2.0, 3.0, 4.0, 1.5}[between(0, 4)];
         const int subsystems = between(1, 3);
         for (int s = 0; s < subsystems; ++s)
-            profile.subsystems.push_back(
-                {fmt::format("s{}", s), chance(0.5) ? Scope::core : Scope::scheduler});
+            profile.subsystems.push_back({fmt::format("s{}", s),
+                                          chance(0.5) ? Scope::core : Scope::scheduler,
+                                          contention()});
         for (const char* name : {"add", "mul", "ld.a", "st.a", "bar.sync"}) {
             InstructionTiming timing;
             timing.name = name;
@@ -213,6 +218,10 @@ std::vector<Case> smaller(const Case& from) {
     add([](Case& c) { return --c.launch.group_warps >= 1; });
     add([](Case& c) { return --c.profile.issue.schedulers >= 1; });
     add([](Case& c) { return std::exchange(c.profile.issue.limit, std::nullopt).has_value(); });
+    for (std::size_t s = 0; s < from.profile.subsystems.size(); ++s)
+        add([&](Case& c) {
+            return std::exchange(c.profile.subsystems[s].contention, std::nullopt).has_value();
+        });
     add([](Case& c) {
         c.kernel.warps.resize(1);
         return std::exchange(c.kernel.warps[0].share, 1) != 1;
