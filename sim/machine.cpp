@@ -15,6 +15,10 @@ namespace occupipe::sim {
 namespace {
 
 constexpr std::int64_t max_resident_warps = 1 << 16;
+// As a share of λ. At 1 the latency would grow for ever, as fast as instructions issue; fit's law
+// of contention ends there, too.
+constexpr double largest_wait = 0.99;
+constexpr double negligible_wait = 1e-6;  // [cycles]; a fitted growth may be nothing but noise
 constexpr int max_subsystems = 64;  // the simulator keeps sets of them in one word
 
 template <typename Visit>
@@ -74,18 +78,17 @@ void add_subsystems(Machine& machine, const GpuProfile& profile,
 // the queue nor stand in it.
 Duration wait_of(const Machine& machine, const MachineOp& op, const InstructionTiming& timing) {
     if (op.kind == InstructionKind::barrier) return {};
-    if (timing.latency_growth) {
-        if (timing.latency_growth->value >= timing.cpi.value)
-            throw InputError(
-                fmt::format("{}: a latency_growth of {} cycles is not below its λ of {}: with "
-                            "enough of them in "
-                            "flight the latency would grow for ever",
-                            op.name, timing.latency_growth->value, timing.cpi.value));
-        return duration(timing.latency_growth->value);
+    const Duration cpi = duration(timing.cpi.value);
+    if (timing.latency_growth && timing.latency_growth->value > 0) {
+        // It is per instruction on the core; a copy holds one in `schedulers` of them.
+        const Duration growth = product(duration(timing.latency_growth->value),
+                                        duration(machine.unit_count_of(op.subsystem)));
+        const Duration most = product(duration(largest_wait), cpi);
+        return growth.cycles < most.cycles ? growth : most;
     }
     const auto& share = machine.subsystems[op.subsystem].contention;
     if (!share || share->value <= 0) return {};
-    return product(duration(share->value), duration(timing.cpi.value));
+    return product(duration(share->value), cpi);
 }
 
 }  // namespace
@@ -136,6 +139,7 @@ Machine build_machine(const GpuProfile& profile, const Kernel& kernel) {
     std::vector<Duration> waits;
     for (std::size_t i = 0; i < timings.size(); ++i) {
         waits.push_back(wait_of(machine, machine.ops[i], *timings[i]));
+        if (waits.back().cycles < negligible_wait) waits.back() = {};
         if (waits.back().cycles > 0) durations.push_back(waits.back());
     }
     if (profile.issue.limit)

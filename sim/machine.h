@@ -37,7 +37,7 @@ struct Machine {
     // Copies of a subsystem are its `units`: one, or one per scheduler.
     int unit(int subsystem, int scheduler) const;
     int unit_count() const;
-    int unit_count_of(int subsystem) const;
+    int unit_count_of(int subsystem) const;  // copies of one
     int find_op(const std::string& name, std::optional<InstructionKind> kind) const;
 
     std::vector<std::pair<std::string, std::optional<InstructionKind>>> op_keys;  // beside ops
