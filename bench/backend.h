@@ -65,6 +65,11 @@ public:
     virtual std::span<const Row> rows() const { return instruction_table(); }
     // Why this row cannot be measured here; nullopt when it can.
     virtual std::optional<std::string> unsupported(const Row& row) const = 0;
+    // Why nothing proves that the timed loop holds this row's instruction exactly depth x chains
+    // times; nullopt where its machine code is counted.
+    virtual std::optional<std::string> unproved(const Row&) const { return std::nullopt; }
+    // The whole text that the device's compiler gets for this kernel.
+    virtual std::string text(const KernelSource& source) const { return source.body; }
     // Throws DeviceError with the compiler's own words.
     virtual std::unique_ptr<Program> compile(const KernelSource& source) = 0;
     // One launch, waited for. Throws DeviceError: launch failed, results missing or not finite,

@@ -194,6 +194,12 @@ Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessO
         const std::string subject = point.plan.subject();
         if (subjects.empty() || subjects.back() != subject) subjects.push_back(subject);
     }
+    for (const PlannedPoint& point : sweep.points) {
+        for (const Row* row : {point.plan.first, point.plan.second}) {
+            const auto doubt = row ? backend.unproved(*row) : std::nullopt;
+            if (doubt) context["not_proved." + std::string(row->id)] = *doubt;
+        }
+    }
     context["subjects"] = fmt::format("{}", fmt::join(subjects, " "));
     context["order"] = fmt::format("points shuffled, seed {}", order_seed);
     for (const SkippedSubject& skipped : sweep.skipped) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/cuda/cuda_rows.h"
+#include "bench/opencl/opencl_rows.h"
 
 namespace occupipe::bench {
 namespace {
@@ -22,9 +23,10 @@ constexpr std::string_view padding =
     "on GPUs with a narrow FP64 unit (sm_120) the assembler puts no-operations in between";
 constexpr std::string_view libm = "a library function of the OpenCL runtime, not one instruction";
 
-// Operands: a, b and x keep |values| within 1e-30…1e30 at any depth. Divisions alternate around
-// constants, because x / a with a near 1 keeps full-length quotients; square roots settle at 1,
-// where no unit that we know is faster than elsewhere.
+// Operands: a, b and x keep |values| within 1e-30…1e30 at any depth. Divisions are chained through
+// the divisor in all dialects (a compiler would take the reciprocal of a constant one out of the
+// chain) and alternate between x and a / x, both of full length; square roots settle at 1, where no
+// unit that we know is faster than elsewhere.
 constexpr std::array rows = {
     Row{.id = "add.f32",
         .type = f32,
@@ -72,16 +74,16 @@ constexpr std::array rows = {
         .type = f32,
         .pattern = chain,
         .step = "DIV_F32($, a)",
-        .a = 1.0000001,
+        .a = 3,
         .b = 0,
-        .x = 1,
+        .x = 1.7,
         .ptx = "div.rn.f32",
         .sass = "MUFU.RCP",
         .x86 = "v?divss",
         .sass_also = subroutine,
         .x86_also = "",
         .foldable = false,
-        .meaning = "single-precision division, correctly rounded",
+        .meaning = "single-precision division, correctly rounded, chained through the divisor",
         .sass_length = 12},
     Row{.id = "sqrt.f32",
         .type = f32,
@@ -144,16 +146,16 @@ constexpr std::array rows = {
         .type = f64,
         .pattern = chain,
         .step = "DIV_F64($, a)",
-        .a = 1.0000000001,
+        .a = 3,
         .b = 0,
-        .x = 1,
+        .x = 1.7,
         .ptx = "div.rn.f64",
         .sass = "MUFU.RCP64H",
         .x86 = "v?divsd",
         .sass_also = subroutine,
         .x86_also = "",
         .foldable = false,
-        .meaning = "double-precision division, correctly rounded",
+        .meaning = "double-precision division, correctly rounded, chained through the divisor",
         .sass_length = 32},
     Row{.id = "sqrt.f64",
         .type = f64,
@@ -225,7 +227,7 @@ constexpr std::array rows = {
         .sass_also = subroutine,
         .x86_also = "sign extension of the dividend and register moves",
         .foldable = false,
-        .meaning = "32-bit integer division (chained through the divisor)",
+        .meaning = "32-bit integer division, chained through the divisor",
         .sass_length = 27},
     Row{.id = "shl.b32",
         .type = b32,
@@ -465,15 +467,17 @@ std::span<const Row> instruction_table() {
               cuda_memory_rows(), cuda_matrix_rows(), cuda_unit_rows(), cuda_behaviour_rows()}) {
             table.insert(table.end(), more.begin(), more.end());
         }
+        join_opencl_rows(table);
         return table;
     }();
     return all;
 }
 
-const Row* find_row(std::string_view id) {
-    const auto all = instruction_table();
-    const auto found = std::ranges::find(all, id, &Row::id);
-    return found == all.end() ? nullptr : &*found;
+const Row* find_row(std::string_view id) { return find_row(instruction_table(), id); }
+
+const Row* find_row(std::span<const Row> rows, std::string_view id) {
+    const auto found = std::ranges::find(rows, id, &Row::id);
+    return found == rows.end() ? nullptr : &*found;
 }
 
 std::string_view type_name(DataType type) {
@@ -494,6 +498,12 @@ std::string_view type_name(DataType type) {
         case f16:
         case bf16:
             return "ushort";
+        case f32x4:
+            return "float4";
+        case f64x2:
+            return "double2";
+        case s32x4:
+            return "int4";
     }
     return "";
 }
@@ -503,8 +513,22 @@ std::string_view state_name(const Row& row) {
 }
 
 std::size_t type_size(DataType type) {
+    if (type == f32x4 || type == f64x2 || type == s32x4) return 16;
     if (type == f64 || type == s64) return 8;
     return type == f16 || type == bf16 ? 2 : 4;
+}
+
+DataType element_type(DataType type) {
+    switch (type) {
+        case f32x4:
+            return f32;
+        case f64x2:
+            return f64;
+        case s32x4:
+            return s32;
+        default:
+            return type;
+    }
 }
 
 }  // namespace occupipe::bench

@@ -11,7 +11,8 @@
 namespace occupipe::bench {
 
 // bf16: bfloat16; x2: two 16-bit values in one 32-bit register.
-enum class DataType { f32, f64, s32, u32, b32, s64, f16, bf16, f16x2, bf16x2 };
+// f32x4: a vector of OpenCL C, in one register where the hardware has vectors (x86: 128 bits).
+enum class DataType { f32, f64, s32, u32, b32, s64, f16, bf16, f16x2, bf16x2, f32x4, f64x2, s32x4 };
 
 // Shape of the timed loop.
 enum class Pattern {
@@ -69,6 +70,12 @@ struct Row {
     // Why more than `sass` (`x86`) and loop overhead stands in the loop; empty = nothing does.
     std::string_view sass_also;
     std::string_view x86_also;
+    // Text before the timed part: what the step works on besides a, b and the chains.
+    std::string_view setup = {};
+    // The step as OpenCL C, where `step` is not: opencl_rows.h. Empty where OpenCL C has none.
+    std::string_view opencl = {};
+    std::string_view opencl_extension = {};  // the device must have it: "cl_khr_fp16"
+    int x86_count = 1;                       // instructions of `x86` per step
     // The step can be folded by a compiler that sees it (affine in integers): needs the inline
     // assembly fence, and is unsupported on an OpenCL compiler that has none.
     bool foldable;
@@ -109,10 +116,12 @@ constexpr bool measures_launches(Pattern pattern) {
 
 std::span<const Row> instruction_table();
 const Row* find_row(std::string_view id);  // nullptr when there is none
+const Row* find_row(std::span<const Row> rows, std::string_view id);
 
 // The type of a chain's variable.
 std::string_view state_name(const Row& row);
 std::string_view type_name(DataType type);  // as the dialect preludes spell it
 std::size_t type_size(DataType type);
+DataType element_type(DataType type);  // of a vector; else the type itself
 
 }  // namespace occupipe::bench

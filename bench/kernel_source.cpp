@@ -116,6 +116,7 @@ std::string chain_prologue(const KernelPlan& plan, const Row& row, const Names& 
         text +=
             fmt::format("    {} {}{} = {}[{}];\n", state_name(row), names.variable, c, at, c + 2);
     }
+    if (!row.setup.empty()) text += fmt::format("    {};\n", row.setup);
     return text;
 }
 
@@ -200,7 +201,7 @@ std::uint16_t bfloat_bits(double value) {
 
 // From one chain's first value to the next one's.
 double chain_spacing(DataType type) {
-    switch (type) {
+    switch (element_type(type)) {
         case DataType::f32:
         case DataType::f64:
             return 0.01;
@@ -209,6 +210,8 @@ double chain_spacing(DataType type) {
         case DataType::f16x2:
         case DataType::bf16x2:
             return 0.125;
+        case DataType::s64:
+            return 4;  // also an index into words, read four at a time
         default:
             return 2;
     }
@@ -217,8 +220,10 @@ double chain_spacing(DataType type) {
 void append_operands(std::vector<std::byte>& bytes, const Row& row, int chains) {
     std::vector<double> values = {row.a, row.b};
     for (int c = 0; c < chains; ++c) values.push_back(row.x + chain_spacing(row.type) * c);
-    for (const double value : values) {
-        switch (row.type) {
+    const std::size_t elements = type_size(row.type) / type_size(element_type(row.type));
+    for (std::size_t i = 0; i < values.size() * elements; ++i) {
+        const double value = values[i / elements];
+        switch (element_type(row.type)) {
             case DataType::f32:
                 append<float>(bytes, value);
                 break;
@@ -247,6 +252,8 @@ void append_operands(std::vector<std::byte>& bytes, const Row& row, int chains) 
             case DataType::bf16x2:
                 append<std::uint32_t>(bytes, bfloat_bits(value) * 0x10001u);
                 break;
+            default:
+                break;  // vectors: element by element
         }
     }
 }
@@ -359,9 +366,9 @@ KernelSource kernel_source(const KernelPlan& plan) {
         plan.first->cluster > 1 ? "CLUSTER_" : "", type, declarations, stream_lines(plan, true),
         loop_body(plan), stream_lines(plan, false), results, results);
     source.operands = operands(plan);
-    const bool ring = plan.first->pattern == Pattern::shared_chase ||
-                      (plan.second && plan.second->pattern == Pattern::shared_chase);
-    if (ring) source.shared_bytes = shared_ring_words * sizeof(std::uint32_t);
+    if (source.body.find("SHARED_RING(") != std::string::npos) {
+        source.shared_bytes = shared_ring_words * sizeof(std::uint32_t);
+    }
     source.shared_bytes = std::max({source.shared_bytes, plan.first->shared_bytes,
                                     plan.second ? plan.second->shared_bytes : 0});
     return source;

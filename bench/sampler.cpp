@@ -76,6 +76,9 @@ Observation Sampler::sample(const PlannedPoint& point) {
         Observation observation = attempt(program, point, &clock_held);
         if (clock_held) {
             observation.counters["rejected"] = i;
+            for (const Row* row : {point.plan.first, point.plan.second}) {
+                if (row && backend_.unproved(*row)) observation.counters["unproved"] = 1;
+            }
             return observation;
         }
         change = std::max(change, observation.counters["clock_change"]);

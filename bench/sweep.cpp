@@ -56,6 +56,7 @@ std::vector<Shape> cpu_shapes(const Row& row, bool quick) {
         const bool odd = chains > 1 && chains % 2 == 1;
         if ((quick && odd) || (chase && chains > cpu_chase_chains)) continue;
         if (row.most_chains == 1 && chains > 1) continue;
+        if (row.unroll > 0 && chains > 1) continue;  // about the length of one chain's body
         shapes.push_back({1, 1, chains});
     }
     return shapes;

@@ -16,6 +16,7 @@ int run(int argc, char** argv);
 // stdout, messages to stderr, and throws InputError (exit code 2), NothingToRunOn (3) or any
 // other std::exception (1); run() prints what() and exits.
 void add_list(CLI::App& app);
+void add_explain_instruction(CLI::App& app);
 void add_measure(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_characterize(CLI::App& app);

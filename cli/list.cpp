@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/devices.h"
-#include "bench/instruction_table.h"
 #include "cli/commands.h"
 #include "cli/device.h"
+#include "cli/list_instructions.h"
 #include "cli/text_table.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -50,36 +50,6 @@ void list_devices(bool json) {
     if (devices.empty()) {
         throw NothingToRunOn("no CUDA GPU and no OpenCL platform on this machine");
     }
-}
-
-// One column per device: "yes", or why not.
-void list_instructions(const std::string& device, bool json) {
-    std::vector<std::unique_ptr<bench::Backend>> backends;
-    if (!device.empty()) {
-        backends.push_back(open_named_device(device));
-    } else {
-        for (const auto& facts : bench::list_devices()) {
-            backends.push_back(bench::open_device(facts.id));
-        }
-    }
-    const auto rows = backends.empty() ? bench::instruction_table() : backends.front()->rows();
-    std::vector<std::string> header = {"instruction", "what it is"};
-    for (const auto& backend : backends) header.push_back(backend->facts().id);
-    TextTable table = table_of(header);
-    Json all = Json::array();
-    for (const bench::Row& row : rows) {
-        std::vector<std::string> cells = {std::string(row.id), std::string(row.meaning)};
-        Json on = Json::object();
-        for (const auto& backend : backends) {
-            const auto reason = backend->unsupported(row);
-            cells.push_back(reason ? "no: " + *reason : "yes");
-            on[backend->facts().id] = {{"measurable", !reason}};
-            if (reason) on[backend->facts().id]["reason"] = *reason;
-        }
-        table.rows.push_back(cells);
-        all.push_back({{"name", row.id}, {"meaning", row.meaning}, {"devices", on}});
-    }
-    json ? print_json(all) : fmt::print("{}", plain_text(table));
 }
 
 void list_models(bool json) {

@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
     app.footer(walk);
     app.set_version_flag("--version", std::string("occupipe ") + OCCUPIPE_VERSION);
     add_list(app);
+    add_explain_instruction(app);
     add_measure(app);
 #if OCCUPIPE_FIT
     add_fit(app);

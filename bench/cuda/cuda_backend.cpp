@@ -27,6 +27,10 @@ constexpr std::uint64_t witness_nanoseconds = 500'000;
 // No kernel leaves this in every byte of a result (as a float -2.9e-16, as an address odd).
 constexpr unsigned char poison = 0xa5;
 
+std::string why_no_cuda(const Row& row) {
+    return row.opencl.empty() ? "no such instruction in PTX" : "the table has it as OpenCL C only";
+}
+
 struct CudaProgram : Program {
     CudaProgram(const std::shared_ptr<const Session>& session, const CompiledKernel& compiled,
                 const KernelSource& source)
@@ -81,7 +85,7 @@ void check_values(std::span<const std::byte> bytes, bool real) {
 }
 
 void check_results(std::span<const std::byte> bytes, DataType type) {
-    switch (type) {
+    switch (element_type(type)) {
         case DataType::f32:
             return check_values<float>(bytes, true);
         case DataType::f64:
@@ -97,6 +101,8 @@ void check_results(std::span<const std::byte> bytes, DataType type) {
         case DataType::f16:
         case DataType::bf16:
             return check_values<std::uint16_t>(bytes, false);
+        default:
+            return;  // vectors: by element
     }
 }
 
@@ -132,7 +138,7 @@ public:
     const DeviceFacts& facts() const override { return facts_; }
 
     std::optional<std::string> unsupported(const Row& row) const override {
-        if (row.ptx.empty()) return "no such instruction in PTX";
+        if (row.ptx.empty()) return why_no_cuda(row);
         if (row.least_architecture > architecture_number_) {
             return fmt::format("measured on GPUs of sm_{} and later only", row.least_architecture);
         }

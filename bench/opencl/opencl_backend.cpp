@@ -12,6 +12,7 @@
 #include <map>
 
 #include "bench/opencl/facts.h"
+#include "bench/opencl/opencl_rows.h"
 #include "bench/opencl/prelude.h"
 #include "core/error.h"
 
@@ -30,6 +31,7 @@ struct ClProgram : Program {
     cl::Buffer in;
 };
 
+constexpr const char* macro_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 constexpr std::uint32_t poison = 0xa5c3961e;  // no kernel stores this but by writing nothing
 
 // Working set of the global memory walks: four times the last cache, so that nearly all of it
@@ -39,6 +41,11 @@ std::size_t table_bytes(const DeviceFacts& facts, std::size_t cache_bytes) {
     const std::size_t most =
         std::bit_floor(static_cast<std::size_t>(facts.global_memory_bytes) / 8);
     return std::min(wanted, most);
+}
+
+// Launches and loops without an instruction in them: nothing to say in OpenCL C, nothing to count.
+bool no_instruction(Pattern pattern) {
+    return measures_launches(pattern) || pattern == Pattern::empty_loop;
 }
 
 class OpenClBackend : public Backend {
@@ -67,30 +74,52 @@ public:
 
     const DeviceFacts& facts() const override { return facts_; }
 
-    std::optional<std::string> unsupported(const Row& row) const override {
-        if (measures_launches(row.pattern)) return std::nullopt;
-        const std::string macro =
-            "#define " + std::string(row.step.substr(0, row.step.find('(') + 1));
-        if (row.lanes_matter && facts_.warp_size == 1) {
+    std::span<const Row> rows() const override { return opencl_table(); }
+
+    // By the row's id: it may be another backend's view of the same instruction.
+    std::optional<std::string> unsupported(const Row& asked) const override {
+        if (no_instruction(asked.pattern)) return std::nullopt;
+        const Row* row = find_row(opencl_table(), asked.id);
+        if (row && row->lanes_matter && facts_.warp_size == 1) {
             return "compares the lanes of a warp, of which this device has one";
         }
-        if (prelude({.first = &row}).find(macro) == std::string::npos) {
-            return row.step.starts_with("OP_") ? "the table has it as inline PTX only"
-                                               : "OpenCL C has no such operation";
+        if (!row || row->step.empty() || !known_macro(*row)) return why_no_opencl(asked.id);
+        if (!row->opencl_extension.empty() && !has_extension(row->opencl_extension)) {
+            return missing_extension(*row);
         }
-        if (row.type == DataType::f64 && device_.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0) {
+        if (element_type(row->type) == DataType::f64 &&
+            device_.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0) {
             return "the device has no double precision";
         }
-        if (row.pattern == Pattern::barrier && facts_.cpu) {
+        if (row->pattern == Pattern::barrier && facts_.cpu) {
             return "no instruction: a CPU's OpenCL runtime ends one loop over the work-items there "
-                   "and "
-                   "begins the next";
+                   "and begins the next";
         }
-        if (row.foldable && fence_ == Fence::none) {
+        if (row->foldable && fence_ == Fence::none) {
             return "the compiler could fold the chain, and takes no inline assembly that would "
                    "stop it";
         }
+        if (fence_ == Fence::nvidia && row->step.find("FENCE_VECTOR") != std::string_view::npos) {
+            return "the compiler could fold or narrow a vector's chain: its inline assembly takes "
+                   "no vectors";
+        }
         return std::nullopt;
+    }
+
+    std::optional<std::string> unproved(const Row& asked) const override {
+        const Row* row = find_row(opencl_table(), asked.id);
+        if (no_instruction(asked.pattern)) return std::nullopt;
+        if (!facts_.cpu) return "OpenCL shows no machine code of this device to count in";
+#if !defined(__x86_64__)
+        return "mnemonics are known for x86-64 only";
+#else
+        if (row && row->x86.empty()) return std::string(row->x86_also);
+        return std::nullopt;
+#endif
+    }
+
+    std::string text(const KernelSource& source) const override {
+        return prelude(source.plan) + source.body;
     }
 
     std::unique_ptr<Program> compile(const KernelSource& source) override {
@@ -98,7 +127,7 @@ public:
             auto program = std::make_unique<ClProgram>();
             program->plan = source.plan;
             program->shared_bytes = source.shared_bytes;
-            program->kernel = cl::Kernel(build(prelude(source.plan) + source.body), kernel_entry);
+            program->kernel = cl::Kernel(build(text(source)), kernel_entry);
             program->operands = source.operands;
             program->in = input(source);
             return program;
@@ -131,6 +160,32 @@ public:
     }
 
 private:
+    // A step in the dialects' common macros that this prelude has, or one in plain OpenCL C.
+    bool known_macro(const Row& row) const {
+        const std::string_view step = row.step;
+        const std::string_view word = step.substr(0, step.find_first_not_of(macro_letters));
+        if (word.empty() || !step.substr(word.size()).starts_with("(")) return true;
+        return prelude({.first = &row}).find(fmt::format("#define {}(", word)) != std::string::npos;
+    }
+
+    bool has_extension(std::string_view name) const {
+        const std::string all = " " + device_.getInfo<CL_DEVICE_EXTENSIONS>() + " ";
+        return all.find(fmt::format(" {} ", name)) != std::string::npos;
+    }
+
+    // Division and square root as the row says: correctly rounded, where the device can.
+    std::string build_options() const {
+        std::string options = "-cl-std=CL1.2";
+        if (has_extension("cl_khr_subgroups")) {
+            const std::string version = device_.getInfo<CL_DEVICE_OPENCL_C_VERSION>();
+            options = version.find("OpenCL C 3") == 0 ? "-cl-std=CL3.0" : "-cl-std=CL2.0";
+        }
+        if (device_.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) {
+            options += " -cl-fp32-correctly-rounded-divide-sqrt";
+        }
+        return options;
+    }
+
     // Two lengths, so that the fixed cost of a launch drops out: about 50 and 200 microseconds.
     static constexpr int witness_unroll = 128;
     static constexpr std::int64_t witness_few = 1500;
@@ -160,7 +215,7 @@ private:
     cl::Program build(const std::string& text) const {
         cl::Program program(context_, text);
         try {
-            program.build({device_}, "-cl-std=CL1.2");
+            program.build({device_}, build_options().c_str());
         } catch (const cl::Error& error) {
             const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
             throw DeviceError(fmt::format("OpenCL: {}: {}\n{}", error.what(),
@@ -301,8 +356,8 @@ private:
     }
 
     void check_results(const ClProgram& program, std::size_t items) {
-        const DataType type = program.plan.first->type;
-        std::vector<std::byte> bytes(items * type_size(type));
+        const DataType type = element_type(program.plan.first->type);
+        std::vector<std::byte> bytes(items * type_size(program.plan.first->type));
         queue_.enqueueReadBuffer(out_, CL_TRUE, 0, bytes.size(), bytes.data());
         for (std::size_t i = 0; i < bytes.size(); i += type_size(type)) {
             std::uint32_t word = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "x86_loop.h"
+#include "bench/opencl/x86_loop.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace occupipe::bench::testing {
+namespace occupipe::bench {
 namespace {
 
 std::string output_of(const std::string& command) {
@@ -29,7 +29,8 @@ struct Instruction {
 };
 
 std::vector<Instruction> disassemble(const std::filesystem::path& object) {
-    std::istringstream lines(output_of("objdump -d --no-show-raw-insn '" + object.string() + "'"));
+    std::istringstream lines(
+        output_of("objdump -d --no-show-raw-insn '" + object.string() + "' 2>/dev/null"));
     std::vector<Instruction> code;
     for (std::string line; std::getline(lines, line);) {
         unsigned long address = 0;
@@ -41,6 +42,7 @@ std::vector<Instruction> disassemble(const std::filesystem::path& object) {
         std::string mnemonic;
         words >> mnemonic >> operand;
         instruction.text = mnemonic + " " + operand;
+        if (mnemonic == "lock" && words >> operand) instruction.text += " " + operand;
         if (mnemonic.starts_with("j"))
             instruction.target = std::strtoul(operand.c_str(), nullptr, 16);
         code.push_back(instruction);
@@ -50,10 +52,11 @@ std::vector<Instruction> disassemble(const std::filesystem::path& object) {
 
 }  // namespace
 
-int MachineLoop::count(const std::string& mnemonic_pattern, const std::string& operand) const {
-    const std::regex pattern(mnemonic_pattern);
+int MachineLoop::count(const std::string& expression, const std::string& operand) const {
+    const std::regex pattern(expression);
+    const bool whole = expression.find(' ') != std::string::npos;
     return static_cast<int>(std::ranges::count_if(instructions, [&](const std::string& text) {
-        return std::regex_match(text.substr(0, text.find(' ')), pattern) &&
+        return std::regex_match(whole ? text : text.substr(0, text.find(' ')), pattern) &&
                text.find(operand) != std::string::npos;
     }));
 }
@@ -83,4 +86,4 @@ std::vector<std::filesystem::path> shared_objects(const std::filesystem::path& f
     return found;
 }
 
-}  // namespace occupipe::bench::testing
+}  // namespace occupipe::bench

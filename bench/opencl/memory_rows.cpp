@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "bench/opencl/opencl_row.h"
+#include "bench/opencl/opencl_rows.h"
+
+namespace occupipe::bench {
+namespace {
+
+using enum DataType;
+
+// The chain's value is an index; each load gives the next one. As 64 bits it needs no widening.
+constexpr std::string_view ring = "SHARED_RING(1024, 1)";
+constexpr std::string_view index_move = "the index is moved from a vector to a general register";
+constexpr std::string_view retry =
+    "x86-64 has no such atomic operation that returns the old value: a load, the operation and a "
+    "compare-and-exchange in a loop of its own, once around where nobody else writes";
+constexpr std::string_view own_shared_word =
+    "SHARED_RING(1024, 1); volatile __local uint* word = shared + get_local_id(0)";
+constexpr std::string_view one_shared_word =
+    "SHARED_RING(1024, 1); volatile __local uint* word = shared";
+constexpr std::string_view own_global_word =
+    "volatile __global uint* word = (volatile __global uint*)(out + THREAD); *word = 0";
+constexpr std::string_view one_global_word =
+    "volatile __global uint* word = (volatile __global uint*)(out + THREAD - get_local_id(0)); "
+    "*word = 0; barrier(CLK_GLOBAL_MEM_FENCE)";
+
+constexpr auto rows = table_rows({
+    {"ld.shared.v2.u32",
+     s64,
+     "{ ulong v = *(__local const ulong*)(shared + $); FENCE_64(v); $ = v & 1023; FENCE_64($); }",
+     {0, 0, 0},
+     R"(movq? \(.*,4\),%r\w+)",
+     "64-bit load from shared (OpenCL local) memory; its lower half is the next index",
+     "the upper half is masked away",
+     ring},
+    {"ld.shared.v4.u32",
+     s64,
+     "{ uint4 v = *(__local const uint4*)(shared + $); FENCE_VECTOR(v); $ = v.x; FENCE_64($); }",
+     {0, 0, 0},
+     R"(v?mov(aps|ups|apd|upd|dqa\d*|dqu\d*) .*\(.*,4\),%xmm\d+)",
+     "128-bit load from shared (OpenCL local) memory; its first word is the next index",
+     index_move,
+     ring},
+    {"ld.const.u32",
+     s64,
+     "$ = constant_words[$]; FENCE_64($)",
+     {0, 0, 0},
+     R"(movl? .*\(.*,4\),%\w+)",
+     "32-bit load from constant memory, the same word in all lanes (pointer chase)",
+     "",
+     "CONSTANT_WORDS"},
+    {"ld.local.u32",
+     s64,
+     "$ = private_words[$]; FENCE_64($)",
+     {0, 0, 0},
+     R"(movl? .*\(.*,4\),%\w+)",
+     "32-bit load from a work-item's own array (OpenCL private memory; pointer chase)",
+     "",
+     "PRIVATE_WORDS"},
+    {"st.shared.u32",
+     u32,
+     "((volatile __local uint*)shared)[# & 1023] = $",
+     {0, 0, 7},
+     R"(movl? %\w+,(0x\w+)?\(.*\))",
+     "32-bit store to shared (OpenCL local) memory; nothing waits for it",
+     "",
+     ring},
+    {"st.global.u32",
+     u32,
+     "*word = $",
+     {0, 0, 7},
+     R"(movl? %\w+,(0x\w+)?\(.*\))",
+     "32-bit store to global memory, always to the same word of a work-item; nothing waits for it",
+     "",
+     own_global_word},
+    {"atom.shared.add.u32",
+     u32,
+     "$ = atomic_add(word, $)",
+     {0, 0, 7},
+     "lock xadd.*",
+     "atomic addition in shared (OpenCL local) memory, each work-item to a word of its own, old "
+     "value returned",
+     "",
+     own_shared_word},
+    {"atom.shared.add.u32.same",
+     u32,
+     "$ = atomic_add(word, $)",
+     {0, 0, 7},
+     "lock xadd.*",
+     "atomic addition in shared (OpenCL local) memory, all work-items of a group to one word, old "
+     "value returned",
+     "",
+     one_shared_word},
+    {"atom.shared.exch.b32",
+     u32,
+     "$ = atomic_xchg(word, $)",
+     {0, 0, 7},
+     "xchgl?",
+     "atomic exchange in shared (OpenCL local) memory, each work-item with a word of its own",
+     "",
+     own_shared_word},
+    {"atom.shared.cas.b32",
+     u32,
+     "$ = atomic_cmpxchg(word, $, a)",
+     {5, 0, 7},
+     "lock cmpxchg.*",
+     "atomic compare-and-exchange in shared (OpenCL local) memory, each work-item with a word of "
+     "its own",
+     "moves to and from the register that the instruction compares with",
+     own_shared_word},
+    {"atom.shared.max.u32",
+     u32,
+     "$ = atomic_max(word, $)",
+     {0, 0, 7},
+     "lock cmpxchg.*",
+     "atomic maximum in shared (OpenCL local) memory, each work-item with a word of its own",
+     retry,
+     own_shared_word},
+    {"atom.shared.xor.b32",
+     u32,
+     "$ = atomic_xor(word, $)",
+     {0, 0, 7},
+     "lock cmpxchg.*",
+     "atomic exclusive or in shared (OpenCL local) memory, each work-item with a word of its own",
+     retry,
+     own_shared_word},
+    {"red.shared.add.u32",
+     u32,
+     "atomic_add(word, a)",
+     {3, 0, 7},
+     "lock (add|inc|xadd).*",
+     "atomic addition in shared (OpenCL local) memory, each work-item to a word of its own; the "
+     "old value is not asked for, and nothing waits but the memory itself",
+     "",
+     own_shared_word},
+    {"atom.global.add.u32",
+     u32,
+     "$ = atomic_add(word, $)",
+     {0, 0, 7},
+     "lock xadd.*",
+     "atomic addition in global memory, each work-item to a word of its own, old value returned",
+     "",
+     own_global_word},
+    {"atom.global.add.u32.same",
+     u32,
+     "$ = atomic_add(word, $)",
+     {0, 0, 7},
+     "lock xadd.*",
+     "atomic addition in global memory, all work-items of a group to one word, old value returned",
+     "",
+     one_global_word},
+    {"atom.global.exch.b32",
+     u32,
+     "$ = atomic_xchg(word, $)",
+     {0, 0, 7},
+     "xchgl?",
+     "atomic exchange in global memory, each work-item with a word of its own",
+     "",
+     own_global_word},
+    {"atom.global.cas.b32",
+     u32,
+     "$ = atomic_cmpxchg(word, $, a)",
+     {5, 0, 7},
+     "lock cmpxchg.*",
+     "atomic compare-and-exchange in global memory, each work-item with a word of its own",
+     "moves to and from the register that the instruction compares with",
+     own_global_word},
+    {"atom.global.max.u32",
+     u32,
+     "$ = atomic_max(word, $)",
+     {0, 0, 7},
+     "lock cmpxchg.*",
+     "atomic maximum in global memory, each work-item with a word of its own",
+     retry,
+     own_global_word},
+    {"atom.global.xor.b32",
+     u32,
+     "$ = atomic_xor(word, $)",
+     {0, 0, 7},
+     "lock cmpxchg.*",
+     "atomic exclusive or in global memory, each work-item with a word of its own",
+     retry,
+     own_global_word},
+    {"red.global.add.u32",
+     u32,
+     "atomic_add(word, a)",
+     {3, 0, 7},
+     "lock (add|inc|xadd).*",
+     "atomic addition in global memory, each work-item to a word of its own; the old value is not "
+     "asked for, and nothing waits but the memory itself",
+     "",
+     own_global_word},
+});
+
+}  // namespace
+
+std::span<const Row> opencl_memory_rows() { return rows; }
+
+}  // namespace occupipe::bench

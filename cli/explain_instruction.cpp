@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// `explain INSTRUCTION`: what a row's number means, how it is measured, and what it does not say.
+// The reports of `predict` that say why are in explain.h.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "bench/devices.h"
+#include "bench/instruction_table.h"
+#include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/instruction_receipt.h"
+#include "cli/near_names.h"
+#include "cli/wrap.h"
+#include "core/error.h"
+#include "core/files.h"
+
+namespace occupipe::cli {
+namespace {
+
+using bench::Backend;
+using bench::Pattern;
+using bench::Row;
+
+struct Arguments {
+    std::string instruction;
+    std::string device;
+    std::string profile;
+    std::string arch = "sm_90";
+    bool source = false;
+};
+
+std::string_view shape_of(Pattern pattern) {
+    switch (pattern) {
+        case Pattern::chain:
+            return "a chain: each instruction's result is the next one's operand";
+        case Pattern::shared_chase:
+        case Pattern::constant_chase:
+        case Pattern::local_chase:
+            return "a pointer chase through a ring that stays in the nearest memory";
+        case Pattern::global_chase:
+            return "a pointer chase through a table in global memory, one cycle over all lines";
+        case Pattern::global_stream:
+            return "loads one after the other that do not wait for each other";
+        case Pattern::global_store:
+            return "stores one after the other";
+        case Pattern::barrier:
+            return "one barrier after the other";
+    }
+    return "";
+}
+
+void print_meaning(const Row& row) {
+    fmt::print("{}: {}\n\nWhat the number means\n", row.id, row.meaning);
+    fmt::print("{}", wrapped("λ (cpi): core cycles per instruction when enough are in flight to "
+                             "keep its unit busy; on a GPU per warp-instruction.",
+                             2));
+    fmt::print("{}", wrapped(row.order == bench::Order::none
+                                 ? "Λ (latency): not determined, since nothing waits for one."
+                                 : "Λ (latency): core cycles from one instruction to the next one "
+                                   "that needs its result, with one in flight.",
+                             2));
+}
+
+void print_method(const Row& row) {
+    fmt::print("\nHow it is measured\n");
+    fmt::print("{}", wrapped(fmt::format("The timed loop is {}.", shape_of(row.pattern)), 2));
+    if (row.pattern == Pattern::chain) {
+        fmt::print("{}",
+                   wrapped(fmt::format("Operands come from memory at run time, so that no compiler "
+                                       "knows them: a = {:.10g}, b = {:.10g}, the first chain "
+                                       "starts at {:.10g}, the others a little above. All chains' "
+                                       "results are stored.",
+                                       row.a, row.b, row.x),
+                           2));
+    }
+    fmt::print("{}", wrapped("Three depths (instructions per chain) and many numbers of warps (a "
+                             "CPU: of chains in one work-item) are timed; λ and Λ come from the "
+                             "slope over depth, which drops the cost of the launch.",
+                             2));
+}
+
+void print_cuda(const Row& row, const Arguments& arguments) {
+    fmt::print("\nBy CUDA\n");
+    if (row.ptx.empty()) {
+        fmt::print("  not measured: {}\n", row.opencl.empty() ? "no such instruction in PTX"
+                                                              : "the table has OpenCL C only");
+        return;
+    }
+    fmt::print("  step (x: the chain's value): {}\n", step_of(row.step));
+    fmt::print("{}", wrapped(fmt::format("counted: {} in PTX and {} in machine code, {} per step, "
+                                         "exactly depth x chains steps, or the kernel is refused",
+                                         row.ptx, row.sass, row.sass_count),
+                             2));
+    if (!row.sass_also.empty()) {
+        fmt::print("{}", wrapped(fmt::format("also in the loop: {}", row.sass_also), 2));
+    }
+    if (row.least_architecture > 75) {
+        fmt::print("  GPUs of sm_{} and later\n", row.least_architecture);
+    }
+    fmt::print("{}", cuda_receipt(row, arguments.arch, arguments.source));
+}
+
+void print_opencl(Backend& backend, const Row& asked, const Arguments& arguments) {
+    fmt::print("\nBy OpenCL, on {} ({})\n", backend.facts().id, backend.facts().name);
+    if (const auto reason = backend.unsupported(asked)) {
+        fmt::print("{}", wrapped("not measured: " + *reason, 2));
+        return;
+    }
+    const Row& row = *bench::find_row(backend.rows(), asked.id);
+    fmt::print("  step (x: the chain's value): {}\n", step_of(row.step));
+    if (!row.setup.empty()) fmt::print("  before the timed part: {}\n", row.setup);
+    if (const auto doubt = backend.unproved(row)) {
+        fmt::print("{}", wrapped("the count is NOT PROVED: " + *doubt, 2));
+    } else {
+        fmt::print(
+            "{}",
+            wrapped(fmt::format("counted: x86-64's {}, {} per step", row.x86, row.x86_count), 2));
+        if (!row.x86_also.empty()) {
+            fmt::print("{}", wrapped(fmt::format("also in the loop: {}", row.x86_also), 2));
+        }
+    }
+    fmt::print("{}", opencl_receipt(backend, row, arguments.source));
+}
+
+void print_limits(const Row& row, bool cpu) {
+    fmt::print("\nWhat it does not say\n");
+    const auto say = [](std::string_view text) { fmt::print("{}", wrapped(text, 2, "- ")); };
+    if (row.pattern == Pattern::chain && row.order == bench::Order::registers) {
+        say("The latency is that of the operand which the chain runs through, and with these "
+            "values; other operands and values may be faster or slower.");
+    }
+    if (!row.sass_also.empty() || !row.x86_also.empty()) {
+        say("What else is in the loop (see above) is part of the number wherever it lies on the "
+            "chain or wants the same unit.");
+    }
+    if (row.order == bench::Order::none) say("Nothing waits for it: there is no latency.");
+    if (row.pattern == Pattern::global_chase || row.pattern == Pattern::global_stream) {
+        say("Address translation and whoever else uses the memory are part of it.");
+    }
+    say("Where one instruction's own time is as long as its latency, or where the device does not "
+        "hold enough of them, one of λ and Λ is only bounded: the profile marks it "
+        "`identifiable: false`.");
+    if (cpu) {
+        say("A CPU is not a GPU: one work-item at a time, cycles by a witnessed clock, chains in "
+            "the place of warps. Nothing follows for many work-items or for occupancy.");
+    }
+}
+
+std::string estimate_text(const Estimate& value) {
+    std::string text = fmt::format("{:.6g}", value.value);
+    if (value.std_error) text += fmt::format(" ± {:.2g}", *value.std_error);
+    if (!value.identifiable) text += ", not identifiable";
+    if (!value.note.empty()) text += " (" + value.note + ")";
+    return text;
+}
+
+void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
+                   const std::string& file) {
+    fmt::print("\nIn {} ({})\n", file, profile.device.name);
+    fmt::print("{}", wrapped("λ " + estimate_text(timing.cpi) + " cycles", 2));
+    fmt::print("{}", wrapped("Λ " + estimate_text(timing.latency) + " cycles", 2));
+    if (timing.latency_growth) {
+        fmt::print("{}", wrapped("Λ grows by " + estimate_text(*timing.latency_growth) +
+                                     " cycles with each further instruction in flight",
+                                 2));
+    }
+    fmt::print("  subsystem {}, source {}\n", timing.subsystem, to_string(timing.source));
+    if (!timing.reference.empty()) fmt::print("{}", wrapped(timing.reference, 2));
+    if (!timing.note.empty()) fmt::print("{}", wrapped("note: " + timing.note, 2));
+}
+
+// CUDA needs no GPU here, OpenCL needs a device: without --device, the first one there is.
+std::unique_ptr<Backend> opencl_device(const Arguments& arguments) {
+    if (!arguments.device.empty()) return open_named_device(arguments.device);
+    for (const auto& facts : bench::list_devices()) {
+        if (facts.backend == "opencl") return bench::open_device(facts.id);
+    }
+    return nullptr;
+}
+
+void run(const Arguments& arguments) {
+    check_architecture(arguments.arch);
+    std::optional<GpuProfile> profile;
+    if (!arguments.profile.empty()) profile = read_profile(arguments.profile);
+    const InstructionTiming* timing =
+        profile ? profile->find_instruction(arguments.instruction) : nullptr;
+    const Row* row = bench::find_row(arguments.instruction);
+    if (!row && !timing) throw InputError(unknown_instruction(arguments.instruction));
+    if (profile && !timing) {
+        throw InputError(
+            fmt::format("{}: no entry for '{}'", arguments.profile, arguments.instruction));
+    }
+    if (!row) {
+        fmt::print("{}: only in the profile, not in the table of what can be measured\n",
+                   arguments.instruction);
+        print_profile(*profile, *timing, arguments.profile);
+        return;
+    }
+    const ScratchCache cache;  // before OpenCL is first used
+    const auto device = opencl_device(arguments);
+    const bool opencl = device && device->facts().backend == "opencl";
+    print_meaning(*row);
+    print_method(*row);
+    if (arguments.device.empty() || !opencl) print_cuda(*row, arguments);
+    if (opencl) print_opencl(*device, *row, arguments);
+    print_limits(*row, opencl && device->facts().cpu);
+    if (timing) print_profile(*profile, *timing, arguments.profile);
+}
+
+}  // namespace
+
+void add_explain_instruction(CLI::App& app) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand(
+        "explain", "What an instruction's numbers mean, how they are measured, what they hide");
+    command->add_option("instruction", arguments->instruction, "as 'list instructions' names it")
+        ->required();
+    command->add_option("--device", arguments->device, device_help);
+    command->add_option("--profile", arguments->profile, "also show what this profile holds for it")
+        ->type_name("FILE");
+    command
+        ->add_option("--arch", arguments->arch,
+                     "NVIDIA GPU to compile for where NVRTC is installed (no GPU needed)")
+        ->capture_default_str()
+        ->type_name("sm_NN");
+    command->add_flag("--source", arguments->source, "also print the kernel text");
+    command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// `explain INSTRUCTION` and `list instructions` as a user runs them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "run_program.h"
+
+namespace occupipe::cli::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Explain, SaysMeaningMethodCountingAndLimits) {
+    const auto run = run_program({"explain", "fma.f32"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, AllOf(HasSubstr("chained through the multiplicand"),
+                               HasSubstr("What the number means"), HasSubstr("a = 0.5, b = 0.75"),
+                               HasSubstr("fma.rn.f32 in PTX and FFMA in machine code"),
+                               HasSubstr("What it does not say"), Not(HasSubstr("kernel text"))));
+}
+
+TEST(Explain, ShowsTheProfilesValueWithItsError) {
+    const auto run =
+        run_program({"explain", "fma.f32", "--profile", "profiles/nvidia-gtx-1060.yaml"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, AllOf(HasSubstr("profiles/nvidia-gtx-1060.yaml"), HasSubstr("λ 0.25 "),
+                               HasSubstr("source literature")));
+}
+
+TEST(Explain, SaysWhatABackendCannotAndWhy) {
+    const auto run = run_program({"explain", "abs.f32"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("not measured: the table has OpenCL C only"));
+}
+
+TEST(Explain, AnUnknownNameGetsNearOnes) {
+    const auto run = run_program({"explain", "fma.f23"});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.out, "");
+    EXPECT_THAT(run.err, AllOf(HasSubstr("fma.f23"), HasSubstr("near: fma.f32")));
+    const auto far = run_program({"explain", "qqqqqqqqqqqq"});
+    EXPECT_EQ(far.exit_code, 2);
+    EXPECT_THAT(far.err, Not(HasSubstr("near:")));
+}
+
+TEST(Explain, BadWordsAreRefused) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"explain"},
+          {"explain", "fma.f32", "--profile", "nowhere.yaml"},
+          {"explain", "bar.sync", "--device", "gpu0"},
+          {"explain", "fma.f32", "--arch", "90"},
+          {"explain", "brev.b32", "--profile", "profiles/nvidia-gtx-1060.yaml"}}) {
+        const auto run = run_program(words);
+        EXPECT_EQ(run.exit_code, 2) << words.back();
+        EXPECT_EQ(run.out, "") << words.back();
+        EXPECT_FALSE(run.err.empty()) << words.back();
+    }
+}
+
+#if OCCUPIPE_OPENCL
+bool have_pocl() {
+    return run_program({"explain", "fma.f32", "--device", "opencl:0.0"}).exit_code == 0;
+}
+
+TEST(Explain, CountsOnTheSpotAndPrintsTheKernel) {
+    if (!have_pocl()) GTEST_SKIP() << "no OpenCL device";
+    const auto run = run_program({"explain", "popc.b64", "--device", "opencl:0.0", "--source"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, AllOf(HasSubstr("x0 = popcount(x0); FENCE_64(x0);"),
+                               HasSubstr("#define FENCE_64(x)"), Not(HasSubstr("By CUDA"))));
+#if defined(__x86_64__)
+    EXPECT_THAT(run.out, HasSubstr("128 of popcntq? in the timed loop, expected 128"));
+    const auto library = run_program({"explain", "sin.approx.f32", "--device", "opencl:0.0"});
+    EXPECT_THAT(library.out, HasSubstr("the count is NOT PROVED: PoCL has a library function"));
+#endif
+}
+
+TEST(ListInstructions, HasSeventyAndMoreOnACpuAndAReasonForEachOther) {
+    if (!have_pocl()) GTEST_SKIP() << "no OpenCL device";
+    const auto run = run_program({"list", "instructions", "--device", "opencl:0.0", "--json"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    std::size_t measurable = 0;
+    for (const auto& entry : nlohmann::json::parse(run.out)) {
+        const auto& here = entry.at("devices").at("opencl:0.0");
+        measurable += here.at("measurable").get<bool>();
+        EXPECT_EQ(here.contains("reason"), !here.at("measurable").get<bool>()) << entry;
+        EXPECT_FALSE(entry.at("meaning").get<std::string>().empty()) << entry;
+    }
+    EXPECT_GE(measurable, 70u);
+    const auto text = run_program({"list", "instructions", "--device", "opencl:0.0"});
+    EXPECT_THAT(text.out, AllOf(HasSubstr("Conversions\n"), HasSubstr(" measurable, ")));
+}
+#endif
+
+}  // namespace
+}  // namespace occupipe::cli::testing
