@@ -47,6 +47,12 @@ std::string_view shape_of(Pattern pattern) {
             return "stores one after the other";
         case Pattern::barrier:
             return "one barrier after the other";
+        case Pattern::empty_loop:
+            return "a loop with nothing in it; a step is an iteration";
+        case Pattern::launch:
+        case Pattern::awaited_launch:
+        case Pattern::launch_groups:
+            return "no loop at all: what is timed are launches of a kernel that does nothing";
     }
     return "";
 }

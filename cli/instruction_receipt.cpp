@@ -92,7 +92,8 @@ std::string opencl_receipt(bench::Backend& backend, const bench::Row& row, bool 
     std::string text;
     const char* cache = std::getenv(cache_variable);
     const auto platform = backend.facts().more.find("opencl_platform");
-    if (cache && backend.facts().cpu && platform != backend.facts().more.end() &&
+    const bool countable = !row.x86.empty() || !row.x86_also.empty();
+    if (countable && cache && backend.facts().cpu && platform != backend.facts().more.end() &&
         platform->second.starts_with("Portable Computing Language")) {
         const auto loops = bench::loops_that_pocl_makes(backend, kernel, cache);
         text = "  counted here, one chain:\n" +
