@@ -98,6 +98,26 @@ DeviceFacts opencl_facts(const cl::Platform& platform, const cl::Device& device,
     return facts;
 }
 
+std::vector<cl::Platform> opencl_platforms() {
+    std::vector<cl::Platform> found;
+    try {
+        cl::Platform::get(&found);
+    } catch (const cl::Error&) {
+        return {};  // no ICD: the loader says CL_PLATFORM_NOT_FOUND_KHR
+    }
+    return found;
+}
+
+std::vector<cl::Device> opencl_devices_of(const cl::Platform& platform) {
+    std::vector<cl::Device> found;
+    try {
+        platform.getDevices(CL_DEVICE_TYPE_ALL, &found);
+    } catch (const cl::Error&) {
+        return {};  // a platform without devices says CL_DEVICE_NOT_FOUND
+    }
+    return found;
+}
+
 std::string opencl_error_name(cl_int code) {
     static constexpr std::array names = {
         std::pair{-1, "CL_DEVICE_NOT_FOUND"},

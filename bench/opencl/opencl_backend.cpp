@@ -14,6 +14,7 @@
 #include "bench/opencl/facts.h"
 #include "bench/opencl/opencl_rows.h"
 #include "bench/opencl/prelude.h"
+#include "bench/opencl/results.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -32,7 +33,6 @@ struct ClProgram : Program {
 };
 
 constexpr const char* macro_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-constexpr std::uint32_t poison = 0xa5c3961e;  // no kernel stores this but by writing nothing
 
 // Working set of the global memory walks: four times the last cache, so that nearly all of it
 // misses.
@@ -340,13 +340,13 @@ private:
             out_bytes_ = items * item_bytes;
             out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, out_bytes_);
         }
-        queue_.enqueueFillBuffer(out_, poison, 0, items * item_bytes);
+        queue_.enqueueFillBuffer(out_, result_poison, 0, items * item_bytes);
         set_arguments(program, request, shared_bytes(program, request.shape));
         cl::Event event;
         queue_.enqueueNDRangeKernel(program.kernel, cl::NullRange, cl::NDRange(items),
                                     cl::NDRange(local), nullptr, &event);
         event.wait();
-        check_results(program, items);
+        read_results(program, items);
         const auto begin = event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
         const auto end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
         return {.seconds = static_cast<double>(end - begin) * 1e-9,
@@ -355,27 +355,11 @@ private:
                 .counters = {}};
     }
 
-    void check_results(const ClProgram& program, std::size_t items) {
-        const DataType type = element_type(program.plan.first->type);
-        std::vector<std::byte> bytes(items * type_size(program.plan.first->type));
+    void read_results(const ClProgram& program, std::size_t items) {
+        const DataType type = program.plan.first->type;
+        std::vector<std::byte> bytes(items * type_size(type));
         queue_.enqueueReadBuffer(out_, CL_TRUE, 0, bytes.size(), bytes.data());
-        for (std::size_t i = 0; i < bytes.size(); i += type_size(type)) {
-            std::uint32_t word = 0;
-            std::memcpy(&word, &bytes[i], sizeof word);
-            bool finite = true;
-            if (type == DataType::f32) {
-                finite = std::isfinite(std::bit_cast<float>(word));
-            } else if (type == DataType::f64) {
-                double value = 0;
-                std::memcpy(&value, &bytes[i], sizeof value);
-                finite = std::isfinite(value);
-            }
-            if (word == poison || !finite) {
-                throw DeviceError(fmt::format("{}: work-item {} stored {}", program.plan.subject(),
-                                              i / type_size(type),
-                                              finite ? "nothing" : "no finite number"));
-            }
-        }
+        check_results(bytes, type, program.plan.subject());
     }
 
     cl::Device device_;
@@ -390,33 +374,13 @@ private:
     std::unique_ptr<Program> witness_;
 };
 
-std::vector<cl::Platform> platforms() {
-    std::vector<cl::Platform> found;
-    try {
-        cl::Platform::get(&found);
-    } catch (const cl::Error&) {
-        return {};  // no ICD: the loader says CL_PLATFORM_NOT_FOUND_KHR
-    }
-    return found;
-}
-
-std::vector<cl::Device> devices_of(const cl::Platform& platform) {
-    std::vector<cl::Device> found;
-    try {
-        platform.getDevices(CL_DEVICE_TYPE_ALL, &found);
-    } catch (const cl::Error&) {
-        return {};  // a platform without devices says CL_DEVICE_NOT_FOUND
-    }
-    return found;
-}
-
 }  // namespace
 
 std::vector<DeviceFacts> opencl_devices() {
     std::vector<DeviceFacts> all;
-    const auto found = platforms();
+    const auto found = opencl_platforms();
     for (std::size_t p = 0; p < found.size(); ++p) {
-        const auto devices = devices_of(found[p]);
+        const auto devices = opencl_devices_of(found[p]);
         for (std::size_t d = 0; d < devices.size(); ++d) {
             all.push_back(opencl_facts(found[p], devices[d], fmt::format("opencl:{}.{}", p, d)));
         }
@@ -425,9 +389,9 @@ std::vector<DeviceFacts> opencl_devices() {
 }
 
 std::unique_ptr<Backend> open_opencl(int platform, int device) {
-    const auto found = platforms();
+    const auto found = opencl_platforms();
     if (platform < static_cast<int>(found.size())) {
-        const auto devices = devices_of(found[platform]);
+        const auto devices = opencl_devices_of(found[platform]);
         if (device < static_cast<int>(devices.size())) {
             try {
                 return std::make_unique<OpenClBackend>(
