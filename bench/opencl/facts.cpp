@@ -118,6 +118,19 @@ std::vector<cl::Device> opencl_devices_of(const cl::Platform& platform) {
     return found;
 }
 
+std::string opencl_build_options(const cl::Device& device) {
+    std::string options = "-cl-std=CL1.2";
+    const std::string extensions = " " + device.getInfo<CL_DEVICE_EXTENSIONS>() + " ";
+    if (extensions.find(" cl_khr_subgroups ") != std::string::npos) {
+        const std::string version = device.getInfo<CL_DEVICE_OPENCL_C_VERSION>();
+        options = version.starts_with("OpenCL C 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0";
+    }
+    if (device.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) {
+        options += " -cl-fp32-correctly-rounded-divide-sqrt";
+    }
+    return options;
+}
+
 std::string opencl_error_name(cl_int code) {
     static constexpr std::array names = {
         std::pair{-1, "CL_DEVICE_NOT_FOUND"},

@@ -17,6 +17,10 @@ DeviceFacts opencl_facts(const cl::Platform& platform, const cl::Device& device,
 std::vector<cl::Platform> opencl_platforms();
 std::vector<cl::Device> opencl_devices_of(const cl::Platform& platform);
 
+// Division and square root as the rows say, correctly rounded, where the device can; OpenCL C 2.0
+// or 3.0 where it has sub-groups.
+std::string opencl_build_options(const cl::Device& device);
+
 // "CL_OUT_OF_RESOURCES" and so on; the number where we know no name.
 std::string opencl_error_name(cl_int code);
 

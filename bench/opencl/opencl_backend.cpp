@@ -173,19 +173,6 @@ private:
         return all.find(fmt::format(" {} ", name)) != std::string::npos;
     }
 
-    // Division and square root as the row says: correctly rounded, where the device can.
-    std::string build_options() const {
-        std::string options = "-cl-std=CL1.2";
-        if (has_extension("cl_khr_subgroups")) {
-            const std::string version = device_.getInfo<CL_DEVICE_OPENCL_C_VERSION>();
-            options = version.find("OpenCL C 3") == 0 ? "-cl-std=CL3.0" : "-cl-std=CL2.0";
-        }
-        if (device_.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) {
-            options += " -cl-fp32-correctly-rounded-divide-sqrt";
-        }
-        return options;
-    }
-
     // Two lengths, so that the fixed cost of a launch drops out: about 50 and 200 microseconds.
     static constexpr int witness_unroll = 128;
     static constexpr std::int64_t witness_few = 1500;
@@ -215,7 +202,7 @@ private:
     cl::Program build(const std::string& text) const {
         cl::Program program(context_, text);
         try {
-            program.build({device_}, build_options().c_str());
+            program.build({device_}, opencl_build_options(device_).c_str());
         } catch (const cl::Error& error) {
             const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
             throw DeviceError(fmt::format("OpenCL: {}: {}\n{}", error.what(),
