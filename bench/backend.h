@@ -36,10 +36,21 @@ struct DeviceFacts {
     std::map<std::string, std::string> more;  // further facts for the file's context
 };
 
+// What is known of a compiled kernel, for people and for the file.
+struct KernelReceipt {
+    std::string text;              // empty where the backend has none
+    std::string hash;              // of the machine code, else of the source: "cubin xxh128:…"
+    std::optional<int> registers;  // per thread
+};
+
 // A compiled kernel, ready to launch.
 class Program {
 public:
     virtual ~Program() = default;
+    const KernelReceipt& receipt() const { return receipt_; }
+
+protected:
+    KernelReceipt receipt_;
 };
 
 struct LaunchRequest {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,8 @@
 #include <sstream>
 
 #include "bench/journal.h"
+#include "bench/point_counters.h"
+#include "bench/point_rows.h"
 #include "bench/sampler.h"
 #include "core/error.h"
 
@@ -25,6 +28,7 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* interrupted = "interrupted";
+constexpr const char* enough = "enough";  // a repetition that the stopping rule did not want
 
 std::string known_or_empty(const std::optional<std::int64_t>& limit) {
     return limit ? std::to_string(*limit) : "";
@@ -49,9 +53,11 @@ public:
     void ReportRuns(const std::vector<Run>& report) override {
         std::vector<Run> runs;
         for (const Run& run : report) {
-            if (run.run_type == Run::RT_Iteration) runs.push_back(with_plain_name(run));
+            const bool skipped = run.error_occurred && run.error_message == enough;
+            if (run.run_type == Run::RT_Iteration && !skipped) runs.push_back(with_plain_name(run));
         }
         if (runs.empty()) return;
+        for (Run& run : runs) run.repetitions = static_cast<std::int64_t>(runs.size());
         std::ostringstream text;
         benchmark::JSONReporter json;
         json.SetOutputStream(&text);
@@ -85,65 +91,58 @@ void set_counters(benchmark::State& state, const PlannedPoint& point, const Obse
     for (const auto& [key, value] : seen.counters) set(key, value);
     if (seen.cycles) set("cycles", *seen.cycles);
     if (seen.clock_hz) set("clock_hz", *seen.clock_hz);
-    set("group_warps", point.shape.group_warps);
-    set("concurrent_groups", point.shape.concurrent_groups);
-    set("warps", point.shape.warps());
-    set("chains", point.shape.chains);
-    set("depth", static_cast<double>(point.shape.depth));
-    set("unroll", point.plan.unroll);
-    if (point.plan.second) set("beta", point.plan.beta);
-    if (!point.plan.second) {
-        const Row& row = *point.plan.first;
-        if (row.order == Order::none) set("dependent", 0);
-        for (const RowCounter& counter : row.counters) {
-            if (counter.name.empty()) continue;
-            const double times = counter.per_warp ? point.shape.warps() : 1;
-            set(std::string(counter.name), counter.value * times);
-        }
+    for (const auto& [key, value] : point_counters(point, cores)) set(key, value);
+}
+
+// What is known of a point between its repetitions. A point whose first repetition failed is
+// failed. (Google Benchmark 1.7.1 takes its statistics from the first repetition's report, and
+// crashes when that one is an error and two later ones are not.)
+struct PointUnderWay {
+    std::string failure;
+    int repetitions = 0;
+    std::vector<double> values;  // cycles, or seconds where the device cannot tell
+    std::optional<Clock::time_point> begin;
+
+    double seconds() const {
+        return begin ? std::chrono::duration<double>(Clock::now() - *begin).count() : 0;
     }
-    const auto depth = static_cast<double>(point.shape.depth);
-    switch (point.plan.first->pattern) {
-        case Pattern::empty_loop:
-            set("loop_iterations", depth);
-            break;
-        case Pattern::launch:
-            set("launches", depth);
-            break;
-        case Pattern::awaited_launch:
-            set("awaited_launches", depth);
-            break;
-        case Pattern::launch_groups:
-            set("launch_groups", depth * point.shape.concurrent_groups * cores);
-            break;
-        default:
-            break;
-    }
-    if (point.plan.working_set_bytes > 0) {
-        set("working_set_bytes", static_cast<double>(point.plan.working_set_bytes));
+};
+
+// From inside the loop: the library wants the same number of iterations of all repetitions.
+void skip(benchmark::State& state, const std::string& reason) {
+    for ([[maybe_unused]] const auto _ : state) {
+        state.SetIterationTime(0);
+        state.SkipWithError(reason.c_str());
+        break;
     }
 }
 
-// `failure` lives as long as the point: a point whose first repetition failed is failed. (Google
-// Benchmark 1.7.1 takes its statistics from the first repetition's report, and crashes when that
-// one is an error and two later ones are not.)
 void run_point(benchmark::State& state, Sampler& sampler, const PlannedPoint& point,
-               const std::atomic<bool>* stop, std::string& failure) {
+               const StoppingRule& rule, const std::atomic<bool>* stop, PointUnderWay& so_far) {
+    std::string& failure = so_far.failure;
     if (failure.empty() && stop && *stop) failure = interrupted;
+    if (failure.empty() && !repeat(rule, so_far.values, so_far.seconds())) failure = enough;
     if (!failure.empty()) {
-        state.SkipWithError(failure.c_str());
-        return;
+        // One row per wanted repetition says so, no more.
+        return skip(state, so_far.repetitions++ < rule.least ? failure : enough);
     }
+    if (!so_far.begin) so_far.begin = Clock::now();
     for ([[maybe_unused]] const auto _ : state) {
         try {
             const Observation seen = sampler.sample(point);
             state.SetIterationTime(seen.seconds);
             set_counters(state, point, seen, sampler.cores());
+            const KernelReceipt& receipt = sampler.receipt_of(point.plan);
+            if (!receipt.hash.empty()) state.SetLabel(receipt.hash);
+            if (receipt.registers) state.counters["registers"] = *receipt.registers;
+            so_far.values.push_back(seen.cycles.value_or(seen.seconds));
         } catch (const DeviceError& error) {
             failure = error.what();
             state.SkipWithError(failure.c_str());
             break;
         }
     }
+    ++so_far.repetitions;
 }
 
 // Random order, so that drift (temperature, other load) does not become the shape of a curve.
@@ -177,18 +176,32 @@ void initialise_library(const std::vector<std::string>& flags) {
     }
 }
 
-bool sets_repetitions(const std::vector<std::string>& flags) {
-    return std::ranges::any_of(
-        flags, [](const std::string& flag) { return flag.starts_with("--benchmark_repetitions"); });
+// A number of repetitions on the command line is meant as it is.
+StoppingRule stopping_rule(const SweepPlan& sweep, const HarnessOptions& options) {
+    constexpr std::string_view repetitions_flag = "--benchmark_repetitions=";
+    for (const std::string& flag : options.benchmark_flags) {
+        if (!flag.starts_with(repetitions_flag)) continue;
+        const int repetitions = std::atoi(flag.c_str() + repetitions_flag.size());
+        if (repetitions < 1) throw InputError(fmt::format("'{}': at least 1", flag));
+        return StoppingRule::exactly(repetitions);
+    }
+    if (options.stopping) return *options.stopping;
+    StoppingRule rule;
+    rule.least = sweep.repetitions;
+    rule.most = 3 * sweep.repetitions;
+    return rule;
 }
 
 constexpr unsigned order_seed = 20160217;
 
-Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessOptions& options) {
+Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessOptions& options,
+                  const StoppingRule& rule) {
     Json context = library_context();
     for (const auto& [key, value] : device_context(backend.facts())) context[key] = value;
     for (const auto& [key, value] : options.context) context[key] = value;
-    context["repetitions"] = std::to_string(sweep.repetitions);
+    context["repetitions"] =
+        fmt::format("{} to {}: until the relative standard error is {} or the point has taken {} s",
+                    rule.least, rule.most, rule.relative_error, rule.seconds);
     std::vector<std::string> subjects;  // as planned; the rows come shuffled
     for (const PlannedPoint& point : sweep.points) {
         const std::string subject = point.plan.subject();
@@ -240,14 +253,15 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
     }
     initialise_library(options.benchmark_flags);
     HarnessResult result;
-    Sampler sampler(backend);
+    const StoppingRule rule = stopping_rule(sweep, options);
+    Sampler sampler(backend, options.receipt);
     // The clock as the device shows it at the start; each row carries its own.
     HarnessOptions with_clock = options;
     if (const auto clock = backend.witness_clock()) {
         with_clock.context["clock_hz"] = fmt::format("{:.0f}", *clock);
     }
     Journal journal(options.output, journal_key(backend, sweep),
-                    file_context(backend, sweep, with_clock).dump());
+                    file_context(backend, sweep, with_clock, rule).dump());
     const auto begin = Clock::now();
     std::size_t done_now = 0;
     benchmark::ClearRegisteredBenchmarks();
@@ -260,10 +274,11 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
         }
         auto* registered = benchmark::RegisterBenchmark(
             point->name().c_str(),
-            [&sampler, point, stop = options.stop, failure = std::make_shared<std::string>()](
-                benchmark::State& state) { run_point(state, sampler, *point, stop, *failure); });
-        registered->UseManualTime()->Iterations(1);
-        if (!sets_repetitions(options.benchmark_flags)) registered->Repetitions(sweep.repetitions);
+            [&sampler, &rule, point, stop = options.stop,
+             so_far = std::make_shared<PointUnderWay>()](benchmark::State& state) {
+                run_point(state, sampler, *point, rule, stop, *so_far);
+            });
+        registered->UseManualTime()->Iterations(1)->Repetitions(rule.most);
     }
     result.points = names.size();
     if (options.begin) options.begin(result.points, result.resumed);
@@ -271,7 +286,7 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
         std::string error;
         for (const Json& row : rows) error = row.value("error_message", error);
         if (error == interrupted) return;
-        journal.append(rows.dump());
+        journal.append(with_statistics(rows.dump(), rule));
         ++done_now;
         result.failed += error.empty() ? 0 : 1;
         if (!options.progress) return;

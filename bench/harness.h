@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/backend.h"
+#include "bench/stopping.h"
 #include "bench/sweep.h"
 #include "core/files.h"
 
@@ -33,6 +35,10 @@ struct HarnessOptions {
     // Once, when everything was accepted and measuring begins; may be empty.
     std::function<void(std::size_t points, std::size_t resumed)> begin;
     std::function<void(const Progress&)> progress;  // after each point; may be empty
+    // Each kernel's receipt, or why there is none, when it was compiled; may be empty.
+    std::function<void(const KernelPlan&, const std::string& text)> receipt;
+    // Absent: sweep.repetitions at least, three times as many at most.
+    std::optional<StoppingRule> stopping;
     const std::atomic<bool>* stop = nullptr;  // set: finish the repetition under way and return
 };
 

@@ -12,6 +12,7 @@ namespace occupipe::bench {
 namespace {
 
 constexpr int attempts = 8;
+constexpr std::chrono::milliseconds longest_witness_age{2};
 constexpr double largest_clock_change = 0.01;  // methodology: reject samples whose clock moved more
 
 // On a CPU whatever else the machine does can only lengthen a run: the shortest of a few stands
@@ -27,9 +28,27 @@ constexpr std::uint32_t lines_between_launches = 7919;
 Program& Sampler::program_of(const KernelPlan& plan) {
     const std::string key = fmt::format("{}/{}/{}/{}", plan.subject(), plan.chains, plan.unroll,
                                         plan.working_set_bytes);
+    if (const auto refused = refused_.find(key); refused != refused_.end()) {
+        throw DeviceError(refused->second);
+    }
     auto& program = programs_[key];
-    if (!program) program = backend_.compile(kernel_source(plan));
+    if (program) return *program;
+    try {
+        program = backend_.compile(kernel_source(plan));
+    } catch (const DeviceError& error) {
+        refused_[key] = error.what();
+        if (sink_) sink_(plan, fmt::format("{}\n  REFUSED: {}\n", plan.subject(), error.what()));
+        throw;
+    }
+    if (sink_ && !program->receipt().text.empty()) sink_(plan, program->receipt().text);
     return *program;
+}
+
+// A witness run costs more than most launches. On a GPU the one behind the last launch also stands
+// before the next one, when that follows at once.
+std::optional<double> Sampler::clock_before() {
+    const bool fresh = last_clock_ && Clock::now() - last_clock_at_ < longest_witness_age;
+    return fresh && !backend_.facts().cpu ? last_clock_ : backend_.witness_clock();
 }
 
 Observation Sampler::launch(Program& program, const PlannedPoint& point) {
@@ -40,7 +59,7 @@ Observation Sampler::launch(Program& program, const PlannedPoint& point) {
 }
 
 Observation Sampler::attempt(Program& program, const PlannedPoint& point, bool* clock_held) {
-    const auto before = backend_.witness_clock();
+    const auto before = clock_before();
     Observation best = launch(program, point);
     if (backend_.facts().cpu) {
         for (int i = 1; i < cpu_launches_per_sample; ++i) {
@@ -49,6 +68,8 @@ Observation Sampler::attempt(Program& program, const PlannedPoint& point, bool* 
         }
     }
     const auto after = backend_.witness_clock();
+    last_clock_ = after;
+    last_clock_at_ = Clock::now();
     *clock_held = true;
     if (before && after) {
         const double change = std::abs(*after - *before) / *before;

@@ -3,12 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
+#include "bench/carry/architecture.h"
 #include "bench/sweep.h"
 #include "cli/commands.h"
 #include "cli/device.h"
+#include "cli/measure_carry.h"
 #include "cli/measure_device.h"
+#include "core/error.h"
 
 namespace occupipe::cli {
 namespace {
@@ -18,13 +22,80 @@ struct Arguments {
     MeasureRequest request;
     bool force = false;
     bool dry_run = false;
+    std::string architecture;
+    std::optional<int> cores;
+    std::optional<double> clock_hz;
+    DumpRequest dump;
+    ImportRequest import;
+
+    Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
 
+std::unique_ptr<bench::Backend> open_backend(const Arguments& arguments) {
+    if (arguments.architecture.empty()) return open_named_device(arguments.device);
+    if (arguments.device != "cuda") {
+        throw InputError("--arch goes with --device cuda: kernels of that architecture, no device");
+    }
+    return bench::open_architecture(arguments.architecture, arguments.cores, arguments.clock_hz);
+}
+
+bench::SweepPlan plan(const bench::Backend& backend, const Arguments& arguments) {
+    return bench::make_sweep(backend,
+                             {.patterns = bench::split_patterns(arguments.request.instructions),
+                              .quick = arguments.request.quick,
+                              .pairs = arguments.request.pairs});
+}
+
+void dump(Arguments& arguments) {
+    arguments.dump.overwrite = arguments.overwrite();
+    const auto backend = open_backend(arguments);
+    dump_measurement(*backend, plan(*backend, arguments), arguments.dump);
+}
+
+void import(Arguments& arguments) {
+    arguments.import.output = arguments.request.output;
+    arguments.import.overwrite = arguments.overwrite();
+    import_measurement(arguments.import);
+}
+
+void measure(Arguments& arguments) {
+    if (!arguments.architecture.empty()) {
+        throw InputError("--arch names no device: it goes with --dump or --dry-run");
+    }
+    arguments.request.overwrite = arguments.overwrite();
+    const auto backend = open_named_device(arguments.device);
+    if (!measure_device(*backend, arguments.request)) throw std::runtime_error("interrupted");
+}
+
+void add_carry_options(CLI::App* command, Arguments& arguments) {
+    CLI::Option* architecture = command->add_option(
+        "--arch", arguments.architecture,
+        "with --device cuda: GPUs of this architecture (sm_75, sm_90, …); none need be there");
+    command->add_option("--cores", arguments.cores, "with --arch: number of cores")
+        ->needs(architecture)
+        ->check(CLI::PositiveNumber);
+    command->add_option("--clock-hz", arguments.clock_hz, "with --arch: the core clock")
+        ->needs(architecture)
+        ->check(CLI::PositiveNumber);
+    CLI::Option* dump =
+        command->add_option("--dump", arguments.dump.folder,
+                            "instead of measuring, write kernels and a table of launches for\n"
+                            "others to run (docs/carry.md)");
+    command->add_option("--repetitions", arguments.dump.repetitions, "with --dump: of each launch")
+        ->needs(dump)
+        ->check(CLI::Range(1, 1000));
+    CLI::Option* import = command->add_option(
+        "--import", arguments.import.launches,
+        "instead of measuring, take the cycles that others filled in: FOLDER/launches.csv");
+    import->excludes(dump)->excludes(architecture);
+    command
+        ->add_flag("--partial", arguments.import.partial,
+                   "with --import: leave out launches without cycles")
+        ->needs(import);
+}
+
 void print_plan(const bench::Backend& backend, const Arguments& arguments) {
-    const auto sweep = bench::make_sweep(
-        backend, {.patterns = bench::split_patterns(arguments.request.instructions),
-                  .quick = arguments.request.quick,
-                  .pairs = arguments.request.pairs});
+    const auto sweep = plan(backend, arguments);
     for (const auto& point : sweep.points) fmt::print("{}\n", point.name());
     for (const auto& skipped : sweep.skipped) {
         fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
@@ -47,8 +118,11 @@ void add_measure(CLI::App& app) {
                       "also mix every two of the chosen instructions (of a representative list\n"
                       "without --instructions): which of them share a subsystem");
     command->add_flag("--dry-run", arguments->dry_run, "print the points that would be measured");
+    command->add_option("--receipts", arguments->request.receipts,
+                        "folder for one text per kernel: what proves what is in its timed loop");
     auto* output =
         command->add_option("-o,--output", arguments->request.output, "FILE.json to write");
+    add_carry_options(command, *arguments);
     command->add_flag("--force", arguments->force, "replace an existing file");
     command->add_option("flags", arguments->request.benchmark_flags,
                         "after --: flags for Google Benchmark, e.g. -- --benchmark_filter=fma");
@@ -57,14 +131,11 @@ void add_measure(CLI::App& app) {
         "command\n"
         "goes on from FILE.json.partial.");
     command->callback([arguments, output] {
-        if (arguments->dry_run) {
-            print_plan(*open_named_device(arguments->device), *arguments);
-            return;
-        }
+        if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
+        if (!arguments->dump.folder.empty()) return dump(*arguments);
         if (output->count() == 0) throw CLI::RequiredError("--output");
-        arguments->request.overwrite = arguments->force ? Overwrite::yes : Overwrite::no;
-        const auto backend = open_named_device(arguments->device);
-        if (!measure_device(*backend, arguments->request)) throw std::runtime_error("interrupted");
+        if (!arguments->import.launches.empty()) return import(*arguments);
+        measure(*arguments);
     });
 }
 

@@ -5,12 +5,27 @@
 
 #include <cstdio>
 
+#include "bench/carry/kernel_name.h"
 #include "bench/harness.h"
 #include "bench/journal.h"
 #include "bench/sweep.h"
 #include "cli/console.h"
 
 namespace occupipe::cli {
+
+namespace {
+
+// One text file per kernel; a kernel compiled again by a later session replaces its own.
+std::function<void(const bench::KernelPlan&, const std::string&)> receipt_writer(
+    const std::filesystem::path& folder) {
+    if (folder.empty()) return {};
+    std::filesystem::create_directories(folder);
+    return [folder](const bench::KernelPlan& plan, const std::string& text) {
+        write_text_file(folder / (bench::kernel_name(plan) + ".txt"), text, Overwrite::yes);
+    };
+}
+
+}  // namespace
 
 bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
     const auto sweep =
@@ -37,6 +52,7 @@ bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
                                           .context = {{"occupipe_version", OCCUPIPE_VERSION}},
                                           .begin = begin,
                                           .progress = progress_printer(),
+                                          .receipt = receipt_writer(request.receipts),
                                           .stop = &StopOnSignal::stopped()});
     if (result.failed > 0) {
         fmt::print(stderr, "{} points failed; their rows say why\n", result.failed);

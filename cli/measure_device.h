@@ -17,6 +17,7 @@ struct MeasureRequest {
     std::filesystem::path output;
     Overwrite overwrite = Overwrite::no;
     std::vector<std::string> benchmark_flags;
+    std::filesystem::path receipts;  // folder for the kernels' receipts; empty = none
 };
 
 // Measures with progress on stderr; what `measure` and `characterize` share. Returns false when

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(cli_test KIND cli TIMEOUT 600 LINK occupipe::core GTest::gmock
-    SOURCES cli/bad_command_line_test.cpp cli/loop_test.cpp cli/explain_test.cpp cli/run_program.cpp)
+    SOURCES cli/bad_command_line_test.cpp cli/loop_test.cpp cli/carry_test.cpp cli/explain_test.cpp cli/run_program.cpp)
 target_compile_definitions(cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 add_dependencies(cli_test occupipe)
+if(OCCUPIPE_OPENCL)
+    occupipe_test(carry_opencl_test KIND cli TIMEOUT 600 LINK occupipe::core OpenCL::OpenCL
+        SOURCES cli/carry_opencl_test.cpp cli/run_program.cpp)
+    target_compile_definitions(carry_opencl_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
+    add_dependencies(carry_opencl_test occupipe)
+endif()

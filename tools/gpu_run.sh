@@ -25,8 +25,8 @@ PART.json; one that was cut short leaves PART.json.partial, from which the next 
   --dry-run     only print the commands
 
 Environment: DEVICE and OUT stand for --device and --output; OCCUPIPE names the program to use.
-Besides the parts the folder gets machine.txt (devices, driver, nvidia-smi -q) and run.log: at most
-eight files. Those over 8 MiB are compressed at the end (gunzip them before `occupipe fit`).
+Besides the parts the folder gets machine.txt (devices, driver, nvidia-smi -q), run.log and
+receipts.tar.gz (a text per kernel: what is in its timed loop): at most nine files. Those over 8 MiB are compressed at the end (gunzip them before `occupipe fit`).
 Exit code: 0 all parts done, 1 a part failed, 2 usage, 3 nothing to run on, 4 time ran out: call again.
 TEXT
 }
@@ -129,7 +129,7 @@ run_part() {
         fi
         options=(--instructions "$names")
     fi
-    local command=("$program" measure "${device_option[@]}" "${options[@]}" -o "$file")
+    local command=("$program" measure "${device_option[@]}" "${options[@]}" --receipts "$output/receipts" -o "$file")
     if [[ $dry_run == yes ]]; then
         printf '%q ' "${command[@]}"; printf '\n'
         return 0
@@ -164,7 +164,8 @@ if [[ $dry_run == no ]]; then
         cp --no-preserve=mode "$resume"/* "$output/"
     fi
     log=$output/run.log
-    gunzip --force "$output"/*.gz 2> /dev/null || true
+    gunzip --force "$output"/*.json*.gz 2> /dev/null || true
+    if [[ -e $output/receipts.tar.gz ]]; then tar -C "$output" -xzf "$output/receipts.tar.gz"; fi
     describe_machine >> "$output/machine.txt" 2>&1
 fi
 code=0
@@ -193,6 +194,10 @@ for part in "${parts[@]}"; do
     ((code == 0)) || worst=$code
 done
 if [[ $dry_run == no ]]; then
+    if [[ -d $output/receipts ]]; then
+        tar -C "$output" -czf "$output/receipts.tar.gz" receipts
+        rm -r "$output/receipts"
+    fi
     find "$output" -maxdepth 1 -name '*.json*' ! -name '*.gz' -size +8M -exec gzip --force {} +
 fi
 ((worst != 4)) || say "call again with --resume $output (or the same --output) to go on"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bench/cuda/compile.h"
 
+#include <utility>
+
 #include "bench/cuda/nvrtc.h"
 #include "bench/cuda/prelude.h"
 
@@ -22,19 +24,26 @@ int walked_words(const KernelPlan& plan) {
     return gpu_line_words * (row ? row->spread : 1);
 }
 
-CompiledKernel compile_cuda(const KernelSource& source, const std::string& architecture,
-                            const TableSizes& tables) {
+CompiledKernel compile_text(const KernelPlan& plan, std::string text,
+                            const std::string& architecture, const char* entry) {
     CompiledKernel kernel;
-    kernel.source = cuda_prelude(tables.of(source.plan) / 4, walked_words(source.plan),
-                                 source.plan.second != nullptr) +
-                    source.body;
-    NvrtcOutput output = nvrtc().compile(kernel.source, target(source.plan, architecture));
-    kernel.receipt = make_receipt(source.plan, architecture, kernel.source, output.ptx,
-                                  output.cubin, output.log);
+    kernel.source = std::move(text);
+    NvrtcOutput output = nvrtc().compile(kernel.source, target(plan, architecture));
+    kernel.receipt = make_receipt(plan, architecture, kernel.source, output.ptx, output.cubin,
+                                  output.log, entry);
     kernel.receipt.compiler = "NVRTC " + nvrtc().version();
     kernel.ptx = std::move(output.ptx);
     kernel.cubin = std::move(output.cubin);
     return kernel;
+}
+
+CompiledKernel compile_cuda(const KernelSource& source, const std::string& architecture,
+                            const TableSizes& tables) {
+    return compile_text(source.plan,
+                        cuda_prelude(tables.of(source.plan) / 4, walked_words(source.plan),
+                                     source.plan.second != nullptr) +
+                            source.body,
+                        architecture, kernel_entry);
 }
 
 }  // namespace occupipe::bench

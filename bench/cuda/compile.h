@@ -26,4 +26,8 @@ int walked_words(const KernelPlan& plan);
 CompiledKernel compile_cuda(const KernelSource& source, const std::string& architecture,
                             const TableSizes& tables = {});
 
+// The same for text that is complete (prelude and body), with the kernel in it named `entry`.
+CompiledKernel compile_text(const KernelPlan& plan, std::string text,
+                            const std::string& architecture, const char* entry);
+
 }  // namespace occupipe::bench

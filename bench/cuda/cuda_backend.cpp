@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
 
+#include "bench/carry/architecture.h"
 #include "bench/cuda/compile.h"
 #include "bench/cuda/facts.h"
 #include "bench/cuda/nvrtc.h"
@@ -27,10 +27,6 @@ constexpr std::uint64_t witness_nanoseconds = 500'000;
 // No kernel leaves this in every byte of a result (as a float -2.9e-16, as an address odd).
 constexpr unsigned char poison = 0xa5;
 
-std::string why_no_cuda(const Row& row) {
-    return row.opencl.empty() ? "no such instruction in PTX" : "the table has it as OpenCL C only";
-}
-
 struct CudaProgram : Program {
     CudaProgram(const std::shared_ptr<const Session>& session, const CompiledKernel& compiled,
                 const KernelSource& source)
@@ -40,6 +36,9 @@ struct CudaProgram : Program {
           operand_values(source.operands),
           operands(session, std::max<std::size_t>(source.operands.size(), 1)) {
         operands.write(source.operands);
+        receipt_ = {.text = format_receipt(compiled.receipt),
+                    .hash = "cubin " + compiled.receipt.cubin_hash,
+                    .registers = compiled.receipt.registers};
     }
 
     KernelPlan plan;
@@ -113,11 +112,8 @@ public:
           facts_(cuda_facts(session_->driver(), session_->device(), ordinal)),
           limits_(core_limits(session_->driver(), session_->device())),
           stopwatch_(session_) {
-        const auto l2_bytes = session_->attribute(cu::DeviceAttribute::l2_bytes);
-        facts_.tables.beyond_caches = table_words(l2_bytes, facts_.global_memory_bytes) * 4;
-        // A quarter of the second-level cache, so that it holds whatever part of it a core reaches.
-        facts_.tables.second_level = std::bit_floor(
-            std::max<std::size_t>(static_cast<std::size_t>(l2_bytes) / 4, 256u << 10));
+        facts_.tables = cuda_tables(session_->attribute(cu::DeviceAttribute::l2_bytes),
+                                    facts_.global_memory_bytes);
         const int major = session_->attribute(cu::DeviceAttribute::compute_capability_major);
         const int minor = session_->attribute(cu::DeviceAttribute::compute_capability_minor);
         if (major < 7) {
@@ -138,14 +134,7 @@ public:
     const DeviceFacts& facts() const override { return facts_; }
 
     std::optional<std::string> unsupported(const Row& row) const override {
-        if (row.ptx.empty()) return why_no_cuda(row);
-        if (row.least_architecture > architecture_number_) {
-            return fmt::format("measured on GPUs of sm_{} and later only", row.least_architecture);
-        }
-        if (row.last_architecture < architecture_number_) {
-            return fmt::format("sm_{} was the last to have it", row.last_architecture);
-        }
-        return std::nullopt;
+        return cuda_unsupported(row, architecture_number_);
     }
 
     std::unique_ptr<Program> compile(const KernelSource& source) override {
@@ -281,7 +270,8 @@ private:
         std::vector<WarpStamp> stamps(warps);
         stamps_->read(std::as_writable_bytes(std::span(&header, 1)));
         stamps_->read(std::as_writable_bytes(std::span(stamps)), sizeof header);
-        return evaluate_stamps(header, stamps, shape, facts_.cores, tick_ns_);
+        return evaluate_stamps(header, stamps, shape, facts_.cores, tick_ns_,
+                               schedulers_per_core(architecture_number_ / 10));
     }
 
     WitnessStamp run_witness() {

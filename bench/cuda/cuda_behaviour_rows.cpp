@@ -69,6 +69,7 @@ Row barrier_row(std::string_view id, std::string_view step, std::string_view ptx
 
 std::vector<Row> make_rows() {
     std::vector<Row> rows = {
+        body("fma.f32.body1", 1, "multiply-add in a loop of one"),
         body("fma.f32.body4", 4, "multiply-add in a loop of 4: the loop's own cost shows"),
         body("fma.f32.body16", 16, "multiply-add in a loop of 16"),
         body("fma.f32.body512", 512, "multiply-add in a loop of 512 (8 KiB of machine code)"),

@@ -112,4 +112,13 @@ std::size_t table_words(std::int64_t cache_bytes, std::int64_t memory_bytes) {
     return std::min({wanted, std::bit_floor(memory / 4), most}) / 4;
 }
 
+TableSizes cuda_tables(std::int64_t l2_bytes, std::int64_t memory_bytes) {
+    TableSizes sizes;
+    sizes.beyond_caches = table_words(l2_bytes, memory_bytes) * 4;
+    // A quarter of the second-level cache, so that it holds whatever part of it a core reaches.
+    sizes.second_level =
+        std::bit_floor(std::max<std::size_t>(static_cast<std::size_t>(l2_bytes) / 4, 256u << 10));
+    return sizes;
+}
+
 }  // namespace occupipe::bench

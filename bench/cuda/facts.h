@@ -15,4 +15,6 @@ CoreLimits core_limits(const Driver& driver, cu::Device device);
 // a quarter of the memory; a power of two.
 std::size_t table_words(std::int64_t cache_bytes, std::int64_t memory_bytes);
 
+TableSizes cuda_tables(std::int64_t l2_bytes, std::int64_t memory_bytes);
+
 }  // namespace occupipe::bench

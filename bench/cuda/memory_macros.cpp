@@ -40,6 +40,7 @@ typedef WalkOf<ulong> WideWalk;
 #define WALK_4(load, x) asm volatile("{ .reg .b32 t, u, v; " load "{%0, t, u, v}, [%0]; lop3.b32 %1, %1, t, u, 0x96; xor.b32 %1, %1, v; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
 #define LD_SHARED_V2_U32(x) WALK_2("ld.shared.v2.u32 ", x)
 #define LD_SHARED_V4_U32(x) WALK_4("ld.shared.v4.u32 ", x)
+#define TABLE_UPPER_HALF "r"((uint)((ulong)in >> 32))
 #define TABLE_WALK_1(load, x) asm volatile("{ .reg .b64 p; mov.b64 p, {%0, %1}; " load "%0, [p]; }" : "+r"(x) : TABLE_UPPER_HALF : "memory")
 #define LD_GLOBAL_CG_U32(x) TABLE_WALK_1("ld.global.cg.u32 ", x)
 #define LD_GLOBAL_NC_U32(x) TABLE_WALK_1("ld.global.nc.u32 ", x)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -33,6 +34,7 @@ struct CoreTimes {
     std::uint64_t last_start = 0;
     std::uint64_t last_stop = 0;
     WarpStamp longest;
+    std::vector<WarpStamp> warps;
 };
 
 double median(std::vector<double> values) {
@@ -49,6 +51,7 @@ std::map<std::uint32_t, CoreTimes> by_core(std::span<const WarpStamp> stamps, in
             throw DeviceError(fmt::format("CUDA: warp {} left no times: it did not run", i));
         }
         CoreTimes& core = cores[stamp.core];
+        core.warps.push_back(stamp);
         core.groups.insert(i / static_cast<std::size_t>(group_warps));
         core.first_start = std::min(core.first_start, stamp.start);
         core.last_start = std::max(core.last_start, stamp.start);
@@ -77,7 +80,72 @@ void check_residency(const std::map<std::uint32_t, CoreTimes>& cores, const Meas
         shape.concurrent_groups, expected_cores, fewest, most, cores.size()));
 }
 
+// Most warps of a core that were in the timed part at one moment.
+int warps_together(const CoreTimes& core) {
+    std::vector<std::pair<std::uint64_t, int>> changes;
+    changes.reserve(2 * core.warps.size());
+    for (const WarpStamp& warp : core.warps) {
+        changes.emplace_back(warp.start, 1);
+        changes.emplace_back(warp.stop, -1);
+    }
+    std::ranges::sort(changes);  // of one moment, those that stop come first
+    int now = 0;
+    int most = 0;
+    for (const auto& [moment, change] : changes) most = std::max(most, now += change);
+    return most;
+}
+
+// Warps on the fullest scheduler: a warp belongs to scheduler %warpid mod schedulers, as on every
+// NVIDIA GPU since Kepler that was looked at. Absent where two warps of the core say that they sit
+// in one slot: then %warpid does not number the slots.
+std::optional<int> busiest_scheduler(const CoreTimes& core, int schedulers) {
+    std::set<std::uint32_t> slots;
+    std::vector<int> warps(static_cast<std::size_t>(schedulers));
+    for (const WarpStamp& warp : core.warps) {
+        if (!slots.insert(warp.slot).second) return std::nullopt;
+        ++warps[warp.slot % warps.size()];
+    }
+    return *std::ranges::max_element(warps);
+}
+
+// The middle one, of an even number the larger: a number that some core really had.
+template <typename T>
+T middle(std::vector<T> values) {
+    std::ranges::sort(values);
+    return values[values.size() / 2];
+}
+
+void count_residency(const std::map<std::uint32_t, CoreTimes>& cores, std::optional<int> schedulers,
+                     Observation& observation) {
+    std::vector<int> together;
+    std::vector<int> busiest;
+    for (const auto& [number, core] : cores) {
+        together.push_back(warps_together(core));
+        if (!schedulers) continue;
+        if (const auto warps = busiest_scheduler(core, *schedulers)) busiest.push_back(*warps);
+    }
+    observation.counters["achieved_warps"] = middle(together);
+    if (busiest.size() == cores.size()) {
+        observation.counters["busiest_scheduler_warps"] = middle(busiest);
+    }
+}
+
 }  // namespace
+
+// CUDA C++ Programming Guide, appendix "Compute Capabilities", section "Architecture" of each:
+// "4 warp schedulers" for 7.x, 8.x, 9.0, 10.0 and 12.0.
+std::optional<int> schedulers_per_core(int major) {
+    switch (major) {
+        case 7:
+        case 8:
+        case 9:
+        case 10:
+        case 12:
+            return 4;
+        default:
+            return std::nullopt;
+    }
+}
 
 std::int64_t dynamic_shared_bytes(const CoreLimits& limits, const MeasurementShape& shape,
                                   std::int64_t static_bytes, std::int64_t needed_bytes) {
@@ -93,7 +161,8 @@ std::int64_t dynamic_shared_bytes(const CoreLimits& limits, const MeasurementSha
 }
 
 Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp> stamps,
-                            const MeasurementShape& shape, int cores, double tick_ns) {
+                            const MeasurementShape& shape, int cores, double tick_ns,
+                            std::optional<int> schedulers) {
     if (header.missed > 0) {
         throw DeviceError(fmt::format(
             "CUDA: {} of {} groups waited at the start line in vain: they were not resident "
@@ -121,6 +190,7 @@ Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp
     observation.counters["cycles_max"] = *std::ranges::max_element(cycles);
     observation.counters["start_skew_cycles"] = median(skews);
     observation.counters["cores_used"] = static_cast<double>(seen.size());
+    count_residency(seen, schedulers, observation);
     if (!clocks.empty()) observation.clock_hz = median(clocks);
     return observation;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "bench/backend.h"
@@ -27,11 +28,16 @@ struct CoreLimits {
 std::int64_t dynamic_shared_bytes(const CoreLimits& limits, const MeasurementShape& shape,
                                   std::int64_t static_bytes, std::int64_t needed_bytes);
 
+// Warp schedulers of a core by compute capability; nullopt where we know no source.
+std::optional<int> schedulers_per_core(int major);
+
 // Cycles, clock and counters from what the warps left. `stamps`: group by group, warp by warp;
-// tick_ns: step of the global timer, 0 = not known (then no clock). Throws DeviceError when a warp
-// left nothing, when groups did not start together, or when they did not lie as the shape says:
-// concurrent_groups on each of `cores` cores.
+// tick_ns: step of the global timer, 0 = not known (then no clock); schedulers: of a core, absent =
+// not known (then nothing is said about them). Throws DeviceError when a warp left nothing, when
+// groups did not start together, or when they did not lie as the shape says: concurrent_groups on
+// each of `cores` cores.
 Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp> stamps,
-                            const MeasurementShape& shape, int cores, double tick_ns);
+                            const MeasurementShape& shape, int cores, double tick_ns,
+                            std::optional<int> schedulers = std::nullopt);
 
 }  // namespace occupipe::bench

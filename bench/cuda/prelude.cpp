@@ -178,8 +178,6 @@ constexpr const char* arithmetic = R"(
 #define RSQRT_APPROX_F32(x) asm volatile("rsqrt.approx.f32 %0, %0;" : "+f"(x))
 #define RSQRT_APPROX_FTZ_F32(x) asm volatile("rsqrt.approx.ftz.f32 %0, %0;" : "+f"(x))
 
-#define EMPTY_LOOP(x) asm volatile("" : "+r"(x))
-
 // For rows that bring their own PTX.
 #define OP_F(ptx, x, a, b) asm volatile(ptx : "+f"(x) : "f"(a), "f"(b))
 #define OP_D(ptx, x, a, b) asm volatile(ptx : "+d"(x) : "d"(a), "d"(b))

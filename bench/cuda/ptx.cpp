@@ -39,7 +39,8 @@ Statement statement(std::string_view text, bool by_hand) {
         text = end == text.npos ? std::string_view{} : trimmed(text.substr(end));
     }
     result.opcode = first_word(text);
-    result.clock = text.find("%clock64") != text.npos;
+    const bool upper_half = text.find("%clock_hi") != text.npos;
+    result.clock = text.find("%clock") != text.npos && !upper_half;
     if (result.opcode.starts_with("bra")) {
         result.target = std::string(trimmed(text.substr(result.opcode.size())));
     }

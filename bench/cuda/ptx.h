@@ -8,7 +8,7 @@
 namespace occupipe::bench {
 
 // PTX instructions by opcode ("fma.rn.f32") that kernel text asked for by inline assembly, in the
-// timed part (between the two readings of %clock64).
+// timed part (between the two readings of %clock64 or %clock).
 struct PtxCount {
     std::map<std::string, int> in_loop;
     std::map<std::string, int> outside;  // timed, but not in the loop

@@ -38,7 +38,6 @@ std::vector<Receipt::Count> expectations(const KernelPlan& plan) {
         count.also = row.sass_also;
         return count;
     };
-    if (plan.first->pattern == Pattern::empty_loop) return {};
     const bool barrier = plan.first->pattern == Pattern::barrier;
     const int chains = barrier ? 1 : plan.chains;
     if (!plan.second) return {make(*plan.first, plan.unroll * chains)};
@@ -80,8 +79,8 @@ public:
         }
     }
 
-    void count_machine_code(std::string_view bytes) {
-        const Cubin cubin = read_cubin(bytes, kernel_entry);
+    void count_machine_code(std::string_view bytes, const char* entry) {
+        const Cubin cubin = read_cubin(bytes, entry);
         receipt_.registers = cubin.registers;
         receipt_.stack_bytes = cubin.stack_bytes;
         const std::vector<Instruction> code =
@@ -164,8 +163,7 @@ private:
         int others = 0;
         for (const auto& [name, number] : receipt_.others) others += number;
         // A few moves and address computations per iteration are the loop's own cost.
-        const bool empty = plan_.first->pattern == Pattern::empty_loop;
-        const int allowance = empty ? 0 : 4 + plan_.unroll * plan_.chains / 16;
+        const int allowance = 4 + plan_.unroll * plan_.chains / 16;
         if (!announced && others > allowance) {
             fault("{} instructions in the timed loop that the table does not announce", others);
         }
@@ -175,7 +173,6 @@ private:
         receipt_.counted_latency = dependences.counted_latency;
         const bool store = plan_.first->pattern == Pattern::global_store;
         if (plan_.first->order == Order::waits || store) return;  // no register to follow
-        if (plan_.first->pattern == Pattern::empty_loop) return;
         if (dependences.awaited_results < plan_.chains) {
             fault("the clock is read before the last results are there ({} of {} chains awaited)",
                   dependences.awaited_results, plan_.chains);
@@ -221,7 +218,7 @@ std::string list(const std::map<std::string, int>& counts) {
 
 Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
                      std::string_view source, std::string_view ptx, std::string_view cubin,
-                     const std::string& compiler_log) {
+                     const std::string& compiler_log, const char* entry) {
     Receipt receipt;
     receipt.subject = plan.subject();
     receipt.architecture = architecture;
@@ -242,7 +239,7 @@ Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
         receipt.faults.emplace_back(error.what());
     }
     try {
-        maker.count_machine_code(cubin);
+        maker.count_machine_code(cubin, entry);
     } catch (const InputError& error) {
         receipt.faults.emplace_back(error.what());
     }

@@ -47,10 +47,10 @@ struct Receipt {
     bool ok() const { return faults.empty(); }
 };
 
-// Never throws on bad code: what is wrong with it becomes a fault.
+// Never throws on bad code: what is wrong with it becomes a fault. `entry`: the kernel's name.
 Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
                      std::string_view source, std::string_view ptx, std::string_view cubin,
-                     const std::string& compiler_log);
+                     const std::string& compiler_log, const char* entry = kernel_entry);
 
 std::string format_receipt(const Receipt& receipt);  // for people, a dozen lines
 

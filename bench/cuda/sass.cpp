@@ -305,7 +305,8 @@ Instruction decode(InstructionWord word, std::int64_t address, int architecture)
         }
         instruction.branch_target = address + instruction_bytes + branch_offset(word, architecture);
     }
-    const bool special = operation->name == "CS2R" || operation->name == "S2R";
+    const bool special =
+        operation->name == "CS2R" || operation->name == "S2R" || operation->name == "S2UR";
     instruction.core_clock = special && bits(word, 72, 8) == core_clock_register;
     return instruction;
 }

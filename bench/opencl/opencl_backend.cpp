@@ -11,9 +11,12 @@
 #include <limits>
 #include <map>
 
+#include "bench/carry/carrier.h"
+#include "bench/opencl/build.h"
 #include "bench/opencl/facts.h"
 #include "bench/opencl/opencl_rows.h"
 #include "bench/opencl/prelude.h"
+#include "bench/opencl/receipt.h"
 #include "bench/opencl/results.h"
 #include "core/error.h"
 
@@ -27,6 +30,7 @@ namespace {
 struct ClProgram : Program {
     KernelPlan plan;
     std::size_t shared_bytes = 0;
+    void set_receipt(KernelReceipt receipt) { receipt_ = std::move(receipt); }
     std::vector<std::byte> operands;
     cl::Kernel kernel;
     cl::Buffer in;
@@ -48,14 +52,14 @@ bool no_instruction(Pattern pattern) {
     return measures_launches(pattern) || pattern == Pattern::empty_loop;
 }
 
-class OpenClBackend : public Backend {
+class OpenClBackend : public Backend, public Carrier {
 public:
     OpenClBackend(const cl::Platform& platform, cl::Device device, const std::string& id)
         : device_(std::move(device)),
           context_(device_),
           queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE),
           facts_(opencl_facts(platform, device_, id)) {
-        if (facts_.warp_size == 0) facts_.warp_size = preferred_multiple();
+        if (facts_.warp_size == 0) facts_.warp_size = preferred_multiple(context_, device_);
         if (!facts_.cpu && !facts_.limits.group_warps) {
             facts_.limits.group_warps =
                 static_cast<std::int64_t>(device_.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>()) /
@@ -63,7 +67,7 @@ public:
         }
         facts_.tables.beyond_caches =
             table_bytes(facts_, device_.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
-        fence_ = find_fence();
+        fence_ = find_fence(context_, device_);
         facts_.more["compiler_fence"] = fence_ == Fence::none ? "none" : "inline assembly";
         facts_.more["memory_walk_bytes"] = std::to_string(facts_.tables.beyond_caches);
         if (facts_.cpu) {
@@ -127,7 +131,10 @@ public:
             auto program = std::make_unique<ClProgram>();
             program->plan = source.plan;
             program->shared_bytes = source.shared_bytes;
-            program->kernel = cl::Kernel(build(text(source)), kernel_entry);
+            const std::string all = text(source);
+            const cl::Program built = build(all);
+            program->kernel = cl::Kernel(built, kernel_entry);
+            program->set_receipt(opencl_receipt(built, device_, source.plan, all, fence_));
             program->operands = source.operands;
             program->in = input(source);
             return program;
@@ -145,6 +152,26 @@ public:
             fail(error);
         }
     }
+
+    CarriedKernel carry(const KernelSource& source, const std::string& name) override {
+        const std::string text = renamed_kernel(prelude(source.plan) + source.body, name);
+        try {
+            const auto receipt = opencl_receipt(build(text), device_, source.plan, text, fence_);
+            const Row* row = walking_row(source.plan);
+            return {.files = {{".cl", text}, {".txt", receipt.text}},
+                    .counts = opencl_steps(source.plan),
+                    .in = input_buffer(source, row ? request(source.plan) : TableRequest(),
+                                       TableWords::index, facts_.cpu),
+                    .static_shared_bytes = 0};
+        } catch (const cl::Error& error) {
+            fail(error);
+        }
+    }
+    std::size_t carried_shared_bytes(const KernelSource& source, std::size_t,
+                                     const MeasurementShape& shape) const override {
+        return shared_bytes(source.shared_bytes, shape);
+    }
+    std::size_t stamp_bytes() const override { return sizeof(cl_ulong); }
 
     std::optional<double> witness_clock() override {
         if (!facts_.cpu || fence_ == Fence::none) return std::nullopt;
@@ -200,47 +227,21 @@ private:
     }
 
     cl::Program build(const std::string& text) const {
-        cl::Program program(context_, text);
-        try {
-            program.build({device_}, opencl_build_options(device_).c_str());
-        } catch (const cl::Error& error) {
-            const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
-            throw DeviceError(fmt::format("OpenCL: {}: {}\n{}", error.what(),
-                                          opencl_error_name(error.err()), log));
-        }
-        return program;
-    }
-
-    int preferred_multiple() const {
-        const cl::Kernel kernel(
-            build("__kernel void k(__global int* x) { x[get_global_id(0)] = 1; }"), "k");
-        return static_cast<int>(
-            kernel.getWorkGroupInfo<CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE>(device_));
-    }
-
-    // The first fence that this compiler accepts, tried on the device itself.
-    Fence find_fence() const {
-        for (const Fence fence : {Fence::x86, Fence::amd, Fence::nvidia}) {
-            try {
-                build(opencl_prelude(fence, 1, 1024, 1) +
-                      "__kernel void k(__global float* x, __global int* i) { float a = x[0]; "
-                      "int b = i[0]; FENCE_F32(a); FENCE_32(b); x[0] = a; i[0] = b; }");
-                return fence;
-            } catch (const DeviceError&) {
-                continue;  // not this compiler's assembly
-            }
-        }
-        return Fence::none;
+        return opencl_build(context_, device_, text);
     }
 
     cl::Buffer input(const KernelSource& source) {
         const Row* row = walking_row(source.plan);
         if (!row) return buffer_with(source.operands);
-        const TableRequest request{row->pattern, facts_.tables.of(source.plan),
-                                   static_cast<std::size_t>(line_words(source.plan)) * 4};
-        auto& table = tables_[request];
-        if (!table()) table = buffer_with(global_table(request, facts_.cpu, 1));
+        auto& table = tables_[request(source.plan)];
+        if (!table()) table = buffer_with(global_table(request(source.plan), facts_.cpu, 1));
         return table;
+    }
+
+    // Of a plan that walks through global memory.
+    TableRequest request(const KernelPlan& plan) const {
+        return {walking_row(plan)->pattern, facts_.tables.of(plan),
+                static_cast<std::size_t>(line_words(plan)) * 4};
     }
 
     // A mix with a walk has its other operands behind the table, which several kernels share.
@@ -259,8 +260,8 @@ private:
     }
 
     // Local memory per group such that exactly this many groups fit on one compute unit.
-    std::size_t shared_bytes(const ClProgram& program, const MeasurementShape& shape) const {
-        const std::size_t needed = std::max<std::size_t>(program.shared_bytes, 16);
+    std::size_t shared_bytes(std::size_t own, const MeasurementShape& shape) const {
+        const std::size_t needed = std::max<std::size_t>(own, 16);
         if (facts_.cpu) return needed;
         const std::size_t share = static_cast<std::size_t>(*facts_.limits.shared_memory_bytes) /
                                   static_cast<std::size_t>(shape.concurrent_groups) / 256 * 256;
@@ -328,7 +329,7 @@ private:
             out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, out_bytes_);
         }
         queue_.enqueueFillBuffer(out_, result_poison, 0, items * item_bytes);
-        set_arguments(program, request, shared_bytes(program, request.shape));
+        set_arguments(program, request, shared_bytes(program.shared_bytes, request.shape));
         cl::Event event;
         queue_.enqueueNDRangeKernel(program.kernel, cl::NullRange, cl::NDRange(items),
                                     cl::NDRange(local), nullptr, &event);

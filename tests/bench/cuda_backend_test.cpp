@@ -157,6 +157,11 @@ TEST_F(CudaBackendTest, ALaunchIsMeasuredByTheStampsOfEachCore) {
     EXPECT_EQ(seen.seconds, 0.25e-3);
     EXPECT_EQ(seen.counters.at("start_skew_cycles"), 1.0);
     EXPECT_EQ(seen.counters.at("cores_used"), 4.0);
+    EXPECT_EQ(seen.counters.at("achieved_warps"), 6.0);
+    EXPECT_EQ(seen.counters.at("busiest_scheduler_warps"), 2.0);  // slots 0 to 5 of 4 schedulers
+    EXPECT_THAT(program->receipt().text, HasSubstr("machine code 16 FFMA"));
+    EXPECT_THAT(program->receipt().hash, testing::StartsWith("cubin xxh128:"));
+    EXPECT_GT(program->receipt().registers.value_or(0), 8);
     EXPECT_FALSE(seen.clock_hz);  // 500 ns are too few steps of 32 ns to tell
 }
 

@@ -56,6 +56,7 @@ std::vector<WarpStamp> stamps(int cores, int groups, int group_warps) {
             stamp.stop = stamp.start + 1000 + static_cast<std::uint64_t>(warp);
             stamp.wall_start = 7000;
             stamp.wall_stop = 7500;
+            stamp.slot = static_cast<std::uint32_t>(group / cores * group_warps + warp);
             all.push_back(stamp);
         }
     }
@@ -80,6 +81,35 @@ TEST(CudaPlacement, CyclesReachFromTheFirstStartToTheLastStopOfACore) {
     EXPECT_EQ(seen.counters.at("cycles_min"), 1001);
     EXPECT_EQ(seen.counters.at("cycles_max"), 3001);
     EXPECT_EQ(seen.counters.at("start_skew_cycles"), 0);
+}
+
+TEST(CudaPlacement, WarpsAreDealtToSchedulersByTheirSlots) {
+    auto all = stamps(4, 3, 2);
+    const auto busiest = [&] { return evaluate_stamps({}, all, shape(2, 3), 4, 1, 4).counters; };
+    EXPECT_EQ(busiest().at("busiest_scheduler_warps"), 2);  // slots 0 to 5
+    for (WarpStamp& stamp : all) stamp.slot *= 4;           // all on one scheduler
+    EXPECT_EQ(busiest().at("busiest_scheduler_warps"), 6);
+    for (WarpStamp& stamp : all) stamp.slot = stamp.core == 2 ? stamp.slot : stamp.slot / 4;
+    EXPECT_EQ(busiest().at("busiest_scheduler_warps"), 2);  // core 2 is the exception
+    all[0].slot = all[8].slot;  // two warps of core 0 in one slot: the numbers are no slots
+    EXPECT_FALSE(busiest().contains("busiest_scheduler_warps"));
+}
+
+TEST(CudaPlacement, WithoutANumberOfSchedulersNothingIsSaidOfThem) {
+    const Observation seen = evaluate_stamps({}, stamps(4, 2, 2), shape(2, 2), 4, 1);
+    EXPECT_FALSE(seen.counters.contains("busiest_scheduler_warps"));
+    EXPECT_EQ(schedulers_per_core(9), 4);
+    EXPECT_EQ(schedulers_per_core(13), std::nullopt);
+}
+
+TEST(CudaPlacement, AchievedResidencyIsTheMostWarpsAtOneMoment) {
+    auto all = stamps(4, 2, 2);
+    EXPECT_EQ(evaluate_stamps({}, all, shape(2, 2), 4, 1).counters.at("achieved_warps"), 4);
+    for (std::size_t i = 8; i < all.size(); ++i) {  // each core's second group comes later
+        all[i].start += 1001;
+        all[i].stop += 1001;
+    }
+    EXPECT_EQ(evaluate_stamps({}, all, shape(2, 2), 4, 1).counters.at("achieved_warps"), 2);
 }
 
 TEST(CudaPlacement, TheClockNeedsAnIntervalOfManyTicks) {

@@ -90,7 +90,7 @@ void run_kernel(unsigned grid, unsigned block, void** arguments) {
             WarpStamp& stamp = warps[group * group_warps + w];
             stamp.core = 7 + group % cores;
             if (fault("placement") && group == 0) stamp.core = 8;
-            stamp.slot = w;
+            stamp.slot = group / cores * group_warps + w;
             stamp.start = 1000 * stamp.core + w;
             stamp.stop = stamp.start + 100 * static_cast<std::uint64_t>(iterations);
             stamp.wall_start = 5000;

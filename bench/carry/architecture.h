@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// NVIDIA GPUs by architecture, for measuring plans and kernels without one at hand.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/backend.h"
+#include "bench/cuda/placement.h"
+
+namespace occupipe::bench {
+
+struct ArchitectureFacts {
+    int number = 0;          // 75
+    const char* generation;  // "Turing"
+    const char* example;     // the GPU whose cores, caches and clock stand here
+    int cores = 0;
+    std::int64_t l2_bytes = 0;
+    double boost_clock_hz = 0;  // published; 0: not published
+    CoreLimits limits;
+};
+
+// "sm_75"; nullptr where we have no facts.
+const ArchitectureFacts* find_architecture(const std::string& name);
+std::string known_architectures();  // "sm_70, sm_75, …"
+
+// A device that is not there: it plans and carries kernels (Carrier), and refuses to launch.
+// `cores`: instead of the example's. Throws InputError when the architecture is not known.
+std::unique_ptr<Backend> open_architecture(const std::string& name, std::optional<int> cores,
+                                           std::optional<double> clock_hz);
+
+// Why GPUs of this architecture (90 = sm_90) cannot measure the row; nullopt when they can.
+std::optional<std::string> cuda_unsupported(const Row& row, int architecture);
+
+}  // namespace occupipe::bench

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Kernels for somebody else to run: what a backend can say of them without running anything.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "bench/kernel_source.h"
+#include "core/measurement.h"
+
+namespace occupipe::bench {
+
+struct CarriedBuffer {
+    std::size_t bytes = 0;
+    std::string contents;  // docs/carry.md
+};
+
+struct CarriedKernel {
+    std::map<std::string, std::string> files;  // what there is of it, by file name extension
+    // Instructions per warp and iteration of the timed loop, by opcode.
+    std::map<std::string, std::int64_t> counts;
+    CarriedBuffer in;
+    std::size_t static_shared_bytes = 0;
+};
+
+class Carrier {
+public:
+    virtual ~Carrier() = default;
+    // The kernel as a function `name`. Throws DeviceError with the compiler's words, or when its
+    // receipt has a fault.
+    virtual CarriedKernel carry(const KernelSource& source, const std::string& name) = 0;
+    // Dynamic shared memory per group. Throws DeviceError when the shape does not fit.
+    virtual std::size_t carried_shared_bytes(const KernelSource& source, std::size_t static_bytes,
+                                             const MeasurementShape& shape) const = 0;
+    // Bytes that one warp leaves in `stamps`.
+    virtual std::size_t stamp_bytes() const = 0;
+};
+
+// "hex@0:0000803f…"
+std::string hex_contents(const std::vector<std::byte>& bytes, std::size_t offset);
+
+// How the words of a table point to each other (docs/carry.md).
+enum class TableWords { index, address32, address64 };
+
+// The buffer `in` of a kernel: its operands, or the table that it walks.
+CarriedBuffer input_buffer(const KernelSource& source, const TableRequest& request,
+                           TableWords words, bool random_order);
+
+}  // namespace occupipe::bench

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "bench/carry/cuda_kernel.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include "bench/cuda/compile.h"
+#include "bench/cuda/prelude.h"
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+// In place of the prelude's own: what needs nothing but clock, barrier and the special registers.
+constexpr const char* plain_timing = R"(
+#undef KERNEL
+#define KERNEL(TYPE) extern "C" __global__ void occupipe_kernel(const TYPE* __restrict__ operands, TYPE* __restrict__ out, uint* __restrict__ stamps, int all_iterations, uint start)
+
+__device__ __forceinline__ uint clock_now()
+{
+    uint value;
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(value) :: "memory");
+    return value;
+}
+
+__device__ __forceinline__ void leave_times(uint* stamps, uint start, uint stop)
+{
+    if (LANE != 0) return;
+    uint* stamp = stamps + WARP * 4;
+    stamp[0] = start;
+    stamp[1] = stop;
+    stamp[2] = core_number();
+    stamp[3] = warp_slot();
+}
+
+#undef TIMED_BEGIN
+#define TIMED_BEGIN                                                                          \
+    uint clock_start = 0, clock_stop = 0;                                                    \
+    asm volatile(".reg .pred go; setp.ne.u32 go, %0, 0x7fffffff;" :: "r"(all_iterations));   \
+    _Pragma("unroll 1") for (int pass = 0; pass < 2; ++pass) {                               \
+        const int iterations = pass == 0 ? min(all_iterations, WARM_ITERATIONS) : all_iterations; \
+        __syncthreads();                                                                     \
+        clock_start = clock_now();
+
+#undef TIMED_END
+#define TIMED_END(results)                                                                   \
+        need_result(results);                                                                \
+        clock_stop = clock_now();                                                            \
+    }                                                                                        \
+    leave_times(stamps, clock_start, clock_stop);
+)";
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+}
+
+// Of the module's own arrays; the dynamic one is declared `.extern`.
+std::size_t static_shared_bytes(const std::string& ptx) {
+    std::size_t bytes = 0;
+    std::istringstream in(ptx);
+    for (std::string line; std::getline(in, line);) {
+        const auto begin = line.find_first_not_of(" \t");
+        const auto bracket = line.find('[');
+        if (begin == line.npos || bracket == line.npos) continue;
+        if (line.compare(begin, 8, ".shared ") != 0) continue;
+        bytes += std::strtoull(line.c_str() + bracket + 1, nullptr, 10);
+    }
+    return bytes;
+}
+
+}  // namespace
+
+CarriedKernel carry_cuda(const KernelSource& source, const std::string& architecture,
+                         const TableSizes& tables, const std::string& name) {
+    std::string text = cuda_prelude(tables.of(source.plan) / 4, walked_words(source.plan),
+                                    source.plan.second != nullptr) +
+                       plain_timing + source.body;
+    // Whatever is visible outside of its module carries the kernel's name.
+    replace_all(text, kernel_entry, name);
+    replace_all(text, "constant_ring", name + "_ring");
+    const CompiledKernel compiled = compile_text(source.plan, text, architecture, name.c_str());
+    if (!compiled.receipt.ok()) throw DeviceError(format_receipt(compiled.receipt));
+    CarriedKernel carried;
+    carried.files = {{".cu", compiled.source},
+                     {".ptx", compiled.ptx},
+                     {".cubin", compiled.cubin},
+                     {".txt", format_receipt(compiled.receipt)}};
+    for (const Receipt::Count& count : compiled.receipt.counts) {
+        carried.counts[count.ptx_opcode] += count.expected;
+        if (!count.sass.empty()) carried.counts[count.sass.front()] += count.sass_expected;
+    }
+    carried.static_shared_bytes = static_shared_bytes(compiled.ptx);
+    const Row* row = walking_row(source.plan);
+    TableRequest request;
+    if (row) {
+        request = {row->pattern, tables.of(source.plan),
+                   static_cast<std::size_t>(walked_words(source.plan)) * 4, row->access_words};
+    }
+    const TableWords words =
+        row && row->access_words > 1 ? TableWords::address64 : TableWords::address32;
+    carried.in = input_buffer(source, request, words, false);
+    return carried;
+}
+
+}  // namespace occupipe::bench

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// CUDA kernels for other programs to run, cycle-level simulators among them.
+#pragma once
+
+#include <string>
+
+#include "bench/carry/carrier.h"
+
+namespace occupipe::bench {
+
+// Per warp: first and last reading of %clock, %smid, %warpid, 32 bits each.
+inline constexpr std::size_t carried_stamp_bytes = 16;
+
+// Source (.cu), PTX, machine code (.cubin) and receipt (.txt) of the kernel as a function `name`.
+// Unlike the kernel that this program launches itself, it has no start line, uses no global timer
+// and no atomic, and reads the 32-bit %clock.
+CarriedKernel carry_cuda(const KernelSource& source, const std::string& architecture,
+                         const TableSizes& tables, const std::string& name);
+
+}  // namespace occupipe::bench

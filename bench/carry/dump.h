@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Writes a sweep as kernels and a table of launches, for somebody else to run (docs/carry.md).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/backend.h"
+#include "bench/sweep.h"
+#include "core/files.h"
+
+namespace occupipe::bench {
+
+struct DumpOptions {
+    std::filesystem::path folder;
+    Overwrite overwrite = Overwrite::no;
+    int repetitions = 1;
+    std::function<void(std::size_t done, std::size_t total)> progress;  // kernels; may be empty
+};
+
+struct DumpResult {
+    std::size_t kernels = 0;
+    std::size_t launches = 0;             // repetitions counted
+    std::vector<SkippedSubject> skipped;  // kernels refused, shapes that do not fit
+};
+
+// Throws InputError when the backend cannot say what it would run, when the folder has launches
+// already, or when nothing can be dumped.
+DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOptions& options);
+
+}  // namespace occupipe::bench

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "bench/point_counters.h"
+
+namespace occupipe::bench {
+
+std::map<std::string, double> point_counters(const PlannedPoint& point, int cores) {
+    const MeasurementShape& shape = point.shape;
+    std::map<std::string, double> counters = {
+        {"group_warps", shape.group_warps}, {"concurrent_groups", shape.concurrent_groups},
+        {"warps", shape.warps()},           {"chains", shape.chains},
+        {"unroll", point.plan.unroll},      {"depth", static_cast<double>(shape.depth)}};
+    if (point.plan.second) {
+        counters["beta"] = point.plan.beta;
+    } else {
+        const Row& row = *point.plan.first;
+        if (row.order == Order::none) counters["dependent"] = 0;
+        for (const RowCounter& counter : row.counters) {
+            if (counter.name.empty()) continue;
+            const double times = counter.per_warp ? shape.warps() : 1;
+            counters[std::string(counter.name)] = counter.value * times;
+        }
+    }
+    const auto depth = static_cast<double>(shape.depth);
+    switch (point.plan.first->pattern) {
+        case Pattern::empty_loop:
+            counters["loop_iterations"] = depth;
+            break;
+        case Pattern::launch:
+            counters["launches"] = depth;
+            break;
+        case Pattern::awaited_launch:
+            counters["awaited_launches"] = depth;
+            break;
+        case Pattern::launch_groups:
+            counters["launch_groups"] = depth * shape.concurrent_groups * cores;
+            break;
+        default:
+            break;
+    }
+    if (point.plan.working_set_bytes > 0) {
+        counters["working_set_bytes"] = static_cast<double>(point.plan.working_set_bytes);
+    }
+    return counters;
+}
+
+}  // namespace occupipe::bench

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "bench/sweep.h"
+
+namespace occupipe::bench {
+
+// The counters of a point that are known before it is measured: its shape, and what the fitter
+// wants to know of its instruction (docs/file-formats.md). `cores`: of the
+// device.
+std::map<std::string, double> point_counters(const PlannedPoint& point, int cores);
+
+}  // namespace occupipe::bench

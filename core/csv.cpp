@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "core/csv.h"
+
+#include <fmt/format.h>
+
+#include "core/document.h"
+
+namespace occupipe {
+namespace {
+
+class Reader {
+public:
+    Reader(const std::string& text, const std::string& file_name)
+        : text_(text), file_name_(file_name) {}
+
+    std::vector<CsvRecord> read() {
+        std::vector<CsvRecord> records;
+        while (at_ < text_.size()) {
+            CsvRecord one = record();
+            if (one.fields.size() == 1 && one.fields.front().empty()) {
+                fail(one.line, "is empty");
+            }
+            if (!records.empty() && one.fields.size() != records.front().fields.size()) {
+                fail(one.line, fmt::format("has {} fields, the header {}", one.fields.size(),
+                                           records.front().fields.size()));
+            }
+            records.push_back(std::move(one));
+        }
+        return records;
+    }
+
+private:
+    [[noreturn]] void fail(int line, const std::string& reason) const {
+        throw InputError(file_name_, {line, 0}, "", reason);
+    }
+
+    CsvRecord record() {
+        CsvRecord one{line_, {}};
+        for (;;) {
+            one.fields.push_back(at_ < text_.size() && text_[at_] == '"' ? quoted() : plain());
+            if (at_ == text_.size()) return one;
+            const char end = text_[at_++];
+            if (end == ',') continue;
+            if (end == '\r' && at_ < text_.size() && text_[at_] == '\n') ++at_;
+            ++line_;
+            return one;
+        }
+    }
+
+    std::string plain() {
+        const std::size_t end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
+        std::string field = text_.substr(at_, end - at_);
+        if (field.find('"') != std::string::npos) {
+            fail(line_, "a quote stands inside a field that does not begin with one");
+        }
+        at_ = end;
+        return field;
+    }
+
+    std::string quoted() {
+        const int begin = line_;
+        std::string field;
+        for (++at_; at_ < text_.size(); ++at_) {
+            if (text_[at_] == '"') {
+                if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') {
+                    ++at_;
+                    if (at_ < text_.size() &&
+                        std::string_view(",\r\n").find(text_[at_]) == std::string_view::npos) {
+                        fail(line_, "something stands behind a closing quote");
+                    }
+                    return field;
+                }
+                ++at_;
+            }
+            line_ += text_[at_] == '\n';
+            field += text_[at_];
+        }
+        fail(begin, "a quote is not closed");
+    }
+
+    const std::string& text_;
+    const std::string& file_name_;
+    std::size_t at_ = 0;
+    int line_ = 1;
+};
+
+}  // namespace
+
+std::vector<CsvRecord> parse_csv(const std::string& text, const std::string& file_name) {
+    require_text(text, file_name);
+    return Reader(text, file_name).read();
+}
+
+std::string csv_text(std::string_view field) {
+    if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
+    std::string quoted = "\"";
+    for (const char c : field) {
+        if (c == '"') quoted += '"';
+        quoted += c;
+    }
+    return quoted + '"';
+}
+
+}  // namespace occupipe

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Comma-separated values as RFC 4180 has them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace occupipe {
+
+struct CsvRecord {
+    int line = 0;  // where it begins, from 1
+    std::vector<std::string> fields;
+};
+
+// The first record is the header; every other one has as many fields. Lines end in LF or CR LF; an
+// empty line is refused. Throws InputError naming file and line.
+std::vector<CsvRecord> parse_csv(const std::string& text, const std::string& file_name);
+
+// In quotes where it needs them.
+std::string csv_text(std::string_view field);
+
+}  // namespace occupipe

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Every row's kernel can be carried, and holds then what it holds here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/carry/architecture.h"
+#include "bench/carry/carrier.h"
+#include "bench/carry/kernel_name.h"
+#include "bench/cuda/nvrtc.h"
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+class CarriedRows : public testing::TestWithParam<const char*> {};
+
+TEST_P(CarriedRows, EveryRowIsPlainAndHasItsReceipt) {
+    try {
+        nvrtc();
+    } catch (const DeviceError&) {
+        GTEST_SKIP() << "NVRTC is not installed: no CUDA kernel can be compiled";
+    }
+    const auto backend = open_architecture(GetParam(), {}, {});
+    int carried = 0;
+    for (const Row& row : instruction_table()) {
+        if (backend->unsupported(row) || measures_launches(row.pattern)) continue;
+        // Between two readings of %clock the compiler dissolves it: the dump says that it is
+        // refused.
+        if (row.pattern == Pattern::empty_loop) continue;
+        const KernelPlan plan{
+            .first = &row, .chains = 1, .unroll = default_unroll(row, nullptr, 0, 1, false)};
+        try {
+            const std::string name = kernel_name(plan);
+            const CarriedKernel kernel =
+                dynamic_cast<Carrier&>(*backend).carry(kernel_source(plan), name);
+            const std::string& ptx = kernel.files.at(".ptx");
+            EXPECT_THAT(ptx, testing::HasSubstr(".entry " + name + "(")) << row.id;
+            for (const char* missing : {"globaltimer", "%clock64", ".func", "cluster("}) {
+                EXPECT_EQ(ptx.find(missing), ptx.npos) << row.id << ": " << missing;
+            }
+            EXPECT_FALSE(kernel.counts.empty()) << row.id;
+            ++carried;
+        } catch (const DeviceError& error) {
+            ADD_FAILURE() << row.id << ": " << error.what();
+        }
+    }
+    EXPECT_GT(carried, 80);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, CarriedRows, testing::Values("sm_90"));
+
+}  // namespace
+}  // namespace occupipe::bench

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// How often a point is repeated, and what is said of its repetitions.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bench/harness.h"
+#include "bench/point_rows.h"
+#include "bench/stopping.h"
+#include "core/files.h"
+#include "fake_backend.h"
+#include "temporary_folder.h"
+
+namespace occupipe::bench {
+namespace {
+
+using testing::FakeBackend;
+using testing::TemporaryFolder;
+using Json = nlohmann::json;
+
+TEST(Stopping, TheStandardErrorIsThatOfTheMean) {
+    const std::vector<double> values = {9, 11, 9, 11};  // mean 10, deviation sqrt(4/3)
+    EXPECT_NEAR(relative_standard_error(values).value(), std::sqrt(4.0 / 3.0 / 4.0) / 10, 1e-15);
+    EXPECT_FALSE(relative_standard_error(std::vector<double>{3}));
+    EXPECT_FALSE(relative_standard_error(std::vector<double>{-1, 1}));
+}
+
+TEST(Stopping, QuartilesLieBetweenNeighbours) {
+    const std::vector<double> values = {4, 1, 3, 2};
+    EXPECT_DOUBLE_EQ(quantile(values, 0.25), 1.75);
+    EXPECT_DOUBLE_EQ(quantile(values, 0.5), 2.5);
+    EXPECT_DOUBLE_EQ(quantile(values, 1), 4);
+}
+
+TEST(Stopping, AsksForTheLeastThenForTheTargetThenForTheBudget) {
+    const StoppingRule rule{.least = 3, .most = 5, .relative_error = 0.01, .seconds = 1};
+    const std::vector<double> calm = {1, 1, 1, 1, 1};
+    const std::vector<double> wild = {1, 2, 1, 2, 1};
+    const auto first = [](const std::vector<double>& all, std::size_t n) {
+        return std::span<const double>(all).first(n);
+    };
+    EXPECT_TRUE(repeat(rule, first(calm, 2), 100));  // the least is not for sale
+    EXPECT_FALSE(repeat(rule, first(calm, 3), 0));
+    EXPECT_TRUE(repeat(rule, first(wild, 4), 0.5));
+    EXPECT_FALSE(repeat(rule, first(wild, 4), 1.5));
+    EXPECT_FALSE(repeat(rule, first(wild, 5), 0));
+}
+
+Json rows_of(const std::filesystem::path& file) {
+    return Json::parse(read_text_file(file)).at("benchmarks");
+}
+
+// Cycles of the launches in turn; the whole file's rows.
+Json measured(std::vector<double> cycles, const StoppingRule& rule) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    backend.facts_.model = true;  // no warm-up launch
+    std::size_t launch = 0;
+    backend.answer = [&](const LaunchRequest&) {
+        return Observation{.seconds = 1e-6,
+                           .cycles = cycles[launch++ % cycles.size()],
+                           .clock_hz = {},
+                           .counters = {}};
+    };
+    auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true});
+    sweep.points.resize(1);
+    run_sweep(backend, sweep, {.output = folder.path / "m.json", .stopping = rule});
+    return rows_of(folder.path / "m.json");
+}
+
+TEST(Stopping, ACalmPointEndsWithTheLeastAndSaysSo) {
+    const Json rows = measured({100}, {.least = 4, .most = 9});
+    ASSERT_EQ(rows.size(), 5u);
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_EQ(rows[i].at("target_met"), 1.0);
+        EXPECT_EQ(rows[i].at("relative_standard_error"), 0.0);
+        EXPECT_EQ(rows[i].at("repetitions"), 4);
+        EXPECT_EQ(rows[i].at("repetition_index"), i);
+    }
+}
+
+TEST(Stopping, AnUnquietPointIsRepeatedUntilTheBudgetIsSpentAndKeepsItsOutliers) {
+    const Json rows = measured({100, 100, 100, 900}, {.least = 4, .most = 8});
+    ASSERT_EQ(rows.size(), 9u);
+    int outliers = 0;
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_EQ(rows[i].at("target_met"), 0.0);
+        outliers += rows[i].at("cycles") == 900.0;
+    }
+    EXPECT_EQ(outliers, 2);
+}
+
+TEST(Stopping, MoreRepetitionsReachTheTarget) {
+    // Standard error over mean: 1.8 % after the least, below 1 % after ten.
+    const Json rows = measured({103, 97}, {.least = 4, .most = 40});
+    const auto repetitions = rows.size() - 1;
+    EXPECT_EQ(rows[0].at("target_met"), 1.0);
+    EXPECT_GT(repetitions, 4u);
+    EXPECT_LT(repetitions, 40u);
+    EXPECT_LE(rows[0].at("relative_standard_error").get<double>(), 0.01);
+}
+
+TEST(Stopping, TimeEndsAPointThatDoesNotCalmDown) {
+    const Json rows = measured({100, 900}, {.least = 2, .most = 30, .seconds = 0});
+    EXPECT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0].at("target_met"), 0.0);
+}
+
+TEST(PointRows, TheAggregateHoldsMedianAndQuartiles) {
+    const Json rows = measured({10, 50, 20, 40}, {.least = 4, .most = 4});
+    const Json& all = rows.back();
+    EXPECT_EQ(all.at("run_type"), "aggregate");
+    EXPECT_EQ(all.at("aggregate_name"), "median");
+    EXPECT_EQ(all.at("cycles"), 30.0);
+    EXPECT_EQ(all.at("cycles_q1"), 17.5);
+    EXPECT_EQ(all.at("cycles_q3"), 42.5);
+    EXPECT_FALSE(all.contains("repetition_index"));
+}
+
+TEST(PointRows, AFailedPointStaysAsItIs) {
+    const std::string failed = R"([{"name":"a","error_occurred":true,"error_message":"no"}])";
+    EXPECT_EQ(with_statistics(failed, {}), failed);
+}
+
+TEST(Receipts, ComeOncePerKernelAndARefusalIsOne) {
+    struct Refusing : FakeBackend {
+        std::unique_ptr<Program> compile(const KernelSource& source) override {
+            if (source.plan.chains == 2) {
+                ++refusals;
+                throw DeviceError("fake: folded");
+            }
+            struct WithReceipt : Program {
+                WithReceipt() { receipt_ = {.text = "all there\n", .hash = "h", .registers = 8}; }
+            };
+            return std::make_unique<WithReceipt>();
+        }
+        int refusals = 0;
+    };
+    const TemporaryFolder folder;
+    Refusing backend;
+    std::map<std::string, int> seen;
+    run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}}),
+              {.output = folder.path / "m.json",
+               .receipt = [&](const KernelPlan& plan, const std::string& text) {
+                   ++seen[std::to_string(plan.chains) + text];
+               }});
+    EXPECT_EQ(seen["1all there\n"], 1);
+    EXPECT_EQ(seen["2fma.f32\n  REFUSED: fake: folded\n"], 1);
+    for (const auto& [text, times] : seen) EXPECT_EQ(times, 1) << text;
+    EXPECT_EQ(backend.refusals, 1);  // not tried again at every point
+    for (const Json& row : rows_of(folder.path / "m.json")) {
+        if (row.contains("error_occurred") || row.at("run_type") == "aggregate") continue;
+        EXPECT_EQ(row.at("label"), "h");
+        EXPECT_EQ(row.at("registers"), 8.0);
+    }
+}
+
+}  // namespace
+}  // namespace occupipe::bench

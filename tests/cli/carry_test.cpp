@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Kernels dumped, run by somebody who knows nothing but the table, and taken back.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "core/files.h"
+#include "run_program.h"
+
+namespace occupipe::cli::testing {
+namespace {
+
+class Carry : public ::testing::Test {
+protected:
+    Carry() {
+        std::string name =
+            (std::filesystem::temp_directory_path() / "occupipe-carry-XXXXXX").string();
+        if (mkdtemp(name.data())) folder = name;
+    }
+    ~Carry() override { std::filesystem::remove_all(folder); }
+
+    std::string path(const std::string& name) const { return (folder / name).string(); }
+
+    // false where there is no compiler for CUDA text
+    bool dump(const std::string& instructions) const {
+        const auto run = run_program({"measure", "--device", "cuda", "--arch", "sm_75", "--quick",
+                                      "--instructions", instructions, "--dump", path("d")});
+        return run.exit_code == 0;
+    }
+    ProgramRun import() const {
+        return run_program({"measure", "--import", path("d/launches.csv"), "-o", path("m.json")});
+    }
+
+    std::filesystem::path folder;
+};
+
+double number_after(const std::string& text, const std::string& key) {
+    const auto at = text.find(key);
+    return at == text.npos ? std::nan("") : std::atof(text.c_str() + at + key.size());
+}
+
+// The boat hull: K·max(Λ, ω·λ) and what a launch costs. One row is one line and ends in a comma.
+void run_everything(const std::string& file, double lambda, double latency) {
+    std::istringstream in(read_text_file(file));
+    std::string text;
+    std::string line;
+    std::getline(in, line);
+    text = line + "\n";
+    while (std::getline(in, line)) {
+        const double warps = number_after(line, ";warps=");
+        const double depth = number_after(line, "/depth:");
+        const double cycles = 60 + depth * std::max(latency, warps * lambda);
+        text += line + std::to_string(cycles) + "\n";
+    }
+    write_text_file(file, text, Overwrite::yes);
+}
+
+TEST_F(Carry, ARunnerThatKnowsTheHullGivesItsTwoNumbersBack) {
+    if (!dump("fma.f32")) GTEST_SKIP() << "NVRTC is not installed: nothing can be dumped";
+    run_everything(path("d/launches.csv"), 0.5, 6);
+    const auto imported = import();
+    ASSERT_EQ(imported.exit_code, 0) << imported.err;
+    EXPECT_EQ(run_program({"check", path("m.json")}).exit_code, 0);
+    const MeasurementFile file = read_measurements(path("m.json"));
+    EXPECT_NE(file.context.at("origin").find("run by another program"), std::string::npos);
+    EXPECT_EQ(file.context.at("compute_capability"), "7.5");
+    const auto fitted = run_program({"fit", path("m.json"), "-o", path("p.yaml")});
+    ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+    const GpuProfile profile = read_profile(path("p.yaml"));
+    const InstructionTiming* timing = profile.find_instruction("fma.f32");
+    ASSERT_NE(timing, nullptr);
+    EXPECT_NEAR(timing->cpi.value, 0.5, 0.005);
+    EXPECT_NEAR(timing->latency.value, 6, 0.06);
+}
+
+TEST_F(Carry, BadTimesAreRefusedAndNoFileIsWritten) {
+    if (!dump("fma.f32")) GTEST_SKIP() << "NVRTC is not installed: nothing can be dumped";
+    const auto empty = import();
+    EXPECT_EQ(empty.exit_code, 2);
+    EXPECT_NE(empty.err.find("launches.csv:2: cycles: is not filled in"), std::string::npos)
+        << empty.err;
+    run_everything(path("d/launches.csv"), -1, -1000);
+    const auto negative = import();
+    EXPECT_EQ(negative.exit_code, 2);
+    EXPECT_FALSE(std::filesystem::exists(path("m.json")));
+}
+
+TEST_F(Carry, AMissingLaunchIsNoticed) {
+    if (!dump("fma.f32")) GTEST_SKIP() << "NVRTC is not installed: nothing can be dumped";
+    run_everything(path("d/launches.csv"), 0.5, 6);
+    std::string text = read_text_file(path("d/launches.csv"));
+    text.erase(text.rfind('\n', text.size() - 2) + 1);
+    write_text_file(path("d/launches.csv"), text, Overwrite::yes);
+    const auto run = import();
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_NE(run.err.find("launches are here, the dump has"), std::string::npos) << run.err;
+    EXPECT_EQ(run_program({"measure", "--import", path("d/launches.csv"), "--partial", "-o",
+                           path("m.json")})
+                  .exit_code,
+              0);
+}
+
+TEST_F(Carry, OptionsThatDoNotGoTogetherAreBadInput) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"measure", "--arch", "sm_75", "-o", path("m.json")},
+          {"measure", "--device", "cuda", "--arch", "sm_1", "--dump", path("d")},
+          {"measure", "--device", "model:profiles/nvidia-gtx-1060.yaml", "--dump", path("d")},
+          {"measure", "--partial", "-o", path("m.json")},
+          {"measure", "--import", path("nowhere.csv"), "-o", path("m.json")}}) {
+        EXPECT_EQ(run_program(words).exit_code, 2);
+    }
+}
+
+}  // namespace
+}  // namespace occupipe::cli::testing
