@@ -81,20 +81,23 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
     for (int size = row.group_warps; size <= group_warps; size *= 2) {
         for (int count = 1; count <= groups && static_cast<std::int64_t>(size) * count <= warps;
              ++count) {
-            // quick: every warp count once up to 8, then every fourth, each with its smallest
-            // group; barriers need the group sizes, so these keep all of their ends
+            // Every warp count up to the ridge of all instructions known to us, then every fourth,
+            // each with its smallest group; in full also the corners of group size x groups.
+            // Barriers need the group sizes: quick keeps their corners, full has them all.
             const std::int64_t w = static_cast<std::int64_t>(size) * count;
-            const bool end = count == 1 || (count + 1) * size > warps;
-            const bool wanted = row.pattern == Pattern::barrier
-                                    ? end || (count & (count - 1)) == 0
-                                    : (w <= 8 || w % 4 == 0) && warp_counts.insert(w).second;
-            if (!quick || wanted) shapes.push_back({size, count, 1});
+            const bool corner =
+                count == 1 || (count + 1) * size > warps || (count & (count - 1)) == 0;
+            const bool dense = w <= (quick ? 8 : 16) || w % 4 == 0;
+            const bool first = dense && warp_counts.insert(w).second;
+            const bool wanted =
+                row.pattern == Pattern::barrier ? corner || !quick : first || (corner && !quick);
+            if (wanted) shapes.push_back({size, count, 1});
         }
     }
     if (!quick && row.pattern == Pattern::chain) {
         for (const int chains : {2, 3, 4, 6, 8}) {
             if (chains > row.most_chains) break;
-            for (int size = row.group_warps; size <= group_warps; size *= 2) {
+            for (int size = row.group_warps; size <= group_warps; size *= 4) {
                 shapes.push_back({size, 1, chains});
             }
         }
@@ -279,7 +282,9 @@ std::vector<std::string> split_patterns(const std::string& text) {
 SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
     SweepPlan sweep;
     const DeviceFacts& facts = backend.facts();
-    sweep.repetitions = request.quick ? 5 : 9;
+    // A GPU's own clock scatters little; the stopping rule asks for more where it does.
+    const bool gpu = !facts.cpu && !facts.model;
+    sweep.repetitions = request.quick ? (gpu ? 3 : 5) : (gpu ? 5 : 9);
     for (const Row& row : backend.rows()) {
         if (!wanted(request, row.id)) continue;
         if (const auto reason = backend.unsupported(row)) {

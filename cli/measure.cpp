@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -101,6 +102,12 @@ void print_plan(const bench::Backend& backend, const Arguments& arguments) {
         fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
     }
     fmt::print(stderr, "{} points, {} repetitions each\n", sweep.points.size(), sweep.repetitions);
+    if (backend.facts().cpu || backend.facts().model) return;
+    // Launch, start line, transfers and the look at the clock; the run itself shows what is left.
+    constexpr double assumed_seconds = 2e-3;
+    const double repetitions = static_cast<double>(sweep.points.size()) * sweep.repetitions;
+    fmt::print(stderr, "at an assumed {:.0f} ms each: {:.0f} minutes\n", assumed_seconds * 1e3,
+               std::ceil(repetitions * assumed_seconds / 60));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ PART.json; one that was cut short leaves PART.json.partial, from which the next 
   float    32-bit floating point, every shape
   special  approximate functions, and mixes of two instructions
   memory   loads and barriers, every shape
+  matrix   matrix units of a warp and of four, every shape
   integer  integers and logic, every shape
   double   64-bit floating point, every shape
 
@@ -45,23 +46,24 @@ while (($# > 0)); do
             shift ;;
         --dry-run) dry_run=yes ;;
         -h | --help) usage; exit 0 ;;
-        quick | float | special | memory | integer | double) parts+=("$1") ;;
+        quick | float | special | memory | matrix | integer | double) parts+=("$1") ;;
         *) usage >&2; exit 2 ;;
     esac
     shift
 done
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
-((${#parts[@]} > 0)) || parts=(quick float special memory integer double)
+((${#parts[@]} > 0)) || parts=(quick float special memory matrix integer double)
 
 # The names of a part's instructions and mixes, with commas between; nothing where the device has none.
 instructions_of() {
-    local part=$1 memory='^(ld|st|atom|red|bar)\.' special='\.approx\.' kept
+    local part=$1 memory='^(ld|st|atom|red|bar|barrier|fence|cp|launch)(\.|$)' special='\.approx\.' matrix='^w?g?mma\.' kept
     case $part in
         memory) kept=$(grep -E "$memory" <<< "$instructions") ;;
         special) kept=$(grep -E "$special" <<< "$instructions"; printf 'mix(*\n') ;;
-        float) kept=$(grep -v -E "$memory|$special" <<< "$instructions" | grep '\.f32$') ;;
-        double) kept=$(grep -v -E "$memory|$special" <<< "$instructions" | grep '\.f64$') ;;
-        integer) kept=$(grep -v -E "$memory|$special|\.f(32|64)$" <<< "$instructions") ;;
+        float) kept=$(grep -v -E "$memory|$matrix|$special" <<< "$instructions" | grep '\.f32$') ;;
+        double) kept=$(grep -v -E "$memory|$matrix|$special" <<< "$instructions" | grep '\.f64$') ;;
+        matrix) kept=$(grep -E "$matrix" <<< "$instructions") ;;
+        integer) kept=$(grep -v -E "$memory|$matrix|$special|\.f(32|64)$" <<< "$instructions") ;;
     esac || true
     paste -s -d , <<< "$kept"
 }
