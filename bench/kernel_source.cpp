@@ -39,8 +39,7 @@ struct Names {
     char variable;
     std::string_view suffix;
 };
-constexpr Names first_names{'x', ""};
-constexpr Names second_names{'y', "2"};
+constexpr Names first_names{'x', ""}, second_names{'y', "2"};
 
 // The step with $ and # filled in, and the operands `a` and `b` renamed outside of string literals.
 std::string step_text(const Row& row, const Names& names, int chain, int number) {

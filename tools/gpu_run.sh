@@ -14,7 +14,7 @@ PART.json; one that was cut short leaves PART.json.partial, from which the next 
   quick    everything the device can do, at few shapes: all of λ and Λ, coarsely
   float    32-bit floating point, every shape
   special  approximate functions, and mixes of two instructions
-  memory   loads and barriers, every shape
+  memory   loads, stores, atomics, copies, barriers, launches, every shape
   matrix   matrix units of a warp and of four, every shape
   integer  integers and logic, every shape
   double   64-bit floating point, every shape
@@ -27,7 +27,7 @@ PART.json; one that was cut short leaves PART.json.partial, from which the next 
 
 Environment: DEVICE and OUT stand for --device and --output; OCCUPIPE names the program to use.
 Besides the parts the folder gets machine.txt (devices, driver, nvidia-smi -q), run.log and
-receipts.tar.gz (a text per kernel: what is in its timed loop): at most nine files. Those over 8 MiB are compressed at the end (gunzip them before `occupipe fit`).
+receipts.tar.gz (a text per kernel: what is in its timed loop): at most ten files. Those over 8 MiB are compressed at the end (gunzip them before `occupipe fit`).
 Exit code: 0 all parts done, 1 a part failed, 2 usage, 3 nothing to run on, 4 time ran out: call again.
 TEXT
 }
