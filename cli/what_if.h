@@ -8,7 +8,8 @@
 namespace occupipe::cli {
 
 inline constexpr const char* what_if_help =
-    "Change the GPU before predicting: OP.cpi=N, OP.latency=N (core cycles), SUBSYSTEM.contention=N,\n"
+    "Change the GPU before predicting: OP.cpi=N, OP.latency=N (core cycles), "
+    "SUBSYSTEM.contention=N,\n"
     "issue.limit=N|none, issue.schedulers=N, cores=N, clock_hz=N. May be given several times";
 
 // Applies one --set. Throws InputError naming what is wrong with it.

@@ -19,7 +19,7 @@ constexpr std::int64_t max_resident_warps = 1 << 16;
 // of contention ends there, too.
 constexpr double largest_wait = 0.99;
 constexpr double negligible_wait = 1e-6;  // [cycles]; a fitted growth may be nothing but noise
-constexpr int max_subsystems = 64;  // the simulator keeps sets of them in one word
+constexpr int max_subsystems = 64;        // the simulator keeps sets of them in one word
 
 template <typename Visit>
 void for_each_instruction(const std::vector<KernelItem>& items, const Visit& visit) {

@@ -172,7 +172,7 @@ if [[ $dry_run == no ]]; then
 fi
 code=0
 # The first column, for all that can be measured on the device.
-instructions=$("$program" list instructions "${device_option[@]}" | awk 'NR > 1 { print $1 }'; exit "${PIPESTATUS[0]}") || code=$?
+instructions=$("$program" list instructions "${device_option[@]}" | awk '$2 == "yes" || $2 == "yes*" { print $1 }'; exit "${PIPESTATUS[0]}") || code=$?
 if ((code != 0)); then
     say "nothing can be measured (exit code $code of: $program list instructions ${device_option[*]})"
     exit "$code"
