@@ -70,7 +70,7 @@ const std::vector<Rate>& rates() {
         {"alpha_f",
          "latency of fast memory (pointer chase in the second-level cache)",
          latency,
-         {"ld.global.l2.u32", "ld.global.l1.u32"},
+         {"ld.global.l2.u32"},
          0,
          "ns"},
         {"alpha_s",
