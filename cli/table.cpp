@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "cli/backend_agreement.h"
 #include "cli/commands.h"
 #include "cli/timing_table.h"
 #include "core/files.h"
@@ -39,6 +40,12 @@ void add_table(CLI::App& app) {
         const std::string text = format_timing_table(timing_table(profiles),
                                                      formats.at(options->format), options->errors);
         std::fputs(text.c_str(), stdout);
+        const std::string agreement = backend_agreement(profiles);
+        if (agreement.empty()) return;
+        if (options->format == "md")
+            std::printf("\n%s", agreement.c_str());
+        else
+            std::fputs(agreement.c_str(), stderr);
     });
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/backend_agreement.h"
 #include "cli/text_table.h"
 
 namespace occupipe::cli {
@@ -27,7 +28,14 @@ std::vector<std::string> headings(const TimingTable& table) {
     }
     const bool distinct = architectures.size() == table.devices.size() &&
                           architectures.find("") == architectures.end();
-    return distinct ? by_architecture : by_name;
+    if (distinct) return by_architecture;
+    for (std::size_t i = 0; i < by_name.size(); ++i) {
+        const bool twice =
+            std::ranges::count(table.devices, table.devices[i].name, &DeviceIdentity::name) > 1;
+        if (twice && !table.backends[i].empty())
+            by_name[i] += fmt::format(" ({})", table.backends[i]);
+    }
+    return by_name;
 }
 
 // How a value that the data do not determine is marked; the note says which bound it is.
@@ -208,6 +216,7 @@ TimingTable timing_table(const std::vector<GpuProfile>& profiles) {
     TimingTable table;
     for (std::size_t i = 0; i < profiles.size(); ++i) {
         table.devices.push_back(profiles[i].device);
+        table.backends.push_back(backend_of(profiles[i]));
         for (const InstructionTiming& timing : profiles[i].instructions) {
             auto row = std::find_if(table.rows.begin(), table.rows.end(),
                                     [&](const auto& r) { return r.instruction == timing.name; });

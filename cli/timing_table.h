@@ -16,7 +16,8 @@ struct TimingTable {
         std::vector<std::optional<InstructionTiming>> timings;  // one per device
     };
     std::vector<DeviceIdentity> devices;
-    std::vector<Row> rows;  // in order of first appearance
+    std::vector<std::string> backends;  // one per device, as far as known
+    std::vector<Row> rows;              // in order of first appearance
 };
 
 TimingTable timing_table(const std::vector<GpuProfile>& profiles);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "cli/backend_agreement.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/timing_table.h"
+#include "core/files.h"
+
+namespace occupipe::cli {
+namespace {
+
+GpuProfile measured_by(const std::string& backend, const std::string& instructions,
+                       const std::string& device = "NVIDIA Test") {
+    return parse_profile("format: occupipe-profile/1\ndevice: {name: " + device +
+                             "}\ncores: 1\nwarp_size: 32\nclock_hz: 1e9\nsubsystems: {alu: {}}\n"
+                             "provenance: {backend: " +
+                             backend + "}\ninstructions:\n" + instructions,
+                         "p.yaml");
+}
+
+const std::string by_cuda =
+    "  fma.f32: {subsystem: alu, cpi: 0.25, latency: 4}\n"
+    "  mul.f32: {subsystem: alu, cpi: 0.25, latency: 4}\n"
+    "  cos.approx.f32: {subsystem: alu, cpi: {value: 2, identifiable: false}, latency: 20}\n"
+    "  mma: {subsystem: alu, cpi: 8, latency: 30}\n";
+const std::string by_opencl =
+    "  fma.f32: {subsystem: alu, cpi: 0.257, latency: 9}\n"
+    "  mul.f32: {subsystem: alu, cpi: 0.5, latency: 4}\n"
+    "  cos.approx.f32: {subsystem: alu, cpi: 4, latency: 20}\n";
+
+TEST(BackendAgreement, NamesTheInstructionsThatDifferByMoreThanThreePercent) {
+    const std::string text =
+        backend_agreement({measured_by("cuda", by_cuda), measured_by("opencl", by_opencl)});
+    EXPECT_EQ(text,
+              "λ of NVIDIA Test by cuda and by opencl: 1 of 2 instructions agree within 3 %; 1 not "
+              "compared, one of\nthe two is a bound. Not: mul.f32 0.25 and 0.5 (+100.0 %).\n");
+}
+
+TEST(BackendAgreement, IsAboutTwoBackendsOnOneDeviceOnly) {
+    EXPECT_EQ(backend_agreement({measured_by("cuda", by_cuda), measured_by("cuda", by_opencl)}),
+              "");
+    EXPECT_EQ(backend_agreement(
+                  {measured_by("cuda", by_cuda), measured_by("opencl", by_opencl, "Another")}),
+              "");
+}
+
+TEST(BackendAgreement, TheTableShowsBothAndTellsThemApart) {
+    const std::string text = format_timing_table(
+        timing_table({measured_by("cuda", by_cuda), measured_by("opencl", by_opencl)}),
+        TableFormat::markdown, false);
+    EXPECT_NE(text.find("NVIDIA Test (cuda)"), std::string::npos) << text;
+    EXPECT_NE(text.find("NVIDIA Test (opencl)"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace occupipe::cli
