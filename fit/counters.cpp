@@ -46,9 +46,9 @@ CurveCounters curve_counters(const MeasurementRow& row) {
 }
 
 bool belongs_elsewhere(const MeasurementRow& row) {
-    static constexpr std::array names{working_set_counter, launches_counter,
-                                      awaited_launches_counter, launch_groups_counter,
-                                      loop_iterations_counter};
+    static constexpr std::array names{working_set_counter,      launches_counter,
+                                      awaited_launches_counter, graph_launches_counter,
+                                      launch_groups_counter,    loop_iterations_counter};
     for (const char* name : names)
         if (row.counters.contains(name)) return true;
     return false;

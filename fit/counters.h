@@ -18,9 +18,12 @@ inline constexpr const char* shape_n_counter = "shape_n";
 inline constexpr const char* conflict_degree_counter = "conflict_degree";
 inline constexpr const char* bytes_in_flight_counter = "bytes_in_flight";
 inline constexpr const char* access_bytes_counter = "access_bytes";
+inline constexpr const char* least_core_counter = "cycles_min";
+inline constexpr const char* greatest_core_counter = "cycles_max";
 inline constexpr const char* working_set_counter = "working_set_bytes";
 inline constexpr const char* launches_counter = "launches";
 inline constexpr const char* awaited_launches_counter = "awaited_launches";
+inline constexpr const char* graph_launches_counter = "graph_launches";
 inline constexpr const char* launch_groups_counter = "launch_groups";
 inline constexpr const char* loop_iterations_counter = "loop_iterations";
 

@@ -169,7 +169,10 @@ void CurveBuilder::add(const MeasurementRow& row) {
     }
     const double busiest = counter(row, busiest_scheduler_counter).value_or(0);
     const double bytes = counter(row, bytes_in_flight_counter).value_or(0);
-    samples_[{row.shape, static_cast<int>(busiest), bytes}].push_back(cycles);
+    const PointPlace place{row.shape, static_cast<int>(busiest), bytes};
+    samples_[place].push_back(cycles);
+    if (const auto least = counter(row, least_core_counter)) least_[place].push_back(*least);
+    if (const auto most = counter(row, greatest_core_counter)) greatest_[place].push_back(*most);
     access_bytes_.insert(counter(row, access_bytes_counter).value_or(0));
     independent_ |= counter(row, dependent_counter) == 0.0;
 }
@@ -192,6 +195,8 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
         point.bytes_in_flight = place.bytes;
         point.cycles = median_of_sorted(cycles);
         point.repetitions = std::move(cycles);
+        if (least_.contains(place)) point.least_core = median(least_.at(place));
+        if (greatest_.contains(place)) point.greatest_core = median(greatest_.at(place));
         curve.points.push_back(std::move(point));
     }
     weigh(curve);

@@ -35,6 +35,9 @@ struct CurvePoint {
     // Standard error of log(cycles): of the median over repetitions, spreads pooled over the
     // curve (see weigh()). A relative error, in other words.
     double log_error = 0;
+    // Of the core that took the least and the most, medians over repetitions; where rows say them.
+    std::optional<double> least_core;
+    std::optional<double> greatest_core;
 };
 
 // What rows of one curve have in common beside their subject (docs/file-formats.md, "Counters that
@@ -76,6 +79,8 @@ private:
     std::optional<std::string> fault_of(const MeasurementRow& row, double& cycles);
 
     std::map<PointPlace, std::vector<double>> samples_;
+    std::map<PointPlace, std::vector<double>> least_;     // of the core that took the least
+    std::map<PointPlace, std::vector<double>> greatest_;  // of the one that took the most
     std::set<double> access_bytes_;
     bool independent_ = false;
     std::map<std::string, int> rejected_;

@@ -16,8 +16,8 @@ constexpr double relative_floor = 1e-4;
 // Relative error of each median where no point has a second repetition; ratios of errors matter.
 constexpr double nominal_error = 0.01;
 
-constexpr std::array counters{launches_counter, awaited_launches_counter, launch_groups_counter,
-                              loop_iterations_counter};
+constexpr std::array counters{launches_counter, awaited_launches_counter, graph_launches_counter,
+                              launch_groups_counter, loop_iterations_counter};
 
 struct Samples {
     std::map<double, std::vector<double>> by_x;
@@ -121,6 +121,7 @@ Overheads overheads_of(std::span<const OverheadFit> fits) {
     for (const OverheadFit& fit : fits) {
         if (fit.over == launches_counter) set(out.launch_seconds, fit);
         if (fit.over == awaited_launches_counter) set(out.awaited_launch_seconds, fit);
+        if (fit.over == graph_launches_counter) set(out.graph_launch_seconds, fit);
         if (fit.over == launch_groups_counter) set(out.group_seconds, fit);
         if (fit.over == loop_iterations_counter) set(out.loop_cycles, fit);
     }

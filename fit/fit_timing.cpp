@@ -11,6 +11,7 @@
 #include "fit/law_search.h"
 #include "fit/sanity.h"
 #include "fit/statistics.h"
+#include "fit/step_time.h"
 
 namespace occupipe {
 namespace {
@@ -288,6 +289,8 @@ TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOp
     }
     TimingFit fit = Fitter(curve, kind, options).run();
     if (!curve.independent) check_against_physics(curve, kind, fit);
+    if (const auto spread = spread_over_cores(curve); spread && fit.ok)
+        fit.notes.push_back(*spread);
     return fit;
 }
 

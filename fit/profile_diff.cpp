@@ -108,6 +108,7 @@ Parameters further_parameters(const GpuProfile& profile) {
     };
     add("launch [s]", profile.overheads.launch_seconds);
     add("awaited launch [s]", profile.overheads.awaited_launch_seconds);
+    add("launch in a graph [s]", profile.overheads.graph_launch_seconds);
     add("group launch [s]", profile.overheads.group_seconds);
     add("loop iteration", profile.overheads.loop_cycles);
     for (const InstructionTiming& timing : profile.instructions) {

@@ -138,7 +138,8 @@ Overheads merge_overheads(std::span<const NamedProfile> profiles) {
         return pool_present(values);
     };
     return {pooled(&Overheads::launch_seconds), pooled(&Overheads::awaited_launch_seconds),
-            pooled(&Overheads::group_seconds), pooled(&Overheads::loop_cycles)};
+            pooled(&Overheads::graph_launch_seconds), pooled(&Overheads::group_seconds),
+            pooled(&Overheads::loop_cycles)};
 }
 
 // Copies of a subsystem per core.

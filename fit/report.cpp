@@ -8,6 +8,7 @@
 #include <map>
 
 #include "fit/report_tables.h"
+#include "fit/step_time.h"
 
 namespace occupipe {
 namespace {
@@ -63,6 +64,11 @@ std::string rounded(const std::optional<double>& value) {
     return value ? fmt::format(" (nearest multiple of 1/IL: {:g})", *value) : std::string{};
 }
 
+std::string shape_label(const MeasurementShape& shape, int busiest) {
+    return fmt::format("{} x {} x {}{}", shape.group_warps, shape.concurrent_groups, shape.chains,
+                       busiest > 0 ? fmt::format(", {} on one scheduler", busiest) : "");
+}
+
 // The hull: cycles per instruction against instructions in flight, deepest point of each shape.
 std::string curve_table(const SubjectReport& s) {
     std::string out =
@@ -72,15 +78,32 @@ std::string curve_table(const SubjectReport& s) {
         const CurvePoint& p = s.curve.points[i];
         const double m = static_cast<double>(p.shape.warps()) * p.shape.chains;
         const double instructions = m * static_cast<double>(p.shape.depth);
-        out += fmt::format(
-            "| {} x {} x {}{} | {} | {} | {:.1f} | {:.5g} | {:.5g} | {:+.2f} | "
-            "{:+.1f} |\n",
-            p.shape.group_warps, p.shape.concurrent_groups, p.shape.chains,
-            p.busiest > 0 ? fmt::format(", {} on one scheduler", p.busiest) : "", m, p.shape.depth,
-            p.cycles, p.cycles / instructions, s.fit.predicted[i] / instructions,
-            100 * (s.fit.predicted[i] / p.cycles - 1), s.fit.residuals[i]);
+        out += fmt::format("| {} | {} | {} | {:.1f} | {:.5g} | {:.5g} | {:+.2f} | {:+.1f} |\n",
+                           shape_label(p.shape, p.busiest), m, p.shape.depth, p.cycles,
+                           p.cycles / instructions, s.fit.predicted[i] / instructions,
+                           100 * (s.fit.predicted[i] / p.cycles - 1), s.fit.residuals[i]);
     }
     return out;
+}
+
+// Slope, not quotient: what each shape's depths say by themselves, without any law.
+std::string lines_over_depth(const Curve& curve) {
+    std::string out =
+        "| group x groups x chains | depths | cycles per step | per instruction | cycles at depth "
+        "0 | r² | least to greatest core |\n|---|---|---|---|---|---|---|\n";
+    const std::vector<StepTime> steps = step_times(curve);
+    for (const StepTime& step : steps) {
+        const std::string cores =
+            step.least_core && step.greatest_core
+                ? fmt::format("{:.5g} to {:.5g}", *step.least_core, *step.greatest_core)
+                : "";
+        out += fmt::format("| {} | {} | {} | {:.5g} | {:.1f} | {:.7f} | {} |\n",
+                           shape_label(step.place.shape, step.place.busiest), step.depths,
+                           format_estimate(step.cycles), step.cycles.value / step.in_flight(),
+                           step.intercept, step.r_squared, cores);
+    }
+    return steps.empty() ? std::string{}
+                         : "\nLines through the depths of each shape, without any law:\n\n" + out;
 }
 
 std::string subject_section(const SubjectReport& s) {
@@ -110,6 +133,7 @@ std::string subject_section(const SubjectReport& s) {
                        s.fit.residual_scale);
     for (const std::string& note : s.fit.notes) out += fmt::format("\nNote: {}.\n", note);
     out += "\n" + curve_table(s);
+    out += lines_over_depth(s.curve);
     for (const ParameterTable& table : s.tables) out += "\n" + table_section(table);
     if (s.barrier_line)
         out += "\n" + line_section("Time of a step of one group against its warps less one",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fit/step_time.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,36 +13,70 @@ namespace {
 
 PointPlace place_of(const CurvePoint& p) { return {p.shape, p.busiest, p.bytes_in_flight}; }
 
-// Weighted least squares (any textbook); the error is widened by χ² per degree of freedom where
-// the points scatter by more than theirs.
-std::optional<Estimate> slope_over_depth(std::span<const CurvePoint> points) {
-    double w0 = 0, wn = 0, wt = 0;
-    const auto weight = [](const CurvePoint& p) { return std::pow(p.log_error * p.cycles, -2); };
+double weight_of(const CurvePoint& p) { return std::pow(p.log_error * p.cycles, -2); }
+
+// Weighted least squares (any textbook) over depth.
+struct Line {
+    double slope = 0;
+    double mean_depth = 0;
+    double mean = 0;
+    double spread = 0;  // weighted sum of squares of depths about their mean
+};
+
+std::optional<Line> line_over_depth(
+    std::span<const CurvePoint> points,
+    const std::function<std::optional<double>(const CurvePoint&)>& value) {
+    double w0 = 0;
+    Line line;
     for (const CurvePoint& p : points) {
-        const double w = weight(p);
-        w0 += w;
-        wn += w * static_cast<double>(p.shape.depth);
-        wt += w * p.cycles;
+        if (!value(p)) return std::nullopt;
+        w0 += weight_of(p);
+        line.mean_depth += weight_of(p) * static_cast<double>(p.shape.depth);
+        line.mean += weight_of(p) * *value(p);
     }
-    double nn = 0, nt = 0;
+    line.mean_depth /= w0;
+    line.mean /= w0;
+    double product = 0;
     for (const CurvePoint& p : points) {
-        const double n = static_cast<double>(p.shape.depth) - wn / w0;
-        nn += weight(p) * n * n;
-        nt += weight(p) * n * (p.cycles - wt / w0);
+        const double n = static_cast<double>(p.shape.depth) - line.mean_depth;
+        line.spread += weight_of(p) * n * n;
+        product += weight_of(p) * n * (*value(p) - line.mean);
     }
-    if (!(nn > 0) || !std::isfinite(nn) || !(nt > 0)) return std::nullopt;
-    Estimate slope;
-    slope.value = nt / nn;
+    line.slope = product / line.spread;
+    const bool usable = line.spread > 0 && std::isfinite(line.spread) && product > 0;
+    return usable ? std::optional(line) : std::nullopt;
+}
+
+// The slope's error is widened by χ² per degree of freedom where the points scatter by more than
+// theirs.
+std::optional<StepTime> step_over_depth(std::span<const CurvePoint> points) {
+    const auto line = line_over_depth(points, [](const CurvePoint& p) { return p.cycles; });
+    if (!line) return std::nullopt;
+    StepTime step;
+    step.place = place_of(points.front());
+    step.depths = points.size();
+    step.cycles.value = line->slope;
+    step.intercept = line->mean - line->slope * line->mean_depth;
     double chi_square = 0;
+    double total = 0;
     for (const CurvePoint& p : points) {
-        const double n = static_cast<double>(p.shape.depth) - wn / w0;
-        chi_square += weight(p) * std::pow(p.cycles - wt / w0 - slope.value * n, 2);
+        const double n = static_cast<double>(p.shape.depth) - line->mean_depth;
+        chi_square += weight_of(p) * std::pow(p.cycles - line->mean - line->slope * n, 2);
+        total += weight_of(p) * std::pow(p.cycles - line->mean, 2);
     }
+    step.r_squared = 1 - chi_square / total;
     const double freedom = static_cast<double>(points.size()) - 2;
     const double widen = freedom > 0 ? std::max(1.0, chi_square / freedom) : 1.0;
-    slope.std_error = std::sqrt(widen / nn);
-    if (!std::isfinite(slope.value) || !std::isfinite(*slope.std_error)) return std::nullopt;
-    return slope;
+    step.cycles.std_error = std::sqrt(widen / line->spread);
+    if (!std::isfinite(step.cycles.value) || !std::isfinite(*step.cycles.std_error))
+        return std::nullopt;
+    const auto slope = [&](std::optional<double> CurvePoint::*core) -> std::optional<double> {
+        const auto of_core = line_over_depth(points, [&](const CurvePoint& p) { return p.*core; });
+        return of_core ? std::optional(of_core->slope) : std::nullopt;
+    };
+    step.least_core = slope(&CurvePoint::least_core);
+    step.greatest_core = slope(&CurvePoint::greatest_core);
+    return step;
 }
 
 struct Row {
@@ -78,9 +114,19 @@ std::vector<StepTime> step_times(const Curve& curve) {
             ++end;
         const std::span here(points.data() + begin, end - begin);
         if (here.size() < 2) continue;
-        if (auto slope = slope_over_depth(here)) out.push_back({place, *slope});
+        if (auto step = step_over_depth(here)) out.push_back(std::move(*step));
     }
     return out;
+}
+
+std::optional<std::string> spread_over_cores(const Curve& curve) {
+    constexpr double told = 1.05;
+    const std::vector<StepTime> steps = step_times(curve);
+    const auto alone = std::ranges::min_element(steps, {}, &StepTime::in_flight);
+    if (alone == steps.end() || !alone->least_core || !alone->greatest_core) return std::nullopt;
+    if (*alone->greatest_core < told * *alone->least_core) return std::nullopt;
+    return fmt::format("{:.5g} to {:.5g} cycles per step over the cores, with {:g} in flight",
+                       *alone->least_core, *alone->greatest_core, alone->in_flight());
 }
 
 ParameterTable step_table(const Curve& curve, const std::string& over,

@@ -3,6 +3,7 @@
 // law: the slope of cycles over depth. What tables and lines are made of.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,8 +15,14 @@
 namespace occupipe {
 
 struct StepTime {
-    PointPlace place;  // its depth is of no meaning
-    Estimate cycles;   // per step
+    PointPlace place;        // its depth is of no meaning
+    Estimate cycles;         // per step
+    double intercept = 0;    // cycles at depth 0: starting, and what is not the loop
+    double r_squared = 0;    // weighted; 1 for two depths
+    std::size_t depths = 0;  // points on the line
+    // Slopes of the cores that took the least and the most, where the rows say them.
+    std::optional<double> least_core;
+    std::optional<double> greatest_core;
 
     double in_flight() const {
         return static_cast<double>(place.shape.warps()) * place.shape.chains;
@@ -25,6 +32,10 @@ struct StepTime {
 // Weighted slope at every place that was measured at two depths or more and where time grows with
 // depth. Standard errors heed the points' own and how far they lie off the line.
 std::vector<StepTime> step_times(const Curve& curve);
+
+// "212.1 to 338.9 cycles per step over the cores, …", where cores differ by more than 5 % with the
+// fewest instructions in flight: they do not all lie equally far from a memory.
+std::optional<std::string> spread_over_cores(const Curve& curve);
 
 // A table of λ = step / M and Λ = step over an axis of the places: with M instructions in flight a
 // step takes max(Λ, M·λ), so Λ is what a dependent instruction waits at this place, and λ what an

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(fit_unit_test KIND unit
     SOURCES fit/curve_model_test.cpp fit/curve_test.cpp fit/least_squares_test.cpp
-            fit/statistics_test.cpp fit/nist_test.cpp fit/line_fit_test.cpp
+            fit/statistics_test.cpp fit/nist_test.cpp fit/line_fit_test.cpp fit/step_time_test.cpp
     LINK occupipe::fit)
 occupipe_test(fit_timing_test KIND fit
     SOURCES fit/fit_timing_test.cpp fit/staircase_test.cpp fit/sanity_test.cpp

@@ -156,6 +156,7 @@ GpuProfile rich(double factor) {
                        {"ld.global.s32", estimate(270 * factor, 1), 131072, 1048576, {}}};
     p.overheads.launch_seconds = estimate(2e-6 * factor, 1e-9);
     p.overheads.awaited_launch_seconds = estimate(9e-6 * factor, 1e-9);
+    p.overheads.graph_launch_seconds = estimate(1e-6 * factor, 1e-9);
     return p;
 }
 

@@ -207,6 +207,7 @@ TEST(Overheads, LaunchesGroupsAndLoopsAreLinesWithIntercepts) {
     for (const int n : {1, 2, 4, 8, 16, 32, 64}) {
         seconds(awaited_launches_counter, n, 9e-6 + 8e-6 * n, "launch.awaited");
         seconds(launches_counter, n, 5e-6 + 2.2e-6 * n);
+        seconds(graph_launches_counter, n, 4e-6 + 1.1e-6 * n, "launch.graph");
         seconds(launch_groups_counter, 64 * n, 4e-6 + 1e-9 * std::max(0, 64 * n - 512));
         w.point("loop", {1, 1, 1, 1}, 120 + 14.0 * n * 100, {{loop_iterations_counter, 100.0 * n}});
     }
@@ -220,10 +221,12 @@ TEST(Overheads, LaunchesGroupsAndLoopsAreLinesWithIntercepts) {
     EXPECT_NEAR(o.awaited_launch_seconds->value, 8e-6, 4 * *o.awaited_launch_seconds->std_error);
     EXPECT_NEAR(o.group_seconds->value, 1e-9, 1e-10);
     EXPECT_NEAR(o.loop_cycles->value, 14, 0.2);
-    ASSERT_EQ(out.overheads.size(), 4U);
+    ASSERT_TRUE(o.graph_launch_seconds);
+    EXPECT_NEAR(o.graph_launch_seconds->value, 1.1e-6, 4 * *o.graph_launch_seconds->std_error);
+    ASSERT_EQ(out.overheads.size(), 5U);
     EXPECT_NEAR(out.overheads[1].line.intercept.value, 5e-6, 2e-7);
-    ASSERT_TRUE(out.overheads[2].line.bend);
-    EXPECT_NEAR(out.overheads[2].line.bend->at.value, 512, 100);
+    ASSERT_TRUE(out.overheads[3].line.bend);
+    EXPECT_NEAR(out.overheads[3].line.bend->at.value, 512, 100);
     EXPECT_THAT(format_fit_report(out), HasSubstr("loop over loop_iterations"));
 }
 
