@@ -429,6 +429,16 @@ constexpr std::array rows = {
         .order = Order::waits,
         .unroll = 1,
         .most_chains = 1},
+    Row{.id = "launch.graph",
+        .type = u32,
+        .pattern = graph_launch,
+        .step = "LAUNCH($)",
+        .ptx = "ret",
+        .meaning = "kernel that does nothing, one behind the other in a CUDA graph that is "
+                   "launched as a whole",
+        .order = Order::waits,
+        .unroll = 1,
+        .most_chains = 1},
     Row{.id = "launch.groups",
         .type = u32,
         .pattern = launch_groups,
@@ -460,9 +470,9 @@ constexpr std::array rows = {
 std::span<const Row> instruction_table() {
     static const std::vector<Row> all = [] {
         std::vector<Row> table(rows.begin(), rows.end());
-        for (const auto& more :
-             {cuda_float_rows(), cuda_half_rows(), cuda_integer_rows(), cuda_further_rows(),
-              cuda_memory_rows(), cuda_matrix_rows(), cuda_unit_rows(), cuda_behaviour_rows()}) {
+        for (const auto& more : {cuda_float_rows(), cuda_half_rows(), cuda_integer_rows(),
+                                 cuda_wide_rows(), cuda_further_rows(), cuda_memory_rows(),
+                                 cuda_matrix_rows(), cuda_unit_rows(), cuda_behaviour_rows()}) {
             table.insert(table.end(), more.begin(), more.end());
         }
         join_opencl_rows(table);

@@ -27,6 +27,7 @@ enum class Pattern {
     empty_loop,      // a loop with nothing in it; a step is an iteration
     launch,          // kernels that do nothing, one after the other; a step is a launch
     awaited_launch,  // each awaited by the host before the next
+    graph_launch,    // all of them nodes of one CUDA graph, which is launched
     launch_groups    // one kernel that does nothing; a step is a group per resident group
 };
 
@@ -99,6 +100,7 @@ struct Row {
     int spread = 1;
     int access_words = 1;  // of one lane; a chase over two or more follows 64-bit addresses
     Table table = Table::beyond_caches;
+    bool own_lines = false;        // each warp stays in one line, which leads back to itself
     bool working_sets = false;     // measured over working sets from small to beyond the caches
     int unroll = 0;                // steps in the loop's body; 0: default_unroll()
     int group_warps = 1;           // a group's warps are a multiple of this
@@ -111,7 +113,7 @@ struct Row {
 // A kernel without a timed loop: the launch itself is what is measured.
 constexpr bool measures_launches(Pattern pattern) {
     return pattern == Pattern::launch || pattern == Pattern::awaited_launch ||
-           pattern == Pattern::launch_groups;
+           pattern == Pattern::graph_launch || pattern == Pattern::launch_groups;
 }
 
 std::span<const Row> instruction_table();

@@ -9,8 +9,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstring>
-#include <numeric>
-#include <random>
 
 #include "core/measurement.h"
 
@@ -139,6 +137,7 @@ std::string prologue(const KernelPlan& plan, const Row& row, const Names& names,
     switch (row.pattern) {
         case Pattern::launch:
         case Pattern::awaited_launch:
+        case Pattern::graph_launch:
         case Pattern::launch_groups:
             return {};
         case Pattern::chain:
@@ -272,21 +271,6 @@ std::vector<std::byte> operands(const KernelPlan& plan) {
     return bytes;
 }
 
-// Order in which lines follow each other: next[i] is the line after line i. One cycle through all.
-std::vector<std::uint32_t> line_order(std::size_t lines, bool random_order, std::uint64_t seed) {
-    std::vector<std::uint32_t> next(lines);
-    std::iota(next.begin(), next.end(), 0u);
-    if (!random_order) {
-        std::rotate(next.begin(), next.begin() + 1, next.end());
-        return next;
-    }
-    std::mt19937_64 engine(seed);
-    for (std::size_t i = lines - 1; i > 0; --i) {  // Sattolo's algorithm: a single cycle
-        std::swap(next[i], next[engine() % i]);
-    }
-    return next;
-}
-
 }  // namespace
 
 std::string KernelPlan::subject() const {
@@ -371,30 +355,6 @@ KernelSource kernel_source(const KernelPlan& plan) {
     source.shared_bytes = std::max({source.shared_bytes, plan.first->shared_bytes,
                                     plan.second ? plan.second->shared_bytes : 0});
     return source;
-}
-
-std::vector<std::byte> global_table(const TableRequest& request, bool random_order,
-                                    std::uint64_t seed) {
-    const std::size_t words = request.bytes / 4;
-    std::vector<std::byte> table((words + global_table_slack_words) * 4 +
-                                 global_table_operand_bytes);
-    if (request.pattern != Pattern::global_chase) {
-        std::mt19937 engine(static_cast<std::mt19937::result_type>(seed));
-        std::uniform_real_distribution<float> value(-1e-3f, 1e-3f);
-        for (std::size_t i = 0; i < table.size(); i += 4) {
-            const float v = value(engine);
-            std::memcpy(&table[i], &v, 4);
-        }
-        return table;
-    }
-    const std::size_t line_words = request.line_bytes / 4;
-    const std::vector<std::uint32_t> next = line_order(words / line_words, random_order, seed);
-    for (std::size_t word = 0; word < words + global_table_slack_words; ++word) {
-        const std::size_t line = (word % words) / line_words;
-        const auto v = static_cast<std::uint32_t>(next[line] * line_words + word % line_words);
-        std::memcpy(&table[word * 4], &v, 4);
-    }
-    return table;
 }
 
 }  // namespace occupipe::bench

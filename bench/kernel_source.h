@@ -78,6 +78,7 @@ struct TableRequest {
     std::size_t bytes = 0;
     std::size_t line_bytes = 0;
     int access_words = 1;
+    bool own_lines = false;
     auto operator<=>(const TableRequest&) const = default;
 };
 std::vector<std::byte> global_table(const TableRequest& request, bool random_order,

@@ -31,6 +31,9 @@ std::map<std::string, double> point_counters(const PlannedPoint& point, int core
         case Pattern::awaited_launch:
             counters["awaited_launches"] = depth;
             break;
+        case Pattern::graph_launch:
+            counters["graph_launches"] = depth;
+            break;
         case Pattern::launch_groups:
             counters["launch_groups"] = depth * shape.concurrent_groups * cores;
             break;

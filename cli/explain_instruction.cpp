@@ -51,6 +51,7 @@ std::string_view shape_of(Pattern pattern) {
             return "a loop with nothing in it; a step is an iteration";
         case Pattern::launch:
         case Pattern::awaited_launch:
+        case Pattern::graph_launch:
         case Pattern::launch_groups:
             return "no loop at all: what is timed are launches of a kernel that does nothing";
     }

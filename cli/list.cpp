@@ -108,7 +108,7 @@ void list_profiles(std::filesystem::path folder, bool json) {
 
 void add_list(CLI::App& app) {
     struct Arguments {
-        std::string device;
+        InstructionListing instructions;
         std::string folder;
         bool json = false;
     };
@@ -128,9 +128,19 @@ void add_list(CLI::App& app) {
     };
     add("devices", "what can be measured on this machine",
         [arguments] { list_devices(arguments->json); });
-    add("instructions", "what can be measured, and on which device, and why not", [arguments] {
-        list_instructions(arguments->device, arguments->json);
-    })->add_option("--device", arguments->device, device_help);
+    CLI::App* const instructions =
+        add("instructions", "what can be measured, and on which device, and why not", [arguments] {
+            arguments->instructions.json = arguments->json;
+            list_instructions(arguments->instructions);
+        });
+    auto* const device =
+        instructions->add_option("--device", arguments->instructions.device, device_help);
+    instructions
+        ->add_option("--arch", arguments->instructions.architectures,
+                     "NVIDIA architectures, of which no GPU need be here: sm_75,sm_90,…")
+        ->delimiter(',')
+        ->excludes(device)
+        ->type_name("ARCH");
     add("models", "what predict and compare know", [arguments] { list_models(arguments->json); });
     add("profiles", "profiles of GPUs that come with the program", [arguments] {
         list_profiles(arguments->folder, arguments->json);

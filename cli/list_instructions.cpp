@@ -13,6 +13,8 @@
 #include <set>
 #include <vector>
 
+#include "bench/carry/architecture.h"
+#include "bench/cuda/unsupported.h"
 #include "bench/devices.h"
 #include "bench/instruction_table.h"
 #include "cli/device.h"
@@ -23,7 +25,23 @@ namespace occupipe::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Backends = std::vector<std::unique_ptr<bench::Backend>>;
+
+// A device, or an architecture of which none need be here.
+struct Column {
+    std::string id;
+    std::string name;
+    bool architecture = false;
+    std::unique_ptr<bench::Backend> backend;  // of a device
+    int number = 0;                           // of an architecture: 90
+
+    std::optional<std::string> unsupported(const bench::Row& row) const {
+        return backend ? backend->unsupported(row) : bench::cuda_unsupported(row, number);
+    }
+    std::optional<std::string> unproved(const bench::Row& row) const {
+        return backend ? backend->unproved(row) : std::nullopt;
+    }
+};
+using Columns = std::vector<Column>;
 
 struct Kind {
     const char* ids;  // shell pattern
@@ -54,6 +72,8 @@ constexpr std::array kinds = {
     Kind{"*", "Integers and bits"},
 };
 
+const std::string stand_in = "sm_90";
+
 const char* kind_of(std::string_view id) {
     const auto found = std::ranges::find_if(kinds, [&](const Kind& kind) {
         return fnmatch(kind.ids, std::string(id).c_str(), 0) == 0;
@@ -61,21 +81,23 @@ const char* kind_of(std::string_view id) {
     return found->title;
 }
 
-void print_json(const Backends& backends, std::span<const bench::Row> rows) {
+void print_json(const Columns& columns, std::span<const bench::Row> rows) {
     Json all = Json::array();
     for (const bench::Row& row : rows) {
-        Json on = Json::object();
-        for (const auto& backend : backends) {
-            const auto reason = backend->unsupported(row);
-            Json& entry = on[backend->facts().id];
+        Json devices = Json::object();
+        Json architectures = Json::object();
+        for (const Column& column : columns) {
+            const auto reason = column.unsupported(row);
+            Json& entry = (column.architecture ? architectures : devices)[column.id];
             entry = {{"measurable", !reason}};
             if (reason) {
                 entry["reason"] = *reason;
-            } else if (const auto doubt = backend->unproved(row)) {
+            } else if (const auto doubt = column.unproved(row)) {
                 entry["not_proved"] = *doubt;
             }
         }
-        all.push_back({{"name", row.id}, {"meaning", row.meaning}, {"devices", on}});
+        all.push_back({{"name", row.id}, {"meaning", row.meaning}, {"devices", devices}});
+        if (!architectures.empty()) all.back()["architectures"] = architectures;
     }
     fmt::print("{}\n", all.dump(2));
 }
@@ -92,9 +114,9 @@ void print_reasons(const std::string& heading, const Reasons& reasons) {
     }
 }
 
-void print_tables(const Backends& backends, std::span<const bench::Row> rows) {
+void print_tables(const Columns& columns, std::span<const bench::Row> rows) {
     std::vector<std::string> header = {"instruction"};
-    for (const auto& backend : backends) header.push_back(backend->facts().id);
+    for (const Column& column : columns) header.push_back(column.id);
     header.emplace_back("what it is");
     std::set<std::string> done;
     for (const Kind& kind : kinds) {
@@ -103,9 +125,9 @@ void print_tables(const Backends& backends, std::span<const bench::Row> rows) {
         for (const bench::Row& row : rows) {
             if (kind_of(row.id) != std::string_view(kind.title)) continue;
             std::vector<std::string> cells = {std::string(row.id)};
-            for (const auto& backend : backends) {
-                const bool no = backend->unsupported(row).has_value();
-                cells.emplace_back(no ? "-" : backend->unproved(row) ? "yes*" : "yes");
+            for (const Column& column : columns) {
+                const bool no = column.unsupported(row).has_value();
+                cells.emplace_back(no ? "-" : column.unproved(row) ? "yes*" : "yes");
             }
             cells.emplace_back(row.meaning);
             table.rows.push_back(cells);
@@ -114,52 +136,77 @@ void print_tables(const Backends& backends, std::span<const bench::Row> rows) {
     }
 }
 
-void print_device(const bench::Backend& backend, std::span<const bench::Row> rows) {
+void print_column(const Column& column, std::span<const bench::Row> rows) {
     Reasons unsupported;
     Reasons unproved;
     std::size_t measurable = 0;
     std::size_t doubtful = 0;
     for (const bench::Row& row : rows) {
-        if (const auto reason = backend.unsupported(row)) {
+        if (const auto reason = column.unsupported(row)) {
             unsupported[*reason].emplace_back(row.id);
             continue;
         }
         ++measurable;
-        if (const auto doubt = backend.unproved(row)) {
+        if (const auto doubt = column.unproved(row)) {
             unproved[*doubt].emplace_back(row.id);
             ++doubtful;
         }
     }
-    const std::string& id = backend.facts().id;
     print_reasons(fmt::format("yes*: {} measures it, but does not prove how often it stands in the "
                               "timed loop",
-                              id),
+                              column.id),
                   unproved);
-    print_reasons(fmt::format("-: {} cannot measure it", id), unsupported);
-    fmt::print("\n{} ({}): {} of {} measurable, {} of them without proof of their count\n", id,
-               backend.facts().name, measurable, rows.size(), doubtful);
+    print_reasons(fmt::format("-: {} cannot measure it", column.id), unsupported);
+    fmt::print(
+        "\n{} ({}): {} of {} measurable, {}\n", column.id, column.name, measurable, rows.size(),
+        column.architecture ? "each kernel's machine code counted"
+                            : fmt::format("{} of them without proof of their count", doubtful));
+}
+
+Column column_of(std::unique_ptr<bench::Backend> backend) {
+    const bench::DeviceFacts& facts = backend->facts();
+    Column column{.id = facts.id, .name = facts.name};
+    column.backend = std::move(backend);
+    return column;
+}
+
+Column column_of(const std::string& architecture) {
+    const bench::ArchitectureFacts& facts = bench::architecture_facts(architecture);
+    return {.id = architecture,
+            .name = fmt::format("NVIDIA {}, none here", facts.generation),
+            .architecture = true,
+            .number = facts.number};
+}
+
+Columns columns_of(const InstructionListing& wanted) {
+    Columns columns;
+    if (!wanted.device.empty()) {
+        columns.push_back(column_of(open_named_device(wanted.device)));
+    } else if (wanted.architectures.empty()) {
+        for (const auto& facts : bench::list_devices())
+            columns.push_back(column_of(bench::open_device(facts.id)));
+    }
+    const bool gpu = std::ranges::any_of(
+        columns, [](const Column& column) { return column.id.starts_with("cuda:"); });
+    std::vector<std::string> architectures = wanted.architectures;
+    if (wanted.device.empty() && architectures.empty() && !gpu)
+        architectures = wanted.json ? bench::known_architectures() : std::vector{stand_in};
+    for (const std::string& name : architectures) columns.push_back(column_of(name));
+    return columns;
 }
 
 }  // namespace
 
-void list_instructions(const std::string& device, bool json) {
-    Backends backends;
-    if (!device.empty()) {
-        backends.push_back(open_named_device(device));
-    } else {
-        for (const auto& facts : bench::list_devices()) {
-            backends.push_back(bench::open_device(facts.id));
-        }
-    }
-    const auto rows = backends.size() == 1 ? backends.front()->rows() : bench::instruction_table();
-    if (json) {
-        print_json(backends, rows);
+void list_instructions(const InstructionListing& wanted) {
+    const Columns columns = columns_of(wanted);
+    const bool one_device = columns.size() == 1 && columns.front().backend;
+    const auto rows = one_device ? columns.front().backend->rows() : bench::instruction_table();
+    if (wanted.json) {
+        print_json(columns, rows);
         return;
     }
-    print_tables(backends, rows);
-    for (const auto& backend : backends) print_device(*backend, rows);
-    if (backends.empty())
-        fmt::print("{} instructions; no device here to measure on\n", rows.size());
+    print_tables(columns, rows);
+    for (const Column& column : columns) print_column(column, rows);
 }
 
 }  // namespace occupipe::cli

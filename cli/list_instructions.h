@@ -2,10 +2,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace occupipe::cli {
 
-// What can be measured on the named device, or on all, and why not; to stdout.
-void list_instructions(const std::string& device, bool json);
+struct InstructionListing {
+    std::string device;                      // empty: all here
+    std::vector<std::string> architectures;  // of NVIDIA GPUs, "sm_90"
+    bool json = false;
+};
+
+// What can be measured where, and why not; to stdout. Where no device is named, neither an
+// architecture, and no NVIDIA GPU is here, the newest data-centre architecture whose kernels the
+// tests of this program compile stands in, in JSON all of them.
+void list_instructions(const InstructionListing& wanted);
 
 }  // namespace occupipe::cli

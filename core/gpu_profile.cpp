@@ -178,6 +178,7 @@ private:
         };
         check("launch_seconds", profile_.overheads.launch_seconds);
         check("awaited_launch_seconds", profile_.overheads.awaited_launch_seconds);
+        check("graph_launch_seconds", profile_.overheads.graph_launch_seconds);
         check("group_seconds", profile_.overheads.group_seconds);
         check("loop_cycles", profile_.overheads.loop_cycles);
     }

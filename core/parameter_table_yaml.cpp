@@ -105,11 +105,12 @@ std::string memory_level_lines(const std::vector<MemoryLevel>& levels) {
 }
 
 Overheads read_overheads(const Document& document, const DocumentNode& node) {
-    document.only_keys(
-        node, {"launch_seconds", "awaited_launch_seconds", "group_seconds", "loop_cycles"});
+    document.only_keys(node, {"launch_seconds", "awaited_launch_seconds", "graph_launch_seconds",
+                              "group_seconds", "loop_cycles"});
     Overheads overheads;
     overheads.launch_seconds = optional_quantity(document, node, "launch_seconds");
     overheads.awaited_launch_seconds = optional_quantity(document, node, "awaited_launch_seconds");
+    overheads.graph_launch_seconds = optional_quantity(document, node, "graph_launch_seconds");
     overheads.group_seconds = optional_quantity(document, node, "group_seconds");
     overheads.loop_cycles = optional_quantity(document, node, "loop_cycles");
     return overheads;
@@ -119,6 +120,7 @@ std::string overheads_line(const Overheads& overheads) {
     TextPairs pairs;
     add_quantity(pairs, "launch_seconds", overheads.launch_seconds);
     add_quantity(pairs, "awaited_launch_seconds", overheads.awaited_launch_seconds);
+    add_quantity(pairs, "graph_launch_seconds", overheads.graph_launch_seconds);
     add_quantity(pairs, "group_seconds", overheads.group_seconds);
     add_quantity(pairs, "loop_cycles", overheads.loop_cycles);
     return pairs.empty() ? std::string() : map_lines(0, "overheads", pairs);

@@ -2,6 +2,7 @@
 #include "bench/carry/architecture.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 
@@ -10,6 +11,7 @@
 #include "bench/cuda/compile.h"
 #include "bench/cuda/facts.h"
 #include "bench/cuda/prelude.h"
+#include "bench/cuda/unsupported.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -129,46 +131,24 @@ private:
 
 }  // namespace
 
-const ArchitectureFacts* find_architecture(const std::string& name) {
-    for (const ArchitectureFacts& one : architectures) {
-        if (name == fmt::format("sm_{}", one.number)) return &one;
-    }
-    return nullptr;
+std::vector<std::string> known_architectures() {
+    std::vector<std::string> names;
+    for (const ArchitectureFacts& one : architectures)
+        names.push_back(fmt::format("sm_{}", one.number));
+    return names;
 }
 
-std::string known_architectures() {
-    std::string names;
-    for (const ArchitectureFacts& one : architectures) {
-        names += fmt::format("{}sm_{}", names.empty() ? "" : ", ", one.number);
-    }
-    return names;
+const ArchitectureFacts& architecture_facts(const std::string& name) {
+    for (const ArchitectureFacts& one : architectures)
+        if (name == fmt::format("sm_{}", one.number)) return one;
+    throw InputError(
+        fmt::format("--arch: '{}' is none of {}", name, fmt::join(known_architectures(), ", ")));
 }
 
 std::unique_ptr<Backend> open_architecture(const std::string& name, std::optional<int> cores,
                                            std::optional<double> clock_hz) {
-    const ArchitectureFacts* facts = find_architecture(name);
-    if (!facts) {
-        throw InputError(fmt::format("--arch: '{}' is none of {}", name, known_architectures()));
-    }
-    return std::make_unique<ArchitectureBackend>(*facts, device_facts(*facts, cores, clock_hz));
-}
-
-std::optional<std::string> cuda_unsupported(const Row& row, int architecture) {
-    if (row.pattern == Pattern::empty_loop) {
-        return "the assembler removes a loop with nothing in it; fma.f32.body1, body4 and body16 "
-               "show what a loop costs";
-    }
-    if (row.ptx.empty()) {
-        return row.opencl.empty() ? "no such instruction in PTX"
-                                  : "the table has it as OpenCL C only";
-    }
-    if (row.least_architecture > architecture) {
-        return fmt::format("measured on GPUs of sm_{} and later only", row.least_architecture);
-    }
-    if (row.last_architecture < architecture) {
-        return fmt::format("sm_{} was the last to have it", row.last_architecture);
-    }
-    return std::nullopt;
+    const ArchitectureFacts& facts = architecture_facts(name);
+    return std::make_unique<ArchitectureBackend>(facts, device_facts(facts, cores, clock_hz));
 }
 
 }  // namespace occupipe::bench

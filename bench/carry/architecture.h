@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/backend.h"
 #include "bench/cuda/placement.h"
@@ -21,16 +22,13 @@ struct ArchitectureFacts {
     CoreLimits limits;
 };
 
-// "sm_75"; nullptr where we have no facts.
-const ArchitectureFacts* find_architecture(const std::string& name);
-std::string known_architectures();  // "sm_70, sm_75, …"
+// Of "sm_75". Throws InputError where we have none.
+const ArchitectureFacts& architecture_facts(const std::string& name);
+std::vector<std::string> known_architectures();  // "sm_70", "sm_75", …
 
 // A device that is not there: it plans and carries kernels (Carrier), and refuses to launch.
 // `cores`: instead of the example's. Throws InputError when the architecture is not known.
 std::unique_ptr<Backend> open_architecture(const std::string& name, std::optional<int> cores,
                                            std::optional<double> clock_hz);
-
-// Why GPUs of this architecture (90 = sm_90) cannot measure the row; nullopt when they can.
-std::optional<std::string> cuda_unsupported(const Row& row, int architecture);
 
 }  // namespace occupipe::bench

@@ -33,12 +33,14 @@ CarriedBuffer input_buffer(const KernelSource& source, const TableRequest& reque
     CarriedBuffer buffer;
     const std::size_t end = request.bytes + 4 * global_table_slack_words;
     buffer.bytes = end + global_table_operand_bytes;
-    buffer.contents =
-        request.pattern == Pattern::global_chase
-            ? fmt::format("walk(table_bytes={};line_bytes={};order={};words={})", request.bytes,
-                          request.line_bytes, random_order ? "random" : "sequential",
-                          words_text(words, request.access_words))
-            : std::string("floats");
+    buffer.contents = request.pattern == Pattern::global_chase
+                          ? fmt::format("walk(table_bytes={};line_bytes={};order={};words={})",
+                                        request.bytes, request.line_bytes,
+                                        request.own_lines ? "own"
+                                        : random_order    ? "random"
+                                                          : "sequential",
+                                        words_text(words, request.access_words))
+                          : std::string("floats");
     if (row != source.plan.first) buffer.contents += "+" + hex_contents(source.operands, end);
     return buffer;
 }

@@ -96,7 +96,8 @@ CarriedKernel carry_cuda(const KernelSource& source, const std::string& architec
     TableRequest request;
     if (row) {
         request = {row->pattern, tables.of(source.plan),
-                   static_cast<std::size_t>(walked_words(source.plan)) * 4, row->access_words};
+                   static_cast<std::size_t>(walked_words(source.plan)) * 4, row->access_words,
+                   row->own_lines};
     }
     const TableWords words =
         row && row->access_words > 1 ? TableWords::address64 : TableWords::address32;

@@ -10,13 +10,13 @@
 #include <limits>
 #include <utility>
 
-#include "bench/carry/architecture.h"
 #include "bench/cuda/compile.h"
 #include "bench/cuda/facts.h"
 #include "bench/cuda/nvrtc.h"
 #include "bench/cuda/placement.h"
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/session.h"
+#include "bench/cuda/unsupported.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -212,6 +212,11 @@ private:
         std::uint32_t start = 0;
         std::array<void*, 5> arguments = {&in, &out, &stamps, &iterations, &start};
         const std::int64_t launches = one_launch ? 1 : request.iterations;
+        if (pattern == Pattern::graph_launch) {
+            return launch_graph(launches, [&](cu::Stream stream) {
+                program.kernel.launch(groups, threads, 0, arguments, stream);
+            });
+        }
         const auto begin = std::chrono::steady_clock::now();
         stopwatch_.start();
         for (std::int64_t i = 0; i < launches; ++i) {
@@ -224,6 +229,18 @@ private:
             const auto end = std::chrono::steady_clock::now();
             observation.seconds = std::chrono::duration<double>(end - begin).count();
         }
+        return observation;
+    }
+
+    Observation launch_graph(std::int64_t launches, const std::function<void(cu::Stream)>& one) {
+        const LaunchGraph graph(session_, [&](cu::Stream stream) {
+            for (std::int64_t i = 0; i < launches; ++i) one(stream);
+        });
+        graph.launch();  // the first one also uploads it
+        stopwatch_.start();
+        graph.launch();
+        Observation observation;
+        observation.seconds = stopwatch_.stop();
         return observation;
     }
 
@@ -291,9 +308,9 @@ private:
     cu::DevicePointer input(const CudaProgram& program) {
         const Row* row = walking_row(program.plan);
         if (!row) return program.operands.address();
-        DeviceBuffer& in =
-            table({row->pattern, facts_.tables.of(program.plan),
-                   static_cast<std::size_t>(walked_words(program.plan)) * 4, row->access_words});
+        DeviceBuffer& in = table({row->pattern, facts_.tables.of(program.plan),
+                                  static_cast<std::size_t>(walked_words(program.plan)) * 4,
+                                  row->access_words, row->own_lines});
         if (row != program.plan.first) {
             in.write(program.operand_values, in.size() - global_table_operand_bytes);
         }

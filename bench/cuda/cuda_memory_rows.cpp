@@ -83,6 +83,15 @@ Row strided(std::string_view id, std::string_view lane, int spread, int sectors,
     return row;
 }
 
+// Every warp in a line of its own, so that a launch sees many lines from many cores: where a GPU's
+// second-level cache has a near and a far half, least and greatest core show them.
+Row own_line(std::string_view id, std::string_view meaning) {
+    Row row = global(id, "LD_GLOBAL_CG_U32($)", "ld.global.cg.u32", Table::second_level, "LANE", 1,
+                     meaning);
+    row.own_lines = true;
+    return row;
+}
+
 Row stream(std::string_view id, std::string_view step, std::string_view ptx, Table table,
            std::string_view lane, int words, std::string_view meaning) {
     Row row = walk(id, global_stream, step, ptx, "LDG", meaning);
@@ -168,6 +177,9 @@ std::vector<Row> make_rows() {
         strided("ld.global.l2.u32.stride32", "LANE * 32", 32, 32,
                 "32-bit load that hits the second-level cache, a line of 128 bytes for each lane "
                 "(32 sectors)"),
+        own_line("ld.global.l2.u32.line",
+                 "32-bit load that hits the second-level cache, each warp ever in one line of its "
+                 "own: how far lines lie from cores"),
         global("ld.global.nc.u32", "LD_GLOBAL_NC_U32($)", "ld.global.nc.u32", Table::first_level,
                "LANE", 1,
                "32-bit load by the read-only (texture) path that hits the first-level cache"),

@@ -24,6 +24,7 @@ struct CudaRow {
     int sass_length = 1;
     int least_architecture = 75;
     int sass_count = 1;
+    int most_chains = 8;
 
     constexpr Row row() const {
         return Row{.id = id,
@@ -42,7 +43,8 @@ struct CudaRow {
                    .meaning = meaning,
                    .sass_length = sass_length,
                    .sass_count = sass_count,
-                   .least_architecture = least_architecture};
+                   .least_architecture = least_architecture,
+                   .most_chains = most_chains};
     }
 };
 

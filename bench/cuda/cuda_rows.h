@@ -11,6 +11,7 @@ namespace occupipe::bench {
 std::span<const Row> cuda_float_rows();      // 32 and 64 bits
 std::span<const Row> cuda_half_rows();       // 16 bits
 std::span<const Row> cuda_integer_rows();    // 32 and 64 bits, logic, bit fields
+std::span<const Row> cuda_wide_rows();       // 64 bits, further logic and conversions
 std::span<const Row> cuda_memory_rows();     // levels, widths, strides, conflicts, stores
 std::span<const Row> cuda_matrix_rows();     // of a warp and of four warps
 std::span<const Row> cuda_unit_rows();       // atomics, asynchronous copies, fences

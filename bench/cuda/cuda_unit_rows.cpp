@@ -26,6 +26,28 @@ Row atomic(std::string_view id, std::string_view step, std::string_view ptx, std
     return row;
 }
 
+// Without the value that was there before: nothing waits for it.
+Row reduction(std::string_view id, std::string_view step, std::string_view sass,
+              std::string_view meaning) {
+    Row row = atomic(id, step, id, sass, meaning);
+    row.order = Order::none;
+    if (id.starts_with("red.shared")) row.shared_bytes = 4096;
+    return row;
+}
+
+Row shared_store(std::string_view id, std::string_view step, std::string_view ptx,
+                 std::string_view meaning, RowCounter counter = {}) {
+    Row row = atomic(id, step, ptx, "STS", meaning);
+    row.order = Order::none;
+    row.shared_bytes = 4096 + 128;
+    row.counters = {{counter, {}}};
+    if (counter.name == "access_bytes") {
+        row.sass_also = "some copies of the value, since a wide store takes neighbouring registers";
+        row.most_chains = 1;
+    }
+    return row;
+}
+
 // Batches of 16-byte copies of every lane.
 Row async_copy(std::string_view id, std::string_view step, int batch, std::string_view meaning) {
     Row row{};
@@ -123,6 +145,44 @@ std::vector<Row> make_rows() {
                R"(ATOM_GLOBAL_OWN("atom.global.cas.b32 %0, [%1], %0, 7;", $))",
                "atom.global.cas.b32", "ATOMG.CAS",
                "compare and swap in global memory, each lane its own word"),
+        atomic("atom.shared.max.u32", R"(ATOM_SHARED_OWN("atom.shared.max.u32 %0, [%1], %0;", $))",
+               "atom.shared.max.u32", "ATOMS",
+               "atomic maximum in shared memory, each lane its own word"),
+        atomic("atom.shared.xor.b32", R"(ATOM_SHARED_OWN("atom.shared.xor.b32 %0, [%1], %0;", $))",
+               "atom.shared.xor.b32", "ATOMS",
+               "atomic exclusive or in shared memory, each lane its own word"),
+        atomic("atom.global.max.u32", R"(ATOM_GLOBAL_OWN("atom.global.max.u32 %0, [%1], %0;", $))",
+               "atom.global.max.u32", "ATOMG",
+               "atomic maximum in global memory, each lane its own word"),
+        atomic("atom.global.xor.b32", R"(ATOM_GLOBAL_OWN("atom.global.xor.b32 %0, [%1], %0;", $))",
+               "atom.global.xor.b32", "ATOMG",
+               "atomic exclusive or in global memory, each lane its own word"),
+        reduction("red.shared.add.u32", R"(RED_SHARED_OWN("red.shared.add.u32 [%0], %1;", $))",
+                  "ATOMS",
+                  "atomic addition in shared memory, each lane its own word, old value unwanted"),
+        reduction("red.global.add.u32", R"(RED_GLOBAL_OWN("red.global.add.u32 [%0], %1;", $))",
+                  "RED|REDG",
+                  "atomic addition in global memory, each lane its own word, old value unwanted"),
+        shared_store("st.shared.u32", R"(ST_SHARED("st.shared.u32 [%0+%1], %2;", $, LANE, #))",
+                     "st.shared.u32", "32-bit store to shared memory, no bank conflicts"),
+        shared_store("st.shared.v2.u32",
+                     R"(ST_SHARED("st.shared.v2.u32 [%0+%1], {%2, %2};", $, LANE * 2, #))",
+                     "st.shared.v2.u32", "64-bit store to shared memory", {"access_bytes", 8}),
+        shared_store("st.shared.v4.u32",
+                     R"(ST_SHARED("st.shared.v4.u32 [%0+%1], {%2, %2, %2, %2};", $, LANE * 4, #))",
+                     "st.shared.v4.u32", "128-bit store to shared memory", {"access_bytes", 16}),
+        shared_store("st.shared.u32.conflict2",
+                     R"(ST_SHARED("st.shared.u32 [%0+%1], %2;", $, LANE * 2, #))", "st.shared.u32",
+                     "32-bit store to shared memory, two lanes on each bank they use",
+                     {"conflict_degree", 2}),
+        shared_store("st.shared.u32.conflict8",
+                     R"(ST_SHARED("st.shared.u32 [%0+%1], %2;", $, LANE * 8, #))", "st.shared.u32",
+                     "32-bit store to shared memory, eight lanes on each bank they use",
+                     {"conflict_degree", 8}),
+        shared_store("st.shared.u32.conflict32",
+                     R"(ST_SHARED("st.shared.u32 [%0+%1], %2;", $, LANE * 32, #))", "st.shared.u32",
+                     "32-bit store to shared memory, all lanes on one bank",
+                     {"conflict_degree", 32}),
         async_copy("cp.async.x1", "CP_ASYNC_1($, #)", 1,
                    "asynchronous copy of 512 bytes from the second-level cache to shared memory, "
                    "awaited"),

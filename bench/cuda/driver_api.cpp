@@ -54,6 +54,14 @@ void Driver::load() {
     need(event_record, "cuEventRecord");
     need(event_synchronize, "cuEventSynchronize");
     need(event_elapsed_time, "cuEventElapsedTime");
+    need(stream_create, "cuStreamCreate");
+    need(stream_destroy, "cuStreamDestroy_v2");
+    need(stream_begin_capture, "cuStreamBeginCapture_v2");
+    need(stream_end_capture, "cuStreamEndCapture");
+    need(graph_instantiate, "cuGraphInstantiateWithFlags");
+    need(graph_launch, "cuGraphLaunch");
+    need(graph_exec_destroy, "cuGraphExecDestroy");
+    need(graph_destroy, "cuGraphDestroy");
 }
 
 void Driver::check(cu::Result result, const char* call) const {

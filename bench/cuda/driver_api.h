@@ -21,6 +21,8 @@ using Module = struct CUmod_st*;
 using Function = struct CUfunc_st*;
 using Stream = struct CUstream_st*;
 using Event = struct CUevent_st*;
+using Graph = struct CUgraph_st*;
+using GraphExec = struct CUgraphExec_st*;
 
 enum class DeviceAttribute : int {
     max_threads_per_block = 1,
@@ -96,6 +98,14 @@ public:
     cu::Result (*event_record)(cu::Event, cu::Stream) = nullptr;
     cu::Result (*event_synchronize)(cu::Event) = nullptr;
     cu::Result (*event_elapsed_time)(float*, cu::Event, cu::Event) = nullptr;
+    cu::Result (*stream_create)(cu::Stream*, unsigned) = nullptr;
+    cu::Result (*stream_destroy)(cu::Stream) = nullptr;
+    cu::Result (*stream_begin_capture)(cu::Stream, int mode) = nullptr;
+    cu::Result (*stream_end_capture)(cu::Stream, cu::Graph*) = nullptr;
+    cu::Result (*graph_instantiate)(cu::GraphExec*, cu::Graph, unsigned long long) = nullptr;
+    cu::Result (*graph_launch)(cu::GraphExec, cu::Stream) = nullptr;
+    cu::Result (*graph_exec_destroy)(cu::GraphExec) = nullptr;
+    cu::Result (*graph_destroy)(cu::Graph) = nullptr;
 
 private:
     void load();

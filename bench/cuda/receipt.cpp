@@ -171,8 +171,10 @@ private:
 
     void check_dependences(const Dependences& dependences) {
         receipt_.counted_latency = dependences.counted_latency;
-        const bool store = plan_.first->pattern == Pattern::global_store;
-        if (plan_.first->order == Order::waits || store) return;  // no register to follow
+        const Row& first = *plan_.first;
+        const bool store = first.pattern == Pattern::global_store ||
+                           (first.pattern == Pattern::chain && first.order == Order::none);
+        if (first.order == Order::waits || store) return;  // no register to follow
         if (dependences.awaited_results < plan_.chains) {
             fault("the clock is read before the last results are there ({} of {} chains awaited)",
                   dependences.awaited_results, plan_.chains);

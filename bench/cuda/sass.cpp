@@ -61,6 +61,7 @@ constexpr std::array operations = {
     Operation{0x034, "HSET2", "DABp"},
     Operation{0x036, "VIADD", "DAB"},
     Operation{0x037, "IMMA", "DABC"},
+    Operation{0x038, "I2I", "DB"},
     Operation{0x03c, "HMMA", "DABC"},
     Operation{0x03e, "F2FP", "DABC"},
     Operation{0x03f, "DMMA", "DABC"},

@@ -73,11 +73,43 @@ LoadedKernel::LoadedKernel(std::shared_ptr<const Session> session, const std::st
 LoadedKernel::~LoadedKernel() { session_->driver().module_unload(module_); }
 
 void LoadedKernel::launch(unsigned groups, unsigned threads, unsigned shared_bytes,
-                          std::span<void*> arguments) const {
+                          std::span<void*> arguments, cu::Stream stream) const {
     const Driver& driver = session_->driver();
-    driver.check(driver.launch_kernel(function_, groups, 1, 1, threads, 1, 1, shared_bytes, nullptr,
+    driver.check(driver.launch_kernel(function_, groups, 1, 1, threads, 1, 1, shared_bytes, stream,
                                       arguments.data(), nullptr),
                  "cuLaunchKernel");
+}
+
+LaunchGraph::LaunchGraph(std::shared_ptr<const Session> session,
+                         const std::function<void(cu::Stream)>& record)
+    : session_(std::move(session)) {
+    constexpr int thread_local_mode = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+    const Driver& driver = session_->driver();
+    driver.check(driver.stream_create(&stream_, 0), "cuStreamCreate");
+    try {
+        driver.check(driver.stream_begin_capture(stream_, thread_local_mode),
+                     "cuStreamBeginCapture");
+        record(stream_);
+        driver.check(driver.stream_end_capture(stream_, &graph_), "cuStreamEndCapture");
+        driver.check(driver.graph_instantiate(&executable_, graph_, 0), "cuGraphInstantiate");
+    } catch (const DeviceError&) {
+        release();
+        throw;
+    }
+}
+
+LaunchGraph::~LaunchGraph() { release(); }
+
+void LaunchGraph::release() const {
+    const Driver& driver = session_->driver();
+    if (executable_) driver.graph_exec_destroy(executable_);
+    if (graph_) driver.graph_destroy(graph_);
+    driver.stream_destroy(stream_);
+}
+
+void LaunchGraph::launch() const {
+    const Driver& driver = session_->driver();
+    driver.check(driver.graph_launch(executable_, nullptr), "cuGraphLaunch");
 }
 
 Stopwatch::Stopwatch(std::shared_ptr<const Session> session) : session_(std::move(session)) {

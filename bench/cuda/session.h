@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -65,13 +66,35 @@ public:
     int attribute(cu::FunctionAttribute attribute) const {
         return session_->driver().function_attribute(function_, attribute);
     }
+    // stream: nullptr is the default one.
     void launch(unsigned groups, unsigned threads, unsigned shared_bytes,
-                std::span<void*> arguments) const;
+                std::span<void*> arguments, cu::Stream stream = nullptr) const;
 
 private:
     std::shared_ptr<const Session> session_;
     cu::Module module_ = nullptr;
     cu::Function function_ = nullptr;
+};
+
+// Launches that the GPU gets as one graph, each node behind the one before it.
+class LaunchGraph {
+public:
+    // `record` launches into the stream that it is given; nothing runs yet.
+    LaunchGraph(std::shared_ptr<const Session> session,
+                const std::function<void(cu::Stream)>& record);
+    ~LaunchGraph();
+    LaunchGraph(const LaunchGraph&) = delete;
+    LaunchGraph& operator=(const LaunchGraph&) = delete;
+
+    void launch() const;  // into the default stream
+
+private:
+    void release() const;
+
+    std::shared_ptr<const Session> session_;
+    cu::Stream stream_ = nullptr;
+    cu::Graph graph_ = nullptr;
+    cu::GraphExec executable_ = nullptr;
 };
 
 // Two events around a launch.

@@ -83,6 +83,10 @@ constexpr const char* atomics = R"(
 #define ATOM_GLOBAL_OWN(text, x) ATOM(text, "l", x, OWN_GLOBAL)
 #define ATOM_GLOBAL_SAME(text, x, zero) ATOM(text, "l", x, GROUP_GLOBAL(zero))
 #define ATOM_GLOBAL_SECTOR(text, x) ATOM(text, "l", x, SECTOR_GLOBAL)
+#define RED_SHARED_OWN(text, x) asm volatile(text :: "r"(OWN_SHARED), "r"(x) : "memory")
+#define RED_GLOBAL_OWN(text, x) asm volatile(text :: "l"(OWN_GLOBAL), "r"(x) : "memory")
+// Eight places in turn, which keep the alignment and the banks' conflicts.
+#define ST_SHARED(text, x, word, step) asm volatile(text :: "r"(SHARED_ADDRESS + (word) * 4), "n"(((step) & 7) * 16), "r"(x) : "memory")
 )";
 
 // A step is one batch of copies and the wait for it; all batches of a warp land in the same place.

@@ -26,6 +26,8 @@ constexpr std::array reasons = {
     Reason{"div.full.f32",
            "OpenCL C has one division of full range (div.f32, built to be correctly rounded) and "
            "native_divide (div.approx.f32)"},
+    Reason{"m??.f16x2", "half precision in OpenCL: sums, products and multiply-adds of pairs only"},
+    Reason{"*.f16", "half precision in OpenCL: sums, products and multiply-adds of pairs only"},
     Reason{"cvt.rn.f16x2.*", "OpenCL C converts to half precision one value at a time"},
     Reason{"match.*", "OpenCL C cannot compare a value with those of the other lanes of a warp"},
     Reason{"activemask*", "OpenCL C has no mask of active lanes"},
@@ -50,6 +52,7 @@ constexpr std::array reasons = {
     Reason{"st.global.*",
            "an OpenCL store to ever new words is not in the table; st.global.u32 is to the same "
            "word"},
+    Reason{"launch.graph", "OpenCL C 1.2 has no graphs of launches"},
     Reason{"fma.f32.same", "about registers and their banks, which OpenCL C cannot choose"},
     Reason{"fma.f32.immediate", "OpenCL C cannot choose how an operand is encoded"},
     Reason{"fma.f32.uniform", "OpenCL C cannot choose how an operand is encoded"},
@@ -116,7 +119,8 @@ std::span<const Row> opencl_table() {
             if (own.meaning.empty()) own.meaning = row.meaning;
             own.sass_length = row.sass_length;
             if (row.id.starts_with("atom.") && row.id.ends_with(".same")) own.lanes_matter = true;
-            if (!form && !in_common_macros(row)) own.step = {};
+            const bool sayable = form || in_common_macros(row);
+            if (!sayable || row.pattern == Pattern::graph_launch) own.step = {};
         }
         return table;
     }();

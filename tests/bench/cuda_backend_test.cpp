@@ -32,6 +32,8 @@ public:
 
     void fault(const char* name) { call<void(const char*)>("fake_fault")(name); }
     int live() { return call<int()>("fake_live")(); }
+    int captured() { return call<int(int)>("fake_graph")(0); }
+    int graph_launches() { return call<int(int)>("fake_graph")(1); }
     std::uint64_t last_launch(int field) {
         return call<std::uint64_t(int)>("fake_last_launch")(field);
     }
@@ -163,6 +165,21 @@ TEST_F(CudaBackendTest, ALaunchIsMeasuredByTheStampsOfEachCore) {
     EXPECT_THAT(program->receipt().hash, testing::StartsWith("cubin xxh128:"));
     EXPECT_GT(program->receipt().registers.value_or(0), 8);
     EXPECT_FALSE(seen.clock_hz);  // 500 ns are too few steps of 32 ns to tell
+}
+
+TEST_F(CudaBackendTest, AGraphHoldsAllLaunchesAndIsTimedTheSecondTime) {
+    const auto backend = open_cuda(0, fake_driver);
+    const auto program = backend->compile(source_of("launch.graph"));
+    const int before = fake.live();
+    const Observation seen = backend->launch(*program, request(1, 1));
+    EXPECT_EQ(fake.captured(), 10);
+    EXPECT_EQ(fake.graph_launches(), 2);
+    EXPECT_EQ(seen.seconds, 0.25e-3);
+    EXPECT_FALSE(seen.cycles);
+    fake.fault("graph");
+    EXPECT_THAT(failure([&] { backend->launch(*program, request(1, 1)); }),
+                HasSubstr("cuGraphInstantiate: CUDA_ERROR_OUT_OF_MEMORY"));
+    EXPECT_EQ(fake.live(), before + 1);  // the buffer that the launches were given
 }
 
 TEST_F(CudaBackendTest, ALongLaunchWitnessesTheClock) {

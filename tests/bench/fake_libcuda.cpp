@@ -38,6 +38,11 @@ struct State {
     std::map<unsigned long long, std::size_t> memory;
     std::set<Module*> modules;
     std::set<void*> events;
+    std::set<void*> streams;
+    std::set<void*> graphs;  // and executable ones
+    void* capturing = nullptr;
+    int captured = 0;
+    int graph_launches = 0;
     std::vector<std::uint64_t> last_launch;  // grid, block, shared bytes, in, iterations, start
 };
 State& state() {
@@ -106,8 +111,8 @@ extern "C" {
 
 void fake_fault(const char* name) { state().fault = name; }
 int fake_live() {
-    return static_cast<int>(state().memory.size() + state().modules.size() +
-                            state().events.size()) +
+    return static_cast<int>(state().memory.size() + state().modules.size() + state().events.size() +
+                            state().streams.size() + state().graphs.size()) +
            state().context_users;
 }
 std::uint64_t fake_last_launch(int field) {
@@ -227,9 +232,13 @@ Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
                       unsigned by, unsigned bz, unsigned shared, void* stream, void** arguments,
                       void** extra) {
     if (!usable()) return invalid_context;
-    if (gy * gz * by * bz != 1 || gx == 0 || bx == 0 || bx > 1024 || stream || extra ||
-        static_cast<int>(shared) > function->dynamic_limit) {
+    if (gy * gz * by * bz != 1 || gx == 0 || bx == 0 || bx > 1024 || stream != state().capturing ||
+        extra || static_cast<int>(shared) > function->dynamic_limit) {
         return invalid_value;
+    }
+    if (stream) {
+        ++state().captured;
+        return ok;
     }
     if (function->entry == "occupipe_witness") {
         unsigned long long out = 0, nanoseconds = 0;
@@ -295,6 +304,52 @@ Result cuEventSynchronize(void* event) {
     if (fault("execution")) return launch_failed;
     return state().events.contains(event) ? ok : invalid_value;
 }
+Result cuStreamCreate(void** stream, unsigned flags) {
+    if (!usable() || flags != 0) return invalid_value;
+    *stream = new char;
+    state().streams.insert(*stream);
+    return ok;
+}
+Result cuStreamDestroy_v2(void* stream) {
+    if (state().streams.erase(stream) == 0) return invalid_value;
+    if (state().capturing == stream) state().capturing = nullptr;
+    delete static_cast<char*>(stream);
+    return ok;
+}
+Result cuStreamBeginCapture_v2(void* stream, int mode) {
+    if (!state().streams.contains(stream) || mode < 0 || mode > 2) return invalid_value;
+    state().capturing = stream;
+    state().captured = 0;
+    return ok;
+}
+Result new_graph(void** graph) {
+    *graph = new char;
+    state().graphs.insert(*graph);
+    return ok;
+}
+Result end_graph(void* graph) {
+    if (state().graphs.erase(graph) == 0) return invalid_value;
+    delete static_cast<char*>(graph);
+    return ok;
+}
+Result cuStreamEndCapture(void* stream, void** graph) {
+    if (state().capturing != stream) return invalid_value;
+    state().capturing = nullptr;
+    return new_graph(graph);
+}
+Result cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags) {
+    if (fault("graph")) return out_of_memory;
+    if (!state().graphs.contains(graph) || flags != 0) return invalid_value;
+    return new_graph(executable);
+}
+Result cuGraphLaunch(void* executable, void* stream) {
+    if (!state().graphs.contains(executable) || stream) return invalid_value;
+    ++state().graph_launches;
+    return ok;
+}
+Result cuGraphExecDestroy(void* executable) { return end_graph(executable); }
+Result cuGraphDestroy(void* graph) { return end_graph(graph); }
+int fake_graph(int field) { return field == 0 ? state().captured : state().graph_launches; }
 Result cuEventElapsedTime(float* milliseconds, void* from, void* to) {
     if (from == to) return invalid_value;
     *milliseconds = 0.25f;

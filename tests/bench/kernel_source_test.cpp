@@ -110,6 +110,13 @@ TEST(GlobalTable, AChaseIsOneCycleThroughAllLinesInBothOrders) {
     }
 }
 
+TEST(GlobalTable, LinesOfTheirOwnLeadBackToThemselves) {
+    const auto table = global_table(
+        {.pattern = Pattern::global_chase, .bytes = 4096, .line_bytes = 128, .own_lines = true},
+        false, 3);
+    for (std::uint32_t word = 0; word < 1024; ++word) EXPECT_EQ(word_at(table, word), word);
+}
+
 TEST(GlobalTable, SlackBehindTheEndContinuesTheTable) {
     constexpr std::size_t bytes = 1 << 16;
     const auto table = global_table({Pattern::global_chase, bytes, 64}, true, 3);

@@ -91,6 +91,19 @@ TEST(ListInstructions, HasSeventyAndMoreOnACpuAndAReasonForEachOther) {
         EXPECT_FALSE(entry.at("meaning").get<std::string>().empty()) << entry;
     }
     EXPECT_GE(measurable, 70u);
+    for (const char* architecture :
+         {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
+        const auto cuda = run_program({"list", "instructions", "--arch", architecture, "--json"});
+        ASSERT_EQ(cuda.exit_code, 0) << cuda.err;
+        std::size_t compiled = 0;
+        for (const auto& entry : nlohmann::json::parse(cuda.out)) {
+            const auto& on = entry.at("architectures").at(architecture);
+            compiled += on.at("measurable").get<bool>();
+            EXPECT_EQ(on.contains("reason"), !on.at("measurable").get<bool>()) << entry;
+        }
+        EXPECT_GE(compiled, 120u) << architecture;
+    }
+    EXPECT_EQ(run_program({"list", "instructions", "--arch", "sm_1"}).exit_code, 2);
     const auto text = run_program({"list", "instructions", "--device", "opencl:0.0"});
     EXPECT_THAT(text.out, AllOf(HasSubstr("Conversions\n"), HasSubstr(" measurable, ")));
 }

@@ -207,6 +207,7 @@ GpuProfile random_profile(test::RandomValues& random) {
     if (random.chance(0.3)) {
         p.overheads.launch_seconds = random_estimate(random);
         p.overheads.awaited_launch_seconds = random_estimate(random);
+        p.overheads.graph_launch_seconds = random_estimate(random);
     }
     if (random.chance(0.3)) {
         p.overheads.loop_cycles = random_estimate(random);
