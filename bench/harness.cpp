@@ -94,6 +94,15 @@ void set_counters(benchmark::State& state, const PlannedPoint& point, const Obse
     for (const auto& [key, value] : point_counters(point, cores)) set(key, value);
 }
 
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+struct Schedule {
+    Clock::time_point begin;
+    TimeBudget budget;
+};
+
 // What is known of a point between its repetitions. A point whose first repetition failed is
 // failed. (Google Benchmark 1.7.1 takes its statistics from the first repetition's report, and
 // crashes when that one is an error and two later ones are not.)
@@ -103,9 +112,7 @@ struct PointUnderWay {
     std::vector<double> values;  // cycles, or seconds where the device cannot tell
     std::optional<Clock::time_point> begin;
 
-    double seconds() const {
-        return begin ? std::chrono::duration<double>(Clock::now() - *begin).count() : 0;
-    }
+    double seconds() const { return begin ? seconds_since(*begin) : 0; }
 };
 
 // From inside the loop: the library wants the same number of iterations of all repetitions.
@@ -118,15 +125,20 @@ void skip(benchmark::State& state, const std::string& reason) {
 }
 
 void run_point(benchmark::State& state, Sampler& sampler, const PlannedPoint& point,
-               const StoppingRule& rule, const std::atomic<bool>* stop, PointUnderWay& so_far) {
+               const StoppingRule& rule, Schedule& schedule, const std::atomic<bool>* stop,
+               PointUnderWay& so_far) {
     std::string& failure = so_far.failure;
     if (failure.empty() && stop && *stop) failure = interrupted;
-    if (failure.empty() && !repeat(rule, so_far.values, so_far.seconds())) failure = enough;
+    const bool wanted = repeat(rule, so_far.values, so_far.seconds());
+    const bool must = static_cast<int>(so_far.values.size()) < rule.least;
+    const bool may = must || schedule.budget.allows_more(seconds_since(schedule.begin));
+    if (failure.empty() && !(wanted && may)) failure = enough;
     if (!failure.empty()) {
         // One row per wanted repetition says so, no more.
         return skip(state, so_far.repetitions++ < rule.least ? failure : enough);
     }
-    if (!so_far.begin) so_far.begin = Clock::now();
+    const auto begin = Clock::now();
+    if (!so_far.begin) so_far.begin = begin;
     for ([[maybe_unused]] const auto _ : state) {
         try {
             const Observation seen = sampler.sample(point);
@@ -143,6 +155,7 @@ void run_point(benchmark::State& state, Sampler& sampler, const PlannedPoint& po
         }
     }
     ++so_far.repetitions;
+    schedule.budget.repetition_took(seconds_since(begin));
 }
 
 // Random order, so that drift (temperature, other load) does not become the shape of a curve.
@@ -202,6 +215,9 @@ Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessO
     context["repetitions"] =
         fmt::format("{} to {}: until the relative standard error is {} or the point has taken {} s",
                     rule.least, rule.most, rule.relative_error, rule.seconds);
+    if (options.budget_seconds)
+        context["budget"] = fmt::format("{:g} s; beyond the least repetitions only while within it",
+                                        *options.budget_seconds);
     std::vector<std::string> subjects;  // as planned; the rows come shuffled
     for (const PlannedPoint& point : sweep.points) {
         const std::string subject = point.plan.subject();
@@ -262,21 +278,25 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
     }
     Journal journal(options.output, journal_key(backend, sweep),
                     file_context(backend, sweep, with_clock, rule).dump());
-    const auto begin = Clock::now();
+    Schedule schedule{Clock::now(), {options.budget_seconds, sweep.points.size(), rule.least}};
     std::size_t done_now = 0;
     benchmark::ClearRegisteredBenchmarks();
     std::set<std::string> names;
     for (const PlannedPoint* point : shuffled(sweep, order_seed)) {
-        if (!names.insert(point->name()).second) continue;
+        if (!names.insert(point->name()).second) {
+            schedule.budget.point_done();
+            continue;
+        }
         if (journal.finished().contains(point->name())) {
             ++result.resumed;
+            schedule.budget.point_done();
             continue;
         }
         auto* registered = benchmark::RegisterBenchmark(
             point->name().c_str(),
-            [&sampler, &rule, point, stop = options.stop,
+            [&sampler, &rule, &schedule, point, stop = options.stop,
              so_far = std::make_shared<PointUnderWay>()](benchmark::State& state) {
-                run_point(state, sampler, *point, rule, stop, *so_far);
+                run_point(state, sampler, *point, rule, schedule, stop, *so_far);
             });
         registered->UseManualTime()->Iterations(1)->Repetitions(rule.most);
     }
@@ -288,9 +308,10 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
         if (error == interrupted) return;
         journal.append(with_statistics(rows.dump(), rule));
         ++done_now;
+        schedule.budget.point_done();
         result.failed += error.empty() ? 0 : 1;
         if (!options.progress) return;
-        const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+        const double elapsed = seconds_since(schedule.begin);
         const std::size_t done = result.resumed + done_now;
         options.progress({.done = done,
                           .total = result.points,

@@ -39,6 +39,7 @@ struct HarnessOptions {
     std::function<void(const KernelPlan&, const std::string& text)> receipt;
     // Absent: sweep.repetitions at least, three times as many at most.
     std::optional<StoppingRule> stopping;
+    std::optional<double> budget_seconds;     // see TimeBudget; of this session
     const std::atomic<bool>* stop = nullptr;  // set: finish the repetition under way and return
 };
 

@@ -29,6 +29,12 @@ bool repeat(const StoppingRule& rule, std::span<const double> values, double sec
     return done < rule.most && seconds < rule.seconds && !target_met(rule, values);
 }
 
+bool TimeBudget::allows_more(double elapsed) const {
+    if (!seconds_ || repetitions_ == 0) return true;
+    const double one = spent_ / static_cast<double>(repetitions_);
+    return elapsed + one * least_ * static_cast<double>(points_left_) < *seconds_;
+}
+
 double quantile(std::span<const double> values, double q) {
     std::vector<double> sorted(values.begin(), values.end());
     std::ranges::sort(sorted);

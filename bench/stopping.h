@@ -2,6 +2,7 @@
 // When a point has been repeated often enough.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 
@@ -28,6 +29,30 @@ bool target_met(const StoppingRule& rule, std::span<const double> values);
 
 // Whether another repetition is wanted after these, `seconds` into the point.
 bool repeat(const StoppingRule& rule, std::span<const double> values, double seconds);
+
+// The time that a whole run may take. Points are never left out; but one is repeated beyond the
+// least number only while the points behind it would still fit.
+class TimeBudget {
+public:
+    // seconds absent: no limit. points: that are still to be measured.
+    TimeBudget(std::optional<double> seconds, std::size_t points, int least)
+        : seconds_(seconds), points_left_(points), least_(least) {}
+
+    void repetition_took(double seconds) {
+        ++repetitions_;
+        spent_ += seconds;
+    }
+    void point_done() { --points_left_; }
+    // elapsed: seconds since the run began.
+    bool allows_more(double elapsed) const;
+
+private:
+    std::optional<double> seconds_;
+    std::size_t points_left_ = 0;
+    int least_ = 0;
+    std::size_t repetitions_ = 0;
+    double spent_ = 0;  // in repetitions, with what they had to compile
+};
 
 // Linear between neighbours, as most statistics programs have it (R's type 7). `values` not empty;
 // 0 <= q <= 1.

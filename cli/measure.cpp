@@ -106,8 +106,12 @@ void print_plan(const bench::Backend& backend, const Arguments& arguments) {
     // Launch, start line, transfers and the look at the clock; the run itself shows what is left.
     constexpr double assumed_seconds = 2e-3;
     const double repetitions = static_cast<double>(sweep.points.size()) * sweep.repetitions;
-    fmt::print(stderr, "at an assumed {:.0f} ms each: {:.0f} minutes\n", assumed_seconds * 1e3,
-               std::ceil(repetitions * assumed_seconds / 60));
+    fmt::print(
+        stderr,
+        "at an assumed {:.0f} ms each: {:.0f} minutes; more repetitions where a point is not "
+        "yet known well, while the run stays within {:g} s\n",
+        assumed_seconds * 1e3, std::ceil(repetitions * assumed_seconds / 60),
+        arguments.request.budget_seconds.value_or(default_budget_seconds(arguments.request.quick)));
 }
 
 }  // namespace
@@ -121,6 +125,11 @@ void add_measure(CLI::App& app) {
                         "comma-separated names or patterns, e.g. 'fma.*,ld.shared.u32,\n"
                         "mix(fma.f32*8,cos.approx.f32)'; default: everything the device can do");
     command->add_flag("--quick", arguments->request.quick, "fewer shapes and repetitions");
+    command
+        ->add_option("--budget", arguments->request.budget_seconds,
+                     "seconds; points are repeated beyond the least number only while the whole\n"
+                     "run stays within (default 170 with --quick, else 1700)")
+        ->check(CLI::PositiveNumber);
     command->add_flag("--pairs", arguments->request.pairs,
                       "also mix every two of the chosen instructions (of a representative list\n"
                       "without --instructions): which of them share a subsystem");

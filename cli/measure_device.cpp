@@ -32,6 +32,7 @@ bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
         bench::make_sweep(backend, {.patterns = bench::split_patterns(request.instructions),
                                     .quick = request.quick,
                                     .pairs = request.pairs});
+    const double budget = request.budget_seconds.value_or(default_budget_seconds(request.quick));
     const auto begin = [&](std::size_t points, std::size_t resumed) {
         const bench::DeviceFacts& facts = backend.facts();
         fmt::print(stderr, "{}: {} ({}){}\n", facts.id, facts.name, facts.driver,
@@ -39,8 +40,8 @@ bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
         for (const auto& skipped : sweep.skipped) {
             fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
         }
-        fmt::print(stderr, "{} points, {} repetitions each, into {}\n", points, sweep.repetitions,
-                   request.output.string());
+        fmt::print(stderr, "{} points, {} repetitions each and more while within {:g} s, into {}\n",
+                   points, sweep.repetitions, budget, request.output.string());
         if (resumed > 0)
             fmt::print(stderr, "{} of them are there from an interrupted run\n", resumed);
     };
@@ -53,6 +54,7 @@ bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
                                           .begin = begin,
                                           .progress = progress_printer(),
                                           .receipt = receipt_writer(request.receipts),
+                                          .budget_seconds = budget,
                                           .stop = &StopOnSignal::stopped()});
     if (result.failed > 0) {
         fmt::print(stderr, "{} points failed; their rows say why\n", result.failed);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,16 @@ namespace occupipe::cli {
 struct MeasureRequest {
     std::string instructions;  // comma-separated patterns; empty = everything
     bool quick = false;
-    bool pairs = false;  // also the pair matrix
+    bool pairs = false;                    // also the pair matrix
+    std::optional<double> budget_seconds;  // absent: default_budget_seconds()
     std::filesystem::path output;
     Overwrite overwrite = Overwrite::no;
     std::vector<std::string> benchmark_flags;
     std::filesystem::path receipts;  // folder for the kernels' receipts; empty = none
 };
+
+// What a data-centre GPU may take (bench::TimeBudget): under three minutes, or under thirty.
+constexpr double default_budget_seconds(bool quick) { return quick ? 170 : 1700; }
 
 // Measures with progress on stderr; what `measure` and `characterize` share. Returns false when
 // interrupted: what was measured is kept beside the output, and the same call goes on from there.

@@ -52,7 +52,8 @@ Json rows_of(const std::filesystem::path& file) {
 }
 
 // Cycles of the launches in turn; the whole file's rows.
-Json measured(std::vector<double> cycles, const StoppingRule& rule) {
+Json measured(std::vector<double> cycles, const StoppingRule& rule,
+              std::optional<double> budget_seconds = std::nullopt) {
     const TemporaryFolder folder;
     FakeBackend backend;
     backend.facts_.model = true;  // no warm-up launch
@@ -65,7 +66,9 @@ Json measured(std::vector<double> cycles, const StoppingRule& rule) {
     };
     auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true});
     sweep.points.resize(1);
-    run_sweep(backend, sweep, {.output = folder.path / "m.json", .stopping = rule});
+    run_sweep(
+        backend, sweep,
+        {.output = folder.path / "m.json", .stopping = rule, .budget_seconds = budget_seconds});
     return rows_of(folder.path / "m.json");
 }
 
@@ -105,6 +108,11 @@ TEST(Stopping, TimeEndsAPointThatDoesNotCalmDown) {
     const Json rows = measured({100, 900}, {.least = 2, .most = 30, .seconds = 0});
     EXPECT_EQ(rows.size(), 3u);
     EXPECT_EQ(rows[0].at("target_met"), 0.0);
+}
+
+TEST(Stopping, ARunOverItsBudgetStillMeasuresTheLeast) {
+    EXPECT_EQ(measured({100, 900}, {.least = 4, .most = 30}, 1e-9).size(), 5u);
+    EXPECT_EQ(measured({100, 900}, {.least = 4, .most = 30}, 1e9).size(), 31u);
 }
 
 TEST(PointRows, TheAggregateHoldsMedianAndQuartiles) {
@@ -154,6 +162,18 @@ TEST(Receipts, ComeOncePerKernelAndARefusalIsOne) {
         EXPECT_EQ(row.at("label"), "h");
         EXPECT_EQ(row.at("registers"), 8.0);
     }
+}
+
+TEST(TimeBudget, AllowsMoreOnlyWhileTheLeastOfTheRestStillFits) {
+    TimeBudget budget(10, 5, 3);
+    EXPECT_TRUE(budget.allows_more(0));  // nothing is known yet
+    budget.repetition_took(0.5);
+    budget.repetition_took(0.5);
+    EXPECT_TRUE(budget.allows_more(2.4));  // 5 points of 3 repetitions of 0.5 s are to come
+    EXPECT_FALSE(budget.allows_more(2.6));
+    budget.point_done();
+    EXPECT_TRUE(budget.allows_more(3.9));
+    EXPECT_TRUE(TimeBudget(std::nullopt, 5, 3).allows_more(1e9));
 }
 
 }  // namespace
