@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <memory>
 
+#include "bench/cuda/unsupported.h"
 #include "bench/devices.h"
 #include "bench/instruction_table.h"
+#include "bench/kernel_source.h"
 #include "cli/commands.h"
 #include "cli/device.h"
 #include "cli/instruction_receipt.h"
@@ -31,8 +34,9 @@ struct Arguments {
     bool source = false;
 };
 
-std::string_view shape_of(Pattern pattern) {
-    switch (pattern) {
+std::string_view shape_of(const Row& row) {
+    if (row.own_lines) return "a pointer chase of each warp that stays in one line";
+    switch (row.pattern) {
         case Pattern::chain:
             return "a chain: each instruction's result is the next one's operand";
         case Pattern::shared_chase:
@@ -60,6 +64,13 @@ std::string_view shape_of(Pattern pattern) {
 
 void print_meaning(const Row& row) {
     fmt::print("{}: {}\n\nWhat the number means\n", row.id, row.meaning);
+    if (bench::measures_launches(row.pattern) || row.pattern == Pattern::empty_loop) {
+        fmt::print("{}", wrapped("What one more of them costs, in seconds (a loop's iteration: in "
+                                 "core cycles): the slope of the time over their number. It stands "
+                                 "in a profile's `overheads` and is no instruction.",
+                                 2));
+        return;
+    }
     fmt::print("{}", wrapped("λ (cpi): core cycles per instruction when enough are in flight to "
                              "keep its unit busy; on a GPU per warp-instruction.",
                              2));
@@ -72,7 +83,7 @@ void print_meaning(const Row& row) {
 
 void print_method(const Row& row) {
     fmt::print("\nHow it is measured\n");
-    fmt::print("{}", wrapped(fmt::format("The timed loop is {}.", shape_of(row.pattern)), 2));
+    fmt::print("{}", wrapped(fmt::format("The timed loop is {}.", shape_of(row)), 2));
     if (row.pattern == Pattern::chain) {
         fmt::print("{}",
                    wrapped(fmt::format("Operands come from memory at run time, so that no compiler "
@@ -82,6 +93,7 @@ void print_method(const Row& row) {
                                        row.a, row.b, row.x),
                            2));
     }
+    if (bench::measures_launches(row.pattern)) return;
     fmt::print("{}", wrapped("Three depths (instructions per chain) and many numbers of warps (a "
                              "CPU: of chains in one work-item) are timed; λ and Λ come from the "
                              "slope over depth, which drops the cost of the launch.",
@@ -90,9 +102,13 @@ void print_method(const Row& row) {
 
 void print_cuda(const Row& row, const Arguments& arguments) {
     fmt::print("\nBy CUDA\n");
-    if (row.ptx.empty()) {
-        fmt::print("  not measured: {}\n", row.opencl.empty() ? "no such instruction in PTX"
-                                                              : "the table has OpenCL C only");
+    const int architecture = std::atoi(arguments.arch.c_str() + std::string_view("sm_").size());
+    if (const auto reason = bench::cuda_unsupported(row, architecture)) {
+        fmt::print("{}", wrapped(fmt::format("not measured: {}", *reason), 2));
+        return;
+    }
+    if (bench::measures_launches(row.pattern)) {
+        fmt::print("  a kernel of one group that returns at once\n");
         return;
     }
     fmt::print("  step (x: the chain's value): {}\n", step_of(row.step));
@@ -113,6 +129,10 @@ void print_opencl(Backend& backend, const Row& asked, const Arguments& arguments
     fmt::print("\nBy OpenCL, on {} ({})\n", backend.facts().id, backend.facts().name);
     if (const auto reason = backend.unsupported(asked)) {
         fmt::print("{}", wrapped("not measured: " + *reason, 2));
+        return;
+    }
+    if (bench::measures_launches(asked.pattern)) {
+        fmt::print("  a kernel of one group that returns at once\n");
         return;
     }
     const Row& row = *bench::find_row(backend.rows(), asked.id);
@@ -145,6 +165,10 @@ void print_limits(const Row& row, bool cpu) {
     if (row.order == bench::Order::none) say("Nothing waits for it: there is no latency.");
     if (row.pattern == Pattern::global_chase || row.pattern == Pattern::global_stream) {
         say("Address translation and whoever else uses the memory are part of it.");
+    }
+    if (bench::measures_launches(row.pattern)) {
+        say("How busy the host is, and what it does between launches, is part of it.");
+        return;
     }
     say("Where one instruction's own time is as long as its latency, or where the device does not "
         "hold enough of them, one of λ and Λ is only bounded: the profile marks it "
@@ -187,12 +211,40 @@ std::unique_ptr<Backend> opencl_device(const Arguments& arguments) {
     return nullptr;
 }
 
+void explain_mix(const Mix& mix) {
+    for (const std::string& name : {mix.first, mix.second})
+        if (!bench::find_row(name)) throw InputError(unknown_instruction(name));
+    const Row& first = *bench::find_row(mix.first);
+    const bench::KernelPlan plan{
+        .first = &first, .second = bench::find_row(mix.second), .beta = mix.beta};
+    const auto say = [](const std::string& text) { fmt::print("{}", wrapped(text, 2)); };
+    fmt::print("{}\n\nWhat the number means\n", plan.subject());
+    say(fmt::format(
+        "{} instructions of {}, then one of {}, over and over, at the largest occupancy. "
+        "The throughput of {} over β tells which of three laws holds: β/(β·λ1 + λ2), "
+        "the two share a subsystem; min(1/λ1, β/λ2), they do not; the same with "
+        "IL·β/(β + 1), the issue limit binds.",
+        mix.beta, mix.first, mix.second, mix.first));
+    fmt::print("\nHow it is measured\n");
+    say(plan.separate_chains()
+            ? "Each of the two has chains of its own, since they differ in type or one does "
+              "not wait: the mix says nothing of latency."
+            : "Both lie in one dependent chain: of few warps, latency is what is seen.");
+    say("The receipt counts both. `measure --receipts DIR` keeps it; `explain` of each of the two "
+        "says what it counts.");
+    fmt::print("\nWhat it does not say\n");
+    say("A mix is no entry of a profile. Two instructions that both need the issue port look like "
+        "two of one subsystem where the issue limit is not far above either; the profile then says "
+        "that the map is not sure.");
+}
+
 void run(const Arguments& arguments) {
     check_architecture(arguments.arch);
     std::optional<GpuProfile> profile;
     if (!arguments.profile.empty()) profile = read_profile(arguments.profile);
     const InstructionTiming* timing =
         profile ? profile->find_instruction(arguments.instruction) : nullptr;
+    if (const auto mix = parse_mix(arguments.instruction)) return explain_mix(*mix);
     const Row* row = bench::find_row(arguments.instruction);
     if (!row && !timing) throw InputError(unknown_instruction(arguments.instruction));
     if (profile && !timing) {
@@ -222,7 +274,9 @@ void add_explain_instruction(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
         "explain", "What an instruction's numbers mean, how they are measured, what they hide");
-    command->add_option("instruction", arguments->instruction, "as 'list instructions' names it")
+    command
+        ->add_option("instruction", arguments->instruction,
+                     "as 'list instructions' names it, or a mix(A*β,B)")
         ->required();
     command->add_option("--device", arguments->device, device_help);
     command->add_option("--profile", arguments->profile, "also show what this profile holds for it")

@@ -10,6 +10,7 @@
 #include "bench/journal.h"
 #include "bench/sweep.h"
 #include "cli/console.h"
+#include "core/error.h"
 
 namespace occupipe::cli {
 
@@ -32,6 +33,11 @@ bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
         bench::make_sweep(backend, {.patterns = bench::split_patterns(request.instructions),
                                     .quick = request.quick,
                                     .pairs = request.pairs});
+    if (sweep.points.empty() && !sweep.skipped.empty()) {
+        const auto& first = sweep.skipped.front();
+        throw NothingToRunOn(fmt::format("{} measures none of these; {}: {}", backend.facts().id,
+                                         first.subject, first.reason));
+    }
     const double budget = request.budget_seconds.value_or(default_budget_seconds(request.quick));
     const auto begin = [&](std::size_t points, std::size_t resumed) {
         const bench::DeviceFacts& facts = backend.facts();

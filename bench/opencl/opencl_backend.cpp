@@ -82,6 +82,7 @@ public:
 
     // By the row's id: it may be another backend's view of the same instruction.
     std::optional<std::string> unsupported(const Row& asked) const override {
+        if (asked.pattern == Pattern::graph_launch) return why_no_opencl(asked.id);
         if (no_instruction(asked.pattern)) return std::nullopt;
         const Row* row = find_row(opencl_table(), asked.id);
         if (row && row->lanes_matter && facts_.warp_size == 1) {
@@ -112,6 +113,7 @@ public:
 
     std::optional<std::string> unproved(const Row& asked) const override {
         const Row* row = find_row(opencl_table(), asked.id);
+        if (asked.pattern == Pattern::graph_launch) return why_no_opencl(asked.id);
         if (no_instruction(asked.pattern)) return std::nullopt;
         if (!facts_.cpu) return "OpenCL shows no machine code of this device to count in";
 #if !defined(__x86_64__)

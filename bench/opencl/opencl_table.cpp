@@ -119,8 +119,7 @@ std::span<const Row> opencl_table() {
             if (own.meaning.empty()) own.meaning = row.meaning;
             own.sass_length = row.sass_length;
             if (row.id.starts_with("atom.") && row.id.ends_with(".same")) own.lanes_matter = true;
-            const bool sayable = form || in_common_macros(row);
-            if (!sayable || row.pattern == Pattern::graph_launch) own.step = {};
+            if (!form && !in_common_macros(row)) own.step = {};
         }
         return table;
     }();

@@ -14,6 +14,23 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+TEST(Explain, AMixIsExplainedByItsLawsAndALaunchInSeconds) {
+    const auto mix = run_program({"explain", "mix(fma.f32*8,ld.global.f32)"});
+    ASSERT_EQ(mix.exit_code, 0) << mix.err;
+    EXPECT_THAT(mix.out, AllOf(HasSubstr("8 instructions of fma.f32, then one of ld.global.f32"),
+                               HasSubstr("chains of its own"), HasSubstr("issue limit")));
+    EXPECT_THAT(run_program({"explain", "mix(fma.f32*8,mul.f32)"}).out,
+                HasSubstr("one dependent chain"));
+    EXPECT_EQ(run_program({"explain", "mix(fma.f32*8,nothing)"}).exit_code, 2);
+    const auto launch = run_program({"explain", "launch.graph"});
+    ASSERT_EQ(launch.exit_code, 0) << launch.err;
+    EXPECT_THAT(launch.out, AllOf(HasSubstr("in seconds"), Not(HasSubstr("Λ"))));
+    EXPECT_EQ(run_program({"measure", "--device", "opencl:0.0", "--instructions", "launch.graph",
+                           "-o", "never.json"})
+                  .exit_code,
+              3);
+}
+
 TEST(Explain, SaysMeaningMethodCountingAndLimits) {
     const auto run = run_program({"explain", "fma.f32"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -34,7 +51,7 @@ TEST(Explain, ShowsTheProfilesValueWithItsError) {
 TEST(Explain, SaysWhatABackendCannotAndWhy) {
     const auto run = run_program({"explain", "abs.f32"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_THAT(run.out, HasSubstr("not measured: the table has OpenCL C only"));
+    EXPECT_THAT(run.out, HasSubstr("not measured: a modifier of another"));
 }
 
 TEST(Explain, AnUnknownNameGetsNearOnes) {
