@@ -237,6 +237,22 @@ Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessO
     return context;
 }
 
+// Those that no earlier session finished, each once; counts them and the others.
+std::vector<const PlannedPoint*> points_to_measure(const SweepPlan& sweep, const Journal& journal,
+                                                   HarnessResult& result) {
+    std::vector<const PlannedPoint*> points;
+    std::set<std::string> names;
+    for (const PlannedPoint* point : shuffled(sweep, order_seed)) {
+        if (!names.insert(point->name()).second) continue;
+        if (journal.finished().contains(point->name()))
+            ++result.resumed;
+        else
+            points.push_back(point);
+    }
+    result.points = names.size();
+    return points;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> device_context(const DeviceFacts& facts) {
@@ -278,20 +294,11 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
     }
     Journal journal(options.output, journal_key(backend, sweep),
                     file_context(backend, sweep, with_clock, rule).dump());
-    Schedule schedule{Clock::now(), {options.budget_seconds, sweep.points.size(), rule.least}};
+    const auto points = points_to_measure(sweep, journal, result);
+    Schedule schedule{Clock::now(), {options.budget_seconds, points.size(), rule.least}};
     std::size_t done_now = 0;
     benchmark::ClearRegisteredBenchmarks();
-    std::set<std::string> names;
-    for (const PlannedPoint* point : shuffled(sweep, order_seed)) {
-        if (!names.insert(point->name()).second) {
-            schedule.budget.point_done();
-            continue;
-        }
-        if (journal.finished().contains(point->name())) {
-            ++result.resumed;
-            schedule.budget.point_done();
-            continue;
-        }
+    for (const PlannedPoint* point : points) {
         auto* registered = benchmark::RegisterBenchmark(
             point->name().c_str(),
             [&sampler, &rule, &schedule, point, stop = options.stop,
@@ -300,7 +307,6 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
             });
         registered->UseManualTime()->Iterations(1)->Repetitions(rule.most);
     }
-    result.points = names.size();
     if (options.begin) options.begin(result.points, result.resumed);
     RowReporter reporter([&](const std::string& name, const Json& rows) {
         std::string error;

@@ -133,6 +133,7 @@ private:
 
 std::vector<std::string> known_architectures() {
     std::vector<std::string> names;
+    names.reserve(architectures.size());
     for (const ArchitectureFacts& one : architectures)
         names.push_back(fmt::format("sm_{}", one.number));
     return names;
