@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/fit_figures.h"
+#include "cli/plot_file.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "fit/build_profile.h"
@@ -21,6 +23,7 @@ struct Arguments {
     std::vector<std::string> results;
     std::string output;
     std::string report;
+    std::string plot;
     std::string import_format;
     bool force = false;
 };
@@ -33,10 +36,10 @@ void refuse_existing(const std::string& path, bool force) {
 
 // Curves of another program: their laws to stdout; they hold no device facts for a profile.
 void run_import(const Arguments& arguments) {
-    if (!arguments.output.empty() || !arguments.report.empty())
+    if (!arguments.output.empty() || !arguments.report.empty() || !arguments.plot.empty())
         throw InputError(
-            "--import: such files do not say enough for a profile; leave out --output and "
-            "--report");
+            "--import: such files do not say enough for a profile; leave out --output, "
+            "--report and --plot");
     for (const std::string& path : arguments.results) {
         const auto kernels = parse_gpu_stream(read_text_file(path), path);
         fmt::print("{}\n{}", path, format_contention_table(kernels));
@@ -46,6 +49,7 @@ void run_import(const Arguments& arguments) {
 void run_fit(const Arguments& arguments) {
     refuse_existing(arguments.output, arguments.force);
     if (!arguments.report.empty()) refuse_existing(arguments.report, arguments.force);
+    check_plot_file(arguments.plot, arguments.force);
     std::vector<MeasurementFile> files;
     for (const std::string& path : arguments.results) files.push_back(read_measurements(path));
     const FitOutcome outcome = fit_measurements(files);
@@ -55,6 +59,7 @@ void run_fit(const Arguments& arguments) {
         write_text_file(arguments.report, format_fit_report(outcome), overwrite);
     fmt::print("{}", format_fit_table(outcome));
     fmt::print(stderr, "wrote {}\n", arguments.output);
+    if (!arguments.plot.empty()) write_plot(arguments.plot, fit_plot(outcome), arguments.force);
 }
 
 }  // namespace
@@ -68,6 +73,7 @@ void add_fit(CLI::App& app) {
     auto* output = command->add_option("-o,--output", arguments->output, "PROFILE.yaml to write");
     command->add_option("--report", arguments->report,
                         "FILE.md to write: curves, fits, residuals, what was rejected");
+    add_plot_option(*command, arguments->plot, "the measured curves with their fits");
     command
         ->add_option("--import", arguments->import_format,
                      "read another program's results: gpu-stream (prints B, Λ0 and h per kernel)")

@@ -9,6 +9,8 @@
 #include "cli/commands.h"
 #include "cli/explain.h"
 #include "cli/launch_options.h"
+#include "cli/plot_file.h"
+#include "cli/prediction_figures.h"
 #include "cli/prediction_output.h"
 #include "cli/what_if.h"
 #include "core/error.h"
@@ -42,6 +44,7 @@ struct Options {
     std::vector<std::string> what_ifs;
     bool json = false;
     bool csv = false;
+    std::string plot;
     ExplainOptions explain;
 };
 
@@ -84,12 +87,14 @@ void warn_of_weak_values(const Kernel& kernel, const GpuProfile& profile) {
 }
 
 void predict(const Options& options) {
+    check_plot_file(options.plot, options.explain.force);
     const Kernel kernel = read_kernel(options.kernel);
     GpuProfile profile = read_profile(options.profile);
     for (const std::string& setting : options.what_ifs) apply_what_if(setting, profile);
     const auto chosen = chosen_models(options.models);
     sim::require_known_instructions(profile, kernel, options.kernel);
     const auto shapes = launches(options.launch, kernel, profile);
+    if (!options.plot.empty()) require_curve(shapes.size());
     warn_of_weak_values(kernel, profile);
 
     const ModelOptions model_options{*parse_policy(options.policy), *parse_order(options.order)};
@@ -117,6 +122,8 @@ void predict(const Options& options) {
     } else {
         fmt::print("{}{}", options.csv ? to_csv(set) : to_text(set), why.text);
     }
+    if (!options.plot.empty())
+        write_plot(options.plot, prediction_plot(set), options.explain.force);
 }
 
 }  // namespace
@@ -169,6 +176,8 @@ void add_predict(CLI::App& app) {
         ->allow_extra_args(false);
     auto* const json = command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
+    add_plot_option(*command, options->plot,
+                    "throughput over occupancy, a curve per model (--occupancy)");
     add_explain_options(*command, options->explain);
     command->callback([options] { predict(*options); });
 }

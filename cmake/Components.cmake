@@ -4,7 +4,8 @@ set(OCCUPIPE_MAY_LINK_core   yaml-cpp nlohmann_json::nlohmann_json fmt::fmt-head
 set(OCCUPIPE_MAY_LINK_bench  occupipe::core benchmark::benchmark OpenCL::OpenCL fmt::fmt-header-only nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} Threads::Threads)
 set(OCCUPIPE_MAY_LINK_fit    occupipe::core Ceres::ceres fmt::fmt-header-only)
 set(OCCUPIPE_MAY_LINK_sim    occupipe::core fmt::fmt-header-only Threads::Threads)
-set(OCCUPIPE_MAY_LINK_cli    occupipe::core occupipe::bench occupipe::fit occupipe::sim CLI11::CLI11 fmt::fmt-header-only nlohmann_json::nlohmann_json Threads::Threads)
+set(OCCUPIPE_MAY_LINK_plot   occupipe::core fmt::fmt-header-only)
+set(OCCUPIPE_MAY_LINK_cli    occupipe::core occupipe::bench occupipe::fit occupipe::sim occupipe::plot CLI11::CLI11 fmt::fmt-header-only nlohmann_json::nlohmann_json Threads::Threads)
 
 # occupipe_component(NAME SOURCES file… LINK target…): static library occupipe::NAME.
 function(occupipe_component name)

@@ -10,3 +10,7 @@ if(OCCUPIPE_OPENCL)
     target_compile_definitions(carry_opencl_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(carry_opencl_test occupipe)
 endif()
+occupipe_test(plot_cli_test KIND cli LINK occupipe::core SOURCES cli/plot_test.cpp cli/run_program.cpp)
+target_compile_definitions(plot_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
+    OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
+add_dependencies(plot_cli_test occupipe)

@@ -33,7 +33,7 @@ occupipe_source_test(Project.SourceCheckRefusesAFileWithoutLicence CheckSources.
     PASS_REGULAR_EXPRESSION "sim/licence_missing.cpp:1: the first line has to be the licence")
 
 # Every header has to compile alone and twice: one generated file each, compiled with everything else.
-foreach(component core bench fit sim cli)
+foreach(component core bench fit sim plot cli)
     if(NOT TARGET occupipe::${component})
         continue()
     endif()

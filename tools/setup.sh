@@ -24,6 +24,8 @@ packages=(
     libbenchmark-dev libgtest-dev libgmock-dev
     # OpenCL: headers, the loader, and a driver that makes a device of this machine's CPU
     opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd
+    # pictures; chromium only looks at them in a test
+    gnuplot-nox fonts-dejavu-core chromium
 )
 developer_packages=(clang-format clang-tidy shellcheck git)
 

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#include "cli/fit_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "fit/report.h"
+
+namespace occupipe::cli {
+namespace {
+
+using plot::Axis;
+using plot::Figure;
+using plot::Mark;
+using plot::Picture;
+using plot::Scale;
+using plot::Series;
+
+constexpr int measured_style = 0;
+constexpr int fitted_style = 1;
+constexpr int latency_style = 9;  // dashed
+
+double in_flight(const CurvePoint& p) {
+    return static_cast<double>(p.shape.warps()) * p.shape.chains;
+}
+
+double instructions(const CurvePoint& p) {
+    return in_flight(p) * static_cast<double>(p.shape.depth);
+}
+
+// Of the points that differ by their depth alone the deepest one: it has the smallest share of what
+// happens once per kernel.
+std::vector<std::size_t> deepest_points(const Curve& curve) {
+    std::map<std::tuple<int, int, int, int, double>, std::size_t> deepest;
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+        const CurvePoint& p = curve.points[i];
+        const auto key = std::tuple(p.shape.group_warps, p.shape.concurrent_groups, p.shape.chains,
+                                    p.busiest, p.bytes_in_flight);
+        const auto [at, fresh] = deepest.emplace(key, i);
+        if (!fresh && curve.points[at->second].shape.depth < p.shape.depth) at->second = i;
+    }
+    std::vector<std::size_t> places;
+    for (const auto& [key, i] : deepest) places.push_back(i);
+    std::ranges::sort(places, {}, [&](std::size_t i) { return in_flight(curve.points[i]); });
+    return places;
+}
+
+// Logarithmic where the values span more than half a decade.
+Scale scale_for(const std::vector<Series>& series) {
+    double low = 0;
+    double high = 0;
+    for (const Series& s : series)
+        for (const plot::Point& p : s.points) {
+            if (p.y <= 0) return Scale::linear;
+            low = low == 0 ? p.y : std::min(low, p.y);
+            high = std::max(high, p.y);
+        }
+    return low > 0 && high / low > 3 ? Scale::log10 : Scale::linear;
+}
+
+Axis in_flight_axis() { return {"instructions in flight per core (warps × chains)", Scale::log2}; }
+
+// y(M) of a law at 60 places from `low` to `high`.
+template <class Law>
+std::vector<plot::Point> sampled(double low, double high, const Law& law) {
+    std::vector<plot::Point> points;
+    const int steps = 60;
+    for (int i = 0; i <= steps; ++i) {
+        const double m = low * std::pow(high / low, static_cast<double>(i) / steps);
+        points.push_back({m, law(m)});
+    }
+    return points;
+}
+
+// With one place only there is no span to draw a law over.
+struct Span {
+    double low = 1;
+    double high = 1;
+};
+
+Span span_of(const Curve& curve) {
+    Span span{in_flight(curve.points.front()), in_flight(curve.points.front())};
+    for (const CurvePoint& p : curve.points) {
+        span.low = std::min(span.low, in_flight(p));
+        span.high = std::max(span.high, in_flight(p));
+    }
+    if (span.high <= span.low) span.high = 2 * span.low;
+    return span;
+}
+
+// The next of 1, 2, 5 times a power of ten.
+double rounded_up(double value) {
+    if (value <= 0) return 1;
+    const double power = std::pow(10, std::floor(std::log10(value)));
+    for (const double step : {1.0, 2.0, 5.0})
+        if (value <= step * power) return step * power;
+    return 10 * power;
+}
+
+std::string bound_sign(const Estimate& e) { return e.identifiable ? "=" : "≤"; }
+
+std::string timing_text(const TimingFit& fit) {
+    return fmt::format("λ {} {}, Λ {} {} cycles", fit.cpi.identifiable ? "=" : "",
+                       format_estimate(fit.cpi), fit.latency.identifiable ? "=" : "",
+                       format_estimate(fit.latency));
+}
+
+Series fitted_line(const SubjectReport& subject) {
+    Series line{"fit", Mark::line, fitted_style, {}};
+    std::map<double, std::pair<double, int>> sums;  // shapes of equal M share a place
+    for (const std::size_t i : deepest_points(subject.curve)) {
+        const CurvePoint& p = subject.curve.points[i];
+        auto& [sum, count] = sums[in_flight(p)];
+        sum += subject.fit.predicted[i] / instructions(p);
+        ++count;
+    }
+    for (const auto& [m, sum] : sums) line.points.push_back({m, sum.first / sum.second});
+    return line;
+}
+
+}  // namespace
+
+Figure hull_figure(const SubjectReport& subject) {
+    const Curve& curve = subject.curve;
+    Figure figure{.title = curve.label(), .x = in_flight_axis(), .y = {"cycles per instruction"}};
+    Series measured{"measured", Mark::points, measured_style, {}};
+    for (const std::size_t i : deepest_points(curve)) {
+        const CurvePoint& p = curve.points[i];
+        const double cycles = p.cycles / instructions(p);
+        measured.points.push_back({in_flight(p), cycles, cycles * p.log_error});
+    }
+    if (subject.fit.ok) {
+        const Span span = span_of(curve);
+        const double cpi = subject.fit.cpi.value;
+        const double latency = subject.fit.latency.value;
+        figure.series.push_back(fitted_line(subject));
+        if (cpi > 0)
+            figure.series.push_back({fmt::format("λ {} {:.4g}", bound_sign(subject.fit.cpi), cpi),
+                                     Mark::line,
+                                     plot::guide,
+                                     {{span.low, cpi}, {span.high, cpi}}});
+        // Beyond the ridge Λ/M is out of the picture.
+        const double end =
+            cpi > 0 ? std::clamp(1.5 * latency / cpi, span.low, span.high) : span.high;
+        if (latency > 0 && end > span.low)
+            figure.series.push_back(
+                {fmt::format("Λ/M, Λ {} {:.4g}", bound_sign(subject.fit.latency), latency),
+                 Mark::line, latency_style,
+                 sampled(span.low, end, [&](double m) { return latency / m; })});
+    }
+    figure.series.push_back(measured);  // over the lines
+    figure.y.scale = scale_for(figure.series);
+    return figure;
+}
+
+Picture hull_picture(const SubjectReport& subject) {
+    Picture picture{
+        .description = fmt::format(
+            "{}: {}", subject.curve.label(),
+            subject.fit.ok ? timing_text(subject.fit) : "not fitted: " + subject.fit.reason),
+        .panels = {hull_figure(subject)},
+        .width = 440,
+        .height = 270};
+    if (!subject.fit.ok) return picture;
+    Figure residuals{
+        .title = "", .x = in_flight_axis(), .y = {"residual in %"}, .key = plot::Key::none};
+    Series points{"", Mark::points, measured_style, {}};
+    for (std::size_t i = 0; i < subject.curve.points.size(); ++i) {
+        const CurvePoint& p = subject.curve.points[i];
+        points.points.push_back(
+            {in_flight(p), 100 * (subject.fit.predicted[i] / p.cycles - 1), 100 * p.log_error});
+    }
+    double most = 0;
+    for (const plot::Point& p : points.points)
+        most = std::max(most, std::abs(p.y) + p.y_error.value_or(0));
+    const double end = rounded_up(most);
+    residuals.y.low = -end;
+    residuals.y.high = end;
+    for (const double at : {-end, 0.0, end})
+        residuals.y.ticks.push_back({at, fmt::format("{:g}", at)});
+    const Span span = span_of(subject.curve);
+    residuals.series = {points, {"", Mark::line, plot::guide, {{span.low, 0}, {span.high, 0}}}};
+    picture.panels.front().x.label = "";
+    picture.panels.push_back(residuals);
+    picture.row_shares = {0.6, 0.4};
+    picture.height = 400;
+    return picture;
+}
+
+Figure occupancy_roofline(const SubjectReport& subject) {
+    Figure figure{.title = subject.curve.label(),
+                  .x = in_flight_axis(),
+                  .y = {"instructions per cycle per core"},
+                  .key = plot::Key::bottom_right};
+    Series measured{"measured", Mark::points, measured_style, {}};
+    for (const std::size_t i : deepest_points(subject.curve)) {
+        const CurvePoint& p = subject.curve.points[i];
+        const double rate = instructions(p) / p.cycles;
+        measured.points.push_back({in_flight(p), rate, rate * p.log_error});
+    }
+    if (subject.fit.ok && subject.fit.cpi.value > 0 && subject.fit.latency.value > 0) {
+        const Span span = span_of(subject.curve);
+        const double cpi = subject.fit.cpi.value;
+        const double latency = subject.fit.latency.value;
+        figure.series.push_back(
+            {"min(M/Λ, 1/λ)", Mark::line, fitted_style, sampled(span.low, span.high, [&](double m) {
+                 return std::min(m / latency, 1 / cpi);
+             })});
+    }
+    figure.series.push_back(measured);  // over the lines
+    figure.y.scale = scale_for(figure.series);
+    return figure;
+}
+
+std::string mix_verdict(const MixFit& mix) {
+    if (!mix.ok) return "no verdict: " + mix.reason;
+    std::string text = mix.margin < undecided_margin
+                           ? fmt::format("undecided, best is {}", to_string(mix.best))
+                           : std::string(to_string(mix.best));
+    text += fmt::format(" (AICc margin {:.3g})", mix.margin);
+    if (mix.issue_limit)
+        text += mix.issue_limit->identifiable
+                    ? fmt::format(", IL = {}", format_estimate(*mix.issue_limit))
+                    : fmt::format(", IL at least {:.3g}", mix.issue_limit->value);
+    return text;
+}
+
+Figure mix_figure(const MixFit& mix) {
+    Figure figure{.title = fmt::format("β {}, then one {}", mix.first, mix.second),
+                  .x = {"β", Scale::log2},
+                  .y = {fmt::format("{} per cycle per core", mix.first)},
+                  .key = plot::Key::bottom_right};
+    figure.y.low = 0;
+    double most = 0;
+    for (const MixPoint& p : mix.points) most = std::max(most, p.in_flight);
+    Series measured{"measured", Mark::points, measured_style, {}};
+    for (const MixPoint& p : mix.points)
+        if (p.in_flight == most)
+            measured.points.push_back(
+                {static_cast<double>(p.beta), p.per_cycle, p.per_cycle * p.relative_error});
+    for (std::size_t law = 0; law < mix_law_count; ++law) {
+        if (mix.predicted[law].empty()) continue;
+        Series line{std::string(to_string(static_cast<MixLaw>(law))),
+                    Mark::line,
+                    static_cast<int>(1 + law) + (law == 0 ? 0 : 7 * static_cast<int>(law)),
+                    {}};
+        for (std::size_t i = 0; i < mix.points.size(); ++i)
+            if (mix.points[i].in_flight == most)
+                line.points.push_back(
+                    {static_cast<double>(mix.points[i].beta), mix.predicted[law][i]});
+        std::ranges::sort(line.points, {}, &plot::Point::x);
+        figure.series.push_back(line);
+    }
+    figure.series.push_back(measured);
+    return figure;
+}
+
+Picture working_set_picture(const WorkingSetFit& fit) {
+    Figure figure{.title = fit.subject,
+                  .x = {"working set in bytes", Scale::log2},
+                  .y = {"cycles per dependent access", Scale::log10},
+                  .key = plot::Key::top_left};
+    Series measured{"measured", Mark::points, measured_style, {}};
+    for (const WorkingSetPoint& p : fit.points)
+        measured.points.push_back({p.bytes, p.cycles, p.cycles * p.relative_error});
+    int style = 1;
+    for (const CacheLevel& level : fit.levels) {
+        figure.series.push_back(
+            {format_estimate(level.latency) + " cycles",
+             Mark::line,
+             style,
+             {{level.first_bytes, level.latency.value}, {level.last_bytes, level.latency.value}}});
+        style = style % 5 + 1;
+    }
+    figure.series.push_back(measured);
+    for (double bytes = 1024; bytes <= 1.1e12; bytes *= 16) {
+        constexpr std::array units = {"KiB", "MiB", "GiB"};
+        const auto unit = static_cast<std::size_t>(std::log2(bytes) / 10) - 1;
+        if (unit < units.size())
+            figure.x.ticks.push_back(
+                {bytes,
+                 fmt::format("{:g} {}", bytes / std::exp2(10.0 * static_cast<double>(1 + unit)),
+                             units[unit])});
+    }
+    return {.description = fmt::format("{}: latency over the working set; lines are the plateaus "
+                                       "that the fit found.",
+                                       fit.subject),
+            .panels = {figure},
+            .width = 620,
+            .height = 340};
+}
+
+Picture timing_map(const GpuProfile& profile) {
+    Figure figure{.title = "",
+                  .x = {"λ: cycles per instruction and core", Scale::log10},
+                  .y = {"Λ: latency in cycles", Scale::log10},
+                  .key = plot::Key::outside};
+    for (const Subsystem& subsystem : profile.subsystems) {
+        Series series{subsystem.name,
+                      Mark::points,
+                      static_cast<int>(figure.series.size()) % plot::style_count,
+                      {}};
+        for (const InstructionTiming& timing : profile.instructions)
+            if (timing.subsystem == subsystem.name && timing.cpi.value > 0 &&
+                timing.latency.value > 0)
+                series.points.push_back({timing.cpi.value, timing.latency.value,
+                                         timing.latency.std_error, timing.cpi.std_error});
+        if (!series.points.empty()) figure.series.push_back(series);
+    }
+    double low = 0;
+    double high = 0;
+    for (const Series& series : figure.series)
+        for (const plot::Point& p : series.points) {
+            low = low == 0 ? p.x : std::min(low, p.x);
+            high = std::max(high, p.x);
+        }
+    if (high > low)
+        figure.series.push_back({"Λ = λ", Mark::line, plot::guide, {{low, low}, {high, high}}});
+    return {.description = fmt::format("λ and Λ of {} instructions of {} with standard errors, by "
+                                       "subsystem. Far above the dashed line, much has to be in "
+                                       "flight.",
+                                       profile.instructions.size(), profile.device.name),
+            .panels = {figure},
+            .width = 760,
+            .height = 440};
+}
+
+namespace {
+
+// All hulls side by side.
+Picture all_hulls(const FitOutcome& outcome) {
+    Picture picture;
+    for (const SubjectReport& subject : outcome.subjects)
+        if (!subject.curve.points.empty()) {
+            picture.panels.push_back(hull_figure(subject));
+            picture.panels.back().x.label = "in flight";
+            picture.panels.back().y.label = "cycles/instr.";
+        }
+    const auto count = static_cast<double>(picture.panels.size());
+    picture.columns = std::max(1, static_cast<int>(std::ceil(std::sqrt(count))));
+    const int rows = (static_cast<int>(count) + picture.columns - 1) / picture.columns;
+    picture.width = 360 * picture.columns;
+    picture.height = 260 * rows;
+    picture.description = fmt::format(
+        "{}: cycles per instruction against the instructions in flight per core, "
+        "measured and fitted, with the asymptotes λ and Λ/M.",
+        outcome.profile.device.name);
+    return picture;
+}
+
+}  // namespace
+
+PlotContent fit_plot(const FitOutcome& outcome) {
+    PlotContent content{outcome.profile.device.name + ": λ and Λ", all_hulls(outcome), {}};
+    content.page.push_back(timing_map(outcome.profile));
+    for (const SubjectReport& subject : outcome.subjects)
+        if (!subject.curve.points.empty()) content.page.push_back(hull_picture(subject));
+    for (const MixFit& mix : outcome.mixes)
+        if (mix.ok)
+            content.page.push_back({.description = mix_verdict(mix), .panels = {mix_figure(mix)}});
+    for (const WorkingSetFit& fit : outcome.working_sets)
+        if (fit.ok()) content.page.push_back(working_set_picture(fit));
+    return content;
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "plot/gnuplot_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "plot/palette.h"
+
+namespace occupipe::plot {
+namespace {
+
+std::string replaced(std::string_view text, char from, std::string_view to) {
+    std::string result;
+    for (const char c : text) {
+        if (c == from)
+            result += to;
+        else
+            result += c;
+    }
+    return result;
+}
+
+std::string_view colour_of(int style) {
+    if (style == guide) return guide_colour.light;
+    return series_colours[static_cast<std::size_t>(style) % series_colours.size()].light;
+}
+
+std::string style_words(int style, bool line) {
+    if (style == guide)
+        return fmt::format("lc rgb '{}' dt (4,4) lw 1.2 pt 3 ps 0.5", guide_colour.light);
+    const auto number = static_cast<std::size_t>(style);
+    const std::string_view dash = dashes[number / series_colours.size()];
+    std::string words = fmt::format("lc rgb '{}' lw {} pt {} ps 0.7", colour_of(style),
+                                    line ? "1.8" : "1", point_types[number % point_types.size()]);
+    if (line && !dash.empty()) words += fmt::format(" dt {}", dash);
+    return words;
+}
+
+std::string range_text(const Axis& axis) {
+    const auto bound = [](const std::optional<double>& value) {
+        return value ? fmt::format("{}", *value) : std::string("*");
+    };
+    return fmt::format("[{}:{}]", bound(axis.low), bound(axis.high));
+}
+
+struct Span {
+    double low = 0;
+    double high = 0;
+};
+
+template <class Value>
+Span span_of(const Figure& figure, const Value& value) {
+    std::optional<Span> span;
+    for (const Series& series : figure.series)
+        for (const Point& p : series.points)
+            span = span ? Span{std::min(span->low, value(p)), std::max(span->high, value(p))}
+                        : Span{value(p), value(p)};
+    return span.value_or(Span{});
+}
+
+// 1, 2, 5 times the powers of ten where gnuplot would label the powers alone, which a short axis
+// may not even hold.
+std::vector<Tick> decade_ticks(const Span& span) {
+    std::vector<Tick> ticks;
+    if (span.high / span.low > 1e3) return ticks;
+    for (double power = std::pow(10, std::floor(std::log10(span.low)) - 1); power <= 2 * span.high;
+         power *= 10)
+        for (const double step : {1.0, 2.0, 5.0})
+            ticks.push_back({step * power, fmt::format("{:.6g}", step * power)});
+    return ticks;
+}
+
+std::string axis_text(char name, const Axis& axis, const Span& span) {
+    std::string text = fmt::format("set {}label {}\nset {}range {} noextend\n", name,
+                                   quoted(axis.label), name, range_text(axis));
+    text += axis.scale == Scale::linear
+                ? fmt::format("unset logscale {}\n", name)
+                : fmt::format("set logscale {} {}\n", name, axis.scale == Scale::log2 ? 2 : 10);
+    std::vector<Tick> labelled = axis.ticks;
+    if (labelled.empty() && axis.scale == Scale::log10) labelled = decade_ticks(span);
+    if (labelled.empty()) return text + fmt::format("set {}tics autofreq\n", name);
+    std::string ticks;
+    for (const Tick& tick : labelled)  // gnuplot formats tick labels with the tick's value
+        ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ",
+                             quoted(replaced(tick.label, '%', "%%")), tick.at);
+    return text + fmt::format("set {}tics ({})\n", name, ticks);
+}
+
+std::string_view key_text(Key key) {
+    switch (key) {
+        case Key::top_right:
+            return "set key inside top right";
+        case Key::top_left:
+            return "set key inside top left reverse Left";
+        case Key::bottom_right:
+            return "set key inside bottom right";
+        case Key::bottom_left:
+            return "set key inside bottom left reverse Left";
+        case Key::outside:
+            return "set key outside right top reverse Left";
+        case Key::none:
+            return "unset key";
+    }
+    return "";
+}
+
+bool has_y_errors(const Series& series) {
+    for (const Point& p : series.points)
+        if (p.y_error) return true;
+    return false;
+}
+
+bool has_x_errors(const Series& series) {
+    for (const Point& p : series.points)
+        if (p.x_error) return true;
+    return false;
+}
+
+std::string data_name(std::size_t panel, std::size_t series) {
+    return fmt::format("$d{}_{}", panel, series);
+}
+
+// x, y, x error, y error; an absent error is a bar of no length.
+std::string data_block(const std::string& name, const Series& series) {
+    std::string text = name + " << EOD\n";
+    for (const Point& p : series.points)
+        text +=
+            fmt::format("{} {} {} {}\n", p.x, p.y, p.x_error.value_or(0), p.y_error.value_or(0));
+    return text + "EOD\n";
+}
+
+// A bar that would reach zero cannot be drawn on a logarithmic axis: it ends at a tenth of the
+// value there.
+std::string bar(std::string_view column, std::string_view error, Scale scale) {
+    if (scale == Scale::linear) return fmt::format("({0}-{1}):({0}+{1})", column, error);
+    return fmt::format("({1} < 0.9*{0} ? {0}-{1} : 0.1*{0}):({0}+{1})", column, error);
+}
+
+std::string series_text(const Figure& figure, const Series& series, const std::string& data) {
+    const bool line = series.mark != Mark::points;
+    const std::string style = style_words(series.style, line);
+    std::string text;
+    if (has_y_errors(series))
+        text += fmt::format("{} using 1:2:{} with yerrorbars lc rgb '{}' lw 1 pt -1 notitle, ",
+                            data, bar("$2", "$4", figure.y.scale), colour_of(series.style));
+    if (has_x_errors(series))
+        text += fmt::format("{} using 1:2:{} with xerrorbars lc rgb '{}' lw 1 pt -1 notitle, ",
+                            data, bar("$1", "$3", figure.x.scale), colour_of(series.style));
+    const std::string_view with = series.mark == Mark::points ? "points"
+                                  : series.mark == Mark::line ? "lines"
+                                                              : "linespoints";
+    return text + fmt::format("{} using 1:2 with {} {} {}", data, with, style,
+                              series.name.empty() ? "notitle" : "title " + quoted(series.name));
+}
+
+std::string panel_text(const Figure& figure, std::size_t panel) {
+    std::string text = figure.title.empty() ? "unset title\n"
+                                            : fmt::format("set title {}\n", quoted(figure.title));
+    text += axis_text('x', figure.x, span_of(figure, [](const Point& p) { return p.x; })) +
+            axis_text('y', figure.y, span_of(figure, [](const Point& p) { return p.y; }));
+    text += fmt::format("{}\nunset label\n", key_text(figure.key));
+    for (const Label& label : figure.labels)
+        text += fmt::format("set label {} at {},{} offset 0.8,0.5\n", quoted(label.text), label.x,
+                            label.y);
+    std::string list;
+    for (std::size_t i = 0; i < figure.series.size(); ++i)
+        if (!figure.series[i].points.empty())
+            list += (list.empty() ? "" : ", \\\n  ") +
+                    series_text(figure, figure.series[i], data_name(panel, i));
+    return text + "plot " + list + "\n";
+}
+
+std::string terminal_text(const Picture& picture, ImageFormat format) {
+    if (format == ImageFormat::svg)
+        return fmt::format(
+            "set terminal svg size {},{} noenhanced font 'sans-serif,12' background rgb "
+            "'#ffffff'\n",
+            picture.width, picture.height);
+    // Twice the pixels: sharp on today's screens.
+    return fmt::format(
+        "set terminal pngcairo size {},{} fontscale 2 linewidth 2 pointscale 2 noenhanced font "
+        "'DejaVu Sans,9' background rgb 'white'\n",
+        2 * picture.width, 2 * picture.height);
+}
+
+// Where the rows of panels stand: multiplot's own layout knows only equal heights.
+std::string place_text(const Picture& picture, std::size_t panel, std::size_t rows) {
+    const auto columns = static_cast<std::size_t>(picture.columns);
+    std::vector<double> shares = picture.row_shares;
+    if (shares.size() != rows) shares.assign(rows, 1.0);
+    const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+    const std::size_t row = panel / columns;
+    const auto below = shares.begin() + static_cast<std::ptrdiff_t>(row) + 1;
+    return fmt::format("set size {},{}\nset origin {},{}\n", 1.0 / picture.columns,
+                       shares[row] / all, static_cast<double>(panel % columns) / picture.columns,
+                       std::accumulate(below, shares.end(), 0.0) / all);
+}
+
+std::string picture_text(const Picture& picture, std::size_t number, ImageFormat format) {
+    require_drawable(picture);
+    std::string text = "reset\nundefine $*\n";
+    for (std::size_t p = 0; p < picture.panels.size(); ++p)
+        for (std::size_t s = 0; s < picture.panels[p].series.size(); ++s)
+            text += data_block(data_name(p, s), picture.panels[p].series[s]);
+    text += terminal_text(picture, format);
+    text += fmt::format(
+        "set output '{}.{}'\nset grid lc rgb '{}' lt 1 lw 0.7\nset errorbars small\n"
+        "set pointintervalbox 0\n"
+        "set tics nomirror\nset border 3\n",
+        number, extension(format), grid_colour.light);
+    const bool many = picture.panels.size() > 1;
+    const auto columns = static_cast<std::size_t>(picture.columns);
+    const std::size_t rows = (picture.panels.size() + columns - 1) / columns;
+    if (many) text += "set lmargin 9\nset rmargin 2\nset multiplot\n";
+    for (std::size_t p = 0; p < picture.panels.size(); ++p) {
+        if (many) text += place_text(picture, p, rows);
+        text += panel_text(picture.panels[p], p);
+    }
+    return text + (many ? "unset multiplot\n" : "") + "set output\n";
+}
+
+}  // namespace
+
+std::string_view extension(ImageFormat format) {
+    return format == ImageFormat::svg ? "svg" : "png";
+}
+
+std::string quoted(std::string_view text) {
+    std::string result = "'";
+    for (const char c : text) {
+        if (c == '\'')
+            result += "''";
+        else
+            result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    }
+    return result + "'";
+}
+
+std::string gnuplot_script(std::span<const Picture> pictures, ImageFormat format) {
+    std::string text = "set encoding utf8\n";
+    for (std::size_t i = 0; i < pictures.size(); ++i) text += picture_text(pictures[i], i, format);
+    return text;
+}
+
+}  // namespace occupipe::plot

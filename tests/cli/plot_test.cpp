@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// --plot on every command that has it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/files.h"
+#include "run_program.h"
+
+namespace occupipe::cli::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Plotted {
+    const char* name;
+    std::vector<std::string> words;
+    bool writes_output;  // -o before --plot
+};
+
+class PlotOption : public ::testing::TestWithParam<Plotted> {
+protected:
+    PlotOption() {
+        std::string name = (fs::temp_directory_path() / "occupipe-plot-test-XXXXXX").string();
+        folder_ = mkdtemp(name.data());
+    }
+    ~PlotOption() override { fs::remove_all(folder_); }
+
+    std::string file(const std::string& name) const { return (folder_ / name).string(); }
+
+    ProgramRun run(const std::string& plot, const std::vector<std::string>& more = {},
+                   const std::vector<std::string>& environment = {}) const {
+        std::vector<std::string> words = GetParam().words;
+        if (GetParam().writes_output) words.insert(words.end(), {"-o", file("output.yaml")});
+        words.insert(words.end(), {"--plot", plot});
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words, environment);
+    }
+
+    fs::path folder_;
+};
+
+TEST_P(PlotOption, WritesAnImage) {
+    const auto svg = run(file("a.svg"));
+    ASSERT_EQ(svg.exit_code, 0) << svg.err;
+    EXPECT_NE(svg.out, "") << "what the command prints without --plot";
+    const std::string text = read_text_file(file("a.svg"));
+    EXPECT_NE(text.find("<svg"), std::string::npos);
+    EXPECT_NE(text.find("gnuplot_plot_1"), std::string::npos);
+
+    const auto png = run(file("a.png"), {"--force"});
+    ASSERT_EQ(png.exit_code, 0) << png.err;
+    EXPECT_EQ(read_text_file(file("a.png")).substr(1, 3), "PNG");
+}
+
+TEST_P(PlotOption, WritesAPage) {
+    const auto page = run(file("a.html"));
+    ASSERT_EQ(page.exit_code, 0) << page.err;
+    const std::string text = read_text_file(file("a.html"));
+    EXPECT_EQ(text.rfind("<!DOCTYPE html>", 0), 0U);
+    EXPECT_NE(text.find("<svg class=\"figure\""), std::string::npos);
+}
+
+TEST_P(PlotOption, RefusesAnUnknownExtensionBeforeAnyWork) {
+    for (const char* name : {"a.pdf", "a", "a.svgz"}) {
+        const auto bad = run(file(name));
+        EXPECT_EQ(bad.exit_code, 2) << bad.err;
+        EXPECT_EQ(bad.out, "");
+        EXPECT_EQ(std::ranges::count(bad.err, '\n'), 1) << bad.err;
+        EXPECT_NE(bad.err.find(".svg"), std::string::npos) << bad.err;
+    }
+    EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_P(PlotOption, ReplacesAFileOnlyWhenForced) {
+    write_text_file(file("a.svg"), "mine", Overwrite::no);
+    const auto bad = run(file("a.svg"));
+    EXPECT_EQ(bad.exit_code, 2) << bad.err;
+    EXPECT_EQ(bad.out, "");
+    EXPECT_EQ(read_text_file(file("a.svg")), "mine");
+    EXPECT_FALSE(fs::exists(file("output.yaml")));
+    EXPECT_EQ(run(file("a.svg"), {"--force"}).exit_code, 0);
+    EXPECT_NE(read_text_file(file("a.svg")), "mine");
+}
+
+TEST_P(PlotOption, NamesThePackageWhenGnuplotIsMissingAndLosesNothing) {
+    const auto bad = run(file("a.svg"), {}, {"PATH=/nonexistent"});
+    EXPECT_EQ(bad.exit_code, 1) << bad.err;
+    EXPECT_NE(bad.err.find("gnuplot-nox"), std::string::npos) << bad.err;
+    EXPECT_NE(bad.out, "");
+    EXPECT_FALSE(fs::exists(file("a.svg")));
+    EXPECT_EQ(fs::exists(file("output.yaml")), GetParam().writes_output);
+}
+
+std::vector<Plotted> commands() {
+    std::vector<Plotted> all;
+#if OCCUPIPE_FIT
+    all.push_back({"fit", {"fit", "results/cpu-amd-zen4-pocl/2026-11-21.json"}, true});
+#endif
+    all.push_back({"predict",
+                   {"predict", "sim/kernels/example.yaml", "--profile",
+                    "sim/kernels/example_gpu.yaml", "--model", "all", "--occupancy", "1-10"},
+                   false});
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, PlotOption, ::testing::ValuesIn(commands()),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(PredictPlot, NeedsSeveralOccupancies) {
+    const auto bad = run_program({"predict", "sim/kernels/example.yaml", "--profile",
+                                  "sim/kernels/example_gpu.yaml", "--plot", "/tmp/never.svg"});
+    EXPECT_EQ(bad.exit_code, 2) << bad.err;
+    EXPECT_NE(bad.err.find("--occupancy"), std::string::npos) << bad.err;
+    EXPECT_EQ(bad.out, "");
+}
+
+}  // namespace
+}  // namespace occupipe::cli::testing
