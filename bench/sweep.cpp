@@ -73,6 +73,17 @@ std::int64_t require(const std::optional<std::int64_t>& limit, const char* key) 
     return *limit;
 }
 
+// As far as the device tells. What the system takes of each group's share, and what a kernel keeps
+// there of its own, is 1 KiB and little more on all GPUs known to us.
+bool shared_memory_holds(const DeviceFacts& facts, const Row& row, int groups) {
+    constexpr std::int64_t besides = 1024 + 128;
+    const std::int64_t ring =
+        row.pattern == Pattern::shared_chase ? shared_ring_words * std::int64_t{4} : 0;
+    const std::int64_t needed = std::max(static_cast<std::int64_t>(row.shared_bytes), ring);
+    return needed == 0 || !facts.limits.shared_memory_bytes ||
+           groups * (needed + besides) <= *facts.limits.shared_memory_bytes;
+}
+
 std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool quick) {
     const auto warps = require(facts.limits.warps, "warps");
     const auto groups = std::min(require(facts.limits.groups, "groups"), warps);
@@ -84,6 +95,7 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
     for (int size = row.group_warps; size <= group_warps; size *= 2) {
         for (int count = 1; count <= groups && static_cast<std::int64_t>(size) * count <= warps;
              ++count) {
+            if (!shared_memory_holds(facts, row, count)) break;
             // Every warp count up to the ridge of all instructions known to us, then every fourth,
             // each with its smallest group; in full also the corners of group size x groups.
             // Barriers need the group sizes: quick keeps their corners, full has them all.

@@ -31,6 +31,20 @@ TEST(Sweep, CoversEveryReachableShapeOfAGpu) {
     EXPECT_EQ(shapes_of(sweep, 1), expected);
 }
 
+TEST(Sweep, GroupsOfManyBytesAreOnlyPlannedAsFarAsACoreHoldsThem) {
+    FakeBackend backend;
+    backend.facts_.limits.shared_memory_bytes = 3 * (16 << 10);
+    int most = 0;
+    for (const auto& point : make_sweep(backend, {.patterns = {"cp.async.bulk.8192"}}).points)
+        most = std::max(most, point.shape.concurrent_groups);
+    EXPECT_EQ(most, 4);  // of 8 KiB and what the system takes: five would fit, four is the limit
+    backend.facts_.limits.shared_memory_bytes = 20 << 10;
+    most = 0;
+    for (const auto& point : make_sweep(backend, {.patterns = {"cp.async.bulk.8192"}}).points)
+        most = std::max(most, point.shape.concurrent_groups);
+    EXPECT_EQ(most, 2);
+}
+
 TEST(Sweep, QuickKeepsEveryReachableWarpCountUpToEight) {
     const FakeBackend backend;
     std::set<int> full;
