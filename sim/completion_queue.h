@@ -21,15 +21,18 @@ class CompletionQueue {
 public:
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
+    CompletionQueue() { end(); }
+
     // The first event's; `never` when empty.
-    std::int64_t next_time() const { return head_ == tail_ ? never : ring_[head_ & mask_].time; }
+    std::int64_t next_time() const { return ring_[head_ & mask_].time; }
     std::size_t size() const { return tail_ - head_; }
     std::int64_t last_time() const { return ring_[(tail_ - 1) & mask_].time; }  // not empty
     const CompletionEvent& at(std::size_t i) const { return ring_[(head_ + i) & mask_]; }
 
     void push(const CompletionEvent& event) {
-        if (tail_ - head_ > mask_) grow();
+        if (tail_ - head_ == mask_) grow();
         ring_[tail_++ & mask_] = event;
+        end();
     }
 
     CompletionEvent pop() { return ring_[head_++ & mask_]; }
@@ -40,15 +43,19 @@ public:
 
     // Drops the events of warps [first, last).
     void remove_warps(std::int32_t first, std::int32_t last) {
-        const std::size_t end = tail_;
+        const std::size_t end_before = tail_;
         tail_ = head_;
-        for (std::size_t i = head_; i != end; ++i) {
+        for (std::size_t i = head_; i != end_before; ++i) {
             const CompletionEvent& event = ring_[i & mask_];
             if (event.warp < first || event.warp >= last) ring_[tail_++ & mask_] = event;
         }
+        end();
     }
 
 private:
+    // Marks the place behind the last event.
+    void end() { ring_[tail_ & mask_].time = never; }
+
     void grow() {
         std::vector<CompletionEvent> larger(2 * ring_.size());
         const std::size_t count = size();

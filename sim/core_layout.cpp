@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "core/error.h"
 
@@ -13,7 +14,8 @@ namespace occupipe::sim {
 namespace {
 
 constexpr std::int64_t max_state = std::int64_t{1}
-                                   << 24;  // streams and edges of all resident warps
+                                   << 24;         // streams and credits of all resident warps
+constexpr std::size_t max_narrow_subsystems = 8;  // a table of 2^8 sets for each program
 
 std::int16_t queue_index(CoreLayout& layout, const QueueKind& kind) {
     const auto found = std::find(layout.queues.begin(), layout.queues.end(), kind);
@@ -66,7 +68,59 @@ ProgramLayout::Stream build_stream(CoreLayout& layout, const LoopProgram& progra
         stream.completion_queue =
             add_queue({.delay = op.latency, .completes = true, .finishes = true});
     }
+    const bool both = stream.completion_queue >= 0 && stream.finish_queue >= 0;
+    if (op.kind != InstructionKind::barrier && !stream.waits && !both)
+        stream.only_queue = std::max(stream.completion_queue, stream.finish_queue);
+    if (stream.only_queue >= 0) stream.delay = layout.queues[stream.only_queue].delay;
     return stream;
+}
+
+// Credits lie between what the producer executes and what the user needs, negated.
+std::int64_t largest_credit(const LoopProgram& program) {
+    std::int64_t largest = 0;
+    for (const LoopProgram::Edge& edge : program.edges)
+        largest = std::max({largest, program.streams[edge.producer].instances,
+                            edge.required(program.streams[edge.user].instances - 1)});
+    return largest;
+}
+
+// Lanes of the least width that holds every credit.
+void choose_lanes(CoreLayout& layout, const std::vector<LoopProgram>& programs) {
+    std::int64_t largest = 0;
+    for (const LoopProgram& program : programs)
+        largest = std::max(largest, largest_credit(program));
+    while (layout.lane_bits < 64 && largest >> (layout.lane_bits - 1) != 0) layout.lane_bits *= 2;
+    for (int lane = 0; lane < 64 / layout.lane_bits; ++lane)
+        layout.credit_signs |= std::uint64_t{1} << ((lane + 1) * layout.lane_bits - 1);
+}
+
+// Gives every edge its lane, next to the others of the same user.
+void place_credits(const CoreLayout& layout, ProgramLayout& result, const LoopProgram& program) {
+    const int lanes = 64 / layout.lane_bits;
+    std::vector<ProgramLayout::UserEdge> by_edge(program.edges.size());
+    for (std::size_t s = 0; s < result.streams.size(); ++s) {
+        ProgramLayout::Stream& stream = result.streams[s];
+        const int edges = stream.last_edge - stream.first_edge;
+        stream.first_credit = static_cast<std::int32_t>(result.initial_credits.size());
+        stream.last_credit = stream.first_credit + std::max(2, (edges + lanes - 1) / lanes);
+        result.initial_credits.resize(stream.last_credit);
+        result.credit_steps.resize(stream.last_credit);
+        for (int e = 0; e < edges; ++e) {
+            const LoopProgram::Edge& edge = program.edges[stream.first_edge + e];
+            const std::uint64_t one = std::uint64_t{1} << (e % lanes * layout.lane_bits);
+            const std::int32_t word = stream.first_credit + e / lanes;
+            by_edge[stream.first_edge + e] = {.credit = one,
+                                              .word = word,
+                                              .user = static_cast<std::int32_t>(s),
+                                              .subsystem = stream.subsystem};
+            result.initial_credits[word] -= one * static_cast<std::uint64_t>(edge.required(0));
+            // Where a loop lies between them, the same throughout a run of the innermost loop.
+            if (edge.divisor == 1)
+                result.credit_steps[word] += one * static_cast<std::uint64_t>(edge.multiplier);
+            if (edge.divisor == 1 && edge.previous && edge.restart != 0) stream.restarts = true;
+        }
+    }
+    for (const std::int32_t e : program.users) result.users.push_back(by_edge[e]);
 }
 
 ProgramLayout build_program(CoreLayout& layout, LoopProgram program) {
@@ -79,24 +133,17 @@ ProgramLayout build_program(CoreLayout& layout, LoopProgram program) {
         const ProgramLayout::Stream& stream = result.streams.back();
         result.subsystem_streams[stream.subsystem * result.words + s / 64] |= std::uint64_t{1}
                                                                               << (s % 64);
-        std::int32_t missing = 0;
-        for (std::int32_t e = stream.first_edge; e < stream.last_edge; ++e) {
-            result.initial_required.push_back(program.edges[e].required(0));
-            if (result.initial_required.back() > 0) ++missing;
-        }
+        const bool waits = std::any_of(
+            program.edges.begin() + stream.first_edge, program.edges.begin() + stream.last_edge,
+            [](const LoopProgram::Edge& edge) { return edge.required(0) > 0; });
         result.initial_heads.push_back({.issued = 0,
                                         .completed = 0,
                                         .index = program.streams[s].offset,
-                                        .run_left = stream.run,
-                                        .missing = missing});
-        if (missing == 0 && (layout.order == Order::dataflow || s == 0))
+                                        .run_left = stream.run});
+        if (!waits && (layout.order == Order::dataflow || s == 0))
             result.initially_ready.push_back(static_cast<std::int32_t>(s));
     }
-    for (const LoopProgram::Edge& edge : program.edges)
-        result.edges.push_back({.multiplier = edge.divisor == 1 ? edge.multiplier : 0,
-                                .offset = edge.previous ? 0 : edge.multiplier,
-                                .producer = edge.producer});
-    for (const std::int32_t e : program.users) result.users.push_back({e, program.edges[e].user});
+    place_credits(layout, result, program);
     result.program = std::move(program);
     return result;
 }
@@ -130,26 +177,26 @@ void set_barrier_channels(CoreLayout& layout, const std::set<std::int32_t>& used
 
 void place_warps(CoreLayout& layout, const std::vector<int>& program_of) {
     std::int64_t streams = 0;
-    std::int64_t edges = 0;
+    std::int64_t credits = 0;
     std::int64_t words = 0;
     for (int warp = 0; warp < layout.warps(); ++warp) {
         const int p = program_of[warp % layout.group_warps];
         layout.program_of.push_back(p);
         layout.scheduler_of.push_back(warp % layout.machine.schedulers);
         layout.first_stream.push_back(static_cast<std::int32_t>(streams));
-        layout.first_edge.push_back(static_cast<std::int32_t>(edges));
+        layout.first_credit.push_back(static_cast<std::int32_t>(credits));
         layout.first_word.push_back(static_cast<std::int32_t>(words));
         streams += static_cast<std::int64_t>(layout.programs[p].streams.size());
-        edges += static_cast<std::int64_t>(layout.programs[p].program.edges.size());
+        credits += static_cast<std::int64_t>(layout.programs[p].initial_credits.size());
         words += layout.programs[p].words;
-        if (streams + edges > max_state)
+        if (streams + credits > max_state)
             throw InputError(
                 fmt::format("{} warps of {} instructions each are more than the "
                             "simulator's limit of {} in all",
                             layout.warps(), layout.programs[p].streams.size(), max_state));
     }
     layout.stream_count = static_cast<std::int32_t>(streams);
-    layout.edge_count = static_cast<std::int32_t>(edges);
+    layout.credit_count = static_cast<std::int32_t>(credits);
     layout.word_count = static_cast<std::int32_t>(words);
 }
 
@@ -162,6 +209,34 @@ std::int64_t group_instructions(const CoreLayout& layout, const std::vector<int>
     if (__builtin_mul_overflow(sum, layout.groups, &total))
         throw InputError("the launch executes more than 2^63 instructions on one core");
     return sum;
+}
+
+// Sets of one word, and a table of those that the scheduler unites.
+void build_narrow(CoreLayout& layout, ProgramLayout& program) {
+    const std::size_t subsystems = layout.machine.subsystems.size();
+    for (std::size_t open = 0; open < std::size_t{1} << layout.unit_pitch; ++open) {
+        program.open_streams.push_back(0);
+        for (std::size_t s = 0; s < subsystems; ++s)
+            if ((open >> s & 1) != 0) program.open_streams.back() |= program.subsystem_streams[s];
+    }
+    for (std::size_t s = 0; s < program.streams.size(); ++s)
+        for (auto other = s + 1; std::cmp_less(other, program.streams[s].top_end); ++other)
+            program.streams[s].rivals |= std::uint64_t{1} << other;
+    for (ProgramLayout::UserEdge& edge : program.users) edge.head = std::uint64_t{1} << edge.user;
+}
+
+void choose_width(CoreLayout& layout) {
+    const std::size_t subsystems = layout.machine.subsystems.size();
+    layout.unit_pitch = static_cast<int>(subsystems);
+    layout.narrow = layout.warp_words() == 1 && subsystems <= max_narrow_subsystems &&
+                    std::all_of(layout.programs.begin(), layout.programs.end(),
+                                [](const ProgramLayout& program) {
+                                    return program.words == 1 && program.initial_credits.size() ==
+                                                                     2 * program.streams.size();
+                                });
+    if (!layout.narrow) return;
+    layout.unit_pitch = subsystems <= 4 ? 4 : 8;
+    for (ProgramLayout& program : layout.programs) build_narrow(layout, program);
 }
 
 }  // namespace
@@ -184,12 +259,16 @@ CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const L
     layout.groups = launch.groups_per_core(profile.cores);
     layout.slots =
         static_cast<int>(std::min<std::int64_t>(launch.concurrent_groups, layout.groups));
+    std::vector<LoopProgram> programs;
     for (const WarpProgram& program : kernel.warps)
-        layout.programs.push_back(
-            build_program(layout, build_loop_program(program, layout.machine, options.order)));
+        programs.push_back(build_loop_program(program, layout.machine, options.order));
+    choose_lanes(layout, programs);
+    for (LoopProgram& program : programs)
+        layout.programs.push_back(build_program(layout, std::move(program)));
     const auto program_of = assign_programs(kernel, launch.group_warps);
     set_barrier_channels(layout, {program_of.begin(), program_of.end()});
     place_warps(layout, program_of);
+    choose_width(layout);
     layout.group_instructions = group_instructions(layout, program_of);
     return layout;
 }

@@ -30,18 +30,27 @@ struct Head {
     std::int64_t issued = 0;     // instances
     std::int64_t completed = 0;  // instances
     std::int64_t index = 0;      // the head's place in program order
-    std::int64_t run_left = 1;   // instances left in this run of the innermost loop, head included
-    std::int32_t missing = 0;    // dependences that the head still waits for
+    std::int64_t run_left = 1;  // instances left, head included, in this run of the innermost loop;
+                                // 1 where the next one's credits are not `credit_steps` less
 };
 
 // One program with what the inner loop needs of it, flat.
+//
+// What a head waits for is kept as credits: for each of its dependences the instances that the
+// producer has completed, less those that the head needs. They stand side by side as lanes of a few
+// 64-bit words, each with a sign bit, so that one addition serves a producer's completion, one
+// subtraction per word the step to the next instance, and one test of all sign bits tells whether
+// the head may issue. A negative lane borrows from the one above it; that changes no answer, as the
+// lowest negative lane shows its sign anyhow, and the sums stay exact.
 struct ProgramLayout {
-    struct Stream {
-        std::int64_t instances = 1;
+    struct alignas(64) Stream {
         std::int64_t cpi = 0;   // λ [ticks]
         std::int64_t step = 0;  // instructions from one instance to the next, within one run of the
                                 // innermost loop
-        std::int64_t run = 1;   // instances in one run of the innermost loop
+        std::int64_t instances = 1;
+        std::int64_t run = 1;           // instances in one run of the innermost loop
+        std::int32_t first_credit = 0;  // words [first_credit, last_credit)
+        std::int32_t last_credit = 0;
         std::int32_t first_edge = 0;
         std::int32_t last_edge = 0;
         std::int32_t first_user = 0;
@@ -53,25 +62,28 @@ struct ProgramLayout {
         std::int16_t depth = 0;              // loops around it
         std::int32_t top_end = 0;
         bool waits = false;  // behind those outstanding in its subsystem; else the delay is fixed
-    };
-    struct Edge {
-        // Instance j of the user needs j · multiplier + offset instances of the producer; 0: the
-        // same throughout a run of the innermost loop.
-        std::int64_t multiplier = 0;
-        std::int64_t offset = 0;
-        std::int32_t producer = 0;
+        bool restarts = false;  // the first of each run needs less than its place would tell
+        // Most instructions: no barrier, one queue, one delay.
+        std::int16_t only_queue = -1;
+        std::int64_t delay = 0;    // of that queue [ticks]
+        std::uint64_t rivals = 0;  // narrow: later streams in the same outermost loop
     };
     struct UserEdge {
-        std::int32_t edge = 0;  // into program.edges
-        std::int32_t user = 0;  // stream
+        std::uint64_t credit = 0;    // what a completion adds: one, in the edge's lane
+        std::uint64_t head = 0;      // narrow: the set of the user
+        std::int32_t word = 0;       // of the warp's credits
+        std::int32_t user = 0;       // stream
+        std::int32_t subsystem = 0;  // of the user
     };
     LoopProgram program;
     std::vector<Stream> streams;
-    std::vector<Edge> edges;                       // as program.edges
     std::vector<UserEdge> users;                   // by producer
     std::vector<std::uint64_t> subsystem_streams;  // per subsystem: set of streams, `words` each
+    std::vector<std::uint64_t> open_streams;       // narrow: per set of subsystems, set of streams
     std::vector<Head> initial_heads;               // per stream
-    std::vector<std::int64_t> initial_required;    // per edge
+    std::vector<std::uint64_t> initial_credits;    // per word
+    std::vector<std::uint64_t> credit_steps;       // per word: the next instance's credits are so
+                                                   // much less, within a run
     std::vector<std::int32_t> initially_ready;     // streams
     int words = 1;                                 // 64-bit words in a set of streams
 };
@@ -93,15 +105,22 @@ struct CoreLayout {
     int slots = 1;  // groups at once: never more than there are groups
     std::int64_t groups = 1;
     int barrier_channels = 0;
+    int lane_bits = 16;              // of a credit
+    std::uint64_t credit_signs = 0;  // of all lanes in a word
+    // At most 64 warps on the core, and in every program 64 instructions and two words of credits
+    // for each, and few subsystems: each set is one word.
+    bool narrow = false;
+    int unit_pitch = 0;  // from one scheduler's units to the next one's in CoreState; narrow: 4 or
+                         // 8, some unused
     std::int64_t group_instructions = 0;
     // Per warp of the core.
     std::vector<std::int32_t> program_of;
     std::vector<std::int32_t> scheduler_of;
     std::vector<std::int32_t> first_stream;  // into CoreState::heads
-    std::vector<std::int32_t> first_edge;    // into CoreState::required
+    std::vector<std::int32_t> first_credit;  // into CoreState::credits
     std::vector<std::int32_t> first_word;    // into CoreState::ready
     std::int32_t stream_count = 0;
-    std::int32_t edge_count = 0;
+    std::int32_t credit_count = 0;
     std::int32_t word_count = 0;
 
     int warps() const { return slots * group_warps; }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "sim/completion_queue.h"
@@ -13,27 +12,24 @@ namespace occupipe::sim {
 
 inline constexpr std::int32_t no_warp = -1;
 inline constexpr std::int64_t no_group = -1;
-inline constexpr std::int64_t never_required = std::numeric_limits<std::int64_t>::max();
+inline constexpr int queue_step = 4;  // queue_next is filled up to a multiple
 
 struct CoreState {
     std::int64_t now = 0;  // [ticks]
 
     std::vector<Head> heads;             // per warp and stream (CoreLayout::first_stream)
-    std::vector<std::int64_t> required;  // per warp and edge (CoreLayout::first_edge): instances of
-                                         // its producer that the user's head needs completed
+    std::vector<std::uint64_t> credits;  // per warp, stream and word (CoreLayout::first_credit)
 
     // Per warp.
-    std::vector<std::uint64_t> ready;             // set of streams whose head may issue
-    std::vector<std::uint64_t> ready_subsystems;  // subsystems of those
-    std::vector<std::int32_t> next_in_order;      // Order::in_order: the only stream that may issue
-    std::vector<std::int32_t> position;           // in policy order
-    std::vector<std::int32_t> warp_at;            // position → warp
-    std::vector<std::int64_t> barriers_issued;    // per warp and channel
-    std::vector<std::int32_t> barrier_stream;     // per warp and channel: the last one issued
+    std::vector<std::uint64_t> ready;           // set of streams whose head may issue
+    std::vector<std::int32_t> next_in_order;    // Order::in_order: the only stream that may issue
+    std::vector<std::int32_t> position;         // in policy order
+    std::vector<std::int32_t> warp_at;          // position → warp
+    std::vector<std::int64_t> barriers_issued;  // per warp and channel
+    std::vector<std::int32_t> barrier_stream;   // per warp and channel: the last one issued
 
     // Per scheduler and subsystem: set of positions of the warps with a ready head there.
     std::vector<std::uint64_t> ready_warps;
-    std::vector<std::uint64_t> ready_any;  // per scheduler: subsystems whose set is not empty
 
     // Per slot.
     std::vector<std::int64_t> group;              // number of the group there, or no_group

@@ -20,9 +20,13 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    // Issues all that can issue at the present time, then goes to the next time at which anything
-    // changes. False once nothing will change any more. Throws InputError when time overflows.
-    bool step();
+    // Runs until a watched stream issues, groups end, or `until` instructions have issued in all;
+    // it may stop earlier. False once nothing will change any more. Throws InputError when time
+    // overflows.
+    bool run(std::int64_t until);
+
+    // Streams after whose issues run() stops: indices into CoreState::heads.
+    void watch(const std::vector<std::size_t>& heads);
 
     const CoreLayout& layout() const { return layout_; }
     CoreState& state() { return state_; }
@@ -30,60 +34,78 @@ public:
 
 private:
     // Where one warp's constants and state lie.
-    struct Warp {
-        const ProgramLayout* layout = nullptr;
+    struct alignas(64) Warp {
         const ProgramLayout::Stream* streams = nullptr;
         const ProgramLayout::UserEdge* users = nullptr;
-        const ProgramLayout::Edge* edges = nullptr;
+        const std::uint64_t* credit_steps = nullptr;
         const std::uint64_t* subsystem_streams = nullptr;
+        const std::uint64_t* open_streams = nullptr;
         Head* heads = nullptr;
-        std::int64_t* required = nullptr;
+        std::uint64_t* credits = nullptr;
         std::uint64_t* ready = nullptr;
+        std::uint64_t place = 0;     // narrow: the set of its position
+        std::uint64_t next_try = 0;  // narrow: the positions to try first after this warp
+        std::uint64_t watched = 0;   // narrow: set of streams
         std::int32_t words = 1;
         std::int32_t scheduler = 0;
         std::int32_t slot = 0;
+        std::int64_t* unfinished = nullptr;  // instructions of its group
+        const ProgramLayout* layout = nullptr;
     };
 
     void launch_group(std::int32_t slot);
     void retire_finished_groups();
     void rebuild_age_positions();
     void forget_last_warp(std::int32_t slot);
+    void place_warps();
     void drop_pending_stores(std::int32_t slot);
 
-    // `narrow`: at most 64 warps on the core and 64 instructions in every program, so that each set
-    // is one word.
-    template <bool narrow>
-    bool step_as();
-    template <bool narrow>
-    void schedule(std::int32_t scheduler, std::int64_t now);
+    // The inner loop where CoreLayout::narrow holds and nobody observes; `units` is
+    // CoreLayout::unit_pitch, `single` tells whether there is one scheduler (engine.cpp).
+    template <int units, bool single>
+    bool run_narrow(std::int64_t until);
+    template <int units, bool single>
+    bool schedule(std::int32_t scheduler, std::int64_t now);
+    template <int units, bool single>
     std::int64_t next_issue(std::int32_t scheduler) const;
-    std::uint64_t open_subsystems(std::int32_t scheduler, std::int64_t now) const;
-    template <bool narrow>
-    std::int32_t pick_warp(std::int32_t scheduler, std::uint64_t subsystems) const;
-    std::int32_t first_position(std::int32_t scheduler, std::uint64_t subsystems,
-                                std::int32_t from) const;
-    std::uint64_t ready_word(std::int32_t scheduler, std::uint64_t subsystems, int word) const;
-    static std::uint64_t ready_streams(const Warp& warp, std::uint64_t subsystems, int word);
-    template <bool narrow>
-    static std::int32_t pick_stream(const Warp& warp, std::uint64_t subsystems);
-    template <bool narrow>
+    static std::int32_t pick_stream(const Warp& warp, std::uint64_t set);
+    template <int units, bool single>
     void issue(const Warp& w, std::int32_t warp, std::int32_t stream, std::int64_t now);
-    void occupy(std::int32_t scheduler, std::int32_t subsystem, std::int64_t cpi, std::int64_t now);
+    template <int units, bool single>
+    void occupy(const Warp& w, std::int32_t subsystem, std::int64_t cpi, std::int64_t now);
+    template <int units, bool single>
+    void settle(bool ready, const Warp& w, std::int32_t stream, std::int32_t subsystem);
+    template <int units, bool single>
+    void pop_due(std::int64_t now);
+    template <int units, bool single>
+    void complete(const CompletionEvent& event, const QueueKind& kind);
+    bool satisfied(const Warp& w, std::int32_t stream) const;
+
+    // The same for all layouts, with an observer or none (engine_wide.cpp).
+    bool step_wide();
+    void schedule_wide(std::int32_t scheduler, std::int64_t now);
+    std::int64_t next_wide_issue(std::int32_t scheduler) const;
+    std::uint64_t ready_word(std::int32_t scheduler, int word, std::int64_t now) const;
+    std::int32_t pick_wide_warp(std::int32_t scheduler, std::int64_t now) const;
+    std::int32_t first_position(std::int32_t scheduler, std::int32_t from, std::int64_t now) const;
+    std::int32_t pick_wide_stream(const Warp& warp, std::int64_t now) const;
+    void issue_wide(const Warp& w, std::int32_t warp, std::int32_t stream, std::int64_t now);
+    void advance_wide(const Warp& w, std::int32_t warp, std::int32_t stream);
+    void complete_wide(const CompletionEvent& event, const QueueKind& kind);
+    void settle_wide(bool ready, const Warp& w, std::int32_t warp, std::int32_t stream);
+    void make_ready(const Warp& w, std::int32_t warp, std::int32_t stream);
+    bool satisfied_wide(const Warp& w, std::int32_t stream) const;
+    static bool has_ready(const Warp& w, std::int32_t subsystem);
+
+    // The same for both.
+    void issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream);
     void issue_waiting(const Warp& w, std::int32_t warp, std::int32_t stream);
     void arrive_at_barrier(std::int32_t warp, std::int32_t stream);
     void release_barrier(std::int32_t slot, std::int32_t channel);
-    template <bool narrow>
-    void advance_head(const Warp& w, std::int32_t warp, std::int32_t stream);
-    static std::int32_t begin_run(const Warp& w, std::int32_t stream);
-    template <bool narrow>
-    void advance_in_order(const Warp& w, std::int32_t warp, std::int32_t stream);
+    void begin_run(const Warp& w, std::int32_t stream) const;
     static std::int32_t following(const Warp& warp, std::int32_t stream);
-    // Completes at now + the queue's delay.
-    void push(std::int32_t queue, std::int32_t warp, std::int32_t stream, std::int64_t now) {
-        push_at(queue, warp, stream, now + layout_.queues[queue].delay);
-    }
 
-    void push_at(std::int32_t queue, std::int32_t warp, std::int32_t stream, std::int64_t time) {
+    void push(std::int32_t queue, std::int32_t warp, std::int32_t stream, std::int64_t time) {
         state_.queues[queue].push({time, warp, stream});
         // Events of one queue are in order: only the first one counts.
         if (state_.queue_next[queue] != CompletionQueue::never) return;
@@ -98,22 +120,14 @@ private:
         const auto count = static_cast<std::int32_t>(state_.queue_next.size());
         std::int64_t first = next[0];
         std::int32_t queue = 0;
-        for (std::int32_t q = 1; q < count; ++q) {
-            queue = next[q] < first ? q : queue;
-            first = std::min(first, next[q]);
-        }
+        for (std::int32_t q = 0; q < count; q += queue_step)
+            for (std::int32_t i = q; i < q + queue_step; ++i) {
+                queue = next[i] < first ? i : queue;
+                first = next[i] < first ? next[i] : first;
+            }
         state_.next_completion = first;
         state_.next_queue = queue;
     }
-    template <bool narrow>
-    void pop_due(std::int64_t now);
-    template <bool narrow>
-    void complete(const CompletionEvent& event, const QueueKind& kind);
-    template <bool narrow>
-    void set_ready(const Warp& w, std::int32_t warp, std::int32_t stream);
-    template <bool narrow>
-    void clear_ready(const Warp& w, std::int32_t warp, std::int32_t stream);
-    void make_ready(std::int32_t warp, std::int32_t stream);
 
     // What an observer is told (engine_events.cpp).
     void report_issue(std::int32_t warp, std::int32_t stream) const;
@@ -124,10 +138,10 @@ private:
     static Wait wait_of_blocked(const Warp& warp, std::int32_t stream, const Machine& machine);
 
     std::uint64_t* ready_warps(std::int32_t scheduler, std::int32_t subsystem) {
-        return &state_.ready_warps[(scheduler * subsystems_ + subsystem) * warp_words_];
+        return &state_.ready_warps[(scheduler * units_ + subsystem) * warp_words_];
     }
     const std::uint64_t* ready_warps(std::int32_t scheduler, std::int32_t subsystem) const {
-        return &state_.ready_warps[(scheduler * subsystems_ + subsystem) * warp_words_];
+        return &state_.ready_warps[(scheduler * units_ + subsystem) * warp_words_];
     }
 
     const CoreLayout& layout_;
@@ -136,11 +150,14 @@ private:
     std::vector<Warp> warps_;
     std::int32_t schedulers_;
     std::int32_t subsystems_;
+    std::int32_t units_;  // CoreLayout::unit_pitch
     std::int32_t warp_words_;
-    bool narrow_;
+    std::uint64_t signs_;
     bool in_order_;
     std::int64_t port_spacing_;                 // [ticks]; 0: no port
+    std::vector<std::uint64_t> try_first_;      // per scheduler: positions, before all others
     std::vector<std::int32_t> finished_slots_;  // of the present time
+    std::vector<std::size_t> watched_;
 };
 
 }  // namespace occupipe::sim

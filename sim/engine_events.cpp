@@ -54,16 +54,21 @@ bool Engine::is_outstanding(std::int32_t warp) const {
 
 // Of subsystem and port, the one that is free later binds.
 Wait Engine::wait_of_ready(const Warp& warp, std::int32_t stream) const {
-    const std::int32_t at = warp.scheduler * subsystems_ + warp.streams[stream].subsystem;
+    const std::int32_t at = warp.scheduler * units_ + warp.streams[stream].subsystem;
     const bool port_binds = state_.port_free_at[warp.scheduler] > state_.subsystem_free_at[at];
     return {.reason = port_binds ? WaitReason::port : WaitReason::subsystem, .stream = stream};
 }
 
 // Of the dependences that are missing, the one named first.
 Wait Engine::wait_of_blocked(const Warp& warp, std::int32_t stream, const Machine& machine) {
+    const auto& edges = warp.layout->program.edges;
     std::int32_t e = warp.streams[stream].first_edge;
-    while (warp.heads[warp.edges[e].producer].completed >= warp.required[e]) ++e;
-    const std::int32_t producer = warp.edges[e].producer;
+    const auto satisfied = [&] {
+        return warp.heads[edges[e].producer].completed >=
+               edges[e].required(warp.heads[stream].issued);
+    };
+    while (satisfied()) ++e;
+    const std::int32_t producer = edges[e].producer;
     const bool barrier =
         machine.ops[warp.layout->program.streams[producer].op].kind == InstructionKind::barrier;
     return {.reason = barrier ? WaitReason::barrier : WaitReason::dependence,

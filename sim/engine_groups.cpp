@@ -12,28 +12,27 @@ CoreState::CoreState(const CoreLayout& layout) {
     const int warps = layout.warps();
     const int schedulers = layout.machine.schedulers;
     heads.resize(layout.stream_count);
-    required.resize(layout.edge_count);
+    credits.resize(layout.credit_count);
     ready.resize(layout.word_count);
-    ready_subsystems.resize(warps);
     next_in_order.resize(warps);
     position.resize(warps);
     std::iota(position.begin(), position.end(), 0);
     warp_at = position;
     barriers_issued.resize(std::size_t{1} * warps * layout.barrier_channels);
     barrier_stream.resize(barriers_issued.size());
-    ready_warps.resize(schedulers * layout.machine.subsystems.size() * layout.warp_words());
-    ready_any.resize(schedulers);
+    ready_warps.resize(std::size_t{1} * schedulers * layout.unit_pitch * layout.warp_words());
     group.assign(layout.slots, no_group);
     unfinished.resize(layout.slots);
     barriers_released.resize(std::size_t{1} * layout.slots * layout.barrier_channels);
     barrier_arrivals.resize(barriers_released.size());
-    subsystem_free_at.resize(schedulers * layout.machine.subsystems.size());
+    subsystem_free_at.resize(std::size_t{1} * schedulers * layout.unit_pitch);
     port_free_at.resize(schedulers);
     scheduler_next.assign(schedulers, CompletionQueue::never);
     last_warp.assign(schedulers, no_warp);
     queues.resize(layout.queues.size());
     waiting.resize(layout.waiting_lines.size());
-    queue_next.assign(queues.size(), CompletionQueue::never);
+    queue_next.assign((queues.size() + queue_step - 1) / queue_step * queue_step,
+                      CompletionQueue::never);
     subsystem_busy.resize(subsystem_free_at.size());
     port_issues.resize(schedulers);
 }
@@ -44,26 +43,29 @@ Engine::Engine(const CoreLayout& layout, Observer* observer)
       state_(layout),
       schedulers_(layout.machine.schedulers),
       subsystems_(static_cast<std::int32_t>(layout.machine.subsystems.size())),
+      units_(layout.unit_pitch),
       warp_words_(layout.warp_words()),
-      narrow_(warp_words_ == 1 &&
-              std::all_of(layout.programs.begin(), layout.programs.end(),
-                          [](const ProgramLayout& program) { return program.words == 1; })),
+      signs_(layout.credit_signs),
       in_order_(layout.order == Order::in_order),
       port_spacing_(layout.machine.port_spacing.value_or(0)) {
     for (std::int32_t warp = 0; warp < layout.warps(); ++warp) {
         const ProgramLayout& program = layout.programs[layout.program_of[warp]];
-        warps_.push_back({.layout = &program,
-                          .streams = program.streams.data(),
+        warps_.push_back({.streams = program.streams.data(),
                           .users = program.users.data(),
-                          .edges = program.edges.data(),
+                          .credit_steps = program.credit_steps.data(),
                           .subsystem_streams = program.subsystem_streams.data(),
+                          .open_streams = program.open_streams.data(),
                           .heads = state_.heads.data() + layout.first_stream[warp],
-                          .required = state_.required.data() + layout.first_edge[warp],
+                          .credits = state_.credits.data() + layout.first_credit[warp],
                           .ready = state_.ready.data() + layout.first_word[warp],
                           .words = program.words,
                           .scheduler = layout.scheduler_of[warp],
-                          .slot = warp / layout.group_warps});
+                          .slot = warp / layout.group_warps,
+                          .unfinished = &state_.unfinished[warp / layout.group_warps],
+                          .layout = &program});
     }
+    try_first_.assign(schedulers_, ~std::uint64_t{0});
+    place_warps();
     finished_slots_.reserve(layout.slots);
     state_.age_order.reserve(layout.slots);
     for (std::int32_t slot = 0; slot < layout.slots; ++slot) launch_group(slot);
@@ -81,10 +83,10 @@ void Engine::launch_group(std::int32_t slot) {
     for (std::int32_t warp = first_warp; warp < first_warp + layout_.group_warps; ++warp) {
         const Warp& w = warps_[warp];
         std::copy(w.layout->initial_heads.begin(), w.layout->initial_heads.end(), w.heads);
-        std::copy(w.layout->initial_required.begin(), w.layout->initial_required.end(), w.required);
+        std::copy(w.layout->initial_credits.begin(), w.layout->initial_credits.end(), w.credits);
         std::fill_n(state_.barriers_issued.begin() + warp * channels, channels, 0);
         state_.next_in_order[warp] = 0;
-        for (const std::int32_t stream : w.layout->initially_ready) make_ready(warp, stream);
+        for (const std::int32_t stream : w.layout->initially_ready) make_ready(w, warp, stream);
     }
 }
 
@@ -101,6 +103,38 @@ void Engine::retire_finished_groups() {
     for (const std::int32_t slot : finished_slots_)
         if (state_.launched < layout_.groups) launch_group(slot);
     finished_slots_.clear();
+}
+
+// What of the positions the inner loop looks up.
+void Engine::place_warps() {
+    if (!layout_.narrow) return;
+    for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
+        Warp& w = warps_[warp];
+        w.place = bit(state_.position[warp]);
+        w.next_try = ~std::uint64_t{0};
+        if (layout_.policy == Policy::gto) w.next_try = w.place;
+        if (layout_.policy == Policy::lrr) w.next_try = ~std::uint64_t{1} << state_.position[warp];
+    }
+    for (std::int32_t s = 0; s < schedulers_; ++s) {
+        const std::int32_t last = state_.last_warp[s];
+        try_first_[s] = last == no_warp ? ~std::uint64_t{0} : warps_[last].next_try;
+    }
+}
+
+void Engine::watch(const std::vector<std::size_t>& heads) {
+    if (!layout_.narrow || heads == watched_) return;
+    const auto set = [&](bool on) {
+        for (const std::size_t head : watched_) {
+            const auto after =
+                std::upper_bound(layout_.first_stream.begin(), layout_.first_stream.end(), head);
+            Warp& w = warps_[after - layout_.first_stream.begin() - 1];
+            const std::uint64_t stream = bit(static_cast<std::int32_t>(head - *(after - 1)));
+            w.watched = on ? w.watched | stream : 0;
+        }
+    };
+    set(false);
+    watched_ = heads;
+    set(true);
 }
 
 void Engine::forget_last_warp(std::int32_t slot) {
@@ -133,61 +167,14 @@ void Engine::rebuild_age_positions() {
     for (std::int32_t slot = 0; slot < layout_.slots; ++slot)
         if (state_.group[slot] == no_group) place(slot);
     std::fill(state_.ready_warps.begin(), state_.ready_warps.end(), 0);
-    for (std::int32_t warp = 0; warp < layout_.warps(); ++warp)
-        for_each_bit(state_.ready_subsystems[warp], [&](int subsystem) {
-            ready_warps(layout_.scheduler_of[warp], subsystem)[state_.position[warp] / 64] |=
-                bit(state_.position[warp]);
-        });
-}
-
-// An instruction's result is later by `wait` for each that is outstanding in its unit, but never
-// before an earlier one's of the same kind.
-void Engine::issue_waiting(const Warp& w, std::int32_t warp, std::int32_t stream) {
-    const ProgramLayout::Stream& s = w.streams[stream];
-    const Machine& machine = layout_.machine;
-    const std::int32_t op = w.layout->program.streams[stream].op;
-    const int unit = machine.unit(s.subsystem, w.scheduler);
-    const std::int64_t now = state_.now;
-    std::int64_t time = now + machine.ops[op].latency;
-    CompletionQueue* own = nullptr;
-    for (std::size_t i = 0; i < state_.waiting.size(); ++i) {
-        const WaitingLine& line = layout_.waiting_lines[i];
-        if (line.unit != unit) continue;
-        CompletionQueue& outstanding = state_.waiting[i];
-        while (outstanding.next_time() <= now) outstanding.pop();
-        time += machine.ops[line.op].wait * static_cast<std::int64_t>(outstanding.size());
-        if (line.op == op) own = &outstanding;
+    for (std::int32_t warp = 0; warp < layout_.warps(); ++warp) {
+        const Warp& w = warps_[warp];
+        for (std::int32_t subsystem = 0; subsystem < subsystems_; ++subsystem)
+            if (has_ready(w, subsystem))
+                ready_warps(w.scheduler, subsystem)[state_.position[warp] / 64] |=
+                    bit(state_.position[warp]);
     }
-    if (own->size() > 0) time = std::max(time, own->last_time());
-    own->push({time, warp, stream});
-    if (s.finish_queue >= 0) push(s.finish_queue, warp, stream, now);
-    if (s.completion_queue >= 0)
-        push_at(s.completion_queue + unit - machine.unit(s.subsystem, 0), warp, stream, time);
-}
-
-void Engine::arrive_at_barrier(std::int32_t warp, std::int32_t stream) {
-    const std::int32_t channel = warps_[warp].streams[stream].barrier_channel;
-    const std::int32_t slot = warps_[warp].slot;
-    const std::int32_t own = warp * layout_.barrier_channels + channel;
-    const std::int32_t shared = slot * layout_.barrier_channels + channel;
-    state_.barrier_stream[own] = stream;
-    // A warp may be more than one barrier ahead of the others.
-    if (state_.barriers_issued[own]++ != state_.barriers_released[shared]) return;
-    if (++state_.barrier_arrivals[shared] == layout_.group_warps) release_barrier(slot, channel);
-}
-
-void Engine::release_barrier(std::int32_t slot, std::int32_t channel) {
-    const std::int32_t shared = slot * layout_.barrier_channels + channel;
-    const std::int64_t released = ++state_.barriers_released[shared];
-    std::int32_t arrivals = 0;
-    const std::int32_t first = slot * layout_.group_warps;
-    for (std::int32_t warp = first; warp < first + layout_.group_warps; ++warp) {
-        const std::int32_t own = warp * layout_.barrier_channels + channel;
-        const std::int32_t stream = state_.barrier_stream[own];
-        push(warps_[warp].streams[stream].completion_queue, warp, stream, state_.now);
-        if (state_.barriers_issued[own] > released) ++arrivals;
-    }
-    state_.barrier_arrivals[shared] = arrivals;
+    place_warps();
 }
 
 }  // namespace occupipe::sim

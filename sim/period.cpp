@@ -21,14 +21,8 @@ struct Move {
 // Whether one warp's part of the state recurs, and for how many more periods at most.
 class WarpComparison {
 public:
-    WarpComparison(const LoopProgram& program, const Head* before, const Head* now,
-                   const std::int64_t* required_before, const std::int64_t* required_now)
-        : program_(program),
-          before_(before),
-          now_(now),
-          required_before_(required_before),
-          required_now_(required_now),
-          moves_(program.streams.size()) {}
+    WarpComparison(const LoopProgram& program, const Head* before, const Head* now)
+        : program_(program), before_(before), now_(now), moves_(program.streams.size()) {}
 
     std::int64_t repetitions() {
         for (std::size_t s = 0; s < moves_.size(); ++s)
@@ -54,9 +48,7 @@ private:
     bool find_move(std::size_t s) {
         const std::int64_t from = before_[s].issued;
         const std::int64_t to = now_[s].issued;
-        if (before_[s].missing != now_[s].missing ||
-            from - before_[s].completed != to - now_[s].completed)
-            return false;
+        if (from - before_[s].completed != to - now_[s].completed) return false;
         if (from == to) return true;
         const auto& stream = program_.streams[s];
         if (stream.loop < 0 || to == stream.instances) return false;
@@ -97,27 +89,29 @@ private:
 
     // Does the edge hold back its user in the coming periods exactly as it did in this one?
     bool check_edge(const LoopProgram::Edge& edge) {
-        const auto e = &edge - program_.edges.data();
-        if (required_now_[e] == never_required) return required_before_[e] == never_required;
+        const std::int64_t instances = program_.streams[edge.user].instances;
+        if (now_[edge.user].issued == instances) return before_[edge.user].issued == instances;
         const std::int64_t produced =
             now_[edge.producer].completed - before_[edge.producer].completed;
-        const std::int64_t needed = required_now_[e] - required_before_[e];
+        const std::int64_t required_before = edge.required(before_[edge.user].issued);
+        const std::int64_t required_now = edge.required(now_[edge.user].issued);
+        const std::int64_t needed = required_now - required_before;
         // A dependence dropped in a first iteration is no measure of what is needed: such a stream
         // stays in the same deeper iteration, and its need moves with the others'.
-        if (required_before_[e] == 0 && required_now_[e] == 0) {
+        if (required_before == 0 && required_now == 0) {
             if (moves_[edge.user].loop < 0) return true;
             return moves_[edge.user].loop == moves_[edge.producer].loop &&
                    moves_[edge.user].iterations == moves_[edge.producer].iterations;
         }
         if (produced == needed) return true;
         // Satisfied all the time, and by how much.
-        const std::int64_t spare = before_[edge.producer].completed - required_now_[e];
+        const std::int64_t spare = before_[edge.producer].completed - required_now;
         if (spare >= 0) {
             if (needed > produced) limit(spare / (needed - produced));
             return true;
         }
         // Never satisfied: the user stands still while the producer catches up.
-        const std::int64_t lacking = required_now_[e] - now_[edge.producer].completed;
+        const std::int64_t lacking = required_now - now_[edge.producer].completed;
         if (moves_[edge.user].loop >= 0 || needed != 0 || lacking <= 0) return false;
         limit((lacking - 1) / produced);
         return true;
@@ -172,8 +166,6 @@ private:
     const LoopProgram& program_;
     const Head* before_;
     const Head* now_;
-    const std::int64_t* required_before_;
-    const std::int64_t* required_now_;
     std::vector<Move> moves_;
     std::int64_t limit_ = unbounded;
     bool moved_ = false;
@@ -262,9 +254,7 @@ std::int64_t warp_repetitions(const CoreLayout& layout, const CoreState& before,
                 return 0;
         return unbounded;
     }
-    return WarpComparison(program, then, present, before.required.data() + layout.first_edge[warp],
-                          now.required.data() + layout.first_edge[warp])
-        .repetitions();
+    return WarpComparison(program, then, present).repetitions();
 }
 
 void extrapolate(std::int64_t before, std::int64_t& now, std::int64_t times) {
@@ -279,11 +269,11 @@ void extrapolate(const std::vector<std::int64_t>& before, std::vector<std::int64
 }  // namespace
 
 std::int64_t repetitions(const CoreLayout& layout, const CoreState& before, const CoreState& now) {
-    if (before.last_warp != now.last_warp || before.ready_any != now.ready_any ||
+    if (before.last_warp != now.last_warp || before.ready != now.ready ||
         !same_times(before.subsystem_free_at, before.now, now.subsystem_free_at, now.now) ||
         !same_times(before.port_free_at, before.now, now.port_free_at, now.now) ||
-        before.ready != now.ready || before.next_in_order != now.next_in_order ||
-        !same_queues(before, now) || !same_waiting(before, now) || !same_groups(before, now) ||
+        before.next_in_order != now.next_in_order || !same_queues(before, now) ||
+        !same_waiting(before, now) || !same_groups(before, now) ||
         !same_barriers(layout, before, now))
         return 0;
     std::int64_t times = (max_ticks - now.now) / (now.now - before.now);
@@ -305,7 +295,10 @@ void repeat(const CoreState& before, CoreState& state, std::int64_t times) {
         extrapolate(then.index, head.index, times);
         extrapolate(then.run_left, head.run_left, times);
     }
-    extrapolate(before.required, state.required, times);
+    // Lane by lane, as none leaves its range.
+    for (std::size_t i = 0; i < state.credits.size(); ++i)
+        state.credits[i] +=
+            static_cast<std::uint64_t>(times) * (state.credits[i] - before.credits[i]);
     extrapolate(before.barriers_issued, state.barriers_issued, times);
     extrapolate(before.barriers_released, state.barriers_released, times);
     extrapolate(before.unfinished, state.unfinished, times);

@@ -37,6 +37,11 @@ public:
 
     std::int64_t skipped() const { return skipped_; }  // instructions
 
+    // When to call observe(), if not after every step: when one of these heads has issued, when a
+    // group ends, and when so many instructions have issued in all.
+    const std::vector<std::size_t>& markers();
+    std::int64_t next_choice() const;
+
 private:
     // Brent's cycle search: one remembered state, replaced after 1, 2, 4, … looks.
     struct Search {
@@ -67,6 +72,7 @@ private:
     Search waves_;  // looks whenever slot 0 takes a new group
     std::vector<LoopWatch> watches_;
     std::int64_t skipped_ = 0;
+    std::vector<std::size_t> markers_;
 };
 
 }  // namespace occupipe::sim

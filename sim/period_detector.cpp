@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <limits>
 
 #include "sim/period.h"
 
@@ -18,6 +19,18 @@ PeriodDetector::PeriodDetector(const CoreLayout& layout)
             deepest = std::max<std::int32_t>(deepest, stream.depth);
     for (std::int32_t depth = 1; depth <= std::min(deepest, max_watched_depth); ++depth)
         watches_.push_back({.depth = depth, .next_choice = few_});
+}
+
+const std::vector<std::size_t>& PeriodDetector::markers() {
+    markers_.clear();
+    for (const LoopWatch& watch : watches_) markers_.push_back(watch.marker);
+    return markers_;
+}
+
+std::int64_t PeriodDetector::next_choice() const {
+    std::int64_t next = std::numeric_limits<std::int64_t>::max();
+    for (const LoopWatch& watch : watches_) next = std::min(next, watch.next_choice + 1);
+    return next;
 }
 
 void PeriodDetector::look_at_wave(CoreState& state) {

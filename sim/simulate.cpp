@@ -29,7 +29,7 @@ SimulationResult result_of(const CoreLayout& layout, const CoreState& state) {
     const auto subsystems = static_cast<int>(machine.subsystems.size());
     for (int scheduler = 0; scheduler < machine.schedulers; ++scheduler)
         for (int subsystem = 0; subsystem < subsystems; ++subsystem) {
-            const int at = scheduler * subsystems + subsystem;
+            const int at = scheduler * layout.unit_pitch + subsystem;
             const int unit = machine.unit(subsystem, scheduler);
             busy.units[unit] += state.subsystem_busy[at];
             beyond_end[unit] = std::max<std::int64_t>(0, state.subsystem_free_at[at] - state.now);
@@ -47,11 +47,17 @@ SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
     sim::Engine engine(layout, observer);
     sim::PeriodDetector periods(layout);
     const bool detect_periods = options.detect_periods && !observer;
-    while (engine.step()) {
-        if (detect_periods) periods.observe(engine.state());
-        if (engine.state().issued_total - periods.skipped() > options.max_simulated)
-            throw InputError(fmt::format("no answer after {} simulated instructions",
-                                         engine.state().issued_total - periods.skipped()));
+    std::int64_t until = options.max_simulated + 1;
+    if (detect_periods) engine.watch(periods.markers());
+    while (engine.run(detect_periods ? std::min(until, periods.next_choice()) : until)) {
+        if (detect_periods) {
+            periods.observe(engine.state());
+            engine.watch(periods.markers());
+            until = options.max_simulated + 1 + periods.skipped();
+        }
+        if (engine.state().issued_total >= until)
+            throw InputError(
+                fmt::format("no answer after {} simulated instructions", options.max_simulated));
     }
     SimulationResult result = result_of(layout, engine.state());
     result.simulated = result.issued - periods.skipped();

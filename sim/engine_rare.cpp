@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The engine's seldom instructions: barriers, those that wait for others, and loops' ends.
+#include <algorithm>
+
+#include "sim/engine.h"
+
+namespace occupipe::sim {
+
+// The head moves on to the next run of the innermost loop, or to the second of a run whose first
+// instance is not like the others. After the last instance nothing makes up for its credit.
+void Engine::begin_run(const Warp& w, std::int32_t stream) const {
+    const ProgramLayout::Stream& s = w.streams[stream];
+    const LoopProgram& program = w.layout->program;
+    Head& head = w.heads[stream];
+    std::uint64_t* const credits = w.credits + s.first_credit;
+    std::fill(credits, w.credits + s.last_credit, 0);
+    if (head.issued == s.instances) {
+        credits[0] = std::uint64_t{1} << 63;
+        return;
+    }
+    const std::int64_t in_run = s.run == s.instances ? head.issued : head.issued % s.run;
+    head.run_left = in_run == 0 && s.restarts ? 1 : s.run - in_run;
+    head.index = program.program_index(stream, head.issued);
+    const std::int32_t bits = layout_.lane_bits;
+    std::int32_t lane = 0;
+    for (std::int32_t e = s.first_edge; e < s.last_edge; ++e, lane += bits) {
+        const LoopProgram::Edge& edge = program.edges[e];
+        const std::int64_t credit = w.heads[edge.producer].completed - edge.required(head.issued);
+        credits[lane / 64] += static_cast<std::uint64_t>(credit) << (lane % 64);
+    }
+}
+
+// The stream after `stream` in program order: at a loop's end its first, while iterations are left.
+std::int32_t Engine::following(const Warp& warp, std::int32_t stream) {
+    std::int64_t iterations = warp.heads[stream].issued;
+    const auto& loops = warp.layout->program.loops;
+    for (std::int32_t l = warp.layout->program.streams[stream].loop;
+         l >= 0 && loops[l].last == stream + 1; l = loops[l].parent) {
+        if (iterations % loops[l].count != 0) return loops[l].first;
+        iterations /= loops[l].count;
+    }
+    return stream + 1;
+}
+
+// Instructions without a delay and a queue of their own.
+void Engine::issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream) {
+    const ProgramLayout::Stream& s = w.streams[stream];
+    if (s.barrier_channel >= 0) {
+        arrive_at_barrier(warp, stream);
+    } else if (s.waits) {
+        issue_waiting(w, warp, stream);
+    } else {
+        for (const std::int32_t queue :
+             {std::int32_t{s.completion_queue}, std::int32_t{s.finish_queue}})
+            push(queue, warp, stream, state_.now + layout_.queues[queue].delay);
+    }
+}
+
+// An instruction's result is later by `wait` for each that is outstanding in its unit, but never
+// before an earlier one's of the same kind.
+void Engine::issue_waiting(const Warp& w, std::int32_t warp, std::int32_t stream) {
+    const ProgramLayout::Stream& s = w.streams[stream];
+    const Machine& machine = layout_.machine;
+    const std::int32_t op = w.layout->program.streams[stream].op;
+    const int unit = machine.unit(s.subsystem, w.scheduler);
+    const std::int64_t now = state_.now;
+    std::int64_t time = now + machine.ops[op].latency;
+    CompletionQueue* own = nullptr;
+    for (std::size_t i = 0; i < state_.waiting.size(); ++i) {
+        const WaitingLine& line = layout_.waiting_lines[i];
+        if (line.unit != unit) continue;
+        CompletionQueue& outstanding = state_.waiting[i];
+        while (outstanding.next_time() <= now) outstanding.pop();
+        time += machine.ops[line.op].wait * static_cast<std::int64_t>(outstanding.size());
+        if (line.op == op) own = &outstanding;
+    }
+    if (own->size() > 0) time = std::max(time, own->last_time());
+    own->push({time, warp, stream});
+    if (s.finish_queue >= 0) push(s.finish_queue, warp, stream, now + machine.ops[op].cpi);
+    if (s.completion_queue >= 0)
+        push(s.completion_queue + unit - machine.unit(s.subsystem, 0), warp, stream, time);
+}
+
+void Engine::arrive_at_barrier(std::int32_t warp, std::int32_t stream) {
+    const std::int32_t channel = warps_[warp].streams[stream].barrier_channel;
+    const std::int32_t slot = warps_[warp].slot;
+    const std::int32_t own = warp * layout_.barrier_channels + channel;
+    const std::int32_t shared = slot * layout_.barrier_channels + channel;
+    state_.barrier_stream[own] = stream;
+    // A warp may be more than one barrier ahead of the others.
+    if (state_.barriers_issued[own]++ != state_.barriers_released[shared]) return;
+    if (++state_.barrier_arrivals[shared] == layout_.group_warps) release_barrier(slot, channel);
+}
+
+void Engine::release_barrier(std::int32_t slot, std::int32_t channel) {
+    const std::int32_t shared = slot * layout_.barrier_channels + channel;
+    const std::int64_t released = ++state_.barriers_released[shared];
+    std::int32_t arrivals = 0;
+    const std::int32_t first = slot * layout_.group_warps;
+    for (std::int32_t warp = first; warp < first + layout_.group_warps; ++warp) {
+        const std::int32_t own = warp * layout_.barrier_channels + channel;
+        const std::int32_t stream = state_.barrier_stream[own];
+        const std::int32_t queue = warps_[warp].streams[stream].completion_queue;
+        push(queue, warp, stream, state_.now + layout_.queues[queue].delay);
+        if (state_.barriers_issued[own] > released) ++arrivals;
+    }
+    state_.barrier_arrivals[shared] = arrivals;
+}
+
+}  // namespace occupipe::sim

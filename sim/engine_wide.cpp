@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// The engine for sets of any size, and the one that an observer sees; it takes the same steps as
+// the inner loop in engine.cpp.
+#include <algorithm>
+
+#include "core/error.h"
+#include "sim/bits.h"
+#include "sim/engine.h"
+
+namespace occupipe::sim {
+
+bool Engine::step_wide() {
+    const auto turn = std::min_element(state_.scheduler_next.begin(), state_.scheduler_next.end());
+    const bool completes = state_.next_completion <= *turn;
+    const std::int64_t next = completes ? state_.next_completion : *turn;
+    if (next > max_ticks) {
+        if (next == CompletionQueue::never) return false;
+        throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
+    }
+    if (observer_ && next > state_.now) report_waits(next);
+    state_.now = next;
+    if (!completes) {
+        schedule_wide(static_cast<std::int32_t>(turn - state_.scheduler_next.begin()), next);
+        return true;
+    }
+    while (state_.next_completion == next) {
+        const std::int32_t due = state_.next_queue;
+        CompletionQueue& queue = state_.queues[due];
+        while (queue.next_time() == next) complete_wide(queue.pop(), layout_.queues[due]);
+        state_.queue_next[due] = queue.next_time();
+        find_next_completion();
+    }
+    if (!finished_slots_.empty()) retire_finished_groups();
+    return true;
+}
+
+std::int64_t Engine::next_wide_issue(std::int32_t scheduler) const {
+    std::int64_t first = CompletionQueue::never;
+    for (std::int32_t subsystem = 0; subsystem < subsystems_; ++subsystem) {
+        const std::uint64_t* const words = ready_warps(scheduler, subsystem);
+        if (std::any_of(words, words + warp_words_, [](auto word) { return word != 0; }))
+            first = std::min(first, state_.subsystem_free_at[scheduler * units_ + subsystem]);
+    }
+    return std::max(first, state_.port_free_at[scheduler]);
+}
+
+void Engine::schedule_wide(std::int32_t scheduler, std::int64_t now) {
+    const std::int32_t warp = pick_wide_warp(scheduler, now);
+    if (warp != no_warp) {
+        const Warp& w = warps_[warp];
+        issue_wide(w, warp, pick_wide_stream(w, now), now);
+        state_.last_warp[scheduler] = warp;
+    }
+    state_.scheduler_next[scheduler] = next_wide_issue(scheduler);
+}
+
+// A word of the set of positions of warps with a ready head whose unit is free.
+std::uint64_t Engine::ready_word(std::int32_t scheduler, int word, std::int64_t now) const {
+    const std::int64_t* const free_at = &state_.subsystem_free_at[scheduler * units_];
+    std::uint64_t set = 0;
+    for (std::int32_t subsystem = 0; subsystem < subsystems_; ++subsystem)
+        if (free_at[subsystem] <= now) set |= ready_warps(scheduler, subsystem)[word];
+    return set;
+}
+
+// The first position at or after `from`, or -1.
+std::int32_t Engine::first_position(std::int32_t scheduler, std::int32_t from,
+                                    std::int64_t now) const {
+    int word = from / 64;
+    if (word >= warp_words_) return -1;
+    std::uint64_t set = ready_word(scheduler, word, now) & (~std::uint64_t{0} << (from % 64));
+    while (set == 0) {
+        if (++word >= warp_words_) return -1;
+        set = ready_word(scheduler, word, now);
+    }
+    return word * 64 + lowest_bit(set);
+}
+
+std::int32_t Engine::pick_wide_warp(std::int32_t scheduler, std::int64_t now) const {
+    const std::int32_t last = state_.last_warp[scheduler];
+    std::int32_t found = -1;
+    if (last != no_warp) {
+        const std::int32_t position = state_.position[last];
+        if (layout_.policy == Policy::gto &&
+            (ready_word(scheduler, position / 64, now) & bit(position)) != 0)
+            return last;
+        if (layout_.policy == Policy::lrr) found = first_position(scheduler, position + 1, now);
+    }
+    if (found < 0) found = first_position(scheduler, 0, now);
+    return found < 0 ? no_warp : state_.warp_at[found];
+}
+
+// As pick_stream() in engine.cpp.
+std::int32_t Engine::pick_wide_stream(const Warp& warp, std::int64_t now) const {
+    const std::int64_t* const free_at = &state_.subsystem_free_at[warp.scheduler * units_];
+    const auto streams_of = [&](int word) {
+        std::uint64_t set = 0;
+        for (std::int32_t subsystem = 0; subsystem < subsystems_; ++subsystem)
+            if (free_at[subsystem] <= now)
+                set |= warp.subsystem_streams[subsystem * warp.words + word];
+        return set & warp.ready[word];
+    };
+    int word = 0;
+    std::uint64_t set = streams_of(word);
+    while (set == 0) set = streams_of(++word);
+    std::int32_t best = word * 64 + lowest_bit(set);
+    const std::int32_t end = warp.streams[best].top_end;
+    for (; word * 64 < end; ++word)
+        for_each_bit(streams_of(word), [&](int in_word) {
+            const std::int32_t stream = word * 64 + in_word;
+            if (stream < end && warp.heads[stream].index < warp.heads[best].index) best = stream;
+        });
+    return best;
+}
+
+void Engine::issue_wide(const Warp& w, std::int32_t warp, std::int32_t stream, std::int64_t now) {
+    const ProgramLayout::Stream& s = w.streams[stream];
+    const std::int64_t free_at = now + s.cpi;
+    state_.subsystem_busy[w.scheduler * units_ + s.subsystem] += s.cpi;
+    const bool shared = layout_.machine.subsystems[s.subsystem].scope == Scope::core;
+    for (std::int32_t scheduler = 0; scheduler < schedulers_; ++scheduler)
+        if (shared || scheduler == w.scheduler)
+            state_.subsystem_free_at[scheduler * units_ + s.subsystem] = free_at;
+    state_.port_free_at[w.scheduler] = now + port_spacing_;
+    ++state_.port_issues[w.scheduler];
+    ++state_.issued_total;
+    if (observer_) report_issue(warp, stream);
+    if (s.only_queue >= 0)
+        push(s.only_queue, warp, stream, now + s.delay);
+    else
+        issue_rare(w, warp, stream);
+    advance_wide(w, warp, stream);
+}
+
+void Engine::advance_wide(const Warp& w, std::int32_t warp, std::int32_t stream) {
+    const ProgramLayout::Stream& s = w.streams[stream];
+    Head& head = w.heads[stream];
+    ++head.issued;
+    if (--head.run_left != 0) {
+        head.index += s.step;
+        for (std::int32_t c = s.first_credit; c < s.last_credit; ++c)
+            w.credits[c] -= w.credit_steps[c];
+    } else {
+        begin_run(w, stream);
+    }
+    if (!in_order_) {
+        settle_wide(satisfied_wide(w, stream), w, warp, stream);
+        return;
+    }
+    settle_wide(false, w, warp, stream);
+    const std::int32_t next = following(w, stream);
+    state_.next_in_order[warp] = next;
+    if (next < static_cast<std::int32_t>(w.layout->streams.size()) && satisfied_wide(w, next))
+        settle_wide(true, w, warp, next);
+}
+
+void Engine::complete_wide(const CompletionEvent& event, const QueueKind& kind) {
+    const Warp& w = warps_[event.warp];
+    if (kind.completes) {
+        std::int64_t& completed = w.heads[event.stream].completed;
+        if (observer_) observer_->completed({event.time, event.warp, event.stream, completed});
+        ++completed;
+        const ProgramLayout::Stream& s = w.streams[event.stream];
+        for (std::int32_t u = s.first_user; u < s.last_user; ++u) {
+            const ProgramLayout::UserEdge& edge = w.users[u];
+            w.credits[edge.word] += edge.credit;
+            if (in_order_ && state_.next_in_order[event.warp] != edge.user) continue;
+            if (satisfied_wide(w, edge.user)) make_ready(w, event.warp, edge.user);
+        }
+    }
+    if (kind.finishes && --state_.unfinished[w.slot] == 0) finished_slots_.push_back(w.slot);
+}
+
+// Has the head all that it waits for?
+bool Engine::satisfied_wide(const Warp& w, std::int32_t stream) const {
+    std::uint64_t all = 0;
+    for (std::int32_t c = w.streams[stream].first_credit; c < w.streams[stream].last_credit; ++c)
+        all |= w.credits[c];
+    return (all & signs_) == 0;
+}
+
+bool Engine::has_ready(const Warp& w, std::int32_t subsystem) {
+    const std::uint64_t* const streams = w.subsystem_streams + subsystem * w.words;
+    for (int word = 0; word < w.words; ++word)
+        if ((w.ready[word] & streams[word]) != 0) return true;
+    return false;
+}
+
+void Engine::settle_wide(bool ready, const Warp& w, std::int32_t warp, std::int32_t stream) {
+    const std::int32_t subsystem = w.streams[stream].subsystem;
+    const std::int32_t position = state_.position[warp];
+    w.ready[stream / 64] &= ~bit(stream);
+    if (ready) w.ready[stream / 64] |= bit(stream);
+    std::uint64_t& warps = ready_warps(w.scheduler, subsystem)[position / 64];
+    warps &= ~bit(position);
+    if (has_ready(w, subsystem)) warps |= bit(position);
+}
+
+// Between issues: the scheduler's turn may come earlier.
+void Engine::make_ready(const Warp& w, std::int32_t warp, std::int32_t stream) {
+    const std::int32_t subsystem = w.streams[stream].subsystem;
+    const std::int32_t position = state_.position[warp];
+    w.ready[stream / 64] |= bit(stream);
+    ready_warps(w.scheduler, subsystem)[position / 64] |= bit(position);
+    std::int64_t& turn = state_.scheduler_next[w.scheduler];
+    turn = std::min(turn, std::max({state_.subsystem_free_at[w.scheduler * units_ + subsystem],
+                                    state_.port_free_at[w.scheduler], state_.now}));
+}
+
+}  // namespace occupipe::sim
