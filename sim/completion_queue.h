@@ -21,41 +21,45 @@ class CompletionQueue {
 public:
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-    CompletionQueue() { end(); }
+    CompletionQueue() : ring_(64) { ring_[0].time = never; }
 
     // The first event's; `never` when empty.
-    std::int64_t next_time() const { return ring_[head_ & mask_].time; }
-    std::size_t size() const { return tail_ - head_; }
+    std::int64_t next_time() const { return ring_[head_].time; }
+    std::size_t size() const { return (tail_ - head_) & mask_; }
     std::int64_t last_time() const { return ring_[(tail_ - 1) & mask_].time; }  // not empty
     const CompletionEvent& at(std::size_t i) const { return ring_[(head_ + i) & mask_]; }
 
     void push(const CompletionEvent& event) {
-        if (tail_ - head_ == mask_) grow();
-        ring_[tail_++ & mask_] = event;
-        end();
+        if (((tail_ + 1) & mask_) == head_) grow();
+        ring_[tail_] = event;
+        tail_ = (tail_ + 1) & mask_;
+        ring_[tail_].time = never;
     }
 
-    CompletionEvent pop() { return ring_[head_++ & mask_]; }
+    const CompletionEvent& pop() {
+        const CompletionEvent& event = ring_[head_];
+        head_ = (head_ + 1) & mask_;
+        return event;
+    }
 
     void shift(std::int64_t ticks) {
-        for (std::size_t i = head_; i != tail_; ++i) ring_[i & mask_].time += ticks;
+        for (std::size_t i = head_; i != tail_; i = (i + 1) & mask_) ring_[i].time += ticks;
     }
 
     // Drops the events of warps [first, last).
     void remove_warps(std::int32_t first, std::int32_t last) {
-        const std::size_t end_before = tail_;
+        const std::size_t end = tail_;
         tail_ = head_;
-        for (std::size_t i = head_; i != end_before; ++i) {
-            const CompletionEvent& event = ring_[i & mask_];
-            if (event.warp < first || event.warp >= last) ring_[tail_++ & mask_] = event;
+        for (std::size_t i = head_; i != end; i = (i + 1) & mask_) {
+            const CompletionEvent event = ring_[i];
+            if (event.warp >= first && event.warp < last) continue;
+            ring_[tail_] = event;
+            tail_ = (tail_ + 1) & mask_;
         }
-        end();
+        ring_[tail_].time = never;
     }
 
 private:
-    // Marks the place behind the last event.
-    void end() { ring_[tail_ & mask_].time = never; }
-
     void grow() {
         std::vector<CompletionEvent> larger(2 * ring_.size());
         const std::size_t count = size();
@@ -66,7 +70,7 @@ private:
         tail_ = count;
     }
 
-    std::vector<CompletionEvent> ring_ = std::vector<CompletionEvent>(64);
+    std::vector<CompletionEvent> ring_;  // the place behind the last event holds `never`
     std::size_t mask_ = 63;
     std::size_t head_ = 0;
     std::size_t tail_ = 0;

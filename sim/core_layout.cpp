@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "core/error.h"
+#include "sim/stream_order.h"
 
 namespace occupipe::sim {
 namespace {
 
 constexpr std::int64_t max_state = std::int64_t{1}
-                                   << 24;         // streams and credits of all resident warps
-constexpr std::size_t max_narrow_subsystems = 8;  // a table of 2^8 sets for each program
+                                   << 24;  // streams and credits of all resident warps
 
 std::int16_t queue_index(CoreLayout& layout, const QueueKind& kind) {
     const auto found = std::find(layout.queues.begin(), layout.queues.end(), kind);
@@ -40,6 +40,7 @@ ProgramLayout::Stream build_stream(CoreLayout& layout, const LoopProgram& progra
     stream.top_end = from.top_end;
     for (std::int32_t l = from.loop; l >= 0; l = program.loops[l].parent) ++stream.depth;
     stream.waits = op.wait > 0;
+    stream.own_unit = layout.machine.subsystems[op.subsystem].scope == Scope::scheduler;
     stream.run = stream.instances;
     if (from.loop >= 0) {
         stream.step = program.loops[from.loop].length;
@@ -219,9 +220,9 @@ void build_narrow(CoreLayout& layout, ProgramLayout& program) {
         for (std::size_t s = 0; s < subsystems; ++s)
             if ((open >> s & 1) != 0) program.open_streams.back() |= program.subsystem_streams[s];
     }
+    const auto laggards = possible_laggards(program.program);
     for (std::size_t s = 0; s < program.streams.size(); ++s)
-        for (auto other = s + 1; std::cmp_less(other, program.streams[s].top_end); ++other)
-            program.streams[s].rivals |= std::uint64_t{1} << other;
+        program.streams[s].rivals = laggards[s];
     for (ProgramLayout::UserEdge& edge : program.users) edge.head = std::uint64_t{1} << edge.user;
 }
 
@@ -229,6 +230,8 @@ void choose_width(CoreLayout& layout) {
     const std::size_t subsystems = layout.machine.subsystems.size();
     layout.unit_pitch = static_cast<int>(subsystems);
     layout.narrow = layout.warp_words() == 1 && subsystems <= max_narrow_subsystems &&
+                    layout.machine.schedulers <= max_narrow_schedulers &&
+                    layout.queues.size() <= max_narrow_queues &&
                     std::all_of(layout.programs.begin(), layout.programs.end(),
                                 [](const ProgramLayout& program) {
                                     return program.words == 1 && program.initial_credits.size() ==

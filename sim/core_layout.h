@@ -62,11 +62,12 @@ struct ProgramLayout {
         std::int16_t depth = 0;              // loops around it
         std::int32_t top_end = 0;
         bool waits = false;  // behind those outstanding in its subsystem; else the delay is fixed
+        bool own_unit = false;  // one of its scheduler alone
         bool restarts = false;  // the first of each run needs less than its place would tell
         // Most instructions: no barrier, one queue, one delay.
         std::int16_t only_queue = -1;
         std::int64_t delay = 0;    // of that queue [ticks]
-        std::uint64_t rivals = 0;  // narrow: later streams in the same outermost loop
+        std::uint64_t rivals = 0;  // narrow: possible_laggards()
     };
     struct UserEdge {
         std::uint64_t credit = 0;    // what a completion adds: one, in the edge's lane
@@ -93,6 +94,11 @@ struct WaitingLine {
     std::int32_t op = 0;  // into Machine::ops
     std::int32_t unit = 0;
 };
+
+// Of CoreLayout::narrow.
+inline constexpr std::size_t max_narrow_subsystems = 8;
+inline constexpr int max_narrow_schedulers = 8;
+inline constexpr std::size_t max_narrow_queues = 32;
 
 struct CoreLayout {
     Machine machine;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The inner loop. It is written for few machine instructions and few branches that no processor
-// can foresee: where an answer is as likely yes as no, both are computed and one is masked out.
+// The inner loop. It is written for few machine instructions and short chains of them: what it
+// needs most lies side by side in one object that is nobody else's, sets are words, and a question
+// that is as likely answered yes as no is answered by masks instead of a branch.
 #include "sim/engine.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/error.h"
 #include "sim/bits.h"
@@ -15,211 +17,386 @@ constexpr std::uint64_t all_if(bool condition) {
     return std::uint64_t{0} - std::uint64_t{condition};
 }
 
-// A time of at least 0 united with it is CompletionQueue::never, or stays what it is.
-constexpr std::uint64_t never_if(bool condition) { return all_if(condition) >> 1; }
+// `time`, which is not negative, or CompletionQueue::never.
+constexpr std::int64_t time_or_never(std::int64_t time, bool never) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time) | all_if(never) >> 1);
+}
 
 }  // namespace
+
+// Where CoreLayout::narrow holds and nobody observes. `units` is CoreLayout::unit_pitch,
+// `max_schedulers` at least the number of schedulers. Between load() and store() the most used part
+// of CoreState is here.
+template <int units, int max_schedulers>
+class Engine::Inner {
+public:
+    explicit Inner(Engine& engine)
+        : engine_(engine),
+          state_(engine.state_),
+          warps_(engine.warps_.data()),
+          queues_(engine.state_.queues.data()),
+          kinds_(engine.layout_.queues.data()),
+          queue_next_(engine.state_.queue_next.data()),
+          queue_groups_(static_cast<int>(engine.state_.queue_next.size()) / queue_step),
+          warp_at_(engine.state_.warp_at.data()),
+          ready_heads_(engine.state_.ready.data()),
+          moves_(engine.layout_.policy != Policy::lrr),
+          signs_(engine.layout_.credit_signs),
+          spacing_(engine.port_spacing_),
+          in_order_(engine.in_order_) {}
+
+    bool run(std::int64_t until);
+
+private:
+    void load();
+    void store();
+    bool schedule(int scheduler);
+    std::int64_t next_issue(int scheduler) const;
+    static std::int32_t pick_stream(const Warp& warp, std::uint64_t set);
+    void issue(const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler);
+    void issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream);
+    void push(std::int32_t queue, std::int32_t warp, std::int32_t stream, std::int64_t time);
+    void find_next_in_group(int group);
+    void find_next_completion();
+    void occupy(const ProgramLayout::Stream& s, int scheduler);
+    void settle(bool ready, const Warp& w, std::int32_t warp, std::int32_t stream,
+                std::int32_t subsystem);
+    void pop_due();
+    void complete(const CompletionEvent& event, const QueueKind& kind);
+
+    bool satisfied(const Warp& w, std::int32_t stream) const {
+        return ((w.credits[2 * stream] | w.credits[2 * stream + 1]) & signs_) == 0;
+    }
+    static int scheduler_of(const Warp& w) { return max_schedulers == 1 ? 0 : w.scheduler; }
+
+    Engine& engine_;
+    CoreState& state_;
+    const Warp* const warps_;
+    CompletionQueue* const queues_;
+    const QueueKind* const kinds_;
+    std::int64_t* const queue_next_;
+    const int queue_groups_;
+    const std::int32_t* const warp_at_;
+    std::uint64_t* const ready_heads_;
+    const bool moves_;
+    const std::uint64_t signs_;
+    const std::int64_t spacing_;
+    const bool in_order_;
+    std::int64_t now_ = 0;
+    std::int64_t issued_ = 0;
+    std::int64_t next_completion_ = 0;
+    std::int32_t next_queue_ = 0;
+    // Per `queue_step` queues: the first to complete something, and when.
+    std::array<std::int64_t, max_narrow_queues / queue_step> group_next_{};
+    std::array<std::int32_t, max_narrow_queues / queue_step> group_queue_{};
+    // Per scheduler and unit.
+    std::array<std::int64_t, units * max_schedulers> free_at_{};
+    std::array<std::uint64_t, units * max_schedulers> ready_{};
+    std::array<std::int64_t, units * max_schedulers> busy_{};
+    // Per scheduler.
+    std::array<std::int64_t, max_schedulers> turn_{};
+    std::array<std::int64_t, max_schedulers> port_free_at_{};
+    std::array<std::uint64_t, max_schedulers> try_first_{};
+    std::array<std::int32_t, max_schedulers> last_warp_{};
+    std::array<std::int64_t, max_schedulers> port_issues_{};
+};
 
 bool Engine::run(std::int64_t until) {
     if (!layout_.narrow || observer_) return step_wide();
     if (schedulers_ == 1)
-        return units_ == 4 ? run_narrow<4, true>(until) : run_narrow<8, true>(until);
-    return units_ == 4 ? run_narrow<4, false>(until) : run_narrow<8, false>(until);
+        return units_ == 4 ? Inner<4, 1>(*this).run(until) : Inner<8, 1>(*this).run(until);
+    return units_ == 4 ? Inner<4, max_narrow_schedulers>(*this).run(until)
+                       : Inner<8, max_narrow_schedulers>(*this).run(until);
+}
+
+template <int units, int max_schedulers>
+void Engine::Inner<units, max_schedulers>::load() {
+    now_ = state_.now;
+    issued_ = state_.issued_total;
+    std::copy(state_.subsystem_free_at.begin(), state_.subsystem_free_at.end(), free_at_.begin());
+    std::copy(state_.ready_warps.begin(), state_.ready_warps.end(), ready_.begin());
+    std::copy(state_.subsystem_busy.begin(), state_.subsystem_busy.end(), busy_.begin());
+    std::copy(state_.scheduler_next.begin(), state_.scheduler_next.end(), turn_.begin());
+    std::copy(state_.port_free_at.begin(), state_.port_free_at.end(), port_free_at_.begin());
+    std::copy(state_.port_issues.begin(), state_.port_issues.end(), port_issues_.begin());
+    std::copy(state_.last_warp.begin(), state_.last_warp.end(), last_warp_.begin());
+    for (int s = 0; s < engine_.schedulers_; ++s)
+        try_first_[s] =
+            last_warp_[s] == no_warp ? ~std::uint64_t{0} : warps_[last_warp_[s]].next_try;
+    for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
+    find_next_completion();
+}
+
+template <int units, int max_schedulers>
+void Engine::Inner<units, max_schedulers>::store() {
+    const auto put = [](const auto& from, auto& to) {
+        std::copy_n(from.begin(), to.size(), to.begin());
+    };
+    state_.now = now_;
+    state_.issued_total = issued_;
+    put(free_at_, state_.subsystem_free_at);
+    put(ready_, state_.ready_warps);
+    put(busy_, state_.subsystem_busy);
+    put(turn_, state_.scheduler_next);
+    put(port_free_at_, state_.port_free_at);
+    put(port_issues_, state_.port_issues);
+    put(last_warp_, state_.last_warp);
+    state_.next_completion = next_completion_;
+    state_.next_queue = next_queue_;
 }
 
 // Among schedulers whose turn is at the same time the first goes first, and goes on until its turn
 // is later. Results of that time are there before.
-template <int units, bool single>
-bool Engine::run_narrow(std::int64_t until) {
+template <int units, int max_schedulers>
+bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
+    load();
     while (true) {
-        const std::int64_t* const turns = state_.scheduler_next.data();
-        std::int64_t next = turns[0];
-        std::int32_t scheduler = 0;
-        for (std::int32_t s = 1; !single && s < schedulers_; ++s) {
-            scheduler = turns[s] < next ? s : scheduler;
-            next = turns[s] < next ? turns[s] : next;
+        std::int64_t next = turn_[0];
+        int scheduler = 0;
+        for (int s = 1; s < max_schedulers && s < engine_.schedulers_; ++s) {
+            scheduler = turn_[s] < next ? s : scheduler;
+            next = turn_[s] < next ? turn_[s] : next;
         }
-        const bool completes = state_.next_completion <= next;
-        if (completes) next = state_.next_completion;
-        if (next > max_ticks) {
-            if (next == CompletionQueue::never) return false;
+        const bool completes = next_completion_ <= next;
+        if (std::min(next_completion_, next) > max_ticks) [[unlikely]] {
+            store();
+            if (std::min(next_completion_, next) == CompletionQueue::never) return false;
             throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
         }
-        state_.now = next;
-        if (!completes) {
-            if (schedule<units, single>(scheduler, next) || state_.issued_total >= until)
+        if (completes) {
+            now_ = next_completion_;
+            pop_due();
+            if (!engine_.finished_slots_.empty() && next_completion_ > now_) [[unlikely]] {
+                store();
+                engine_.retire_finished_groups();
                 return true;
-            continue;
-        }
-        pop_due<units, single>(next);
-        if (!finished_slots_.empty() && state_.next_completion > next) [[unlikely]] {
-            retire_finished_groups();
-            return true;
+            }
+        } else {
+            now_ = next;
+            if (schedule(scheduler) || issued_ >= until) [[unlikely]] {
+                store();
+                return true;
+            }
         }
     }
 }
 
 // The first time at which the scheduler finds both its port and the unit of a ready head free.
-template <int units, bool single>
-[[gnu::always_inline]] inline std::int64_t Engine::next_issue(std::int32_t scheduler) const {
-    const std::int64_t* const free_at = &state_.subsystem_free_at[scheduler * units];
-    const std::uint64_t* const ready = &state_.ready_warps[scheduler * units];
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline std::int64_t Engine::Inner<units, max_schedulers>::next_issue(
+    int scheduler) const {
     std::int64_t first = CompletionQueue::never;
 #pragma GCC unroll 8
-    for (int unit = 0; unit < units; ++unit) {
-        const auto time = static_cast<std::int64_t>(static_cast<std::uint64_t>(free_at[unit]) |
-                                                    never_if(ready[unit] == 0));
-        first = time < first ? time : first;
+    for (int unit = scheduler * units; unit < scheduler * units + units; ++unit) {
+        if (ready_[unit] == 0) continue;
+        asm volatile("");
+        first = free_at_[unit] < first ? free_at_[unit] : first;
     }
-    return std::max(first, state_.port_free_at[scheduler]);
+    const std::int64_t port = port_free_at_[scheduler];
+    if (first > port) [[unlikely]]
+        return first;
+    asm volatile("");
+    return port;
 }
 
 // Issues one instruction, unless another scheduler has taken the unit meanwhile. Returns whether
 // the stream is watched.
-template <int units, bool single>
-[[gnu::always_inline]] inline bool Engine::schedule(std::int32_t scheduler, std::int64_t now) {
-    const std::int64_t* const free_at = &state_.subsystem_free_at[scheduler * units];
-    const std::uint64_t* const ready = &state_.ready_warps[scheduler * units];
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::schedule(int scheduler) {
     std::uint64_t positions = 0;
     std::uint64_t open = 0;
 #pragma GCC unroll 8
     for (int unit = 0; unit < units; ++unit) {
-        const bool is_free = free_at[unit] <= now;
-        open |= std::uint64_t{is_free} << unit;
-        positions |= ready[unit] & all_if(is_free);
+        if (free_at_[scheduler * units + unit] > now_) continue;
+        open |= std::uint64_t{1} << unit;
+        positions |= ready_[scheduler * units + unit];
     }
     bool watched = false;
-    if (positions != 0) {
+    if (max_schedulers == 1 || positions != 0) {
         const std::uint64_t first = positions & try_first_[scheduler];
-        const std::int32_t warp = state_.warp_at[lowest_bit(first != 0 ? first : positions)];
+        const std::int32_t position = lowest_bit(first != 0 ? first : positions);
+        std::int32_t warp = position;
+        if (moves_) {
+            asm volatile("");
+            warp = warp_at_[position];
+        }
         const Warp& w = warps_[warp];
-        const std::int32_t stream = pick_stream(w, *w.ready & w.open_streams[open]);
-        state_.last_warp[scheduler] = warp;
+        const std::int32_t stream = pick_stream(w, ready_heads_[warp] & w.open_streams[open]);
+        last_warp_[scheduler] = warp;
         try_first_[scheduler] = w.next_try;
-        issue<units, single>(w, warp, stream, now);
+        issue(w, warp, stream, scheduler);
         watched = (w.watched >> stream & 1) != 0;
     }
-    state_.scheduler_next[scheduler] = next_issue<units, single>(scheduler);
+    turn_[scheduler] = next_issue(scheduler);
     return watched;
 }
 
 // The lowest-index instruction among the ready heads. Streams stand in text order, which is program
-// order except within a loop, where one stream may be iterations ahead of another.
-[[gnu::always_inline]] inline std::int32_t Engine::pick_stream(const Warp& warp,
-                                                               std::uint64_t set) {
+// order unless one is iterations ahead of another.
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline std::int32_t Engine::Inner<units, max_schedulers>::pick_stream(
+    const Warp& warp, std::uint64_t set) {
     std::int32_t best = lowest_bit(set);
-    const std::uint64_t rivals = set & warp.streams[best].rivals;
-    // One rival is common, two are not.
-    const std::int32_t rival = rivals != 0 ? lowest_bit(rivals) : best;
-    std::int64_t index = warp.heads[best].index;
-    best = warp.heads[rival].index < index ? rival : best;
-    for (std::uint64_t rest = rivals & (rivals - 1); rest != 0; rest &= rest - 1) {
-        const std::int32_t stream = lowest_bit(rest);
-        best = warp.heads[stream].index < warp.heads[best].index ? stream : best;
+    for (std::uint64_t rivals = set & warp.streams[best].rivals; rivals != 0;
+         rivals &= rivals - 1) {
+        const std::int32_t stream = lowest_bit(rivals);
+        const bool earlier = warp.heads[stream].index < warp.heads[best].index;
+        best ^= (best ^ stream) & -std::int32_t{earlier};
     }
     return best;
 }
 
 // A unit that all schedulers share is busy for all of them.
-template <int units, bool single>
-[[gnu::always_inline]] inline void Engine::occupy(const Warp& w, std::int32_t subsystem,
-                                                  std::int64_t cpi, std::int64_t now) {
-    const std::int32_t unit = (single ? 0 : w.scheduler * units) + subsystem;
-    state_.subsystem_busy[unit] += cpi;
-    state_.subsystem_free_at[unit] = now + cpi;
-    if (single || layout_.machine.subsystems[subsystem].scope == Scope::scheduler) return;
-    for (std::int32_t other = 0; other < schedulers_; ++other)
-        state_.subsystem_free_at[other * units + subsystem] = now + cpi;
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::occupy(
+    const ProgramLayout::Stream& s, int scheduler) {
+    busy_[scheduler * units + s.subsystem] += s.cpi;
+    free_at_[scheduler * units + s.subsystem] = now_ + s.cpi;
+    port_free_at_[scheduler] = now_ + spacing_;
+    ++port_issues_[scheduler];
+    ++issued_;
+    if (max_schedulers == 1 || s.own_unit) return;
+    for (int other = 0; other < engine_.schedulers_; ++other)
+        free_at_[other * units + s.subsystem] = now_ + s.cpi;
 }
 
-[[gnu::always_inline]] inline bool Engine::satisfied(const Warp& w, std::int32_t stream) const {
-    return ((w.credits[2 * stream] | w.credits[2 * stream + 1]) & signs_) == 0;
-}
-
-template <int units, bool single>
-[[gnu::always_inline]] inline void Engine::issue(const Warp& w, std::int32_t warp,
-                                                 std::int32_t stream, std::int64_t now) {
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::issue(const Warp& w,
+                                                                               std::int32_t warp,
+                                                                               std::int32_t stream,
+                                                                               int scheduler) {
     const ProgramLayout::Stream& s = w.streams[stream];
-    occupy<units, single>(w, s.subsystem, s.cpi, now);
-    state_.port_free_at[single ? 0 : w.scheduler] = now + port_spacing_;
-    ++state_.port_issues[single ? 0 : w.scheduler];
-    ++state_.issued_total;
-    if (s.only_queue >= 0)
-        push(s.only_queue, warp, stream, now + s.delay);
+    occupy(s, scheduler);
+    if (s.only_queue >= 0) [[likely]]
+        push(s.only_queue, warp, stream, now_ + s.delay);
     else
         issue_rare(w, warp, stream);
     Head& head = w.heads[stream];
     ++head.issued;
-    if (--head.run_left != 0) {
+    if (--head.run_left != 0) [[likely]] {
         // Within a run of the innermost loop nothing outside it moves on.
         head.index += s.step;
         w.credits[2 * stream] -= w.credit_steps[2 * stream];
         w.credits[2 * stream + 1] -= w.credit_steps[2 * stream + 1];
     } else {
-        begin_run(w, stream);
+        engine_.begin_run(w, stream);
     }
-    if (!in_order_) {
-        settle<units, single>(satisfied(w, stream), w, stream, s.subsystem);
+    if (!in_order_) [[likely]] {
+        settle(satisfied(w, stream), w, warp, stream, s.subsystem);
         return;
     }
-    settle<units, single>(false, w, stream, s.subsystem);
+    settle(false, w, warp, stream, s.subsystem);
     const std::int32_t next = following(w, stream);
     state_.next_in_order[warp] = next;
     if (next < static_cast<std::int32_t>(w.layout->streams.size()) && satisfied(w, next))
-        settle<units, single>(true, w, next, w.streams[next].subsystem);
+        settle(true, w, warp, next, w.streams[next].subsystem);
 }
 
-// After an issue: the head is ready or not, and the scheduler's turn is not known yet.
-template <int units, bool single>
-[[gnu::always_inline]] inline void Engine::settle(bool ready, const Warp& w, std::int32_t stream,
-                                                  std::int32_t subsystem) {
-    const std::uint64_t heads = (*w.ready & ~bit(stream)) | std::uint64_t{ready} << stream;
-    *w.ready = heads;
-    const bool any = (heads & w.subsystem_streams[subsystem]) != 0;
-    std::uint64_t& warps = state_.ready_warps[(single ? 0 : w.scheduler) * units + subsystem];
-    warps = (warps & ~w.place) | (w.place & all_if(any));
-}
-
-template <int units, bool single>
-[[gnu::always_inline]] inline void Engine::pop_due(std::int64_t now) {
-    const std::int32_t due = state_.next_queue;
-    CompletionQueue& queue = state_.queues[due];
-    const QueueKind& kind = layout_.queues[due];
-    do complete<units, single>(queue.pop(), kind);
-    while (queue.next_time() == now);
-    state_.queue_next[due] = queue.next_time();
+template <int units, int max_schedulers>
+void Engine::Inner<units, max_schedulers>::issue_rare(const Warp& w, std::int32_t warp,
+                                                      std::int32_t stream) {
+    state_.now = now_;
+    engine_.issue_rare(w, warp, stream);
+    for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
     find_next_completion();
 }
 
-template <int units, bool single>
-[[gnu::always_inline]] inline void Engine::complete(const CompletionEvent& event,
-                                                    const QueueKind& kind) {
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::push(std::int32_t queue,
+                                                                              std::int32_t warp,
+                                                                              std::int32_t stream,
+                                                                              std::int64_t time) {
+    queues_[queue].push({time, warp, stream});
+    // Events of one queue are in order: only the first one counts.
+    if (queue_next_[queue] != CompletionQueue::never) return;
+    queue_next_[queue] = time;
+    const int group = queue / queue_step;
+    if (time >= group_next_[group]) return;
+    group_next_[group] = time;
+    group_queue_[group] = queue;
+    if (time >= next_completion_) return;
+    next_completion_ = time;
+    next_queue_ = queue;
+}
+
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::find_next_in_group(
+    int group) {
+    std::int32_t queue = group * queue_step;
+    std::int64_t first = queue_next_[queue];
+#pragma GCC unroll 4
+    for (int q = group * queue_step + 1; q < (group + 1) * queue_step; ++q) {
+        queue = queue_next_[q] < first ? q : queue;
+        first = queue_next_[q] < first ? queue_next_[q] : first;
+    }
+    group_next_[group] = first;
+    group_queue_[group] = queue;
+}
+
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::find_next_completion() {
+    std::int64_t first = group_next_[0];
+    int group = 0;
+    for (int g = 1; g < queue_groups_; ++g) {
+        group = group_next_[g] < first ? g : group;
+        first = group_next_[g] < first ? group_next_[g] : first;
+    }
+    next_completion_ = first;
+    next_queue_ = group_queue_[group];
+}
+
+// After an issue: the head is ready or not, and the scheduler's turn is not known yet.
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::settle(
+    bool ready, const Warp& w, std::int32_t warp, std::int32_t stream, std::int32_t subsystem) {
+    const int unit = scheduler_of(w) * units + subsystem;
+    if (ready) {
+        ready_heads_[warp] |= bit(stream);
+        ready_[unit] |= w.place;
+        return;
+    }
+    const std::uint64_t heads = ready_heads_[warp] & ~bit(stream);
+    ready_heads_[warp] = heads;
+    if ((heads & w.subsystem_streams[subsystem]) == 0) ready_[unit] &= ~w.place;
+}
+
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::pop_due() {
+    const std::int32_t due = next_queue_;
+    CompletionQueue& queue = queues_[due];
+    const QueueKind& kind = kinds_[due];
+    do complete(queue.pop(), kind);
+    while (queue.next_time() == now_);
+    queue_next_[due] = queue.next_time();
+    find_next_in_group(due / queue_step);
+    find_next_completion();
+}
+
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::complete(
+    const CompletionEvent& event, const QueueKind& kind) {
     const Warp& w = warps_[event.warp];
     if (kind.completes) {
         const ProgramLayout::Stream& s = w.streams[event.stream];
         ++w.heads[event.stream].completed;
-        const std::int64_t* const free_at =
-            &state_.subsystem_free_at[(single ? 0 : w.scheduler) * units];
-        std::uint64_t* const warps = &state_.ready_warps[(single ? 0 : w.scheduler) * units];
-        const std::int64_t earliest =
-            std::max(state_.port_free_at[single ? 0 : w.scheduler], state_.now);
+        const int first_unit = scheduler_of(w) * units;
+        const std::int64_t earliest = std::max(port_free_at_[scheduler_of(w)], now_);
         const ProgramLayout::UserEdge* const end = w.users + s.last_user;
-        std::int64_t turn = state_.scheduler_next[single ? 0 : w.scheduler];
+        std::int64_t turn = turn_[scheduler_of(w)];
         for (const ProgramLayout::UserEdge* edge = w.users + s.first_user; edge != end; ++edge) {
             w.credits[edge->word] += edge->credit;
             if (in_order_ && state_.next_in_order[event.warp] != edge->user) continue;
-            const std::uint64_t ready = all_if(satisfied(w, edge->user));
-            *w.ready |= edge->head & ready;
-            warps[edge->subsystem] |= w.place & ready;
-            const std::int64_t free = free_at[edge->subsystem];
-            const auto from = static_cast<std::int64_t>(
-                static_cast<std::uint64_t>(free > earliest ? free : earliest) | ~ready >> 1);
+            if (!satisfied(w, edge->user)) continue;
+            ready_heads_[event.warp] |= edge->head;
+            ready_[first_unit + edge->subsystem] |= w.place;
+            const std::int64_t free = free_at_[first_unit + edge->subsystem];
+            const std::int64_t from = free > earliest ? free : earliest;
             turn = from < turn ? from : turn;
         }
-        state_.scheduler_next[single ? 0 : w.scheduler] = turn;
+        turn_[scheduler_of(w)] = turn;
     }
     if (kind.finishes && --*w.unfinished == 0) [[unlikely]]
-        finished_slots_.push_back(w.slot);
+        engine_.finished_slots_.push_back(w.slot);
 }
 
 }  // namespace occupipe::sim

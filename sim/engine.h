@@ -60,26 +60,8 @@ private:
     void place_warps();
     void drop_pending_stores(std::int32_t slot);
 
-    // The inner loop where CoreLayout::narrow holds and nobody observes; `units` is
-    // CoreLayout::unit_pitch, `single` tells whether there is one scheduler (engine.cpp).
-    template <int units, bool single>
-    bool run_narrow(std::int64_t until);
-    template <int units, bool single>
-    bool schedule(std::int32_t scheduler, std::int64_t now);
-    template <int units, bool single>
-    std::int64_t next_issue(std::int32_t scheduler) const;
-    static std::int32_t pick_stream(const Warp& warp, std::uint64_t set);
-    template <int units, bool single>
-    void issue(const Warp& w, std::int32_t warp, std::int32_t stream, std::int64_t now);
-    template <int units, bool single>
-    void occupy(const Warp& w, std::int32_t subsystem, std::int64_t cpi, std::int64_t now);
-    template <int units, bool single>
-    void settle(bool ready, const Warp& w, std::int32_t stream, std::int32_t subsystem);
-    template <int units, bool single>
-    void pop_due(std::int64_t now);
-    template <int units, bool single>
-    void complete(const CompletionEvent& event, const QueueKind& kind);
-    bool satisfied(const Warp& w, std::int32_t stream) const;
+    template <int units, int max_schedulers>
+    class Inner;  // engine.cpp
 
     // The same for all layouts, with an observer or none (engine_wide.cpp).
     bool step_wide();
@@ -152,10 +134,8 @@ private:
     std::int32_t subsystems_;
     std::int32_t units_;  // CoreLayout::unit_pitch
     std::int32_t warp_words_;
-    std::uint64_t signs_;
     bool in_order_;
     std::int64_t port_spacing_;                 // [ticks]; 0: no port
-    std::vector<std::uint64_t> try_first_;      // per scheduler: positions, before all others
     std::vector<std::int32_t> finished_slots_;  // of the present time
     std::vector<std::size_t> watched_;
 };

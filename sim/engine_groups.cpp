@@ -45,7 +45,6 @@ Engine::Engine(const CoreLayout& layout, Observer* observer)
       subsystems_(static_cast<std::int32_t>(layout.machine.subsystems.size())),
       units_(layout.unit_pitch),
       warp_words_(layout.warp_words()),
-      signs_(layout.credit_signs),
       in_order_(layout.order == Order::in_order),
       port_spacing_(layout.machine.port_spacing.value_or(0)) {
     for (std::int32_t warp = 0; warp < layout.warps(); ++warp) {
@@ -64,7 +63,6 @@ Engine::Engine(const CoreLayout& layout, Observer* observer)
                           .unfinished = &state_.unfinished[warp / layout.group_warps],
                           .layout = &program});
     }
-    try_first_.assign(schedulers_, ~std::uint64_t{0});
     place_warps();
     finished_slots_.reserve(layout.slots);
     state_.age_order.reserve(layout.slots);
@@ -114,10 +112,6 @@ void Engine::place_warps() {
         w.next_try = ~std::uint64_t{0};
         if (layout_.policy == Policy::gto) w.next_try = w.place;
         if (layout_.policy == Policy::lrr) w.next_try = ~std::uint64_t{1} << state_.position[warp];
-    }
-    for (std::int32_t s = 0; s < schedulers_; ++s) {
-        const std::int32_t last = state_.last_warp[s];
-        try_first_[s] = last == no_warp ? ~std::uint64_t{0} : warps_[last].next_try;
     }
 }
 

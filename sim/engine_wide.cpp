@@ -176,7 +176,7 @@ bool Engine::satisfied_wide(const Warp& w, std::int32_t stream) const {
     std::uint64_t all = 0;
     for (std::int32_t c = w.streams[stream].first_credit; c < w.streams[stream].last_credit; ++c)
         all |= w.credits[c];
-    return (all & signs_) == 0;
+    return (all & layout_.credit_signs) == 0;
 }
 
 bool Engine::has_ready(const Warp& w, std::int32_t subsystem) {

@@ -13,20 +13,29 @@
 namespace occupipe::sim {
 namespace {
 
-// The streams' dependences with every trip count cut to three, flat. A path between two instances
-// here is a path between the corresponding ones of the whole program: cutting trip counts only
-// removes instances in the middle.
+std::vector<std::int32_t> loops_around(const LoopProgram& program, std::int32_t stream) {
+    std::vector<std::int32_t> path;
+    for (std::int32_t l = program.streams[stream].loop; l >= 0; l = program.loops[l].parent)
+        path.insert(path.begin(), l);
+    return path;
+}
+
+// Divisor and multiplier again, for the cut trip counts.
+void shorten(const LoopProgram& program, LoopProgram::Edge& edge) {
+    const auto user = loops_around(program, edge.user);
+    const auto producer = loops_around(program, edge.producer);
+    const auto fork = std::mismatch(user.begin(), user.end(), producer.begin(), producer.end());
+    edge.divisor = edge.multiplier = 1;
+    for (auto l = fork.first; l != user.end(); ++l) edge.divisor *= program.loops[*l].count;
+    for (auto l = fork.second; l != producer.end(); ++l) edge.multiplier *= program.loops[*l].count;
+    if (edge.restart != 0) edge.restart = program.loops[*(fork.first - 1)].count;
+}
+
+// The dependences of the program with short loops. A path between two instances there is a path
+// between the corresponding ones of the whole program.
 class ShortGraph {
 public:
-    explicit ShortGraph(const LoopProgram& program) : program_(program) {
-        for (auto& loop : program_.loops) loop.count = std::min<std::int64_t>(loop.count, 3);
-        for (auto& stream : program_.streams) {
-            stream.instances = 1;
-            for (std::int32_t l = stream.loop; l >= 0; l = program_.loops[l].parent)
-                stream.instances *= program_.loops[l].count;
-        }
-        for (auto& edge : program_.edges) shorten(edge);
-    }
+    explicit ShortGraph(const LoopProgram& program) : program_(with_short_loops(program)) {}
 
     std::int64_t instances(std::int32_t stream) const { return program_.streams[stream].instances; }
 
@@ -58,25 +67,6 @@ public:
     }
 
 private:
-    // Divisor and multiplier again, for the cut trip counts.
-    void shorten(LoopProgram::Edge& edge) const {
-        const auto user = path_of(edge.user);
-        const auto producer = path_of(edge.producer);
-        const auto fork = std::mismatch(user.begin(), user.end(), producer.begin(), producer.end());
-        edge.divisor = edge.multiplier = 1;
-        for (auto l = fork.first; l != user.end(); ++l) edge.divisor *= program_.loops[*l].count;
-        for (auto l = fork.second; l != producer.end(); ++l)
-            edge.multiplier *= program_.loops[*l].count;
-        if (edge.restart != 0) edge.restart = program_.loops[*(fork.first - 1)].count;
-    }
-
-    std::vector<std::int32_t> path_of(std::int32_t stream) const {
-        std::vector<std::int32_t> path;
-        for (std::int32_t l = program_.streams[stream].loop; l >= 0; l = program_.loops[l].parent)
-            path.insert(path.begin(), l);
-        return path;
-    }
-
     LoopProgram program_;
 };
 
@@ -138,6 +128,17 @@ std::set<std::int32_t> restarting_loops(const Lowered& lowered) {
 }
 
 }  // namespace
+
+LoopProgram with_short_loops(LoopProgram program) {
+    for (auto& loop : program.loops) loop.count = std::min<std::int64_t>(loop.count, 3);
+    for (auto& stream : program.streams) {
+        stream.instances = 1;
+        for (std::int32_t l = stream.loop; l >= 0; l = program.loops[l].parent)
+            stream.instances *= program.loops[l].count;
+    }
+    for (auto& edge : program.edges) shorten(program, edge);
+    return program;
+}
 
 std::int64_t LoopProgram::program_index(std::int32_t stream, std::int64_t instance) const {
     std::int64_t index = streams[stream].offset;

@@ -62,6 +62,10 @@ struct LoopProgram {
     std::int64_t program_index(std::int32_t stream, std::int64_t instance) const;
 };
 
+// The program with every trip count cut to three, which only removes instances in the middle. The
+// order of program_index() stays.
+LoopProgram with_short_loops(LoopProgram program);
+
 // Does every barrier depend on the one before it in program order?
 bool barriers_form_a_chain(const LoopProgram& program, const Machine& machine);
 
