@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The inner loop. It is written for few machine instructions and short chains of them: what it
-// needs most lies side by side in one object that is nobody else's, sets are words, and a question
-// that is as likely answered yes as no is answered by masks instead of a branch.
-#include "sim/engine.h"
-
+// The inner loop. Its speed is that of the longest chain of machine instructions that wait for one
+// another, from one issue to the next, so what it needs most lies side by side in one object that
+// is nobody else's, sets are words, and where a processor can foresee the answer to a question the
+// code branches, since what follows need not wait then.
 #include <algorithm>
-#include <array>
 
 #include "core/error.h"
 #include "sim/bits.h"
+#include "sim/inner_loop.h"
 
 namespace occupipe::sim {
 namespace {
@@ -17,89 +16,10 @@ constexpr std::uint64_t all_if(bool condition) {
     return std::uint64_t{0} - std::uint64_t{condition};
 }
 
-// `time`, which is not negative, or CompletionQueue::never.
-constexpr std::int64_t time_or_never(std::int64_t time, bool never) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time) | all_if(never) >> 1);
-}
+// In a branch: the compiler must not replace it by a conditional move.
+inline void keep_branch() { asm volatile(""); }
 
 }  // namespace
-
-// Where CoreLayout::narrow holds and nobody observes. `units` is CoreLayout::unit_pitch,
-// `max_schedulers` at least the number of schedulers. Between load() and store() the most used part
-// of CoreState is here.
-template <int units, int max_schedulers>
-class Engine::Inner {
-public:
-    explicit Inner(Engine& engine)
-        : engine_(engine),
-          state_(engine.state_),
-          warps_(engine.warps_.data()),
-          queues_(engine.state_.queues.data()),
-          kinds_(engine.layout_.queues.data()),
-          queue_next_(engine.state_.queue_next.data()),
-          queue_groups_(static_cast<int>(engine.state_.queue_next.size()) / queue_step),
-          warp_at_(engine.state_.warp_at.data()),
-          ready_heads_(engine.state_.ready.data()),
-          moves_(engine.layout_.policy != Policy::lrr),
-          signs_(engine.layout_.credit_signs),
-          spacing_(engine.port_spacing_),
-          in_order_(engine.in_order_) {}
-
-    bool run(std::int64_t until);
-
-private:
-    void load();
-    void store();
-    bool schedule(int scheduler);
-    std::int64_t next_issue(int scheduler) const;
-    static std::int32_t pick_stream(const Warp& warp, std::uint64_t set);
-    void issue(const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler);
-    void issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream);
-    void push(std::int32_t queue, std::int32_t warp, std::int32_t stream, std::int64_t time);
-    void find_next_in_group(int group);
-    void find_next_completion();
-    void occupy(const ProgramLayout::Stream& s, int scheduler);
-    void settle(bool ready, const Warp& w, std::int32_t warp, std::int32_t stream,
-                std::int32_t subsystem);
-    void pop_due();
-    void complete(const CompletionEvent& event, const QueueKind& kind);
-
-    bool satisfied(const Warp& w, std::int32_t stream) const {
-        return ((w.credits[2 * stream] | w.credits[2 * stream + 1]) & signs_) == 0;
-    }
-    static int scheduler_of(const Warp& w) { return max_schedulers == 1 ? 0 : w.scheduler; }
-
-    Engine& engine_;
-    CoreState& state_;
-    const Warp* const warps_;
-    CompletionQueue* const queues_;
-    const QueueKind* const kinds_;
-    std::int64_t* const queue_next_;
-    const int queue_groups_;
-    const std::int32_t* const warp_at_;
-    std::uint64_t* const ready_heads_;
-    const bool moves_;
-    const std::uint64_t signs_;
-    const std::int64_t spacing_;
-    const bool in_order_;
-    std::int64_t now_ = 0;
-    std::int64_t issued_ = 0;
-    std::int64_t next_completion_ = 0;
-    std::int32_t next_queue_ = 0;
-    // Per `queue_step` queues: the first to complete something, and when.
-    std::array<std::int64_t, max_narrow_queues / queue_step> group_next_{};
-    std::array<std::int32_t, max_narrow_queues / queue_step> group_queue_{};
-    // Per scheduler and unit.
-    std::array<std::int64_t, units * max_schedulers> free_at_{};
-    std::array<std::uint64_t, units * max_schedulers> ready_{};
-    std::array<std::int64_t, units * max_schedulers> busy_{};
-    // Per scheduler.
-    std::array<std::int64_t, max_schedulers> turn_{};
-    std::array<std::int64_t, max_schedulers> port_free_at_{};
-    std::array<std::uint64_t, max_schedulers> try_first_{};
-    std::array<std::int32_t, max_schedulers> last_warp_{};
-    std::array<std::int64_t, max_schedulers> port_issues_{};
-};
 
 bool Engine::run(std::int64_t until) {
     if (!layout_.narrow || observer_) return step_wide();
@@ -157,13 +77,9 @@ bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
             scheduler = turn_[s] < next ? s : scheduler;
             next = turn_[s] < next ? turn_[s] : next;
         }
-        const bool completes = next_completion_ <= next;
-        if (std::min(next_completion_, next) > max_ticks) [[unlikely]] {
-            store();
-            if (std::min(next_completion_, next) == CompletionQueue::never) return false;
-            throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
-        }
-        if (completes) {
+        if (next_completion_ <= next) {
+            if (next_completion_ > max_ticks) [[unlikely]]
+                return end(next_completion_);
             now_ = next_completion_;
             pop_due();
             if (!engine_.finished_slots_.empty() && next_completion_ > now_) [[unlikely]] {
@@ -172,6 +88,8 @@ bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
                 return true;
             }
         } else {
+            if (next > max_ticks) [[unlikely]]
+                return end(next);
             now_ = next;
             if (schedule(scheduler) || issued_ >= until) [[unlikely]] {
                 store();
@@ -179,6 +97,14 @@ bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
             }
         }
     }
+}
+
+// Nothing is left to do, or not in time.
+template <int units, int max_schedulers>
+bool Engine::Inner<units, max_schedulers>::end(std::int64_t next) {
+    store();
+    if (next == CompletionQueue::never) return false;
+    throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
 }
 
 // The first time at which the scheduler finds both its port and the unit of a ready head free.
@@ -189,13 +115,13 @@ template <int units, int max_schedulers>
 #pragma GCC unroll 8
     for (int unit = scheduler * units; unit < scheduler * units + units; ++unit) {
         if (ready_[unit] == 0) continue;
-        asm volatile("");
+        keep_branch();
         first = free_at_[unit] < first ? free_at_[unit] : first;
     }
     const std::int64_t port = port_free_at_[scheduler];
     if (first > port) [[unlikely]]
         return first;
-    asm volatile("");
+    keep_branch();
     return port;
 }
 
@@ -217,7 +143,7 @@ template <int units, int max_schedulers>
         const std::int32_t position = lowest_bit(first != 0 ? first : positions);
         std::int32_t warp = position;
         if (moves_) {
-            asm volatile("");
+            keep_branch();
             warp = warp_at_[position];
         }
         const Warp& w = warps_[warp];
@@ -241,7 +167,10 @@ template <int units, int max_schedulers>
          rivals &= rivals - 1) {
         const std::int32_t stream = lowest_bit(rivals);
         const bool earlier = warp.heads[stream].index < warp.heads[best].index;
-        best ^= (best ^ stream) & -std::int32_t{earlier};
+        if (earlier) {
+            keep_branch();
+            best = stream;
+        }
     }
     return best;
 }
@@ -322,15 +251,16 @@ template <int units, int max_schedulers>
 template <int units, int max_schedulers>
 [[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::find_next_in_group(
     int group) {
-    std::int32_t queue = group * queue_step;
-    std::int64_t first = queue_next_[queue];
+    const std::int64_t* const next = queue_next_ + group * queue_step;
+    std::int32_t queue = 0;
+    std::int64_t first = next[0];
 #pragma GCC unroll 4
-    for (int q = group * queue_step + 1; q < (group + 1) * queue_step; ++q) {
-        queue = queue_next_[q] < first ? q : queue;
-        first = queue_next_[q] < first ? queue_next_[q] : first;
+    for (int q = 1; q < queue_step; ++q) {
+        queue = next[q] < first ? q : queue;
+        first = next[q] < first ? next[q] : first;
     }
     group_next_[group] = first;
-    group_queue_[group] = queue;
+    group_queue_[group] = group * queue_step + queue;
 }
 
 template <int units, int max_schedulers>
@@ -357,16 +287,14 @@ template <int units, int max_schedulers>
     }
     const std::uint64_t heads = ready_heads_[warp] & ~bit(stream);
     ready_heads_[warp] = heads;
-    if ((heads & w.subsystem_streams[subsystem]) == 0) ready_[unit] &= ~w.place;
+    ready_[unit] &= ~(w.place & all_if((heads & w.subsystem_streams[subsystem]) == 0));
 }
 
 template <int units, int max_schedulers>
 [[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::pop_due() {
     const std::int32_t due = next_queue_;
     CompletionQueue& queue = queues_[due];
-    const QueueKind& kind = kinds_[due];
-    do complete(queue.pop(), kind);
-    while (queue.next_time() == now_);
+    complete(queue.pop(), kinds_[due]);
     queue_next_[due] = queue.next_time();
     find_next_in_group(due / queue_step);
     find_next_completion();

@@ -61,7 +61,7 @@ private:
     void drop_pending_stores(std::int32_t slot);
 
     template <int units, int max_schedulers>
-    class Inner;  // engine.cpp
+    class Inner;  // inner_loop.h
 
     // The same for all layouts, with an observer or none (engine_wide.cpp).
     bool step_wide();

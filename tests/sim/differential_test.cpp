@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "sim/observer.h"
 #include "sim/reference/simulate_reference.h"
 #include "sim/simulate.h"
 #include "tests/sim/random_case.h"
@@ -30,8 +31,17 @@ bool same(const std::optional<SimulationResult>& a, const std::optional<Simulati
     return a->ticks == b->ticks && a->issued == b->issued && a->bounds == b->bounds;
 }
 
+// An observer, even one that does nothing, is served by code of its own (sim/engine_wide.cpp).
+SimulationResult simulate_observed(const GpuProfile& profile, const Kernel& kernel,
+                                   const Launch& launch, const SimulationOptions& options) {
+    sim::Observer nobody;
+    return simulate(profile, kernel, launch, options, nobody);
+}
+
 bool differs(const Case& c) {
-    return !same(outcome(&simulate, c), outcome(&simulate_reference, c));
+    const auto reference = outcome(&simulate_reference, c);
+    return !same(outcome(&simulate, c), reference) ||
+           !same(outcome(&simulate_observed, c), reference);
 }
 
 // Where warps diverge, the fast simulator asks that barriers depend on one another; the reference

@@ -49,6 +49,48 @@ TEST(BoatHull, HoldsForLongChainsOnManyGroups) {
                          boat_hull(0.25, 6, 4096, groups));
 }
 
+// More than a machine word has bits: of warps, of instructions, of what one instruction waits for.
+TEST(BoatHull, HoldsForMoreThan64Warps) {
+    for (const int groups : {65, 128, 200})
+        EXPECT_DOUBLE_EQ(cycles(gpu({{"op", 0.25, 6}}), chain("op", 20),
+                                {.group_warps = 1, .concurrent_groups = groups, .groups = groups}),
+                         boat_hull(0.25, 6, 20, groups));
+}
+
+TEST(KnownAnswer, MoreThan64InstructionsInOneLoop) {
+    std::vector<KernelItem> body = {instruction("i0", "op", {"i69@-1"})};
+    for (int i = 1; i < 70; ++i)
+        body.push_back(instruction(fmt::format("i{}", i), "op", {fmt::format("i{}", i - 1)}));
+    EXPECT_DOUBLE_EQ(cycles(gpu({{"op", 0.5, 6}}), kernel({repeat(3, body)}), {.group_warps = 5}),
+                     boat_hull(0.5, 6, 210, 5));
+}
+
+TEST(KnownAnswer, WaitsForTwelveResults) {
+    // The loads issue at 0, 1, …, 11; the last result is there at 21.
+    std::vector<KernelItem> items;
+    std::vector<std::string> loads;
+    for (int i = 0; i < 12; ++i) {
+        loads.push_back(fmt::format("l{}", i));
+        items.push_back(instruction(loads.back(), "ld.a"));
+    }
+    items.push_back(instruction("sum", "add", loads));
+    EXPECT_EQ(cycles(gpu({{"ld.a", 1, 10, "mem"}, {"add", 1, 5}}), kernel(items), {}), 11 + 10 + 5);
+}
+
+TEST(KnownAnswer, ProducerRunsFarAheadOfItsUser) {
+    // One result per cycle for a user that takes three: results wait, two thirds of all in the end.
+    const GpuProfile profile = gpu({{"p", 1, 1}, {"u", 3, 3, "slow"}});
+    const auto loop = [](std::int64_t count) {
+        return kernel(
+            {repeat(count, {instruction("a", "p", {"a@-1"}), instruction("b", "u", {"a"})})});
+    };
+    EXPECT_EQ(cycles(profile, loop(300), {}), 1 + 3 * 300);
+    for (const bool detect_periods : {false, true})
+        EXPECT_EQ(simulate(profile, loop(200'000), {}, {.detect_periods = detect_periods}).cycles,
+                  1 + 3 * 200'000);
+    EXPECT_EQ(simulate(profile, loop(4'000'000'000), {}).cycles, 1.0 + 3.0 * 4'000'000'000);
+}
+
 TEST(KnownAnswer, SaxpyOfOneWarp) {
     // Cornelis & Lemeire: cycles = Λ_index + Λ_mem + λ_mem + Λ_fmadd + λ_mem.
     const GpuProfile profile = gpu({{"index", 2, 18, "alu"},

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/engine.h"
+
+namespace occupipe::sim {
+
+// Where CoreLayout::narrow holds and nobody observes. `units` is CoreLayout::unit_pitch,
+// `max_schedulers` at least the number of schedulers. Between load() and store() the most used part
+// of CoreState is here.
+template <int units, int max_schedulers>
+class Engine::Inner {
+public:
+    explicit Inner(Engine& engine)
+        : engine_(engine),
+          state_(engine.state_),
+          warps_(engine.warps_.data()),
+          queues_(engine.state_.queues.data()),
+          kinds_(engine.layout_.queues.data()),
+          queue_next_(engine.state_.queue_next.data()),
+          queue_groups_(static_cast<int>(engine.state_.queue_next.size()) / queue_step),
+          warp_at_(engine.state_.warp_at.data()),
+          ready_heads_(engine.state_.ready.data()),
+          moves_(engine.layout_.policy != Policy::lrr),
+          signs_(engine.layout_.credit_signs),
+          spacing_(engine.port_spacing_),
+          in_order_(engine.in_order_) {}
+
+    bool run(std::int64_t until);
+
+private:
+    void load();
+    void store();
+    bool end(std::int64_t next);
+    bool schedule(int scheduler);
+    std::int64_t next_issue(int scheduler) const;
+    static std::int32_t pick_stream(const Warp& warp, std::uint64_t set);
+    void issue(const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler);
+    void issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream);
+    void push(std::int32_t queue, std::int32_t warp, std::int32_t stream, std::int64_t time);
+    void find_next_in_group(int group);
+    void find_next_completion();
+    void occupy(const ProgramLayout::Stream& s, int scheduler);
+    void settle(bool ready, const Warp& w, std::int32_t warp, std::int32_t stream,
+                std::int32_t subsystem);
+    void pop_due();
+    void complete(const CompletionEvent& event, const QueueKind& kind);
+
+    bool satisfied(const Warp& w, std::int32_t stream) const {
+        return ((w.credits[2 * stream] | w.credits[2 * stream + 1]) & signs_) == 0;
+    }
+    static int scheduler_of(const Warp& w) { return max_schedulers == 1 ? 0 : w.scheduler; }
+
+    Engine& engine_;
+    CoreState& state_;
+    const Warp* const warps_;
+    CompletionQueue* const queues_;
+    const QueueKind* const kinds_;
+    std::int64_t* const queue_next_;
+    const int queue_groups_;
+    const std::int32_t* const warp_at_;
+    std::uint64_t* const ready_heads_;
+    const bool moves_;
+    const std::uint64_t signs_;
+    const std::int64_t spacing_;
+    const bool in_order_;
+    std::int64_t now_ = 0;
+    std::int64_t issued_ = 0;
+    std::int64_t next_completion_ = 0;
+    std::int32_t next_queue_ = 0;
+    // Per `queue_step` queues: the first to complete something, and when.
+    std::array<std::int64_t, max_narrow_queues / queue_step> group_next_{};
+    std::array<std::int32_t, max_narrow_queues / queue_step> group_queue_{};
+    // Per scheduler and unit.
+    std::array<std::int64_t, units * max_schedulers> free_at_{};
+    std::array<std::uint64_t, units * max_schedulers> ready_{};
+    std::array<std::int64_t, units * max_schedulers> busy_{};
+    // Per scheduler.
+    std::array<std::int64_t, max_schedulers> turn_{};
+    std::array<std::int64_t, max_schedulers> port_free_at_{};
+    std::array<std::uint64_t, max_schedulers> try_first_{};
+    std::array<std::int32_t, max_schedulers> last_warp_{};
+    std::array<std::int64_t, max_schedulers> port_issues_{};
+};
+
+}  // namespace occupipe::sim
