@@ -3,8 +3,13 @@
 // to run it and holds a table.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -116,6 +121,55 @@ void predict_paper_sized(benchmark::State& state) {
     state.counters["launches"] = static_cast<double>(jobs.size());
 }
 
+double child_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// For scale: llvm-mca on the inner loop of a dot product, seven x86 instructions. In processor time
+// of its own; it starts, reads and prints within it.
+void run_llvm_mca(benchmark::State& state, const std::string& program) {
+    constexpr int iterations = 100'000;
+    const std::string command = fmt::format(
+        "printf '%s\\n' 'vmovss (%rsi), %xmm0' 'vmovss (%rdi), %xmm1' "
+        "'vfmadd231ss %xmm0, %xmm1, %xmm2' 'add $4, %rsi' 'add $4, %rdi' 'dec %rcx' 'jne 0' | "
+        "'{}' -march=x86-64 -mcpu=znver3 -iterations={} >/dev/null 2>&1",
+        program, iterations);
+    for (auto _ : state) {
+        const double before = child_seconds();
+        if (std::system(command.c_str()) != 0) {
+            state.SkipWithError("it failed");
+            return;
+        }
+        state.SetIterationTime(child_seconds() - before);
+    }
+    state.SetItemsProcessed(state.iterations() * 7 * iterations);
+}
+
+// Every version that is installed, under the name of the file itself.
+void register_llvm_mca() {
+    std::set<std::filesystem::path> found;
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+        for (const char* name : {"llvm-mca", "llvm-mca-14", "llvm-mca-19"}) {
+            const std::filesystem::path program = std::filesystem::path(folder) / name;
+            if (std::filesystem::exists(program)) found.insert(std::filesystem::canonical(program));
+        }
+    for (const std::filesystem::path& program : found)
+        benchmark::RegisterBenchmark(program.c_str(), [program](benchmark::State& state) {
+            run_llvm_mca(state, program);
+        })->UseManualTime();
+    if (found.empty())
+        benchmark::RegisterBenchmark("llvm-mca", [](benchmark::State& state) {
+            state.SkipWithError("not installed");
+            for (auto _ : state) {
+            }
+        });
+}
+
 }  // namespace
 }  // namespace occupipe
 
@@ -127,7 +181,9 @@ int main(int argc, char** argv) {
         });
     benchmark::RegisterBenchmark("paper_sized", occupipe::predict_paper_sized)
         ->Unit(benchmark::kMillisecond)
-        ->UseRealTime();
+        ->UseRealTime()
+        ->MeasureProcessCPUTime();
+    occupipe::register_llvm_mca();
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
     benchmark::RunSpecifiedBenchmarks();
