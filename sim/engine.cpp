@@ -163,13 +163,16 @@ template <int units, int max_schedulers>
 [[gnu::always_inline]] inline std::int32_t Engine::Inner<units, max_schedulers>::pick_stream(
     const Warp& warp, std::uint64_t set) {
     std::int32_t best = lowest_bit(set);
+    std::int64_t index = warp.heads[best].index;
     for (std::uint64_t rivals = set & warp.streams[best].rivals; rivals != 0;
          rivals &= rivals - 1) {
         const std::int32_t stream = lowest_bit(rivals);
-        const bool earlier = warp.heads[stream].index < warp.heads[best].index;
+        const std::int64_t other = warp.heads[stream].index;
+        const bool earlier = other < index;
         if (earlier) {
             keep_branch();
             best = stream;
+            index = other;
         }
     }
     return best;
@@ -196,10 +199,6 @@ template <int units, int max_schedulers>
                                                                                int scheduler) {
     const ProgramLayout::Stream& s = w.streams[stream];
     occupy(s, scheduler);
-    if (s.only_queue >= 0) [[likely]]
-        push(s.only_queue, warp, stream, now_ + s.delay);
-    else
-        issue_rare(w, warp, stream);
     Head& head = w.heads[stream];
     ++head.issued;
     if (--head.run_left != 0) [[likely]] {
@@ -210,6 +209,10 @@ template <int units, int max_schedulers>
     } else {
         engine_.begin_run(w, stream);
     }
+    if (s.only_queue >= 0) [[likely]]
+        push(s.only_queue, warp, stream, now_ + s.delay);
+    else
+        issue_rare(w, warp, stream);
     if (!in_order_) [[likely]] {
         settle(satisfied(w, stream), w, warp, stream, s.subsystem);
         return;
@@ -237,7 +240,8 @@ template <int units, int max_schedulers>
                                                                               std::int64_t time) {
     queues_[queue].push({time, warp, stream});
     // Events of one queue are in order: only the first one counts.
-    if (queue_next_[queue] != CompletionQueue::never) return;
+    if (queue_next_[queue] != CompletionQueue::never) [[likely]]
+        return;
     queue_next_[queue] = time;
     const int group = queue / queue_step;
     if (time >= group_next_[group]) return;
