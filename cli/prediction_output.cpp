@@ -34,6 +34,8 @@ nlohmann::ordered_json to_json(const PredictionSet& set) {
     for (const Prediction& prediction : set.predictions) {
         nlohmann::ordered_json bounds = nlohmann::ordered_json::object();
         for (const Bound& bound : prediction.bounds) bounds[bound.name] = bound.utilisation;
+        nlohmann::ordered_json values = nlohmann::ordered_json::object();
+        for (const ModelValue& value : prediction.values) values[value.name] = value.value;
         predictions.push_back({{"model", prediction.model},
                                {"group_warps", prediction.launch.group_warps},
                                {"concurrent_groups", prediction.launch.concurrent_groups},
@@ -42,8 +44,11 @@ nlohmann::ordered_json to_json(const PredictionSet& set) {
                                {"cycles", prediction.cycles},
                                {"seconds", prediction.seconds},
                                {"warps_per_cycle", prediction.warps_per_cycle},
+                               {"cycles_per_run", prediction.cycles_per_run},
+                               {"instructions_per_cycle", prediction.instructions_per_cycle},
                                {"limited_by", prediction.limited_by},
                                {"bounds", bounds},
+                               {"values", values},
                                {"assumptions", prediction.assumptions}});
     }
     return {{"format", "occupipe-prediction/1"},

@@ -17,6 +17,14 @@ struct Bound {
     bool operator==(const Bound&) const = default;
 };
 
+// A number on a model's way to its prediction, named as in its paper ("MWP", "memory-bound").
+struct ModelValue {
+    std::string name;
+    double value = 0;
+
+    bool operator==(const ModelValue&) const = default;
+};
+
 // What one model says of one kernel on one GPU at one launch.
 struct Prediction {
     std::string model;
@@ -25,8 +33,11 @@ struct Prediction {
     double cycles = 0;  // core cycles for all groups of one core
     double seconds = 0;
     double warps_per_cycle = 0;  // WPC = groups_per_core * group_warps / cycles
-    std::string limited_by;      // a bound's name, or "latency"
+    double cycles_per_run = 0;   // CPR = ω / WPC: the warps that are resident at once
+    double instructions_per_cycle = 0;
+    std::string limited_by;  // a bound's name, or "latency"
     std::vector<Bound> bounds;
+    std::vector<ModelValue> values;
     std::vector<std::string> assumptions;  // what the model leaves out here, for the reader
 };
 

@@ -84,6 +84,8 @@ Prediction throughput_prediction(const GpuProfile& profile, const Launch& launch
     prediction.launch = launch;
     prediction.groups_per_core = launch.groups_per_core(profile.cores);
     prediction.warps_per_cycle = warps_per_cycle;
+    prediction.cycles_per_run = resident_warps(profile, launch) / warps_per_cycle;
+    prediction.instructions_per_cycle = load.instructions * warps_per_cycle;
     prediction.cycles =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / warps_per_cycle;
     prediction.seconds = prediction.cycles / profile.clock_hz;

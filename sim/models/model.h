@@ -14,10 +14,21 @@
 
 namespace occupipe {
 
-// Only models with a scheduler look at these.
+// How accesses behave in the memory, where a model asks; nothing in a profile or a kernel says so.
+// As it stands: every access misses and makes one request.
+struct MemoryBehaviour {
+    double hit_rate = 0;             // of accesses in the cache: 0 … below 1
+    double hit_latency = 0;          // Λ of a hit [core cycles]
+    double requests_per_access = 1;  // memory divergence: requests that one access makes
+
+    bool operator==(const MemoryBehaviour&) const = default;
+};
+
+// Only models with a scheduler look at policy and order.
 struct ModelOptions {
     Policy policy = Policy::lrr;
     Order order = Order::dataflow;
+    MemoryBehaviour memory = {};
 };
 
 // What a model takes into account (Lemeire et al., "Analysis of the analytical performance models
@@ -73,7 +84,8 @@ double cycles_alone(const GpuProfile& profile, const Kernel& kernel, const Launc
 // ω as it is while the core works: never more groups than the core has in all.
 int resident_warps(const GpuProfile& profile, const Launch& launch);
 
-// A prediction of a model that ends in a warp throughput.
+// A prediction of a model that ends in a warp throughput. A model that breaks through the roof gets
+// bounds above 1.
 Prediction throughput_prediction(const GpuProfile& profile, const Launch& launch,
                                  const WarpLoad& load, double warps_per_cycle);
 

@@ -36,6 +36,8 @@ Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, con
     prediction.seconds = run.cycles / profile.clock_hz;
     prediction.warps_per_cycle =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / run.cycles;
+    prediction.cycles_per_run = resident_warps(profile, launch) / prediction.warps_per_cycle;
+    prediction.instructions_per_cycle = static_cast<double>(run.issued) / run.cycles;
     prediction.bounds = run.bounds;
     prediction.limited_by = limit_of(profile, kernel, launch, options, run);
     if (run.scale.rounded)

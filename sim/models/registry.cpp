@@ -7,19 +7,27 @@
 #include <string>
 
 #include "core/error.h"
+#include "sim/models/boat_hull.h"
+#include "sim/models/gpumech.h"
+#include "sim/models/gpuperf.h"
+#include "sim/models/mdm.h"
+#include "sim/models/mwp_cwp.h"
 #include "sim/models/pipeline.h"
 #include "sim/models/roofline.h"
+#include "sim/models/transit.h"
 #include "sim/models/volkov.h"
+#include "sim/models/wfg.h"
 
 namespace occupipe {
 namespace {
 
-// THE TABLE: one row per model.
+// THE TABLE: one row per model, from the simplest to the simulation.
 constexpr std::array table = {
     Model{"roofline",
           "Williams et al. 2009, with the issue limit as a further roof",
           &predict_roofline,
           {.many_subsystems = true, .issue_limit = true}},
+    Model{"boat-hull", "Nugteren and Corporaal 2012", &predict_boat_hull, {}},
     Model{"volkov",
           "Volkov 2016; Lemeire et al., Analysis of the Analytical Performance Models, eq. 2-3",
           &predict_volkov,
@@ -28,6 +36,62 @@ constexpr std::array table = {
            .memory_latency = true,
            .many_subsystems = true,
            .issue_limit = true}},
+    Model{"transit",
+          "Li et al. 2015; Lemeire et al., Analysis, eq. 4-14",
+          &predict_transit,
+          {.compute_latency = true, .memory_latency = true}},
+    Model{"x-model",
+          "Li et al. 2016; Lemeire et al., Analysis, eq. 4-14, with hits in a cache",
+          &predict_x_model,
+          {.compute_latency = true, .memory_latency = true}},
+    Model{"mwp-cwp",
+          "Hong and Kim 2009; Lemeire et al., Analysis, eq. 15-28",
+          &predict_mwp_cwp,
+          {.memory_latency = true, .barriers = true, .issue_limit = true}},
+    Model{"mwp-cwp-corrected",
+          "Lemeire et al., Analysis, section 5.1",
+          &predict_mwp_cwp_corrected,
+          {.ilp = true,
+           .compute_latency = true,
+           .memory_latency = true,
+           .barriers = true,
+           .issue_limit = true}},
+    Model{"gpuperf",
+          "Sim et al. 2012; Lemeire et al., Analysis, sections 4.2 and 4.4",
+          &predict_gpuperf,
+          {.ilp = true, .compute_latency = true, .memory_latency = true, .many_subsystems = true}},
+    Model{"wfg",
+          "Baghsorkhi et al. 2010; Lemeire et al., Analysis, eq. 30-36",
+          &predict_wfg,
+          {.ilp = true,
+           .compute_latency = true,
+           .memory_latency = true,
+           .barriers = true,
+           .divergent_warps = true}},
+    Model{"wfg-corrected",
+          "Lemeire et al., Analysis, eq. 42 and section 5.1",
+          &predict_wfg_corrected,
+          {.ilp = true,
+           .compute_latency = true,
+           .memory_latency = true,
+           .barriers = true,
+           .divergent_warps = true}},
+    Model{"gpumech-rr",
+          "Huang et al. 2014; Lemeire et al., Analysis, section 2.5",
+          &predict_gpumech_rr,
+          {.memory_latency = true, .divergent_warps = true, .scheduler = true}},
+    Model{"gpumech-rr-corrected",
+          "Lemeire et al., Analysis, section 2.5.1",
+          &predict_gpumech_rr_corrected,
+          {.memory_latency = true, .divergent_warps = true, .scheduler = true}},
+    Model{"gpumech-gto",
+          "Huang et al. 2014; Lemeire et al., Analysis, section 2.5.2",
+          &predict_gpumech_gto,
+          {.memory_latency = true, .divergent_warps = true, .scheduler = true}},
+    Model{"mdm",
+          "Wang et al. 2019 and 2020, on GPUMech's GTO",
+          &predict_mdm,
+          {.memory_latency = true, .divergent_warps = true, .scheduler = true}},
     Model{"pipeline",
           "Lemeire et al., Analysis of the Analytical Performance Models, section 3",
           &predict_pipeline,

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// MDM: GPUMech with the queue of memory-divergent accesses. L. Wang et al., "Modeling emerging
+// memory-divergent GPU applications", 2019, and "MDM: the GPU memory divergence model", 2020; a
+// request finds half of those that all warps send in its interval before it.
+#include "sim/models/mdm.h"
+
+#include "sim/models/gpumech.h"
+
+namespace occupipe {
+
+Prediction predict_mdm(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                       const ModelOptions& options) {
+    validate(options.memory);
+    const KernelAnalysis analysis = analyse(profile, kernel, launch);
+    const WarpTotals& totals = analysis.totals;
+    const double service =
+        totals.accesses > 0 ? totals.cpi_of_mem() * options.memory.requests_per_access : 0;
+    double cycles = 0;
+    double queue = 0;
+    for (const auto& program : analysis.programs) {
+        const Walk walk = interval_walk(program.flow);
+        const double slot = slot_cycles(program.flow);
+        const IntervalSums sums = interval_sums(walk, slot);
+        for (const Interval& interval : walk.intervals) {
+            const double waiting = 0.5 * analysis.warps * interval.accesses * service;
+            const double issued =
+                interval.instructions + not_hidden_gto(interval, sums, slot, analysis.warps);
+            cycles += program.share * interval.times * (slot * issued + interval.stall + waiting);
+            queue += program.share * interval.times * waiting;
+        }
+    }
+    Prediction prediction = run_prediction(profile, launch, analysis, cycles);
+    prediction.model = "mdm";
+    prediction.values = {{"queueing cycles per run", queue},
+                         {"requests per access", options.memory.requests_per_access}};
+    prediction.assumptions = {
+        "no limit on outstanding requests (MSHRs), as profiles have none; latencies of "
+        "computations are not seen"};
+    if (options.memory.requests_per_access == 1)
+        prediction.assumptions.emplace_back("every access is one request");
+    return prediction;
+}
+
+}  // namespace occupipe

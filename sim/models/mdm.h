@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "sim/models/model.h"
+
+namespace occupipe {
+
+Prediction predict_mdm(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                       const ModelOptions& options);
+
+}  // namespace occupipe
