@@ -5,9 +5,14 @@ target_link_libraries(occupipe_sim_test_support PUBLIC occupipe::sim occupipe::c
 occupipe_test(sim_unit_test KIND unit
     SOURCES sim/contention_test.cpp sim/known_answers_test.cpp sim/not_modelled_test.cpp sim/parts_test.cpp sim/period_test.cpp sim/policy_test.cpp sim/refusal_test.cpp sim/ticks_test.cpp
     LINK occupipe::sim occupipe::core)
+occupipe_test(sim_models_test KIND unit SOURCES sim/kernel_analysis_test.cpp
+    LINK occupipe::sim occupipe::core)
+occupipe_test(sim_models_golden_test KIND golden SOURCES sim/models_golden_test.cpp
+    LINK occupipe::sim occupipe::core)
+target_compile_definitions(sim_models_golden_test PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 occupipe_test(sim_explain_test KIND unit SOURCES sim/explain_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core nlohmann_json::nlohmann_json)
-occupipe_test(sim_property_test KIND property SOURCES sim/property_test.cpp
+occupipe_test(sim_property_test KIND property SOURCES sim/models_property_test.cpp sim/property_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core TIMEOUT 900)

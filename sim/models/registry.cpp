@@ -106,9 +106,23 @@ constexpr std::array table = {
            .scheduler = true}},
 };
 
+constexpr std::array aspects = {
+    ModelAspect{"ilp", "ILP", &ModelAspects::ilp},
+    ModelAspect{"compute_latency", "Λ_comp", &ModelAspects::compute_latency},
+    ModelAspect{"memory_latency", "Λ_mem", &ModelAspects::memory_latency},
+    ModelAspect{"barriers", "barriers", &ModelAspects::barriers},
+    ModelAspect{"many_subsystems", "more than 2 subsystems", &ModelAspects::many_subsystems},
+    ModelAspect{"groups", "groups", &ModelAspects::groups},
+    ModelAspect{"divergent_warps", "divergent warps", &ModelAspects::divergent_warps},
+    ModelAspect{"issue_limit", "issue limit", &ModelAspects::issue_limit},
+    ModelAspect{"scheduler", "scheduler", &ModelAspects::scheduler},
+};
+
 }  // namespace
 
 std::span<const Model> models() { return table; }
+
+std::span<const ModelAspect> model_aspects() { return aspects; }
 
 const Model& find_model(std::string_view name) {
     std::string names;

@@ -10,6 +10,14 @@ namespace occupipe {
 
 std::span<const Model> models();
 
+// The aspects in the order of the paper's Table 7.
+struct ModelAspect {
+    std::string_view name;
+    std::string_view meaning;
+    bool ModelAspects::*member;
+};
+std::span<const ModelAspect> model_aspects();
+
 // Throws InputError naming the models there are.
 const Model& find_model(std::string_view name);
 

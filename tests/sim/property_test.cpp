@@ -89,23 +89,6 @@ TEST(Property, TheSameInputGivesTheSameResult) {
     });
 }
 
-TEST(Property, NoModelPredictsMoreThanTheRoof) {
-    for_random_cases(300, [](const Case& c, const SimulationResult&) {
-        const double roof =
-            find_model("roofline").predict(c.profile, c.kernel, c.launch, {}).warps_per_cycle;
-        for (const Model& model : models()) {
-            const Prediction prediction =
-                model.predict(c.profile, c.kernel, c.launch, {c.options.policy, c.options.order});
-            EXPECT_EQ(prediction.model, model.name);
-            EXPECT_GT(prediction.cycles, 0) << model.name;
-            // The last λ of a short run may reach beyond its end: only throughput models must obey.
-            if (!model.aspects.scheduler) {
-                EXPECT_LE(prediction.warps_per_cycle, roof * (1 + 1e-12));
-            }
-        }
-    });
-}
-
 TEST(Property, LongRunsStayBelowTheRoof) {
     for (const char* op : {"a", "b"})
         for (int warps = 1; warps <= 64; warps *= 4) {
