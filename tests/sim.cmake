@@ -17,6 +17,9 @@ occupipe_test(sim_property_test KIND property SOURCES sim/models_property_test.c
 occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core TIMEOUT 900)
 
+occupipe_test(sim_barrier_golden_test KIND golden SOURCES sim/barrier_golden_test.cpp
+    LINK occupipe::sim occupipe::core)
+
 # Across sim and cli, hence the whole program.
 occupipe_test(sim_cli_test KIND cli SOURCES sim/predict_cli_test.cpp
     LINK occupipe::cli nlohmann_json::nlohmann_json)
