@@ -22,6 +22,7 @@ void add_fit(CLI::App& app);
 void add_characterize(CLI::App& app);
 void add_diff(CLI::App& app);
 void add_merge(CLI::App& app);
+void add_report(CLI::App& app);
 void add_table(CLI::App& app);
 void add_rates(CLI::App& app);
 void add_predict(CLI::App& app);

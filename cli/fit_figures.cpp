@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "cli/curve_points.h"
 #include "fit/report.h"
 
 namespace occupipe::cli {
@@ -24,74 +25,6 @@ using plot::Series;
 constexpr int measured_style = 0;
 constexpr int fitted_style = 1;
 constexpr int latency_style = 9;  // dashed
-
-double in_flight(const CurvePoint& p) {
-    return static_cast<double>(p.shape.warps()) * p.shape.chains;
-}
-
-double instructions(const CurvePoint& p) {
-    return in_flight(p) * static_cast<double>(p.shape.depth);
-}
-
-// Of the points that differ by their depth alone the deepest one: it has the smallest share of what
-// happens once per kernel.
-std::vector<std::size_t> deepest_points(const Curve& curve) {
-    std::map<std::tuple<int, int, int, int, double>, std::size_t> deepest;
-    for (std::size_t i = 0; i < curve.points.size(); ++i) {
-        const CurvePoint& p = curve.points[i];
-        const auto key = std::tuple(p.shape.group_warps, p.shape.concurrent_groups, p.shape.chains,
-                                    p.busiest, p.bytes_in_flight);
-        const auto [at, fresh] = deepest.emplace(key, i);
-        if (!fresh && curve.points[at->second].shape.depth < p.shape.depth) at->second = i;
-    }
-    std::vector<std::size_t> places;
-    for (const auto& [key, i] : deepest) places.push_back(i);
-    std::ranges::sort(places, {}, [&](std::size_t i) { return in_flight(curve.points[i]); });
-    return places;
-}
-
-// Logarithmic where the values span more than half a decade.
-Scale scale_for(const std::vector<Series>& series) {
-    double low = 0;
-    double high = 0;
-    for (const Series& s : series)
-        for (const plot::Point& p : s.points) {
-            if (p.y <= 0) return Scale::linear;
-            low = low == 0 ? p.y : std::min(low, p.y);
-            high = std::max(high, p.y);
-        }
-    return low > 0 && high / low > 3 ? Scale::log10 : Scale::linear;
-}
-
-Axis in_flight_axis() { return {"instructions in flight per core (warps × chains)", Scale::log2}; }
-
-// y(M) of a law at 60 places from `low` to `high`.
-template <class Law>
-std::vector<plot::Point> sampled(double low, double high, const Law& law) {
-    std::vector<plot::Point> points;
-    const int steps = 60;
-    for (int i = 0; i <= steps; ++i) {
-        const double m = low * std::pow(high / low, static_cast<double>(i) / steps);
-        points.push_back({m, law(m)});
-    }
-    return points;
-}
-
-// With one place only there is no span to draw a law over.
-struct Span {
-    double low = 1;
-    double high = 1;
-};
-
-Span span_of(const Curve& curve) {
-    Span span{in_flight(curve.points.front()), in_flight(curve.points.front())};
-    for (const CurvePoint& p : curve.points) {
-        span.low = std::min(span.low, in_flight(p));
-        span.high = std::max(span.high, in_flight(p));
-    }
-    if (span.high <= span.low) span.high = 2 * span.low;
-    return span;
-}
 
 // The next of 1, 2, 5 times a power of ten.
 double rounded_up(double value) {
@@ -151,7 +84,7 @@ Figure hull_figure(const SubjectReport& subject) {
             figure.series.push_back(
                 {fmt::format("Λ/M, Λ {} {:.4g}", bound_sign(subject.fit.latency), latency),
                  Mark::line, latency_style,
-                 sampled(span.low, end, [&](double m) { return latency / m; })});
+                 sampled({span.low, end}, [&](double m) { return latency / m; })});
     }
     figure.series.push_back(measured);  // over the lines
     figure.y.scale = scale_for(figure.series);
@@ -190,31 +123,6 @@ Picture hull_picture(const SubjectReport& subject) {
     picture.row_shares = {0.6, 0.4};
     picture.height = 400;
     return picture;
-}
-
-Figure occupancy_roofline(const SubjectReport& subject) {
-    Figure figure{.title = subject.curve.label(),
-                  .x = in_flight_axis(),
-                  .y = {"instructions per cycle per core"},
-                  .key = plot::Key::bottom_right};
-    Series measured{"measured", Mark::points, measured_style, {}};
-    for (const std::size_t i : deepest_points(subject.curve)) {
-        const CurvePoint& p = subject.curve.points[i];
-        const double rate = instructions(p) / p.cycles;
-        measured.points.push_back({in_flight(p), rate, rate * p.log_error});
-    }
-    if (subject.fit.ok && subject.fit.cpi.value > 0 && subject.fit.latency.value > 0) {
-        const Span span = span_of(subject.curve);
-        const double cpi = subject.fit.cpi.value;
-        const double latency = subject.fit.latency.value;
-        figure.series.push_back(
-            {"min(M/Λ, 1/λ)", Mark::line, fitted_style, sampled(span.low, span.high, [&](double m) {
-                 return std::min(m / latency, 1 / cpi);
-             })});
-    }
-    figure.series.push_back(measured);  // over the lines
-    figure.y.scale = scale_for(figure.series);
-    return figure;
 }
 
 std::string mix_verdict(const MixFit& mix) {

@@ -17,9 +17,6 @@ plot::Figure hull_figure(const SubjectReport& subject);
 // The hull over its residuals.
 plot::Picture hull_picture(const SubjectReport& subject);
 
-// Throughput against the instructions in flight: the occupancy roofline min(M/Λ, 1/λ).
-plot::Figure occupancy_roofline(const SubjectReport& subject);
-
 // One instruction of type 1's throughput against β, measured, with the three laws.
 plot::Figure mix_figure(const MixFit& mix);
 std::string mix_verdict(const MixFit& mix);

@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
     add_characterize(app);
     add_diff(app);
     add_merge(app);
+    add_report(app);
 #endif
     add_table(app);
     add_rates(app);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Measured curves as points of figures over the instructions in flight.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "fit/curve.h"
+#include "plot/figure.h"
+
+namespace occupipe::cli {
+
+double in_flight(const CurvePoint& point);     // M = warps × chains
+double instructions(const CurvePoint& point);  // M × depth
+
+// Of the points that differ by their depth alone the deepest one, which has the smallest share of
+// what happens once per kernel; by instructions in flight.
+std::vector<std::size_t> deepest_points(const Curve& curve);
+
+// From the fewest to the most in flight; to twice the fewest where all are equal. The curve has
+// points.
+struct Span {
+    double low = 1;
+    double high = 1;
+};
+Span span_of(const Curve& curve);
+
+plot::Axis in_flight_axis();
+
+// Logarithmic where positive values span more than a factor of three.
+plot::Scale scale_for(const std::vector<plot::Series>& series);
+
+// law(M) at 61 places.
+template <class Law>
+std::vector<plot::Point> sampled(const Span& span, const Law& law) {
+    std::vector<plot::Point> points;
+    constexpr int steps = 60;
+    for (int i = 0; i <= steps; ++i) {
+        const double m = span.low * std::pow(span.high / span.low, static_cast<double>(i) / steps);
+        points.push_back({m, law(m)});
+    }
+    return points;
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The rates that other models take as a device's parameters, from a profile's λ and Λ.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/gpu_profile.h"
+
+namespace occupipe::cli {
+
+enum class Quantity {
+    throughput,  // lanes x amount / λ, of the whole device
+    latency,     // Λ
+    launch       // of a launch that the host awaits
+};
+
+struct Rate {
+    std::string_view symbol;
+    std::string_view meaning;
+    Quantity quantity;
+    std::vector<std::string_view> instructions;  // the first that the profile has
+    double amount;                               // operations or bytes per lane
+    std::string_view unit;
+};
+
+const std::vector<Rate>& rates();
+
+struct RateValue {
+    double value;
+    std::optional<double> std_error;
+    std::string from;  // the instruction
+};
+
+// nullopt where the profile lacks the instructions or does not determine them.
+std::optional<RateValue> value_of(const Rate& rate, const GpuProfile& profile);
+
+// Throughput of one instruction on the whole device, in 10⁹ × `amount` per second.
+std::optional<RateValue> device_throughput(const GpuProfile& profile, std::string_view instruction,
+                                           double amount);
+
+}  // namespace occupipe::cli

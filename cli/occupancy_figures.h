@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Throughput against what is in flight: occupancy rooflines, and what contention makes of them.
+#pragma once
+
+#include <vector>
+
+#include "fit/build_profile.h"
+#include "plot/figure.h"
+
+namespace occupipe::cli {
+
+// min(M/Λ, 1/λ) of several instructions with their measured points; all fitted.
+plot::Picture occupancy_picture(const std::vector<const SubjectReport*>& subjects);
+
+// Of one fitted instruction with contention: measured, with latency that grows, and as it would be
+// if it did not.
+plot::Picture contention_picture(const SubjectReport& subject);
+
+}  // namespace occupipe::cli

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/report_sections.h"
+#include "core/error.h"
+#include "core/files.h"
+
+namespace occupipe::cli {
+namespace {
+
+struct Arguments {
+    std::string folder;
+    std::string output;
+    std::vector<std::string> beside;
+    bool force = false;
+};
+
+void report(const Arguments& arguments) {
+    if (!arguments.force && std::filesystem::exists(arguments.output))
+        throw InputError(arguments.output, {}, "", "exists; --force replaces it");
+    const ReportData data = read_report_data(arguments.folder, arguments.beside);
+    ReportPage page;
+    add_device_section(page, data);
+    add_timing_section(page, data);
+    add_occupancy_section(page, data);
+    add_mix_section(page, data);
+    add_model_section(page, data);
+    add_roofline_section(page, data);
+    add_memory_section(page, data);
+    add_accuracy_section(page, data);
+    add_instruction_section(page, data);
+    const std::string title =
+        fmt::format("{}: what its instructions cost", data.fit.profile.device.name);
+    const std::string text = page.finish(title, report_head(data));
+    write_text_file(arguments.output, text, arguments.force ? Overwrite::yes : Overwrite::no);
+    fmt::print(stderr, "wrote {} ({:.1f} MB)\n", arguments.output,
+               static_cast<double>(text.size()) * 1e-6);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand(
+        "report", "One page of pictures and tables from a folder of measurements");
+    command->add_option("folder", arguments->folder, "what characterize wrote")
+        ->required()
+        ->type_name("DIR");
+    command->add_option("-o,--output", arguments->output, "page to write")
+        ->required()
+        ->type_name("FILE.html");
+    command
+        ->add_option("--beside", arguments->beside,
+                     "profiles of other devices, for the quadrant-split plot")
+        ->type_name("PROFILE");
+    command->add_flag("--force", arguments->force, "replace an existing file");
+    command->footer(
+        "All measurement files of the folder are fitted together, as 'fit' does. The page is one\n"
+        "file: it works without a network, in light and dark, and prints. gnuplot draws it.");
+    command->callback([arguments] { report(*arguments); });
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "cli/report_data.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/error.h"
+#include "core/file_kind.h"
+#include "core/files.h"
+
+namespace occupipe::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> files_of(const fs::path& folder) {
+    if (!fs::is_directory(folder)) throw InputError(folder.string(), {}, "", "is no folder");
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        const std::string extension = entry.path().extension().string();
+        if (entry.is_regular_file() &&
+            (extension == ".json" || extension == ".yaml" || extension == ".yml"))
+            files.push_back(entry.path());
+    }
+    std::ranges::sort(files);
+    return files;
+}
+
+// nullopt for a file of some other kind, which may well lie there, too.
+std::optional<FileKind> kind_of_file(const std::string& text, const std::string& name) {
+    try {
+        return file_kind(text, name);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+std::string ReportData::fact(const std::string& key) const {
+    for (const MeasurementFile& file : measurements) {
+        const auto found = file.context.find(key);
+        if (found != file.context.end()) return found->second;
+    }
+    return {};
+}
+
+ReportData read_report_data(const fs::path& folder, const std::vector<std::string>& beside) {
+    ReportData data;
+    data.folder = folder;
+    for (const fs::path& path : files_of(folder)) {
+        const std::string text = read_text_file(path);
+        const auto kind = kind_of_file(text, path.string());
+        if (kind == FileKind::measurements)
+            data.measurements.push_back(parse_measurements(text, path.string()));
+        if (kind == FileKind::profile)
+            data.profiles.push_back({path.filename().string(), parse_profile(text, path.string())});
+    }
+    if (data.measurements.empty())
+        throw InputError(folder.string(), {}, "",
+                         "has no measurements (what characterize or measure writes)");
+    for (const std::string& path : beside) data.beside.push_back(read_profile(path));
+    data.fit = fit_measurements(data.measurements);
+    data.model_device = data.fact("backend") == "model";
+    return data;
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What `report` finds in a folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/gpu_profile.h"
+#include "core/measurement.h"
+#include "fit/build_profile.h"
+
+namespace occupipe::cli {
+
+struct NamedProfile {
+    std::string file;  // its name in the folder
+    GpuProfile profile;
+};
+
+struct ReportData {
+    std::filesystem::path folder;
+    std::vector<MeasurementFile> measurements;  // fitted together, as `fit` does
+    std::vector<NamedProfile> profiles;         // that lie in the folder
+    std::vector<GpuProfile> beside;             // other devices, given on the command line
+    FitOutcome fit;                             // of the measurements
+    bool model_device = false;                  // the times come from a simulator
+
+    // A fact of the measurements' context; empty when none says it.
+    std::string fact(const std::string& key) const;
+    bool cpu() const { return fact("device_type") == "cpu"; }
+};
+
+// Throws InputError when the folder has no measurements, or files that cannot be read.
+ReportData read_report_data(const std::filesystem::path& folder,
+                            const std::vector<std::string>& beside);
+
+}  // namespace occupipe::cli

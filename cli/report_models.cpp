@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// Models in the report: occupancy curves, rooflines, and how far each is from the measurements.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "cli/comparison.h"
+#include "cli/fit_figures.h"
+#include "cli/prediction_figures.h"
+#include "cli/report_sections.h"
+#include "cli/roofline_figures.h"
+#include "core/error.h"
+#include "core/measured_kernel.h"
+#include "plot/svg.h"
+#include "sim/models/registry.h"
+#include "sim/parallel.h"
+
+namespace occupipe::cli {
+namespace {
+
+using plot::html_escaped;
+
+constexpr int most_occupancies = 64;
+
+// The first of `names` that the profile has, those with determined values before the others.
+template <class Names>
+std::optional<std::string> first_known(const GpuProfile& profile, const Names& names) {
+    for (const bool determined : {true, false})
+        for (const std::string_view name : names) {
+            const InstructionTiming* timing = profile.find_instruction(name);
+            if (timing &&
+                (!determined || (timing->cpi.identifiable && timing->latency.identifiable)))
+                return std::string(name);
+        }
+    return std::nullopt;
+}
+
+// The example kernel of Lemeire et al., "Analysis of the analytical performance models for GPUs",
+// Figure 1, with instructions of this device: four computations, two memory instructions.
+std::optional<Kernel> example_kernel(const GpuProfile& profile) {
+    constexpr std::array computations = {"fma.f32", "mul.f32", "add.f32", "mad.s32", "mul.s32"};
+    constexpr std::array loads = {"ld.global.f32", "ld.global.s32", "ld.global.u32"};
+    const auto compute = first_known(profile, computations);
+    const auto load = first_known(profile, loads);
+    if (!compute || !load) return std::nullopt;
+    const auto node = [](const char* id, const std::string& op,
+                         std::vector<Dependence> after) -> KernelItem {
+        return KernelInstruction{id, op, std::nullopt, std::move(after), {}};
+    };
+    Kernel kernel{fmt::format("example kernel: 4 {}, 2 {}", *compute, *load), {}, std::nullopt};
+    kernel.warps.push_back({1,
+                            {node("c1", *compute, {}), node("c2", *compute, {}),
+                             node("m1", *load, {{"c1"}, {"c2"}}), node("c3", *compute, {{"m1"}}),
+                             node("c4", *compute, {{"c3"}}), node("m2", *load, {{"c4"}})}});
+    return kernel;
+}
+
+// Models that cannot say anything about this kernel go to `refusals` with their reason.
+PredictionSet predict_over_occupancy(const GpuProfile& profile, const Kernel& kernel, int most,
+                                     std::map<std::string, std::string>& refusals) {
+    PredictionSet set{kernel.name, "", profile.device.name, {}};
+    for (const Model& model : models()) {
+        try {
+            std::vector<Prediction> curve;
+            for (int warps = 1; warps <= most; ++warps) {
+                const Launch launch{1, warps, std::int64_t{warps} * profile.cores};
+                curve.push_back(model.predict(profile, kernel, launch, {}));
+            }
+            set.predictions.insert(set.predictions.end(), curve.begin(), curve.end());
+        } catch (const InputError& error) {
+            refusals[std::string(model.name)] = error.what();
+        }
+    }
+    return set;
+}
+
+bool knows(const GpuProfile& profile, const std::string& subject) {
+    const auto mix = parse_mix(subject);
+    if (!mix) return profile.find_instruction(subject) != nullptr;
+    return profile.find_instruction(mix->first) && profile.find_instruction(mix->second);
+}
+
+// The points of all files that the profile can say something about, by subject.
+std::vector<MeasuredPoint> known_points(const ReportData& data) {
+    std::vector<MeasuredPoint> points;
+    for (const MeasurementFile& file : data.measurements)
+        for (const MeasuredPoint& point : measured_points(file))
+            if (knows(data.fit.profile, point.subject)) points.push_back(point);
+    std::ranges::stable_sort(points, {},
+                             [](const MeasuredPoint& p) { return std::pair(p.subject, p.shape); });
+    return points;
+}
+
+std::vector<Predictor> predictors(const GpuProfile& profile,
+                                  const std::vector<MeasuredPoint>& points) {
+    std::vector<Predictor> all;
+    for (const Model& model : models())
+        all.push_back({std::string(model.name),
+                       std::vector<std::optional<double>>(points.size(), std::nullopt)});
+    parallel_for(points.size(), [&](std::size_t i) {
+        const MeasurementShape& shape = points[i].shape;
+        const Launch launch{shape.group_warps, shape.concurrent_groups,
+                            std::int64_t{shape.concurrent_groups} * profile.cores};
+        const Kernel kernel = measured_kernel(points[i].subject, shape);
+        for (std::size_t m = 0; m < all.size(); ++m) {
+            try {
+                all[m].cycles[i] = models()[m].predict(profile, kernel, launch, {}).cycles;
+            } catch (const InputError&) {  // it cannot say: absent
+            }
+        }
+    });
+    return all;
+}
+
+// Throughput of one subject over what is in flight, measured and by every model: of points with
+// equal numbers in flight the deepest.
+plot::Figure measured_and_models(const GpuProfile& profile, const std::string& subject,
+                                 const std::vector<MeasuredPoint>& points) {
+    std::map<int, MeasuredPoint> deepest;
+    for (const MeasuredPoint& p : points) {
+        if (p.subject != subject) continue;
+        const auto [at, fresh] = deepest.emplace(p.shape.warps() * p.shape.chains, p);
+        if (!fresh && at->second.shape.depth < p.shape.depth) at->second = p;
+    }
+    std::vector<MeasuredPoint> chosen;
+    for (const auto& [m, p] : deepest) chosen.push_back(p);
+    plot::Figure figure{
+        .title = subject,
+        .x = {"instructions in flight per core (warps × chains)", plot::Scale::log2},
+        .y = {"instructions per cycle and core"},
+        .key = plot::Key::outside};
+    figure.y.low = 0;
+    const auto rate = [&](std::size_t i, double cycles) {
+        const MeasurementShape& s = chosen[i].shape;
+        return static_cast<double>(s.warps()) * s.chains * static_cast<double>(s.depth) / cycles;
+    };
+    const auto place = [&](std::size_t i) {
+        return static_cast<double>(chosen[i].shape.warps()) * chosen[i].shape.chains;
+    };
+    int style = 1;
+    for (const Predictor& predictor : predictors(profile, chosen)) {
+        plot::Series series{predictor.name, plot::Mark::line, style++ % plot::style_count, {}};
+        for (std::size_t i = 0; i < chosen.size(); ++i)
+            if (predictor.cycles[i])
+                series.points.push_back({place(i), rate(i, *predictor.cycles[i])});
+        if (!series.points.empty()) figure.series.push_back(series);
+    }
+    plot::Series measured{"measured", plot::Mark::points, 0, {}};
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+        measured.points.push_back({place(i), rate(i, chosen[i].cycles)});
+    figure.series.push_back(measured);
+    return figure;
+}
+
+std::string example_curves(ReportPage& page, const ReportData& data) {
+    const GpuProfile& profile = data.fit.profile;
+    const auto most = static_cast<int>(
+        std::min<std::int64_t>(profile.limits.warps.value_or(0), most_occupancies));
+    if (most < 2)
+        return absent(profile.limits.warps
+                          ? "No curve over warps: a core of this device holds one warp."
+                          : "No curve over warps: how many a core holds is not known.");
+    const auto kernel = example_kernel(profile);
+    if (!kernel)
+        return absent(
+            "No curve of the example kernel: an arithmetic instruction or a load from "
+            "global memory was not measured.");
+    std::map<std::string, std::string> refusals;
+    const PredictionSet set = predict_over_occupancy(profile, *kernel, most, refusals);
+    std::string text;
+    if (!set.predictions.empty())
+        text = page.figure({.description = fmt::format("{}: throughput over occupancy, by model. "
+                                                       "Predicted; this kernel was not measured.",
+                                                       kernel->name),
+                            .panels = {occupancy_curves(set)},
+                            .width = 900,
+                            .height = 460});
+    for (const auto& [model, reason] : refusals) text += absent(model + ": " + reason);
+    return text;
+}
+
+// The instructions whose measured curves stand beside the models': of each subsystem the one with
+// the most points.
+std::vector<std::string> shown_subjects(const FitOutcome& fit) {
+    std::map<std::string, const SubjectReport*> best;
+    for (const SubjectReport& s : fit.subjects) {
+        if (!s.fit.ok || !s.primary || s.subsystem.empty()) continue;
+        const SubjectReport*& chosen = best[s.subsystem];
+        if (!chosen || chosen->curve.points.size() < s.curve.points.size()) chosen = &s;
+    }
+    std::vector<std::string> subjects;
+    for (const auto& [subsystem, s] : best) subjects.push_back(s->curve.subject);
+    return subjects;
+}
+
+HtmlCell percent(const std::optional<double>& value) {
+    if (!value) return {"", std::nullopt, ""};
+    return {fmt::format("{:.1f} %", *value), *value, ""};
+}
+
+HtmlTable accuracy_table(const std::vector<Accuracy>& rows, bool all) {
+    HtmlTable table{{"subject", "model", "points", "MAPE", "MAPE_shape"}, {}, true};
+    for (const Accuracy& row : rows)
+        if ((row.subject == "all") == all)
+            table.rows.push_back({{row.subject, std::nullopt, ""},
+                                  {row.predictor, std::nullopt, ""},
+                                  {std::to_string(row.points), static_cast<double>(row.points), ""},
+                                  percent(row.mape),
+                                  percent(row.mape_shape)});
+    return table;
+}
+
+}  // namespace
+
+void add_model_section(ReportPage& page, const ReportData& data) {
+    std::string text = example_curves(page, data);
+    const auto points = known_points(data);
+    std::vector<std::string> figures;
+    for (const std::string& subject : shown_subjects(data.fit))
+        if (std::ranges::find(points, subject, &MeasuredPoint::subject) != points.end())
+            figures.push_back(
+                page.figure({.description = fmt::format(
+                                 "{}: measured throughput beside every model's.", subject),
+                             .panels = {measured_and_models(data.fit.profile, subject, points)},
+                             .width = 560,
+                             .height = 320}));
+    page.section("models", "Occupancy curves of all models", text + grid(figures));
+}
+
+void add_roofline_section(ReportPage& page, const ReportData& data) {
+    const GpuProfile& profile = data.fit.profile;
+    std::string text;
+    if (compute_peaks(profile).empty())
+        text += absent("Roofline: no floating-point arithmetic was measured.");
+    else if (!memory_peak(profile))
+        text += absent(
+            "Roofline: the throughput of streaming loads from global memory was not "
+            "measured, or not determined.");
+    else
+        text += page.figure(roofline_picture(profile, data.fit.mixes));
+    std::vector<GpuProfile> devices = {profile};
+    devices.insert(devices.end(), data.beside.begin(), data.beside.end());
+    const bool any = std::ranges::any_of(devices, [](const GpuProfile& device) {
+        return memory_peak(device) && !compute_peaks(device).empty();
+    });
+    text += any ? page.figure(quadrant_split(devices))
+                : absent("Quadrant split: no device has both peaks.");
+    page.section(
+        "rooflines", "Roofline and quadrant split",
+        paragraph("Peaks are lanes × operations (or bytes) / λ of the whole device at its "
+                  "clock. Kernels: operations and bytes of global memory per element, each "
+                  "moved once; their marks are what the roofline allows, not measured.") +
+            text);
+}
+
+void add_accuracy_section(ReportPage& page, const ReportData& data) {
+    const auto points = known_points(data);
+    const auto rows = accuracies(points, predictors(data.fit.profile, points));
+    if (rows.empty())
+        return page.section("accuracy", "Models against measurements",
+                            absent("no measured point that the profile knows"));
+    const auto subjects = std::ranges::count_if(rows, [&](const Accuracy& row) {
+        return row.subject != "all" && row.predictor == rows.front().predictor;
+    });
+    page.section(
+        "accuracy", "Models against measurements",
+        paragraph(
+            "Mean of |WPC predicted − WPC measured| / WPC measured over all points, launch "
+            "cost included, and the same after a straight line over the occupancy is taken "
+            "off the errors (curves of three occupancies or more). The instructions are those "
+            "that the profile was fitted to: this shows how well each model's shape can "
+            "follow them, not how well it predicts other kernels.") +
+            html(accuracy_table(rows, true)) +
+            fmt::format("<details><summary>By subject ({})</summary>\n{}</details>\n", subjects,
+                        html(accuracy_table(rows, false))));
+}
+
+}  // namespace occupipe::cli

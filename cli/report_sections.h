@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The sections of the report, one function each. What a folder does not have is said, not left out.
+#pragma once
+
+#include <string>
+
+#include "cli/report_data.h"
+#include "cli/report_page.h"
+
+namespace occupipe::cli {
+
+std::string report_head(const ReportData& data);
+
+void add_device_section(ReportPage& page, const ReportData& data);
+void add_timing_section(ReportPage& page, const ReportData& data);
+void add_occupancy_section(ReportPage& page, const ReportData& data);
+void add_mix_section(ReportPage& page, const ReportData& data);
+void add_model_section(ReportPage& page, const ReportData& data);
+void add_roofline_section(ReportPage& page, const ReportData& data);
+void add_memory_section(ReportPage& page, const ReportData& data);
+void add_accuracy_section(ReportPage& page, const ReportData& data);
+void add_instruction_section(ReportPage& page, const ReportData& data);
+
+}  // namespace occupipe::cli
