@@ -138,30 +138,32 @@ std::string mix_verdict(const MixFit& mix) {
     return text;
 }
 
+// Colours and dashes of their own.
+constexpr std::array<int, mix_law_count> law_styles = {1, 9, 17};
+constexpr std::array law_names = {"one subsystem", "two", "two with IL"};
+
 Figure mix_figure(const MixFit& mix) {
     Figure figure{.title = fmt::format("β {}, then one {}", mix.first, mix.second),
                   .x = {"β", Scale::log2},
                   .y = {fmt::format("{} per cycle per core", mix.first)},
-                  .key = plot::Key::bottom_right};
+                  .key = plot::Key::below};
     figure.y.low = 0;
-    double most = 0;
-    for (const MixPoint& p : mix.points) most = std::max(most, p.in_flight);
+    std::map<int, std::size_t> fullest;  // by β: the point with the most in flight
+    for (std::size_t i = 0; i < mix.points.size(); ++i) {
+        const auto [at, fresh] = fullest.emplace(mix.points[i].beta, i);
+        if (!fresh && mix.points[at->second].in_flight < mix.points[i].in_flight) at->second = i;
+    }
     Series measured{"measured", Mark::points, measured_style, {}};
-    for (const MixPoint& p : mix.points)
-        if (p.in_flight == most)
-            measured.points.push_back(
-                {static_cast<double>(p.beta), p.per_cycle, p.per_cycle * p.relative_error});
+    for (const auto& [beta, i] : fullest) {
+        const MixPoint& p = mix.points[i];
+        measured.points.push_back(
+            {static_cast<double>(beta), p.per_cycle, p.per_cycle * p.relative_error});
+    }
     for (std::size_t law = 0; law < mix_law_count; ++law) {
         if (mix.predicted[law].empty()) continue;
-        Series line{std::string(to_string(static_cast<MixLaw>(law))),
-                    Mark::line,
-                    static_cast<int>(1 + law) + (law == 0 ? 0 : 7 * static_cast<int>(law)),
-                    {}};
-        for (std::size_t i = 0; i < mix.points.size(); ++i)
-            if (mix.points[i].in_flight == most)
-                line.points.push_back(
-                    {static_cast<double>(mix.points[i].beta), mix.predicted[law][i]});
-        std::ranges::sort(line.points, {}, &plot::Point::x);
+        Series line{law_names[law], Mark::line, law_styles[law], {}};
+        for (const auto& [beta, i] : fullest)
+            line.points.push_back({static_cast<double>(beta), mix.predicted[law][i]});
         figure.series.push_back(line);
     }
     figure.series.push_back(measured);
@@ -195,9 +197,9 @@ Picture working_set_picture(const WorkingSetFit& fit) {
                  fmt::format("{:g} {}", bytes / std::exp2(10.0 * static_cast<double>(1 + unit)),
                              units[unit])});
     }
-    return {.description = fmt::format("{}: latency over the working set; lines are the plateaus "
-                                       "that the fit found.",
-                                       fit.subject),
+    return {.description =
+                fmt::format("{}: latency over the working set; {}.", fit.subject,
+                            fit.ok() ? "lines are the plateaus that the fit found" : fit.reason),
             .panels = {figure},
             .width = 620,
             .height = 340};
@@ -272,7 +274,7 @@ PlotContent fit_plot(const FitOutcome& outcome) {
         if (mix.ok)
             content.page.push_back({.description = mix_verdict(mix), .panels = {mix_figure(mix)}});
     for (const WorkingSetFit& fit : outcome.working_sets)
-        if (fit.ok()) content.page.push_back(working_set_picture(fit));
+        if (!fit.points.empty()) content.page.push_back(working_set_picture(fit));
     return content;
 }
 

@@ -67,16 +67,21 @@ plot::Picture contention_picture(const SubjectReport& subject) {
         figure.series.push_back(
             {fmt::format("Λ = {:.4g}", latency), Mark::line, plot::guide,
              sampled(span, [&](double m) { return std::min(m / latency, roof); })});
-        figure.series.push_back({fmt::format("Λ = {:.4g} + {:.3g}·(M−1)", latency, growth),
-                                 Mark::line, 1, sampled(span, [&](double m) {
-                                     return std::min(m / (latency + growth * (m - 1)), roof);
-                                 })});
+        if (growth > 0)
+            figure.series.push_back({fmt::format("Λ = {:.4g} + {:.3g}·(M−1)", latency, growth),
+                                     Mark::line, 1, sampled(span, [&](double m) {
+                                         return std::min(m / (latency + growth * (m - 1)), roof);
+                                     })});
     }
     figure.series.push_back(measured_throughput(subject, 0));
     figure.series.back().name = "measured";
-    return {.description = fmt::format("{}: Λ grows by {:.3g} cycles with each further instruction "
-                                       "in flight; dashed, as it would be without.",
-                                       subject.curve.label(), growth),
+    const std::string verdict =
+        growth > 0 ? fmt::format(
+                         "Λ grows by {:.3g} cycles with each further instruction in flight; "
+                         "dashed, as it would be without",
+                         growth)
+                   : "no growth of Λ found";
+    return {.description = fmt::format("{}: {}.", subject.curve.label(), verdict),
             .panels = {figure},
             .width = 440,
             .height = 300};

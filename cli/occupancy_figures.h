@@ -12,8 +12,8 @@ namespace occupipe::cli {
 // min(M/Λ, 1/λ) of several instructions with their measured points; all fitted.
 plot::Picture occupancy_picture(const std::vector<const SubjectReport*>& subjects);
 
-// Of one fitted instruction with contention: measured, with latency that grows, and as it would be
-// if it did not.
+// Of one fitted instruction: measured, and as it would be if latency did not grow; where it does,
+// with that.
 plot::Picture contention_picture(const SubjectReport& subject);
 
 }  // namespace occupipe::cli

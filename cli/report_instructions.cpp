@@ -41,33 +41,29 @@ std::string working_sets(ReportPage& page, const FitOutcome& fit) {
     std::vector<std::string> figures;
     std::string text;
     for (const WorkingSetFit& set : fit.working_sets) {
-        if (set.ok())
-            figures.push_back(page.figure(working_set_picture(set)));
-        else
+        if (set.points.empty())
             text += absent(fmt::format("{}: {}", set.subject, set.reason));
+        else
+            figures.push_back(page.figure(working_set_picture(set)));
     }
     if (fit.working_sets.empty()) text = absent("not measured");
     return "<h3>Latency over the working set</h3>\n" + grid(figures) + text;
 }
 
 std::string contention(ReportPage& page, const FitOutcome& fit) {
-    std::vector<std::string> figures;
+    std::vector<std::string> with;
     std::vector<std::string> without;
-    for (const SubjectReport& s : fit.subjects) {
-        if (!is_memory(s) || !s.fit.ok) continue;
-        if (s.fit.contention)
-            figures.push_back(page.figure(contention_picture(s)));
-        else
-            without.push_back(s.curve.label());
-    }
-    std::string text =
-        "<h3>Contention: latency that grows with what is in flight</h3>\n" + grid(figures);
+    for (const SubjectReport& s : fit.subjects)
+        if (is_memory(s) && s.fit.ok)
+            (s.fit.contention ? with : without).push_back(page.figure(contention_picture(s)));
+    std::string text = "<h3>Contention: latency that grows with what is in flight</h3>\n";
+    if (with.empty() && without.empty()) return text + absent("no memory instruction was fitted");
+    text += grid(with);
     if (!without.empty())
         text += fmt::format(
-            "<details><summary>The measurements ask for no growth: {} instructions</summary>\n"
-            "{}</details>\n",
-            without.size(), paragraph(fmt::format("{}", fmt::join(without, ", "))));
-    if (figures.empty() && without.empty()) text += absent("no memory instruction was fitted");
+            "<details{}><summary>Whose measurements ask for no growth ({})</summary>\n{}"
+            "</details>\n",
+            with.empty() && without.size() <= 4 ? " open" : "", without.size(), grid(without));
     return text;
 }
 

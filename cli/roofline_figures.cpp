@@ -104,11 +104,11 @@ plot::Picture roofline_picture(const GpuProfile& profile, const std::vector<MixF
         roof.points.push_back({high, peak.per_second});
         figure.series.push_back(roof);
     }
-    Series attainable{"kernels by the model", Mark::points, plot::guide, {}};
+    Series attainable{"kernels by the model", Mark::points, 0, {}};
     for (const KnownKernel& kernel : kernels) {
         const double rate = std::min(kernel.intensity * bandwidth, compute.front().per_second);
         attainable.points.push_back({kernel.intensity, rate});
-        figure.labels.push_back({kernel.intensity, rate, std::string(kernel.name)});
+        figure.labels.push_back({kernel.intensity, rate, std::string(kernel.name), false, true});
     }
     figure.series.push_back(attainable);
     if (!measured.points.empty()) figure.series.push_back(measured);
@@ -138,7 +138,8 @@ plot::Picture quadrant_split(const std::vector<GpuProfile>& devices) {
         most_memory = std::max(most_memory, memory->per_second);
         most_compute = std::max(most_compute, compute.front().per_second);
     }
-    const double right = 1.6 * most_memory;
+    const double right = 1.3 * most_memory;
+    for (plot::Label& label : figure.labels) label.left = label.x > right / 2;
     const double top = 1.2 * most_compute;
     int style = 1;
     for (const KnownKernel& kernel : kernels) {

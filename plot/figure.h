@@ -48,9 +48,11 @@ struct Label {
     double x = 0;
     double y = 0;
     std::string text;
+    bool left = false;   // of the place instead of right
+    bool under = false;  // it instead of over
 };
 
-enum class Key { top_right, top_left, bottom_right, bottom_left, outside, none };
+enum class Key { top_right, top_left, bottom_right, bottom_left, outside, below, none };
 
 struct Figure {
     std::string title;

@@ -102,6 +102,8 @@ std::string_view key_text(Key key) {
             return "set key inside bottom left reverse Left";
         case Key::outside:
             return "set key outside right top reverse Left";
+        case Key::below:
+            return "set key outside bottom center horizontal";
         case Key::none:
             return "unset key";
     }
@@ -164,8 +166,9 @@ std::string panel_text(const Figure& figure, std::size_t panel) {
             axis_text('y', figure.y, span_of(figure, [](const Point& p) { return p.y; }));
     text += fmt::format("{}\nunset label\n", key_text(figure.key));
     for (const Label& label : figure.labels)
-        text += fmt::format("set label {} at {},{} offset 0.8,0.5\n", quoted(label.text), label.x,
-                            label.y);
+        text += fmt::format("set label {} at {},{} {} offset {},{}\n", quoted(label.text), label.x,
+                            label.y, label.left ? "right" : "left", label.left ? -0.8 : 0.8,
+                            label.under ? -0.7 : 0.5);
     std::string list;
     for (std::size_t i = 0; i < figure.series.size(); ++i)
         if (!figure.series[i].points.empty())

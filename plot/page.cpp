@@ -31,12 +31,13 @@ figure { margin: .4rem 0; max-width: 100%; break-inside: avoid; }
 figcaption { color: var(--muted); font-size: .87rem; max-width: 34rem; }
 svg.figure { display: block; max-width: 100%; height: auto; }
 svg.definitions { position: absolute; }
-.scroll { overflow-x: auto; }
+.scroll { overflow: auto; max-height: 34rem; }
+.scroll thead th { position: sticky; top: 0; background: var(--paper); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .4rem 0; }
 th, td { padding: .15rem .7rem .15rem 0; text-align: left; vertical-align: top; }
 thead th { border-bottom: 2px solid var(--guide); white-space: nowrap; }
 tbody tr { border-bottom: 1px solid var(--grid); }
-td.number, th.number { text-align: right; }
+td.number, th.number { text-align: right; white-space: nowrap; }
 table.sortable thead th { cursor: pointer; }
 table.sortable thead th[aria-sort=ascending]::after { content: " \25B2"; }
 table.sortable thead th[aria-sort=descending]::after { content: " \25BC"; }
@@ -50,7 +51,8 @@ input.filter { font: inherit; padding: .2rem .5rem; border: 1px solid var(--guid
   body { max-width: none; padding: 0; font-size: 10pt; }
   nav, input.filter { display: none; }
   h2, h3 { break-after: avoid; }
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; max-height: none; }
+  .scroll thead th { position: static; }
 }
 )css";
 
