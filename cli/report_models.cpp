@@ -7,6 +7,7 @@
 #include <map>
 
 #include "cli/comparison.h"
+#include "cli/comparison_figures.h"
 #include "cli/fit_figures.h"
 #include "cli/prediction_figures.h"
 #include "cli/report_sections.h"
@@ -114,46 +115,6 @@ std::vector<Predictor> predictors(const GpuProfile& profile,
     return all;
 }
 
-// Throughput of one subject over what is in flight, measured and by every model: of points with
-// equal numbers in flight the deepest.
-plot::Figure measured_and_models(const GpuProfile& profile, const std::string& subject,
-                                 const std::vector<MeasuredPoint>& points) {
-    std::map<int, MeasuredPoint> deepest;
-    for (const MeasuredPoint& p : points) {
-        if (p.subject != subject) continue;
-        const auto [at, fresh] = deepest.emplace(p.shape.warps() * p.shape.chains, p);
-        if (!fresh && at->second.shape.depth < p.shape.depth) at->second = p;
-    }
-    std::vector<MeasuredPoint> chosen;
-    for (const auto& [m, p] : deepest) chosen.push_back(p);
-    plot::Figure figure{
-        .title = subject,
-        .x = {"instructions in flight per core (warps × chains)", plot::Scale::log2},
-        .y = {"instructions per cycle and core"},
-        .key = plot::Key::outside};
-    figure.y.low = 0;
-    const auto rate = [&](std::size_t i, double cycles) {
-        const MeasurementShape& s = chosen[i].shape;
-        return static_cast<double>(s.warps()) * s.chains * static_cast<double>(s.depth) / cycles;
-    };
-    const auto place = [&](std::size_t i) {
-        return static_cast<double>(chosen[i].shape.warps()) * chosen[i].shape.chains;
-    };
-    int style = 1;
-    for (const Predictor& predictor : predictors(profile, chosen)) {
-        plot::Series series{predictor.name, plot::Mark::line, style++ % plot::style_count, {}};
-        for (std::size_t i = 0; i < chosen.size(); ++i)
-            if (predictor.cycles[i])
-                series.points.push_back({place(i), rate(i, *predictor.cycles[i])});
-        if (!series.points.empty()) figure.series.push_back(series);
-    }
-    plot::Series measured{"measured", plot::Mark::points, 0, {}};
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-        measured.points.push_back({place(i), rate(i, chosen[i].cycles)});
-    figure.series.push_back(measured);
-    return figure;
-}
-
 std::string example_curves(ReportPage& page, const ReportData& data) {
     const GpuProfile& profile = data.fit.profile;
     const auto most = static_cast<int>(
@@ -216,14 +177,18 @@ HtmlTable accuracy_table(const std::vector<Accuracy>& rows, bool all) {
 
 void add_model_section(ReportPage& page, const ReportData& data) {
     std::string text = example_curves(page, data);
-    const auto points = known_points(data);
+    const std::vector<std::string> shown = shown_subjects(data.fit);
+    auto points = known_points(data);
+    std::erase_if(points, [&](const MeasuredPoint& point) {
+        return std::ranges::find(shown, point.subject) == shown.end();
+    });
+    const std::vector<Predictor> by_model = predictors(data.fit.profile, points);
     std::vector<std::string> figures;
-    for (const std::string& subject : shown_subjects(data.fit))
+    for (const std::string& subject : shown)
         if (std::ranges::find(points, subject, &MeasuredPoint::subject) != points.end())
             figures.push_back(
-                page.figure({.description = fmt::format(
-                                 "{}: measured throughput beside every model's.", subject),
-                             .panels = {measured_and_models(data.fit.profile, subject, points)},
+                page.figure({.description = subject + ": measured throughput beside every model's.",
+                             .panels = {subject_curves(subject, points, by_model)},
                              .width = 560,
                              .height = 320}));
     page.section("models", "Occupancy curves of all models", text + grid(figures));
@@ -257,7 +222,8 @@ void add_roofline_section(ReportPage& page, const ReportData& data) {
 
 void add_accuracy_section(ReportPage& page, const ReportData& data) {
     const auto points = known_points(data);
-    const auto rows = accuracies(points, predictors(data.fit.profile, points));
+    const std::vector<Predictor> by_model = predictors(data.fit.profile, points);
+    const auto rows = accuracies(points, by_model);
     if (rows.empty())
         return page.section("accuracy", "Models against measurements",
                             absent("no measured point that the profile knows"));
@@ -269,10 +235,11 @@ void add_accuracy_section(ReportPage& page, const ReportData& data) {
         paragraph(
             "Mean of |WPC predicted − WPC measured| / WPC measured over all points, launch "
             "cost included, and the same after a straight line over the occupancy is taken "
-            "off the errors (curves of three occupancies or more). The instructions are those "
-            "that the profile was fitted to: this shows how well each model's shape can "
-            "follow them, not how well it predicts other kernels.") +
+            "off the errors (curves of three occupancies or more). Mixes aside, these are the "
+            "measurements that the profile was fitted to: the errors show how well each model's "
+            "shape can follow them, not how well it predicts other kernels.") +
             html(accuracy_table(rows, true)) +
+            page.figure(comparison_plot("Models", points, by_model).image) +
             fmt::format("<details><summary>By subject ({})</summary>\n{}</details>\n", subjects,
                         html(accuracy_table(rows, false))));
 }

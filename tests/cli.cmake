@@ -14,3 +14,8 @@ occupipe_test(plot_cli_test KIND cli LINK occupipe::core SOURCES cli/plot_test.c
 target_compile_definitions(plot_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(plot_cli_test occupipe)
+if(OCCUPIPE_FIT)
+    occupipe_test(report_test KIND cli LINK occupipe::core SOURCES cli/report_test.cpp cli/run_program.cpp)
+    target_compile_definitions(report_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
+    add_dependencies(report_test occupipe)
+endif()

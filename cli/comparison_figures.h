@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Figures of measured points beside predicted ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/comparison.h"
+#include "cli/plot_file.h"
+#include "plot/figure.h"
+
+namespace occupipe::cli {
+
+// Share of the points against the error of the predicted throughput, a line per predictor. Some
+// predictor says something.
+plot::Figure error_distribution(const std::vector<MeasuredPoint>& points,
+                                const std::vector<Predictor>& predictors);
+
+// Throughput of one of the subjects over what is in flight, measured and by every predictor; of
+// points with equal numbers in flight the deepest.
+plot::Figure subject_curves(const std::string& subject, const std::vector<MeasuredPoint>& points,
+                            const std::vector<Predictor>& predictors);
+
+PlotContent comparison_plot(const std::string& title, const std::vector<MeasuredPoint>& points,
+                            const std::vector<Predictor>& predictors);
+
+}  // namespace occupipe::cli
