@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/device.h"
 #include "cli/list_instructions.h"
+#include "cli/model_table.h"
 #include "cli/text_table.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -57,7 +58,10 @@ void list_models(bool json) {
     TextTable table = table_of({"model", "source"});
     for (const Model& model : models()) {
         table.rows.push_back({std::string(model.name), std::string(model.citation)});
-        all.push_back({{"name", model.name}, {"source", model.citation}});
+        Json aspects = Json::object();
+        for (const ModelAspect& aspect : model_aspects())
+            aspects[aspect.name] = model.aspects.*aspect.member;
+        all.push_back({{"name", model.name}, {"source", model.citation}, {"aspects", aspects}});
     }
     json ? print_json(all) : fmt::print("{}", plain_text(table));
 }
@@ -111,6 +115,7 @@ void add_list(CLI::App& app) {
         InstructionListing instructions;
         std::string folder;
         bool json = false;
+        bool aspects = false;
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command =
@@ -141,7 +146,15 @@ void add_list(CLI::App& app) {
         ->delimiter(',')
         ->excludes(device)
         ->type_name("ARCH");
-    add("models", "what predict and compare know", [arguments] { list_models(arguments->json); });
+    add("models", "what predict and compare know",
+        [arguments] {
+            if (arguments->aspects)
+                fmt::print("{}", model_aspect_table());
+            else
+                list_models(arguments->json);
+        })
+        ->add_flag("--aspects", arguments->aspects,
+                   "which performance aspects each takes into account (Markdown)");
     add("profiles", "profiles of GPUs that come with the program", [arguments] {
         list_profiles(arguments->folder, arguments->json);
     })->add_option("--folder", arguments->folder, "where to look; default: the shipped ones");

@@ -41,6 +41,7 @@ struct Options {
     LaunchOptions launch;
     std::string policy = "lrr";
     std::string order = "dataflow";
+    MemoryBehaviour memory;
     std::vector<std::string> what_ifs;
     bool json = false;
     bool csv = false;
@@ -97,7 +98,8 @@ void predict(const Options& options) {
     if (!options.plot.empty()) require_curve(shapes.size());
     warn_of_weak_values(kernel, profile);
 
-    const ModelOptions model_options{*parse_policy(options.policy), *parse_order(options.order)};
+    const ModelOptions model_options{*parse_policy(options.policy), *parse_order(options.order),
+                                     options.memory};
     PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
     set.predictions.resize(chosen.size() * shapes.size());
     parallel_for(set.predictions.size(), [&](std::size_t i) {
@@ -124,6 +126,20 @@ void predict(const Options& options) {
     }
     if (!options.plot.empty())
         write_plot(options.plot, prediction_plot(set), options.explain.force);
+}
+
+void add_memory_options(CLI::App& command, MemoryBehaviour& memory) {
+    command
+        .add_option("--hit-rate", memory.hit_rate,
+                    "Share of accesses that hit a cache, below 1: x-model, gpuperf")
+        ->type_name("SHARE");
+    command.add_option("--hit-latency", memory.hit_latency, "Λ of such a hit [cycles]")
+        ->type_name("CYCLES");
+    command
+        .add_option("--requests-per-access", memory.requests_per_access,
+                    "Requests that one access of a warp makes: gpuperf, mdm")
+        ->capture_default_str()
+        ->type_name("N");
 }
 
 }  // namespace
@@ -171,6 +187,7 @@ void add_predict(CLI::App& app) {
         ->check(CLI::IsMember({"dataflow", "in_order"}))
         ->capture_default_str()
         ->type_name("ORDER");
+    add_memory_options(*command, options->memory);
     command->add_option("--set", options->what_ifs, what_if_help)
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "cli/text_table.h"
 
@@ -25,6 +24,22 @@ const Bound* find_bound(const Prediction& prediction, const std::string& name) {
     for (const Bound& bound : prediction.bounds)
         if (bound.name == name) return &bound;
     return nullptr;
+}
+
+// Each assumption once, with the models that make it, in the order of the predictions.
+std::vector<std::pair<std::string, std::vector<std::string>>> assumptions_of(
+    const PredictionSet& set) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> all;
+    for (const Prediction& prediction : set.predictions)
+        for (const std::string& assumption : prediction.assumptions) {
+            auto found = std::find_if(all.begin(), all.end(),
+                                      [&](const auto& entry) { return entry.first == assumption; });
+            if (found == all.end()) found = all.insert(found, {assumption, {}});
+            auto& sharing = found->second;
+            if (std::find(sharing.begin(), sharing.end(), prediction.model) == sharing.end())
+                sharing.push_back(prediction.model);
+        }
+    return all;
 }
 
 }  // namespace
@@ -106,12 +121,10 @@ std::string to_text(const PredictionSet& set) {
         table.rows.push_back(std::move(row));
     }
     std::string text = fmt::format("{} on {}\n\n{}", set.kernel, set.device, plain_text(table));
-    std::set<std::string> assumptions;
-    for (const Prediction& p : set.predictions)
-        for (const std::string& assumption : p.assumptions)
-            assumptions.insert(fmt::format("{}: {}", p.model, assumption));
+    const auto assumptions = assumptions_of(set);
     if (!assumptions.empty()) text += '\n';
-    for (const std::string& assumption : assumptions) text += fmt::format("{}.\n", assumption);
+    for (const auto& [assumption, sharing] : assumptions)
+        text += fmt::format("{}: {}.\n", fmt::join(sharing, ", "), assumption);
     return text;
 }
 

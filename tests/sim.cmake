@@ -9,7 +9,6 @@ occupipe_test(sim_models_test KIND unit SOURCES sim/kernel_analysis_test.cpp
     LINK occupipe::sim occupipe::core)
 occupipe_test(sim_models_golden_test KIND golden SOURCES sim/models_golden_test.cpp
     LINK occupipe::sim occupipe::core)
-target_compile_definitions(sim_models_golden_test PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 occupipe_test(sim_explain_test KIND unit SOURCES sim/explain_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core nlohmann_json::nlohmann_json)
 occupipe_test(sim_property_test KIND property SOURCES sim/models_property_test.cpp sim/property_test.cpp

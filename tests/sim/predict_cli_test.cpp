@@ -2,6 +2,7 @@
 // predict and compare from the command line: what they print, and how they refuse.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -104,6 +105,64 @@ TEST(Predict, RunsAllModelsInTheTablesOrder) {
     EXPECT_EQ(predict_json(
                   {mix, "--profile", gtx, "--model", "volkov,roofline"})["predictions"][1]["model"],
               "roofline");
+}
+
+// No JSON number can be infinite or no number: such would be printed as null.
+bool holds_null(const nlohmann::json& json) {
+    if (json.is_structured()) return std::any_of(json.begin(), json.end(), holds_null);
+    return json.is_null();
+}
+
+TEST(Predict, GivesTheExampleKernelInEveryModelAtTenOccupancies) {
+    const auto json = predict_json({source + "/sim/kernels/example.yaml", "--profile",
+                                    source + "/sim/kernels/example_gpu.yaml", "--model", "all",
+                                    "--occupancy", "1-10"});
+    EXPECT_FALSE(holds_null(json));
+    // docs/file-formats.md's list of names, in the table's order.
+    const std::vector<std::string> names = {
+        "roofline",          "boat-hull",  "volkov",
+        "transit",           "x-model",    "mwp-cwp",
+        "mwp-cwp-corrected", "gpuperf",    "wfg",
+        "wfg-corrected",     "gpumech-rr", "gpumech-rr-corrected",
+        "gpumech-gto",       "mdm",        "pipeline"};
+    ASSERT_EQ(json["predictions"].size(), 10 * names.size());
+    for (std::size_t i = 0; i < json["predictions"].size(); ++i) {
+        EXPECT_EQ(json["predictions"][i]["model"], names[i / 10]);
+        EXPECT_EQ(json["predictions"][i]["warps"], i % 10 + 1);
+        EXPECT_GT(json["predictions"][i]["warps_per_cycle"], 0);
+    }
+}
+
+TEST(Predict, TakesWhatModelsAskOfTheMemory) {
+    const std::vector<std::string> base = {source + "/sim/kernels/example.yaml", "--profile",
+                                           source + "/sim/kernels/example_gpu.yaml", "--model",
+                                           "x-model"};
+    const auto cycles = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), base.begin(), base.end());
+        return predict_json(more)["predictions"][0]["cycles"].get<double>();
+    };
+    // One warp: 4 computations of Λ 4, 2 accesses of Λ 6, or half of them of Λ 2.
+    EXPECT_NEAR(cycles({}), 28, 1e-9);
+    EXPECT_NEAR(cycles({"--hit-rate", "0.5", "--hit-latency", "2"}), 24, 1e-9);
+    std::vector<std::string> wrong = {"predict"};
+    wrong.insert(wrong.end(), base.begin(), base.end());
+    wrong.insert(wrong.end(), {"--hit-rate", "1.5"});
+    EXPECT_EQ(occupipe(wrong).code, 2);
+}
+
+TEST(Models, TheManualsTableIsTheProgramsOwn) {
+    std::ifstream file(source + "/docs/models.md");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string begin = "<!-- occupipe list models --aspects -->\n\n";
+    const auto at = text.find(begin);
+    ASSERT_NE(at, std::string::npos);
+    const auto end = text.find("\n<!-- end -->", at);
+    ASSERT_NE(end, std::string::npos);
+    EXPECT_EQ(text.substr(at + begin.size(), end - at - begin.size()),
+              occupipe({"list", "models", "--aspects"}).out);
+    for (const auto& model : nlohmann::json::parse(occupipe({"list", "models", "--json"}).out))
+        EXPECT_NE(text.find("### `" + model["name"].get<std::string>() + "`"), std::string::npos)
+            << model["name"] << " has no section";
 }
 
 TEST(Predict, AppliesWhatIfs) {
