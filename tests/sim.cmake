@@ -18,7 +18,7 @@ occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp
 
 occupipe_test(sim_barrier_golden_test KIND golden SOURCES sim/barrier_golden_test.cpp
     LINK occupipe::sim occupipe::core)
-occupipe_test(sim_golden_test KIND golden SOURCES sim/mix_golden_test.cpp
+occupipe_test(sim_golden_test KIND golden SOURCES sim/mix_golden_test.cpp sim/mmul_golden_test.cpp
     LINK occupipe::sim occupipe::core)
 
 # Across sim and cli, hence the whole program.
