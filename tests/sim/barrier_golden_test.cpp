@@ -82,6 +82,18 @@ TEST_P(IterativeBarrier, TakesTheTimeWorkedOutByHandForEveryGroupSize) {
         EXPECT_DOUBLE_EQ(cycles(s), hand.total(s)) << s.groups << " groups of " << s.group_warps;
 }
 
+TEST_P(IterativeBarrier, TakesTheTimeWorkedOutByHandForGroupsThatAreNoPowerOfTwoEither) {
+    profile.issue.limit.reset();
+    const Hand hand(profile);
+    for (int warps = 1; warps <= 32; ++warps) {
+        const auto most =
+            std::min<std::int64_t>(*profile.limits.groups, *profile.limits.warps / warps);
+        for (int groups = 1; groups <= most; ++groups)
+            EXPECT_DOUBLE_EQ(cycles({warps, groups}), hand.total({warps, groups}))
+                << groups << " groups of " << warps;
+    }
+}
+
 TEST_P(IterativeBarrier, OneGroupLosesWhatItsComputationsHoldTheIssuePortTooLong) {
     // The first barrier is ready after Λi, but loose round robin first lets all computations of the
     // round through the port, 1/IL each, when that takes longer.
