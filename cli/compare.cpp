@@ -10,6 +10,8 @@
 
 #include "cli/commands.h"
 #include "cli/comparison.h"
+#include "cli/comparison_figures.h"
+#include "cli/plot_file.h"
 #include "cli/text_table.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -36,6 +38,8 @@ struct Options {
     std::vector<std::string> models = {"all"};
     bool json = false;
     bool csv = false;
+    std::string plot;
+    bool force = false;
 };
 
 // A measurement runs each core full, once.
@@ -164,6 +168,7 @@ void print_json(const Options& options, const std::vector<MeasuredPoint>& points
 }
 
 void compare(const Options& options) {
+    check_plot_file(options.plot, options.force);
     if (options.profile.empty() && options.against.empty())
         throw InputError("compare needs --profile, --against or both");
     const MeasurementFile file = read_measurements(options.results);
@@ -193,6 +198,9 @@ void compare(const Options& options) {
         print_csv(rows);
     else
         print_text(options, points, rows);
+    if (!options.plot.empty())
+        write_plot(options.plot, comparison_plot(options.results, points, predictors),
+                   options.force);
 }
 
 }  // namespace
@@ -219,6 +227,8 @@ void add_compare(CLI::App& app) {
         ->type_name("MODEL");
     auto* const json = command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
+    add_plot_option(*command, options->plot, "how large the errors are, a curve per model");
+    command->add_flag("--force", options->force, "Replace an existing file of --plot");
     command->callback([options] { compare(*options); });
 }
 

@@ -90,6 +90,16 @@ plot::Figure subject_curves(const std::string& subject, const std::vector<Measur
     return figure;
 }
 
+plot::Picture subject_picture(const std::string& subject, const std::vector<MeasuredPoint>& points,
+                              const std::vector<Predictor>& predictors) {
+    constexpr int lowest = 320;
+    constexpr int line_height = 18;  // of the key
+    return {.description = subject + ": measured beside predicted throughput.",
+            .panels = {subject_curves(subject, points, predictors)},
+            .width = 560,
+            .height = std::max(lowest, 140 + line_height * static_cast<int>(predictors.size()))};
+}
+
 PlotContent comparison_plot(const std::string& title, const std::vector<MeasuredPoint>& points,
                             const std::vector<Predictor>& predictors) {
     PlotContent content{title, {}, {}};
@@ -104,10 +114,7 @@ PlotContent comparison_plot(const std::string& title, const std::vector<Measured
     for (const MeasuredPoint& point : points) {
         if (point.subject == subject) continue;
         subject = point.subject;
-        content.page.push_back({.description = subject + ": measured beside predicted throughput.",
-                                .panels = {subject_curves(subject, points, predictors)},
-                                .width = 560,
-                                .height = 320});
+        content.page.push_back(subject_picture(subject, points, predictors));
     }
     return content;
 }

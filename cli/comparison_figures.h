@@ -21,6 +21,10 @@ plot::Figure error_distribution(const std::vector<MeasuredPoint>& points,
 plot::Figure subject_curves(const std::string& subject, const std::vector<MeasuredPoint>& points,
                             const std::vector<Predictor>& predictors);
 
+// The same as a picture that is high enough for the key.
+plot::Picture subject_picture(const std::string& subject, const std::vector<MeasuredPoint>& points,
+                              const std::vector<Predictor>& predictors);
+
 PlotContent comparison_plot(const std::string& title, const std::vector<MeasuredPoint>& points,
                             const std::vector<Predictor>& predictors);
 

@@ -24,6 +24,7 @@ struct Arguments {
     std::string output;
     std::string report;
     std::string plot;
+    std::vector<std::string> plot_only;
     std::string import_format;
     bool force = false;
 };
@@ -59,7 +60,8 @@ void run_fit(const Arguments& arguments) {
         write_text_file(arguments.report, format_fit_report(outcome), overwrite);
     fmt::print("{}", format_fit_table(outcome));
     fmt::print(stderr, "wrote {}\n", arguments.output);
-    if (!arguments.plot.empty()) write_plot(arguments.plot, fit_plot(outcome), arguments.force);
+    if (!arguments.plot.empty())
+        write_plot(arguments.plot, fit_plot(outcome, arguments.plot_only), arguments.force);
 }
 
 }  // namespace
@@ -74,6 +76,11 @@ void add_fit(CLI::App& app) {
     command->add_option("--report", arguments->report,
                         "FILE.md to write: curves, fits, residuals, what was rejected");
     add_plot_option(*command, arguments->plot, "the measured curves with their fits");
+    command
+        ->add_option("--plot-only", arguments->plot_only,
+                     "instructions to draw, separated by commas; default: all")
+        ->delimiter(',')
+        ->type_name("NAME");
     command
         ->add_option("--import", arguments->import_format,
                      "read another program's results: gpu-stream (prints B, Λ0 and h per kernel)")

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "cli/curve_points.h"
+#include "core/error.h"
 #include "fit/report.h"
 
 namespace occupipe::cli {
@@ -60,7 +61,10 @@ Series fitted_line(const SubjectReport& subject) {
 
 Figure hull_figure(const SubjectReport& subject) {
     const Curve& curve = subject.curve;
-    Figure figure{.title = curve.label(), .x = in_flight_axis(), .y = {"cycles per instruction"}};
+    Figure figure{.title = curve.label(),
+                  .x = in_flight_axis(),
+                  .y = {"cycles per instruction"},
+                  .key = plot::Key::below};
     Series measured{"measured", Mark::points, measured_style, {}};
     for (const std::size_t i : deepest_points(curve)) {
         const CurvePoint& p = curve.points[i];
@@ -120,8 +124,8 @@ Picture hull_picture(const SubjectReport& subject) {
     residuals.series = {points, {"", Mark::line, plot::guide, {{span.low, 0}, {span.high, 0}}}};
     picture.panels.front().x.label = "";
     picture.panels.push_back(residuals);
-    picture.row_shares = {0.6, 0.4};
-    picture.height = 400;
+    picture.row_shares = {0.64, 0.36};
+    picture.height = 440;
     return picture;
 }
 
@@ -242,20 +246,35 @@ Picture timing_map(const GpuProfile& profile) {
 
 namespace {
 
-// All hulls side by side.
-Picture all_hulls(const FitOutcome& outcome) {
-    Picture picture;
+// The instructions to draw, in the order of `only`.
+std::vector<const SubjectReport*> chosen(const FitOutcome& outcome,
+                                         const std::vector<std::string>& only) {
+    std::vector<const SubjectReport*> found;
     for (const SubjectReport& subject : outcome.subjects)
-        if (!subject.curve.points.empty()) {
-            picture.panels.push_back(hull_figure(subject));
-            picture.panels.back().x.label = "in flight";
-            picture.panels.back().y.label = "cycles/instr.";
-        }
+        if (only.empty() && !subject.curve.points.empty()) found.push_back(&subject);
+    for (const std::string& name : only) {
+        const auto before = found.size();
+        for (const SubjectReport& subject : outcome.subjects)
+            if (subject.curve.subject == name && !subject.curve.points.empty())
+                found.push_back(&subject);
+        if (found.size() == before)
+            throw InputError("--plot-only " + name + ": no curve of it was measured");
+    }
+    return found;
+}
+
+// All hulls side by side.
+Picture all_hulls(const FitOutcome& outcome, const std::vector<const SubjectReport*>& subjects) {
+    Picture picture;
+    for (const SubjectReport* subject : subjects) {
+        picture.panels.push_back(hull_figure(*subject));
+        picture.panels.back().x.label = "in flight per core";
+    }
     const auto count = static_cast<double>(picture.panels.size());
     picture.columns = std::max(1, static_cast<int>(std::ceil(std::sqrt(count))));
     const int rows = (static_cast<int>(count) + picture.columns - 1) / picture.columns;
-    picture.width = 360 * picture.columns;
-    picture.height = 260 * rows;
+    picture.width = 440 * picture.columns;
+    picture.height = 280 * rows;
     picture.description = fmt::format(
         "{}: cycles per instruction against the instructions in flight per core, "
         "measured and fitted, with the asymptotes λ and Λ/M.",
@@ -265,13 +284,15 @@ Picture all_hulls(const FitOutcome& outcome) {
 
 }  // namespace
 
-PlotContent fit_plot(const FitOutcome& outcome) {
-    PlotContent content{outcome.profile.device.name + ": λ and Λ", all_hulls(outcome), {}};
-    content.page.push_back(timing_map(outcome.profile));
-    for (const SubjectReport& subject : outcome.subjects)
-        if (!subject.curve.points.empty()) content.page.push_back(hull_picture(subject));
+PlotContent fit_plot(const FitOutcome& outcome, const std::vector<std::string>& only) {
+    const auto subjects = chosen(outcome, only);
+    PlotContent content{
+        outcome.profile.device.name + ": λ and Λ", all_hulls(outcome, subjects), {}};
+    if (only.empty()) content.page.push_back(timing_map(outcome.profile));
+    for (const SubjectReport* subject : subjects) content.page.push_back(hull_picture(*subject));
+    if (!only.empty()) return content;
     for (const MixFit& mix : outcome.mixes)
-        if (mix.ok)
+        if (!mix.points.empty())
             content.page.push_back({.description = mix_verdict(mix), .panels = {mix_figure(mix)}});
     for (const WorkingSetFit& fit : outcome.working_sets)
         if (!fit.points.empty()) content.page.push_back(working_set_picture(fit));

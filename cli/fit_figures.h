@@ -27,7 +27,8 @@ plot::Picture working_set_picture(const WorkingSetFit& fit);
 // Λ against λ of all instructions, with standard errors, by subsystem.
 plot::Picture timing_map(const GpuProfile& profile);
 
-// What `fit --plot` draws.
-PlotContent fit_plot(const FitOutcome& outcome);
+// What `fit --plot` draws: these instructions, or all where none is named. Throws InputError for a
+// name that was not measured.
+PlotContent fit_plot(const FitOutcome& outcome, const std::vector<std::string>& only);
 
 }  // namespace occupipe::cli

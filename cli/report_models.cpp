@@ -186,11 +186,7 @@ void add_model_section(ReportPage& page, const ReportData& data) {
     std::vector<std::string> figures;
     for (const std::string& subject : shown)
         if (std::ranges::find(points, subject, &MeasuredPoint::subject) != points.end())
-            figures.push_back(
-                page.figure({.description = subject + ": measured throughput beside every model's.",
-                             .panels = {subject_curves(subject, points, by_model)},
-                             .width = 560,
-                             .height = 320}));
+            figures.push_back(page.figure(subject_picture(subject, points, by_model)));
     page.section("models", "Occupancy curves of all models", text + grid(figures));
 }
 

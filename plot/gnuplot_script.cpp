@@ -75,11 +75,13 @@ std::vector<Tick> decade_ticks(const Span& span) {
 }
 
 std::string axis_text(char name, const Axis& axis, const Span& span) {
-    std::string text = fmt::format("set {}label {}\nset {}range {} noextend\n", name,
-                                   quoted(axis.label), name, range_text(axis));
-    text += axis.scale == Scale::linear
-                ? fmt::format("unset logscale {}\n", name)
-                : fmt::format("set logscale {} {}\n", name, axis.scale == Scale::log2 ? 2 : 10);
+    // The scale first: on a logarithmic axis a range that is not positive gets lost.
+    std::string text =
+        axis.scale == Scale::linear
+            ? fmt::format("unset logscale {}\n", name)
+            : fmt::format("set logscale {} {}\n", name, axis.scale == Scale::log2 ? 2 : 10);
+    text += fmt::format("set {}label {} offset 0,0\nset {}range {} noextend\n", name,
+                        quoted(axis.label), name, range_text(axis));
     std::vector<Tick> labelled = axis.ticks;
     if (labelled.empty() && axis.scale == Scale::log10) labelled = decade_ticks(span);
     if (labelled.empty()) return text + fmt::format("set {}tics autofreq\n", name);
@@ -101,9 +103,10 @@ std::string_view key_text(Key key) {
         case Key::bottom_left:
             return "set key inside bottom left reverse Left";
         case Key::outside:
-            return "set key outside right top reverse Left";
+            return "set key outside right top reverse Left maxcols 1 samplen 4";
         case Key::below:
-            return "set key outside bottom center horizontal";
+            return "set key outside bottom center horizontal samplen 1.5 maxcols 2\n"
+                   "set xlabel offset 0,0.6";
         case Key::none:
             return "unset key";
     }
@@ -144,7 +147,9 @@ std::string bar(std::string_view column, std::string_view error, Scale scale) {
 
 std::string series_text(const Figure& figure, const Series& series, const std::string& data) {
     const bool line = series.mark != Mark::points;
-    const std::string style = style_words(series.style, line);
+    std::string style = style_words(series.style, line);
+    if (series.mark == Mark::line_and_points)  // a dozen marks or so tell lines apart
+        style += fmt::format(" pointinterval {}", 1 + series.points.size() / 12);
     std::string text;
     if (has_y_errors(series))
         text += fmt::format("{} using 1:2:{} with yerrorbars lc rgb '{}' lw 1 pt -1 notitle, ",

@@ -103,6 +103,10 @@ std::vector<Plotted> commands() {
                    {"predict", "sim/kernels/example.yaml", "--profile",
                     "sim/kernels/example_gpu.yaml", "--model", "all", "--occupancy", "1-10"},
                    false});
+    all.push_back({"compare",
+                   {"compare", "results/cpu-amd-zen4-pocl/2026-11-21.json", "--profile",
+                    "results/cpu-amd-zen4-pocl/profile.yaml", "--model", "roofline,pipeline"},
+                   false});
     return all;
 }
 
@@ -116,6 +120,48 @@ TEST(PredictPlot, NeedsSeveralOccupancies) {
     EXPECT_NE(bad.err.find("--occupancy"), std::string::npos) << bad.err;
     EXPECT_EQ(bad.out, "");
 }
+
+// The README's pictures are there, small, and what their script says it draws.
+TEST(ReadmePictures, AreThoseOfTheirScript) {
+    const fs::path root = OCCUPIPE_SOURCE_DIR;
+    const std::string readme = read_text_file(root / "README.md");
+    const std::string script = read_text_file(root / "tools/readme_pictures.sh");
+    for (const std::string picture : {"docs/pictures/hulls.svg", "docs/pictures/models.svg"}) {
+        EXPECT_NE(readme.find("](" + picture + ")"), std::string::npos) << picture;
+        EXPECT_NE(script.find(picture), std::string::npos) << picture;
+        const std::string svg = read_text_file(root / picture);
+        EXPECT_LT(svg.size(), 150'000U);
+        EXPECT_NE(svg.find("gnuplot_plot_1"), std::string::npos);
+        EXPECT_EQ(svg.find("<script"), std::string::npos);
+    }
+    for (const char* input : {"results/cpu-amd-zen4-pocl/2026-11-21.json",
+                              "sim/kernels/example.yaml", "sim/kernels/example_gpu.yaml"}) {
+        EXPECT_NE(script.find(input), std::string::npos) << input;
+        EXPECT_EQ(run_program({"check", input}).exit_code, 0) << input;
+    }
+}
+
+#if OCCUPIPE_FIT
+TEST(FitPlot, DrawsTheInstructionsNamed) {
+    std::string name = (fs::temp_directory_path() / "occupipe-plot-test-XXXXXX").string();
+    const fs::path folder = mkdtemp(name.data());
+    const auto fit = [&](const std::string& only) {
+        return run_program({"fit", "results/cpu-amd-zen4-pocl/2026-11-21.json", "-o",
+                            (folder / "p.yaml").string(), "--plot", (folder / "p.svg").string(),
+                            "--plot-only", only, "--force"});
+    };
+    const auto two = fit("fma.f32,div.f32");
+    EXPECT_EQ(two.exit_code, 0) << two.err;
+    const std::string svg = read_text_file(folder / "p.svg");
+    EXPECT_NE(svg.find("<text>fma.f32</text>"), std::string::npos);
+    EXPECT_NE(svg.find("<text>div.f32</text>"), std::string::npos);
+    EXPECT_EQ(svg.find("<text>add.f32</text>"), std::string::npos);
+    const auto unknown = fit("fma.f23");
+    EXPECT_EQ(unknown.exit_code, 2) << unknown.err;
+    EXPECT_NE(unknown.err.find("fma.f23"), std::string::npos) << unknown.err;
+    fs::remove_all(folder);
+}
+#endif
 
 }  // namespace
 }  // namespace occupipe::cli::testing

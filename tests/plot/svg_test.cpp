@@ -117,6 +117,19 @@ TEST(Draw, DrawsSeveralPanels) {
     EXPECT_TRUE(has(svg, "below</text>"));
 }
 
+// A panel below a logarithmic one has its own, linear range: negative values are in the picture.
+TEST(Draw, PanelsDoNotInheritALogarithmicAxis) {
+    Picture two = picture();
+    two.panels[0].y.scale = Scale::log10;
+    two.panels.push_back(picture().panels[0]);
+    two.panels[1].y.low = -5;
+    two.panels[1].y.high = 5;
+    two.panels[1].y.ticks = {{-5, "minus five"}, {5, "five"}};
+    const std::string svg = drawn(two);
+    EXPECT_TRUE(has(svg, "minus five</text>")) << svg;
+    EXPECT_TRUE(has(svg, ">five</text>") || has(svg, " five</text>"));
+}
+
 TEST(Page, HoldsEverything) {
     const std::string text = page("a < b", "<p>body</p>");
     EXPECT_TRUE(has(text, "<title>a &lt; b</title>"));

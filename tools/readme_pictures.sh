@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Draws the README's pictures again from files of this repository.
+set -euo pipefail
+
+usage() {
+    cat <<'TEXT'
+usage: tools/readme_pictures.sh [OCCUPIPE]
+
+Writes docs/pictures/*.svg: the curves of four instructions measured on a CPU
+(results/cpu-amd-zen4-pocl) and the models' occupancy curves of the example kernel
+(sim/kernels/example.yaml). OCCUPIPE: the program; default build/release/cli/occupipe.
+TEXT
+}
+
+case ${1:-} in
+    -h | --help) usage; exit 0 ;;
+    -*) usage >&2; exit 2 ;;
+esac
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+occupipe=${1:-build/release/cli/occupipe}
+if [[ ! -x $occupipe ]]; then
+    printf 'readme_pictures: no program at %s; build it: ./tools/build.sh\n' "$occupipe" >&2
+    exit 1
+fi
+
+mkdir -p docs/pictures
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$occupipe" fit results/cpu-amd-zen4-pocl/2026-11-21.json -o "$work/profile.yaml" --force \
+    --plot docs/pictures/hulls.svg --plot-only add.s32,fma.f32,sqrt.f32,ld.global.u32 > "$work/out"
+"$occupipe" predict sim/kernels/example.yaml --profile sim/kernels/example_gpu.yaml --model all \
+    --occupancy 1-10 --plot docs/pictures/models.svg --force > "$work/out"
