@@ -114,6 +114,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"CompareMissingFile",
                    "compare /nonexistent/m.json --profile profiles/nvidia-gtx-1060.yaml",
                    "/nonexistent/m.json"},
+        BadCommand{"ReportWithoutOutput", "report results/cpu-amd-zen4-pocl", "--output"},
+        BadCommand{"ReportNoFolder", "report /nonexistent/x -o /tmp/never.html", "/nonexistent/x"},
         BadCommand{"CheckNothing", "check", "files"},
         BadCommand{"CheckMissing", "check /nonexistent/x.yaml", "/nonexistent/x.yaml"},
         BadCommand{"CheckFolder", "check profiles", "profiles"},
