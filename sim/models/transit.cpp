@@ -7,7 +7,6 @@
 #include "sim/models/transit.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "sim/models/kernel_analysis.h"
 
