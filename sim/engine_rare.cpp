@@ -65,17 +65,18 @@ void Engine::issue_waiting(const Warp& w, std::int32_t warp, std::int32_t stream
     const int unit = machine.unit(s.subsystem, w.scheduler);
     const std::int64_t now = state_.now;
     std::int64_t time = now + machine.ops[op].latency;
-    CompletionQueue* own = nullptr;
+    std::size_t own = 0;
     for (std::size_t i = 0; i < state_.waiting.size(); ++i) {
         const WaitingLine& line = layout_.waiting_lines[i];
         if (line.unit != unit) continue;
         CompletionQueue& outstanding = state_.waiting[i];
         while (outstanding.next_time() <= now) outstanding.pop();
         time += machine.ops[line.op].wait * static_cast<std::int64_t>(outstanding.size());
-        if (line.op == op) own = &outstanding;
+        if (line.op == op) own = i;
     }
-    if (own->size() > 0) time = std::max(time, own->last_time());
-    own->push({time, warp, stream});
+    CompletionQueue& same = state_.waiting[own];
+    if (same.size() > 0) time = std::max(time, same.last_time());
+    same.push({time, warp, stream});
     if (s.finish_queue >= 0) push(s.finish_queue, warp, stream, now + machine.ops[op].cpi);
     if (s.completion_queue >= 0)
         push(s.completion_queue + unit - machine.unit(s.subsystem, 0), warp, stream, time);

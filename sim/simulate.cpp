@@ -52,7 +52,7 @@ SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
     while (engine.run(detect_periods ? std::min(until, periods.next_choice()) : until)) {
         if (detect_periods) {
             periods.observe(engine.state());
-            engine.watch(periods.markers());
+            if (layout.narrow) engine.watch(periods.markers());
             until = options.max_simulated + 1 + periods.skipped();
         }
         if (engine.state().issued_total >= until)
