@@ -13,7 +13,9 @@ struct Launch {
 
     int warps() const { return group_warps * concurrent_groups; }
     // Groups that the busiest core runs: ceil(groups / cores).
-    std::int64_t groups_per_core(int cores) const { return (groups + cores - 1) / cores; }
+    std::int64_t groups_per_core(int cores) const {
+        return groups / cores + (groups % cores != 0 ? 1 : 0);
+    }
 
     bool operator==(const Launch&) const = default;
 };
