@@ -2,17 +2,23 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <mutex>
 #include <set>
+#include <stdexcept>
 
 #include "cli/commands.h"
-#include "cli/comparison.h"
 #include "cli/comparison_figures.h"
+#include "cli/comparison_output.h"
+#include "cli/comparison_sweep.h"
+#include "cli/device.h"
+#include "cli/measure_device.h"
 #include "cli/plot_file.h"
-#include "cli/text_table.h"
+#include "cli/prediction_file.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/measured_kernel.h"
@@ -29,17 +35,27 @@ constexpr const char* footer =
     "  MAPE_shape  the same after a straight line over the occupancy is taken off the errors:\n"
     "              what is left is a wrong shape rather than a wrong level\n"
     "Measured cycles include the cost of starting the kernel, which no model knows: short runs\n"
-    "look slower than predicted.";
+    "look slower than predicted.\n"
+    "Examples:\n"
+    "  occupipe compare out/gpu.json --profile out/gpu.yaml\n"
+    "  occupipe compare --device cuda:0 --profile out/gpu.yaml -o kernels.json\n"
+    "  occupipe predict k.yaml --profile p.yaml --model all --occupancy all --json > k.json\n"
+    "  occupipe compare k.json                    the other models against the simulation\n"
+    "  occupipe compare k.json --against l.json   and another prediction beside them";
 
 struct Options {
     std::string results;
     std::string profile;
     std::string against;
     std::vector<std::string> models = {"all"};
+    std::string reference_model = "pipeline";
+    std::string device;
+    std::filesystem::path keep;
+    bool quick = false;
+    bool force = false;
     bool json = false;
     bool csv = false;
     std::string plot;
-    bool force = false;
 };
 
 // A measurement runs each core full, once.
@@ -49,6 +65,29 @@ Launch launch_of(const MeasurementShape& shape, const GpuProfile& profile) {
             .groups = std::int64_t{shape.concurrent_groups} * profile.cores};
 }
 
+// What the models could not predict, and why; one point may fail in one model only.
+class Refusals {
+public:
+    void add(std::string_view model, const std::string& reason) {
+        const std::lock_guard guard(mutex_);
+        Refusal& refusal = refusals_[std::string(model)];
+        if (refusal.points++ == 0) refusal.reason = reason;
+    }
+    void print() const {
+        for (const auto& [model, refusal] : refusals_)
+            fmt::print(stderr, "occupipe: warning: {} has no prediction for {} points; one: {}\n",
+                       model, refusal.points, refusal.reason);
+    }
+
+private:
+    struct Refusal {
+        int points = 0;
+        std::string reason;
+    };
+    std::mutex mutex_;
+    std::map<std::string, Refusal> refusals_;
+};
+
 std::vector<Predictor> predict_all(const std::vector<MeasuredPoint>& points,
                                    const GpuProfile& profile,
                                    const std::vector<const Model*>& chosen) {
@@ -57,12 +96,19 @@ std::vector<Predictor> predict_all(const std::vector<MeasuredPoint>& points,
     for (const Model* model : chosen)
         predictors.push_back({std::string(model->name),
                               std::vector<std::optional<double>>(points.size(), std::nullopt)});
+    Refusals refusals;
     parallel_for(points.size(), [&](std::size_t i) {
-        const Kernel kernel = measured_kernel(points[i].subject, points[i].shape);
         const Launch launch = launch_of(points[i].shape, profile);
-        for (std::size_t m = 0; m < chosen.size(); ++m)
-            predictors[m].cycles[i] = chosen[m]->predict(profile, kernel, launch, {}).cycles;
+        for (std::size_t m = 0; m < chosen.size(); ++m) {
+            try {
+                const Kernel kernel = measured_kernel(points[i].subject, points[i].shape);
+                predictors[m].cycles[i] = chosen[m]->predict(profile, kernel, launch, {}).cycles;
+            } catch (const InputError& fault) {
+                refusals.add(chosen[m]->name, fault.what());
+            }
+        }
     });
+    refusals.print();
     return predictors;
 }
 
@@ -104,78 +150,73 @@ Predictor other_measurement(const std::vector<MeasuredPoint>& points, const std:
     return predictor;
 }
 
-std::string percent(const std::optional<double>& value) {
-    return value ? fmt::format("{:.1f} %", *value) : "";
+// Predictions carry warps per cycle; the cycles that stand for them are those of one run of all
+// concurrent warps, whatever number of groups was predicted.
+MeasuredPoint point_of(const std::string& kernel, const SavedPrediction& row) {
+    const MeasurementShape shape{.group_warps = row.group_warps,
+                                 .concurrent_groups = row.concurrent_groups};
+    return {kernel, shape, shape.warps() / row.warps_per_cycle};
 }
 
-void print_text(const Options& options, const std::vector<MeasuredPoint>& points,
-                const std::vector<Accuracy>& rows) {
-    fmt::print("{}: {} measured points, launch cost included, the median of each; against {}\n\n",
-               options.results, points.size(),
-               options.profile.empty() ? options.against : options.profile);
-    TextTable table{{"subject", "model", "points", "MAPE", "MAPE_shape"},
-                    {Align::left, Align::left, Align::right, Align::right, Align::right},
-                    {}};
-    std::string subject;
-    for (const Accuracy& row : rows) {
-        table.rows.push_back({row.subject == subject ? "" : row.subject, row.predictor,
-                              std::to_string(row.points), percent(row.mape),
-                              percent(row.mape_shape)});
-        subject = row.subject;
+void add_saved(std::vector<Predictor>& predictors, const std::vector<MeasuredPoint>& points,
+               const SavedPredictions& file, const std::string& label, const std::string& without) {
+    for (const std::string& model : file.models()) {
+        if (model == without) continue;
+        std::map<std::pair<std::string, MeasurementShape>, double> cycles;
+        for (const SavedPrediction& row : file.rows) {
+            const MeasuredPoint point = point_of(file.kernel, row);
+            if (row.model == model) cycles[{point.subject, point.shape}] = point.cycles;
+        }
+        Predictor predictor{label.empty() ? model : fmt::format("{} {}", model, label), {}};
+        for (const MeasuredPoint& point : points) {
+            const auto found = cycles.find({point.subject, point.shape});
+            predictor.cycles.push_back(found == cycles.end() ? std::nullopt
+                                                             : std::optional(found->second));
+        }
+        predictors.push_back(std::move(predictor));
     }
-    fmt::print("{}", plain_text(table));
 }
 
-void print_csv(const std::vector<Accuracy>& rows) {
-    const auto number = [](const std::optional<double>& value) {
-        return value ? fmt::format("{}", *value) : "";
-    };
-    fmt::print("subject,model,points,mape_percent,mape_shape_percent\n");
-    for (const Accuracy& row : rows)
-        fmt::print("\"{}\",{},{},{},{}\n", row.subject, row.predictor, row.points, number(row.mape),
-                   number(row.mape_shape));
-}
-
-void print_json(const Options& options, const std::vector<MeasuredPoint>& points,
-                const std::vector<Predictor>& predictors, const std::vector<Accuracy>& rows) {
-    nlohmann::ordered_json json = {
-        {"format", "occupipe-comparison/1"},
-        {"results", options.results},
-        {"compared", "median cycles over repetitions, launch cost included; WPC = warps/cycles"}};
-    if (!options.profile.empty()) json["profile"] = options.profile;
-    if (!options.against.empty()) json["against"] = options.against;
-    json["accuracy"] = nlohmann::ordered_json::array();
-    for (const Accuracy& row : rows) {
-        nlohmann::ordered_json entry = {
-            {"subject", row.subject}, {"model", row.predictor}, {"points", row.points}};
-        if (row.mape) entry["mape_percent"] = *row.mape;
-        if (row.mape_shape) entry["mape_shape_percent"] = *row.mape_shape;
-        json["accuracy"].push_back(entry);
+// The reference is one model's prediction; the others of the file, and a second file's, beside it.
+Comparison of_predictions(const Options& options, const std::string& text) {
+    if (!options.profile.empty())
+        throw InputError(options.results +
+                         " is a prediction: --profile goes with measurements only");
+    const SavedPredictions file = parse_predictions(text, options.results);
+    const auto names = file.models();
+    Comparison result{.reference = options.results, .against = options.against, .measured = false};
+    result.reference_model = options.reference_model;
+    if (std::ranges::find(names, options.reference_model) == names.end())
+        throw InputError(options.results, {}, "predictions",
+                         fmt::format("none is of the model '{}'; choose another --reference",
+                                     options.reference_model));
+    for (const SavedPrediction& row : file.rows)
+        if (row.model == options.reference_model)
+            result.points.push_back(point_of(file.kernel, row));
+    add_saved(result.predictors, result.points, file, "", options.reference_model);
+    if (!options.against.empty()) {
+        const std::string other = read_text_file(options.against);
+        if (!is_prediction(other, options.against))
+            throw InputError(options.against + " is no prediction, but " + options.results +
+                             " is one");
+        add_saved(result.predictors, result.points, parse_predictions(other, options.against),
+                  options.against, "");
     }
-    json["points"] = nlohmann::ordered_json::array();
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        nlohmann::ordered_json entry = {
-            {"name", measurement_name(points[i].subject, points[i].shape)},
-            {"warps", points[i].shape.warps()},
-            {"measured_cycles", points[i].cycles},
-            {"predicted_cycles", nlohmann::ordered_json::object()}};
-        for (const Predictor& predictor : predictors)
-            if (predictor.cycles[i])
-                entry["predicted_cycles"][predictor.name] = *predictor.cycles[i];
-        json["points"].push_back(entry);
-    }
-    fmt::print("{}\n", json.dump(2));
+    if (result.predictors.empty())
+        throw InputError(options.results, {}, "predictions",
+                         fmt::format("only the model '{}' is there; nothing to compare it with",
+                                     options.reference_model));
+    return result;
 }
 
-void compare(const Options& options) {
-    check_plot_file(options.plot, options.force);
+Comparison of_measurements(const Options& options) {
     if (options.profile.empty() && options.against.empty())
         throw InputError("compare needs --profile, --against or both");
     const MeasurementFile file = read_measurements(options.results);
-    std::vector<MeasuredPoint> points;
-    std::vector<Predictor> predictors;
+    Comparison result{
+        .reference = options.results, .profile = options.profile, .against = options.against};
     if (options.profile.empty()) {
-        points = usable_points(file, nullptr);
+        result.points = usable_points(file, nullptr);
     } else {
         const GpuProfile profile = read_profile(options.profile);
         std::vector<const Model*> chosen;
@@ -185,22 +226,65 @@ void compare(const Options& options) {
             else
                 chosen.push_back(&find_model(name));
         }
-        points = usable_points(file, &profile);
-        predictors = predict_all(points, profile, chosen);
+        result.points = usable_points(file, &profile);
+        result.predictors = predict_all(result.points, profile, chosen);
     }
-    if (!options.against.empty()) predictors.push_back(other_measurement(points, options.against));
-    const auto rows = accuracies(points, predictors);
-    if (rows.empty())
+    if (!options.against.empty())
+        result.predictors.push_back(other_measurement(result.points, options.against));
+    return result;
+}
+
+// Measures the papers' test kernels into the file that is then compared.
+void measure_kernels(const Options& options) {
+    if (options.profile.empty()) throw InputError("--device needs --profile");
+    if (options.keep.empty())
+        throw InputError("--device needs -o FILE.json: where to keep what is measured");
+    read_profile(options.profile);  // refused before minutes of measuring
+    const auto backend = open_named_device(options.device);
+    MeasureRequest request;
+    request.quick = options.quick;
+    request.output = options.keep;
+    request.overwrite = options.force ? Overwrite::yes : Overwrite::no;
+    if (!measure_sweep(*backend, comparison_sweep(*backend, options.quick), request))
+        throw std::runtime_error("interrupted");
+}
+
+void compare(Options options) {
+    check_plot_file(options.plot, options.force);
+    if (options.results.empty() == options.device.empty())
+        throw InputError("compare needs RESULTS or --device, not both");
+    if (!options.device.empty()) {
+        measure_kernels(options);
+        options.results = options.keep.string();
+    }
+    const std::string text = read_text_file(options.results);
+    Comparison result = is_prediction(text, options.results) ? of_predictions(options, text)
+                                                             : of_measurements(options);
+    result.rows = accuracies(result.points, result.predictors);
+    if (result.rows.empty())
         throw InputError(options.against, {}, "benchmarks", "shares no point with the results");
     if (options.json)
-        print_json(options, points, predictors, rows);
-    else if (options.csv)
-        print_csv(rows);
+        fmt::print("{}\n", to_json(result).dump(2));
     else
-        print_text(options, points, rows);
+        fmt::print("{}", options.csv ? to_csv(result) : to_text(result));
     if (!options.plot.empty())
-        write_plot(options.plot, comparison_plot(options.results, points, predictors),
+        write_plot(options.plot, comparison_plot(options.results, result.points, result.predictors),
                    options.force);
+}
+
+void add_device_options(CLI::App* command, Options& options) {
+    CLI::Option* device = command->add_option(
+        "--device", options.device,
+        std::string("Instead of RESULTS: measure the papers' test kernels (mixes over β and over\n"
+                    "occupancy, barriers, chains, streaming reads) on ") +
+            device_help);
+    device->type_name("DEV");
+    command
+        ->add_option("-o,--output", options.keep, "with --device: FILE.json for what is measured")
+        ->needs(device);
+    command->add_flag("--quick", options.quick, "with --device: fewer shapes and repetitions")
+        ->needs(device);
+    command->add_flag("--force", options.force, "replace existing files");
 }
 
 }  // namespace
@@ -210,14 +294,16 @@ void add_compare(CLI::App& app) {
     CLI::App* const command =
         app.add_subcommand("compare", "Set measured points beside predicted ones");
     command->footer(footer);
-    command->add_option("results", options->results, "Measurements (JSON)")
-        ->required()
+    command
+        ->add_option("results", options->results,
+                     "Measurements, or what predict --json printed (JSON)")
         ->type_name("RESULTS");
     command->add_option("--profile", options->profile, "GPU profile (YAML) to predict with")
         ->type_name("PROFILE");
     command
         ->add_option("--against", options->against,
-                     "A second measurement of the same points, compared like a model")
+                     "A second measurement of the same points, compared like a model; or a second\n"
+                     "prediction of the same kernel")
         ->type_name("RESULTS");
     command
         ->add_option("--model", options->models,
@@ -225,10 +311,15 @@ void add_compare(CLI::App& app) {
         ->delimiter(',')
         ->capture_default_str()
         ->type_name("MODEL");
+    command
+        ->add_option("--reference", options->reference_model,
+                     "When RESULTS is a prediction: the model that the others are compared with")
+        ->capture_default_str()
+        ->type_name("MODEL");
+    add_device_options(command, *options);
     auto* const json = command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
     add_plot_option(*command, options->plot, "how large the errors are, a curve per model");
-    command->add_flag("--force", options->force, "Replace an existing file of --plot");
     command->callback([options] { compare(*options); });
 }
 

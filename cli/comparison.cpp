@@ -12,8 +12,6 @@
 namespace occupipe::cli {
 namespace {
 
-constexpr const char* everything = "all";
-
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const std::size_t middle = values.size() / 2;
@@ -91,10 +89,14 @@ std::vector<Accuracy> accuracies(const std::vector<MeasuredPoint>& points,
             const Sums& sum = sums[subject][predictor.name];
             if (sum.level.points == 0) continue;
             result.push_back(
-                {subject, predictor.name, sum.level.points, sum.level.mean(), sum.shape.mean()});
+                {subject, predictor.name, 1, sum.level.points, sum.level.mean(), sum.shape.mean()});
         }
         std::stable_sort(result.begin() + static_cast<std::ptrdiff_t>(first), result.end(),
                          [](const Accuracy& a, const Accuracy& b) { return a.mape < b.mape; });
+        for (std::size_t i = first; i < result.size(); ++i)
+            result[i].rank = i > first && result[i].mape == result[i - 1].mape
+                                 ? result[i - 1].rank
+                                 : static_cast<int>(i - first) + 1;
     }
     return result;
 }

@@ -11,6 +11,9 @@
 
 namespace occupipe::cli {
 
+// The subject of rows over all kernels.
+inline constexpr const char* everything = "all";
+
 struct MeasuredPoint {
     std::string subject;
     MeasurementShape shape;
@@ -27,8 +30,9 @@ struct Predictor {
 };
 
 struct Accuracy {
-    std::string subject;  // "all" for the whole file
+    std::string subject;  // `everything` for the whole file
     std::string predictor;
+    int rank = 1;  // by MAPE within the subject; equal ones share the better rank
     int points = 0;
     std::optional<double> mape;        // [%]
     std::optional<double> mape_shape;  // [%], over curves of three or more occupancies

@@ -33,6 +33,11 @@ bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
         bench::make_sweep(backend, {.patterns = bench::split_patterns(request.instructions),
                                     .quick = request.quick,
                                     .pairs = request.pairs});
+    return measure_sweep(backend, sweep, request);
+}
+
+bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
+                   const MeasureRequest& request) {
     if (sweep.points.empty() && !sweep.skipped.empty()) {
         const auto& first = sweep.skipped.front();
         throw NothingToRunOn(fmt::format("{} measures none of these; {}: {}", backend.facts().id,

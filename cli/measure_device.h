@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/backend.h"
+#include "bench/sweep.h"
 #include "core/files.h"
 
 namespace occupipe::cli {
@@ -28,5 +29,9 @@ constexpr double default_budget_seconds(bool quick) { return quick ? 170 : 1700;
 // Measures with progress on stderr; what `measure` and `characterize` share. Returns false when
 // interrupted: what was measured is kept beside the output, and the same call goes on from there.
 bool measure_device(bench::Backend& backend, const MeasureRequest& request);
+
+// The same for a plan made by other means; the request's instructions and pairs do not count.
+bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
+                   const MeasureRequest& request);
 
 }  // namespace occupipe::cli

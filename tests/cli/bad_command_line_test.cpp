@@ -110,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "predict sim/kernels/example.yaml --profile sim/kernels/example_gpu.yaml --set "
                    "fma.f32.cpi=-2",
                    "-2"},
-        BadCommand{"CompareWithoutProfile", "compare /nonexistent/m.json", "--profile"},
+        BadCommand{"CompareWithoutProfile",
+                   "compare results/cpu-amd-zen4-pocl/2026-11-21-quick.json", "--profile"},
         BadCommand{"CompareMissingFile",
                    "compare /nonexistent/m.json --profile profiles/nvidia-gtx-1060.yaml",
                    "/nonexistent/m.json"},

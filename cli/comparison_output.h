@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// A comparison as text, CSV and JSON (docs/file-formats.md).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/comparison.h"
+
+namespace occupipe::cli {
+
+struct Comparison {
+    std::string reference;        // the file, or the device, that all are compared with
+    std::string profile;          // empty without models
+    std::string against;          // empty without a second file
+    bool measured = true;         // false: the reference is a prediction
+    std::string reference_model;  // then: whose
+    std::vector<MeasuredPoint> points;
+    std::vector<Predictor> predictors;
+    std::vector<Accuracy> rows;
+};
+
+// The ranking over all kernels first, then a line per kernel.
+std::string to_text(const Comparison& comparison);
+std::string to_csv(const Comparison& comparison);
+nlohmann::ordered_json to_json(const Comparison& comparison);
+
+}  // namespace occupipe::cli
