@@ -25,6 +25,7 @@ std::vector<std::size_t> deepest_points(const Curve& curve) {
         if (!fresh && curve.points[at->second].shape.depth < p.shape.depth) at->second = i;
     }
     std::vector<std::size_t> places;
+    places.reserve(deepest.size());
     for (const auto& [key, i] : deepest) places.push_back(i);
     std::ranges::sort(places, {}, [&](std::size_t i) { return in_flight(curve.points[i]); });
     return places;

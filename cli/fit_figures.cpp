@@ -16,7 +16,6 @@
 namespace occupipe::cli {
 namespace {
 
-using plot::Axis;
 using plot::Figure;
 using plot::Mark;
 using plot::Picture;

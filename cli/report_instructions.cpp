@@ -28,6 +28,7 @@ std::vector<const SubjectReport*> representatives(const FitOutcome& fit) {
         if (!chosen || chosen->curve.points.size() < s.curve.points.size()) chosen = &s;
     }
     std::vector<const SubjectReport*> result;
+    result.reserve(best.size());
     for (const auto& [subsystem, s] : best) result.push_back(s);
     return result;
 }

@@ -14,14 +14,11 @@
 #include "cli/roofline_figures.h"
 #include "core/error.h"
 #include "core/measured_kernel.h"
-#include "plot/svg.h"
 #include "sim/models/registry.h"
 #include "sim/parallel.h"
 
 namespace occupipe::cli {
 namespace {
-
-using plot::html_escaped;
 
 constexpr int most_occupancies = 64;
 
@@ -138,7 +135,7 @@ std::string example_curves(ReportPage& page, const ReportData& data) {
                             .panels = {occupancy_curves(set)},
                             .width = 900,
                             .height = 460});
-    for (const auto& [model, reason] : refusals) text += absent(model + ": " + reason);
+    for (const auto& [model, reason] : refusals) text += absent(fmt::format("{}: {}", model, reason));
     return text;
 }
 
@@ -152,6 +149,7 @@ std::vector<std::string> shown_subjects(const FitOutcome& fit) {
         if (!chosen || chosen->curve.points.size() < s.curve.points.size()) chosen = &s;
     }
     std::vector<std::string> subjects;
+    subjects.reserve(best.size());
     for (const auto& [subsystem, s] : best) subjects.push_back(s->curve.subject);
     return subjects;
 }
