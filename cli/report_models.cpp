@@ -135,7 +135,8 @@ std::string example_curves(ReportPage& page, const ReportData& data) {
                             .panels = {occupancy_curves(set)},
                             .width = 900,
                             .height = 460});
-    for (const auto& [model, reason] : refusals) text += absent(fmt::format("{}: {}", model, reason));
+    for (const auto& [model, reason] : refusals)
+        text += absent(fmt::format("{}: {}", model, reason));
     return text;
 }
 
