@@ -15,20 +15,33 @@
 namespace occupipe::cli {
 namespace {
 
+constexpr double small_share = 1e-3;  // of the warps' time
+
 void add_stalls(Explanation& out, const sim::StallView& view) {
     TextTable table{{"share", "because of", "waiting", "for"},
                     {Align::right, Align::left, Align::left, Align::left},
                     {}};
     out.json["stalls"] = nlohmann::ordered_json::array();
+    int few = 0;
+    double few_share = 0;
     for (const sim::StallRow& row : view.rows()) {
         const std::string reason(to_string(row.reason));
-        table.rows.push_back(
-            {fmt::format("{:.2f} %", 100 * row.share), reason, row.waiting, row.on});
+        if (row.share < small_share) {
+            ++few;
+            few_share += row.share;
+        } else {
+            table.rows.push_back(
+                {fmt::format("{:.2f} %", 100 * row.share), reason, row.waiting, row.on});
+        }
         nlohmann::ordered_json entry = {{"share", row.share}, {"reason", reason}};
         if (!row.waiting.empty()) entry["waiting"] = row.waiting;
         if (!row.on.empty()) entry["for"] = row.on;
         out.json["stalls"].push_back(entry);
     }
+    if (few > 0)
+        table.rows.push_back({fmt::format("{:.2f} %", 100 * few_share),
+                              fmt::format("{} others, each below {:g} %", few, 100 * small_share),
+                              "", ""});
     out.text += "\nWhere the warps' time goes (issuing itself takes none):\n" + plain_text(table);
 }
 

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <set>
 
@@ -15,7 +17,6 @@
 #include "cli/what_if.h"
 #include "core/error.h"
 #include "core/files.h"
-#include "sim/machine.h"
 #include "sim/models/registry.h"
 #include "sim/parallel.h"
 
@@ -29,6 +30,7 @@ constexpr const char* footer =
     "1300\n"
     "  occupipe predict k.yaml --profile p.yaml --model all --occupancy all --csv\n"
     "  occupipe predict k.yaml --profile p.yaml --set fma.f32.latency=8 --set issue.limit=2\n"
+    "  occupipe predict k.yaml --profile p.yaml --use ld.global.s32=ld.global.u32\n"
     "  occupipe predict k.yaml --profile p.yaml --stalls --timeline --sensitivity\n"
     "Without --groups and without a launch in the kernel file, each core runs as many groups as "
     "it\n"
@@ -42,6 +44,7 @@ struct Options {
     std::string policy = "lrr";
     std::string order = "dataflow";
     MemoryBehaviour memory;
+    std::vector<std::string> uses;
     std::vector<std::string> what_ifs;
     bool json = false;
     bool csv = false;
@@ -60,19 +63,11 @@ std::vector<const Model*> chosen_models(const std::vector<std::string>& names) {
     return chosen;
 }
 
-void collect_ops(const std::vector<KernelItem>& items, std::set<std::string>& ops) {
-    for (const KernelItem& item : items) {
-        if (const auto* repeat = std::get_if<Repeat>(&item))
-            collect_ops(repeat->body, ops);
-        else
-            ops.insert(std::get<KernelInstruction>(item).op);
-    }
-}
-
 // A prediction is no better than the numbers that it uses: name those that were not determined.
 void warn_of_weak_values(const Kernel& kernel, const GpuProfile& profile) {
     std::set<std::string> ops;
-    for (const WarpProgram& program : kernel.warps) collect_ops(program.instructions, ops);
+    for_each_instruction(kernel,
+                         [&](const KernelInstruction& instruction) { ops.insert(instruction.op); });
     const auto warn = [](const std::string& op, const char* symbol, const Estimate& estimate) {
         if (estimate.identifiable) return;
         fmt::print(stderr,
@@ -91,9 +86,12 @@ void predict(const Options& options) {
     check_plot_file(options.plot, options.explain.force);
     const Kernel kernel = read_kernel(options.kernel);
     GpuProfile profile = read_profile(options.profile);
+    std::vector<std::string> assumptions;
+    for (const std::string& setting : options.uses)
+        assumptions.push_back(apply_use(setting, profile));
     for (const std::string& setting : options.what_ifs) apply_what_if(setting, profile);
     const auto chosen = chosen_models(options.models);
-    sim::require_known_instructions(profile, kernel, options.kernel);
+    require_timings(profile, kernel, options.kernel);
     const auto shapes = launches(options.launch, kernel, profile);
     if (!options.plot.empty()) require_curve(shapes.size());
     warn_of_weak_values(kernel, profile);
@@ -106,6 +104,7 @@ void predict(const Options& options) {
         const Model& model = *chosen[i / shapes.size()];
         set.predictions[i] =
             model.predict(profile, kernel, shapes[i % shapes.size()], model_options);
+        std::ranges::copy(assumptions, std::back_inserter(set.predictions[i].assumptions));
     });
     Explanation why;
     if (options.explain.any()) {
@@ -188,6 +187,9 @@ void add_predict(CLI::App& app) {
         ->capture_default_str()
         ->type_name("ORDER");
     add_memory_options(*command, options->memory);
+    command->add_option("--use", options->uses, use_help)
+        ->type_name("OP=INSTRUCTION")
+        ->allow_extra_args(false);
     command->add_option("--set", options->what_ifs, what_if_help)
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);

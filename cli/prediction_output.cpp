@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "cli/text_table.h"
 
 namespace occupipe::cli {
 namespace {
+
+constexpr std::size_t most_columns = 12;
 
 // Names of all bounds, in the order in which they first appear.
 std::vector<std::string> bound_names(const PredictionSet& set) {
@@ -40,6 +43,62 @@ std::vector<std::pair<std::string, std::vector<std::string>>> assumptions_of(
                 sharing.push_back(prediction.model);
         }
     return all;
+}
+
+std::size_t model_count(const PredictionSet& set) {
+    std::set<std::string> names;
+    for (const Prediction& prediction : set.predictions) names.insert(prediction.model);
+    return names.size();
+}
+
+// Throughput of several models over a few launches, a row per model.
+std::string model_matrix(const PredictionSet& set, std::size_t launches) {
+    TextTable table{{"warps/cycle at"}, {Align::left}, {}};
+    for (std::size_t i = 0; i < launches; ++i) {
+        const Launch& launch = set.predictions[i].launch;
+        table.header.push_back(launch.group_warps == 1 ? fmt::format("{}", launch.warps())
+                                                       : fmt::format("{} x {}", launch.group_warps,
+                                                                     launch.concurrent_groups));
+        table.align.push_back(Align::right);
+    }
+    for (std::size_t i = 0; i < set.predictions.size(); ++i) {
+        const Prediction& prediction = set.predictions[i];
+        if (i % launches == 0) table.rows.push_back({prediction.model});
+        table.rows.back().push_back(fmt::format("{:.4g}", prediction.warps_per_cycle));
+    }
+    return plain_text(table) +
+           "\nColumns: warps on the core, or warps of a group x groups at once. Cycles, times and "
+           "what limits\nwith --csv or --json, or for one occupancy.\n";
+}
+
+std::string prediction_table(const PredictionSet& set) {
+    const auto names = bound_names(set);
+    TextTable table{{"model", "group warps", "groups at once", "warps", "groups per core", "cycles",
+                     "time", "warps/cycle", "limited by"},
+                    {Align::left, Align::right, Align::right, Align::right, Align::right,
+                     Align::right, Align::right, Align::right, Align::left},
+                    {}};
+    for (const std::string& name : names) {
+        table.header.push_back(name + " busy");
+        table.align.push_back(Align::right);
+    }
+    for (const Prediction& p : set.predictions) {
+        std::vector<std::string> row = {p.model,
+                                        fmt::format("{}", p.launch.group_warps),
+                                        fmt::format("{}", p.launch.concurrent_groups),
+                                        fmt::format("{}", p.launch.warps()),
+                                        fmt::format("{}", p.groups_per_core),
+                                        fmt::format("{:.10g}", p.cycles),
+                                        fmt::format("{:.4g} us", p.seconds * 1e6),
+                                        fmt::format("{:.4g}", p.warps_per_cycle),
+                                        p.limited_by};
+        for (const std::string& name : names) {
+            const Bound* bound = find_bound(p, name);
+            row.push_back(bound ? fmt::format("{:.1f} %", 100 * bound->utilisation) : "");
+        }
+        table.rows.push_back(std::move(row));
+    }
+    return plain_text(table);
 }
 
 }  // namespace
@@ -94,37 +153,19 @@ std::string to_csv(const PredictionSet& set) {
 }
 
 std::string to_text(const PredictionSet& set) {
-    const auto names = bound_names(set);
-    TextTable table{{"model", "group warps", "groups at once", "warps", "groups per core", "cycles",
-                     "time", "warps/cycle", "limited by"},
-                    {Align::left, Align::right, Align::right, Align::right, Align::right,
-                     Align::right, Align::right, Align::right, Align::left},
-                    {}};
-    for (const std::string& name : names) {
-        table.header.push_back(name + " busy");
-        table.align.push_back(Align::right);
-    }
-    for (const Prediction& p : set.predictions) {
-        std::vector<std::string> row = {p.model,
-                                        fmt::format("{}", p.launch.group_warps),
-                                        fmt::format("{}", p.launch.concurrent_groups),
-                                        fmt::format("{}", p.launch.warps()),
-                                        fmt::format("{}", p.groups_per_core),
-                                        fmt::format("{:.10g}", p.cycles),
-                                        fmt::format("{:.4g} us", p.seconds * 1e6),
-                                        fmt::format("{:.4g}", p.warps_per_cycle),
-                                        p.limited_by};
-        for (const std::string& name : names) {
-            const Bound* bound = find_bound(p, name);
-            row.push_back(bound ? fmt::format("{:.1f} %", 100 * bound->utilisation) : "");
-        }
-        table.rows.push_back(std::move(row));
-    }
-    std::string text = fmt::format("{} on {}\n\n{}", set.kernel, set.device, plain_text(table));
+    const std::size_t models = model_count(set);
+    const std::size_t launches = set.predictions.size() / std::max<std::size_t>(1, models);
+    const bool matrix = models > 1 && launches > 1 && launches <= most_columns;
+    std::string text = fmt::format("{} on {}\n\n{}", set.kernel, set.device,
+                                   matrix ? model_matrix(set, launches) : prediction_table(set));
     const auto assumptions = assumptions_of(set);
     if (!assumptions.empty()) text += '\n';
-    for (const auto& [assumption, sharing] : assumptions)
-        text += fmt::format("{}: {}.\n", fmt::join(sharing, ", "), assumption);
+    for (const auto& [assumption, sharing] : assumptions) {
+        const bool everyone = sharing.size() > 1 && sharing.size() == models;
+        text += fmt::format("{}: {}.\n",
+                            everyone ? "all of them" : fmt::format("{}", fmt::join(sharing, ", ")),
+                            assumption);
+    }
     return text;
 }
 

@@ -3,18 +3,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
+#include "cli/near_names.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
 namespace {
 
-[[noreturn]] void refuse(const std::string& setting, const std::string& reason) {
-    throw InputError(fmt::format("--set {}: {}", setting, reason));
+[[noreturn]] void refuse(const std::string& setting, const std::string& reason,
+                         const char* option = "--set") {
+    throw InputError(fmt::format("{} {}: {}", option, setting, reason));
+}
+
+std::string lacks(const GpuProfile& profile, const std::string& op) {
+    return fmt::format("profile '{}' has no instruction '{}'", profile.device.name, op);
+}
+
+std::vector<std::string> near_instructions(const GpuProfile& profile, const std::string& op) {
+    std::vector<std::string> names;
+    for (const InstructionTiming& timing : profile.instructions) names.push_back(timing.name);
+    return near_names(op, names);
 }
 
 double positive_number(const std::string& setting, std::string_view text) {
@@ -51,6 +64,42 @@ void set_contention(const std::string& setting, const std::string& name, const s
 
 }  // namespace
 
+std::string apply_use(const std::string& setting, GpuProfile& profile) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0)
+        refuse(setting, "is not of the form OP=INSTRUCTION", "--use");
+    const std::string op = setting.substr(0, equals);
+    const std::string name = setting.substr(equals + 1);
+    const InstructionTiming* const found = profile.find_instruction(name);
+    if (!found) refuse(setting, lacks(profile, name), "--use");
+    InstructionTiming timing = *found;
+    timing.name = op;
+    timing.kind = kind_of(op) == InstructionKind::compute ? found->effective_kind() : kind_of(op);
+    if (InstructionTiming* const own = profile.find_instruction(op))
+        *own = std::move(timing);
+    else
+        profile.instructions.push_back(std::move(timing));
+    return fmt::format("{} takes the numbers of {}", op, name);
+}
+
+void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file) {
+    std::vector<std::string> missing;
+    SourcePosition first;
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        if (profile.find_instruction(instruction.op) || std::ranges::count(missing, instruction.op))
+            return;
+        if (missing.empty()) first = instruction.where;
+        missing.push_back(instruction.op);
+    });
+    if (missing.empty()) return;
+    std::string reason = lacks(profile, missing[0]);
+    for (std::size_t i = 1; i < missing.size(); ++i) reason += fmt::format(", '{}'", missing[i]);
+    const auto near = near_instructions(profile, missing[0]);
+    reason += fmt::format("; --use {}={} takes the numbers of another", missing[0],
+                          near.empty() ? "INSTRUCTION" : near[0]);
+    throw InputError(file, first, "op", reason);
+}
+
 void apply_what_if(const std::string& setting, GpuProfile& profile) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos) refuse(setting, "is not of the form NAME=VALUE");
@@ -76,9 +125,7 @@ void apply_what_if(const std::string& setting, GpuProfile& profile) {
                    "the name must be OP.cpi, OP.latency, SUBSYSTEM.contention, issue.limit, "
                    "issue.schedulers, cores or clock_hz");
         InstructionTiming* timing = profile.find_instruction(name.substr(0, dot));
-        if (!timing)
-            refuse(setting, fmt::format("profile '{}' has no instruction '{}'", profile.device.name,
-                                        name.substr(0, dot)));
+        if (!timing) refuse(setting, lacks(profile, name.substr(0, dot)));
         (quantity == "cpi" ? timing->cpi : timing->latency) = {.value =
                                                                    positive_number(setting, value)};
     }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/gpu_profile.h"
+#include "core/kernel.h"
 
 namespace occupipe::cli {
 
@@ -11,6 +13,19 @@ inline constexpr const char* what_if_help =
     "Change the GPU before predicting: OP.cpi=N, OP.latency=N (core cycles), "
     "SUBSYSTEM.contention=N,\n"
     "issue.limit=N|none, issue.schedulers=N, cores=N, clock_hz=N. May be given several times";
+
+inline constexpr const char* use_help =
+    "Take the profile's numbers of INSTRUCTION for the kernel's OP, which the profile lacks or\n"
+    "for which they are another guess. May be given several times";
+
+// Applies one --use. An OP whose name says what it is (a store, a load, a barrier) stays one, any
+// other becomes what INSTRUCTION is. Returns the assumption that this is. Throws InputError naming
+// what is wrong with it.
+std::string apply_use(const std::string& setting, GpuProfile& profile);
+
+// Throws InputError naming the kernel file, its line, every op that the profile lacks, and how to
+// go on.
+void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file);
 
 // Applies one --set. Throws InputError naming what is wrong with it.
 void apply_what_if(const std::string& setting, GpuProfile& profile);

@@ -64,6 +64,23 @@ struct Kernel {
     bool operator==(const Kernel&) const = default;
 };
 
+// Calls `visit` with every instruction of the text, in order, once whatever the trip counts.
+template <typename Visit>
+void for_each_instruction(const std::vector<KernelItem>& items, const Visit& visit) {
+    for (const KernelItem& item : items) {
+        if (const auto* repeat = std::get_if<Repeat>(&item))
+            for_each_instruction(repeat->body, visit);
+        else
+            visit(std::get<KernelInstruction>(item));
+    }
+}
+
+template <typename Visit>
+void for_each_instruction(const Kernel& kernel, const Visit& visit) {
+    for (const WarpProgram& program : kernel.warps)
+        for_each_instruction(program.instructions, visit);
+}
+
 // Flat graph of one warp. Node order is program order; edges point backwards.
 struct Idg {
     struct Node {

@@ -21,22 +21,6 @@ constexpr double largest_wait = 0.99;
 constexpr double negligible_wait = 1e-6;  // [cycles]; a fitted growth may be nothing but noise
 constexpr int max_subsystems = 64;        // the simulator keeps sets of them in one word
 
-template <typename Visit>
-void for_each_instruction(const std::vector<KernelItem>& items, const Visit& visit) {
-    for (const KernelItem& item : items) {
-        if (const auto* repeat = std::get_if<Repeat>(&item))
-            for_each_instruction(repeat->body, visit);
-        else
-            visit(std::get<KernelInstruction>(item));
-    }
-}
-
-template <typename Visit>
-void for_each_instruction(const Kernel& kernel, const Visit& visit) {
-    for (const WarpProgram& program : kernel.warps)
-        for_each_instruction(program.instructions, visit);
-}
-
 std::vector<const InstructionTiming*> add_ops(Machine& machine, const GpuProfile& profile,
                                               const Kernel& kernel) {
     std::vector<const InstructionTiming*> timings;

@@ -13,19 +13,9 @@ namespace {
 
 using Items = std::vector<KernelItem>;
 
-template <class Visit>
-void for_each(const Items& items, const Visit& visit) {
-    for (const KernelItem& item : items) {
-        if (const auto* repeat = std::get_if<Repeat>(&item))
-            for_each(repeat->body, visit);
-        else
-            visit(std::get<KernelInstruction>(item));
-    }
-}
-
 std::set<std::string> ids_of(const Items& items) {
     std::set<std::string> ids;
-    for_each(items, [&](const KernelInstruction& text) { ids.insert(text.id); });
+    for_each_instruction(items, [&](const KernelInstruction& text) { ids.insert(text.id); });
     return ids;
 }
 
@@ -54,7 +44,7 @@ Items cut_out(const Items& items, const std::set<std::string>& inside,
 class Builder {
 public:
     Builder(const GpuProfile& profile, const WarpProgram& program) : profile_(profile) {
-        for_each(program.instructions, [this](const KernelInstruction& text) {
+        for_each_instruction(program.instructions, [this](const KernelInstruction& text) {
             for (const Dependence& dependence : text.after) waited_.insert(dependence.id);
         });
         declare(program.instructions);
@@ -79,7 +69,7 @@ private:
 
     bool only_computes(const Items& items) const {
         bool only = true;
-        for_each(items, [&](const KernelInstruction& text) {
+        for_each_instruction(items, [&](const KernelInstruction& text) {
             only = only && kind_of(text) == InstructionKind::compute;
         });
         return only;
@@ -116,7 +106,7 @@ private:
 
     std::vector<WorkNode::Wait> waits_of(const Items& items) {
         std::vector<WorkNode::Wait> waits;
-        for_each(items, [&](const KernelInstruction& text) {
+        for_each_instruction(items, [&](const KernelInstruction& text) {
             for (const auto& wait : waits_of(text)) waits.push_back(wait);
         });
         return waits;

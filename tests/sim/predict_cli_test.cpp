@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // predict and compare from the command line: what they print, and how they refuse.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -228,8 +229,76 @@ TEST(Predict, NamesFileLineAndOpOfAnUnknownInstruction) {
     EXPECT_TRUE(outcome.out.empty());
 }
 
+TEST(Predict, NamesEveryUnknownInstructionAndANearOne) {
+    const File kernel("unknown.yaml",
+                      "format: occupipe-kernel/1\nname: k\ninstructions:\n"
+                      "  - {id: a, op: ld.global.u32}\n  - {id: b, op: frob.f32, after: [a]}\n");
+    const Outcome outcome = occupipe({"predict", kernel.path(), "--profile", gtx});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("unknown.yaml:4:5: op: "), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("'ld.global.u32', 'frob.f32'"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("--use ld.global.u32=ld.global.s32 takes"), std::string::npos);
+}
+
+TEST(Predict, TakesTheNumbersOfAnotherInstructionAndSaysSo) {
+    const std::vector<std::string> launch = {"--profile",           gtx, "--group-warps", "1",
+                                             "--concurrent-groups", "4", "--groups",      "40"};
+    const auto predict = [&](const std::string& kernel, std::vector<std::string> more) {
+        more.insert(more.begin(), launch.begin(), launch.end());
+        more.insert(more.begin(), kernel);
+        return predict_json(more)["predictions"][0];
+    };
+    const auto text = [](const char* load, const char* store) {
+        return fmt::format(
+            "format: occupipe-kernel/1\nname: k\ninstructions:\n  - {{id: a, op: {}}}\n"
+            "  - {{id: b, op: {}, kind: store, after: [a]}}\n",
+            load, store);
+    };
+    const File own("own.yaml", text("ld.global.s32", "mul.f32"));
+    const File other("other.yaml", text("memory", "st.global.u32"));
+    const auto expected = predict(own.path(), {});
+    const auto used =
+        predict(other.path(), {"--use", "memory=ld.global.s32", "--use", "st.global.u32=mul.f32"});
+    EXPECT_EQ(used["cycles"], expected["cycles"]);
+    EXPECT_EQ(used["assumptions"], nlohmann::json({"memory takes the numbers of ld.global.s32",
+                                                   "st.global.u32 takes the numbers of mul.f32"}));
+    // What --set changes is the kernel's instruction.
+    const auto slower =
+        predict(other.path(), {"--use", "memory=ld.global.s32", "--use", "st.global.u32=mul.f32",
+                               "--set", "memory.latency=1000"});
+    EXPECT_GT(slower["cycles"], used["cycles"]);
+    // A store stays a store, so that nothing waits for its Λ; and 'memory' is the load that it
+    // uses.
+    const File bare("bare.yaml",
+                    "format: occupipe-kernel/1\nname: k\ninstructions:\n  - {id: a, op: "
+                    "st.global.u32}\n");
+    const auto store = predict(bare.path(), {"--use", "st.global.u32=ld.global.s32"});
+    const File loads(
+        "loads.yaml",
+        "format: occupipe-kernel/1\nname: k\ninstructions:\n  - {id: a, op: memory}\n");
+    const auto load = predict(loads.path(), {"--use", "memory=ld.global.s32"});
+    EXPECT_LT(store["cycles"], load["cycles"]);
+}
+
+TEST(Predict, SetsAFewOccupanciesOfSeveralModelsInColumns) {
+    const auto lines = [](const std::string& occupancy) {
+        const Outcome outcome = occupipe({"predict", mix, "--profile", gtx, "--model",
+                                          "roofline,pipeline", "--occupancy", occupancy});
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        return outcome.out;
+    };
+    const std::string few = lines("1-4");
+    EXPECT_EQ(few.find("cycles  "), std::string::npos) << few;
+    EXPECT_EQ(few.find("roofline "), few.rfind("\nroofline ") + 1) << few;
+    EXPECT_NE(lines("1-20").find("limited by"), std::string::npos);
+}
+
 TEST(Predict, RefusesBadCommandLines) {
     const std::vector<std::vector<std::string>> bad = {
+        {mix, "--profile", gtx, "--use", "fma.f32"},
+        {mix, "--profile", gtx, "--use", "=fma.f32"},
+        {mix, "--profile", gtx, "--use", "op="},
+        {mix, "--profile", gtx, "--use", "op=frob.f32"},
         {},
         {mix},
         {"--profile", gtx},
