@@ -28,6 +28,7 @@ struct Outcome {
 Outcome occupipe(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "occupipe");
     std::vector<char*> argv;
+    argv.reserve(arguments.size());
     for (std::string& argument : arguments) argv.push_back(argument.data());
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
