@@ -7,10 +7,15 @@
 
 namespace occupipe::sim {
 
+struct UserEdge;  // core_layout.h
+
 struct CompletionEvent {
     std::int64_t time = 0;  // [ticks]
     std::int32_t warp = 0;
     std::int32_t stream = 0;  // of the warp's program
+    // Who may wait for it: a part of ProgramLayout::users.
+    const UserEdge* first_user = nullptr;
+    const UserEdge* last_user = nullptr;
 
     bool operator==(const CompletionEvent&) const = default;
 };

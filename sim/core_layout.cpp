@@ -98,7 +98,7 @@ void choose_lanes(CoreLayout& layout, const std::vector<LoopProgram>& programs) 
 // Gives every edge its lane, next to the others of the same user.
 void place_credits(const CoreLayout& layout, ProgramLayout& result, const LoopProgram& program) {
     const int lanes = 64 / layout.lane_bits;
-    std::vector<ProgramLayout::UserEdge> by_edge(program.edges.size());
+    std::vector<UserEdge> by_edge(program.edges.size());
     for (std::size_t s = 0; s < result.streams.size(); ++s) {
         ProgramLayout::Stream& stream = result.streams[s];
         const int edges = stream.last_edge - stream.first_edge;
@@ -223,7 +223,7 @@ void build_narrow(CoreLayout& layout, ProgramLayout& program) {
     const auto laggards = possible_laggards(program.program);
     for (std::size_t s = 0; s < program.streams.size(); ++s)
         program.streams[s].rivals = laggards[s];
-    for (ProgramLayout::UserEdge& edge : program.users) edge.head = std::uint64_t{1} << edge.user;
+    for (UserEdge& edge : program.users) edge.head = std::uint64_t{1} << edge.user;
 }
 
 void choose_width(CoreLayout& layout) {

@@ -34,6 +34,15 @@ struct Head {
                                 // 1 where the next one's credits are not `credit_steps` less
 };
 
+// A dependence, from the side of its producer.
+struct UserEdge {
+    std::uint64_t credit = 0;    // what a completion adds: one, in the edge's lane
+    std::uint64_t head = 0;      // narrow: the set of the user
+    std::int32_t word = 0;       // of the warp's credits
+    std::int32_t user = 0;       // stream
+    std::int32_t subsystem = 0;  // of the user
+};
+
 // One program with what the inner loop needs of it, flat.
 //
 // What a head waits for is kept as credits: for each of its dependences the instances that the
@@ -68,13 +77,6 @@ struct ProgramLayout {
         std::int16_t only_queue = -1;
         std::int64_t delay = 0;    // of that queue [ticks]
         std::uint64_t rivals = 0;  // narrow: possible_laggards()
-    };
-    struct UserEdge {
-        std::uint64_t credit = 0;    // what a completion adds: one, in the edge's lane
-        std::uint64_t head = 0;      // narrow: the set of the user
-        std::int32_t word = 0;       // of the warp's credits
-        std::int32_t user = 0;       // stream
-        std::int32_t subsystem = 0;  // of the user
     };
     LoopProgram program;
     std::vector<Stream> streams;

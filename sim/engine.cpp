@@ -22,6 +22,7 @@ inline void keep_branch() { asm volatile(""); }
 }  // namespace
 
 bool Engine::run(std::int64_t until) {
+    stopped_at_ = 0;
     if (!layout_.narrow || observer_) return step_wide();
     if (schedulers_ == 1)
         return units_ == 4 ? Inner<4, 1>(*this).run(until) : Inner<8, 1>(*this).run(until);
@@ -44,11 +45,10 @@ void Engine::Inner<units, max_schedulers>::load() {
         try_first_[s] =
             last_warp_[s] == no_warp ? ~std::uint64_t{0} : warps_[last_warp_[s]].next_try;
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
-    find_next_completion();
 }
 
 template <int units, int max_schedulers>
-void Engine::Inner<units, max_schedulers>::store() {
+void Engine::Inner<units, max_schedulers>::store(const Due& due) {
     const auto put = [](const auto& from, auto& to) {
         std::copy_n(from.begin(), to.size(), to.begin());
     };
@@ -61,8 +61,8 @@ void Engine::Inner<units, max_schedulers>::store() {
     put(port_free_at_, state_.port_free_at);
     put(port_issues_, state_.port_issues);
     put(last_warp_, state_.last_warp);
-    state_.next_completion = next_completion_;
-    state_.next_queue = next_queue_;
+    state_.next_completion = due.time;
+    state_.next_queue = due.queue;
 }
 
 // Among schedulers whose turn is at the same time the first goes first, and goes on until its turn
@@ -70,6 +70,7 @@ void Engine::Inner<units, max_schedulers>::store() {
 template <int units, int max_schedulers>
 bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
     load();
+    Due due = next_due();
     while (true) {
         std::int64_t next = turn_[0];
         int scheduler = 0;
@@ -77,22 +78,23 @@ bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
             scheduler = turn_[s] < next ? s : scheduler;
             next = turn_[s] < next ? turn_[s] : next;
         }
-        if (next_completion_ <= next) {
-            if (next_completion_ > max_ticks) [[unlikely]]
-                return end(next_completion_);
-            now_ = next_completion_;
-            pop_due();
-            if (!engine_.finished_slots_.empty() && next_completion_ > now_) [[unlikely]] {
-                store();
+        if (due.time <= next) {
+            if (due.time > max_ticks) [[unlikely]]
+                return end(due.time, due);
+            const std::int64_t now = due.time;
+            now_ = now;
+            pop_due(now, due);
+            if (!engine_.finished_slots_.empty() && due.time > now) [[unlikely]] {
+                store(due);
                 engine_.retire_finished_groups();
                 return true;
             }
         } else {
             if (next > max_ticks) [[unlikely]]
-                return end(next);
+                return end(next, due);
             now_ = next;
-            if (schedule(scheduler) || issued_ >= until) [[unlikely]] {
-                store();
+            if (schedule(scheduler, next, due) || issued_ >= until) [[unlikely]] {
+                store(due);
                 return true;
             }
         }
@@ -101,8 +103,8 @@ bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
 
 // Nothing is left to do, or not in time.
 template <int units, int max_schedulers>
-bool Engine::Inner<units, max_schedulers>::end(std::int64_t next) {
-    store();
+bool Engine::Inner<units, max_schedulers>::end(std::int64_t next, const Due& due) {
+    store(due);
     if (next == CompletionQueue::never) return false;
     throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
 }
@@ -126,18 +128,20 @@ template <int units, int max_schedulers>
 }
 
 // Issues one instruction, unless another scheduler has taken the unit meanwhile. Returns whether
-// the stream is watched.
+// it is one to stop after.
 template <int units, int max_schedulers>
-[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::schedule(int scheduler) {
+[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::schedule(int scheduler,
+                                                                                  std::int64_t now,
+                                                                                  Due& due) {
     std::uint64_t positions = 0;
     std::uint64_t open = 0;
 #pragma GCC unroll 8
     for (int unit = 0; unit < units; ++unit) {
-        if (free_at_[scheduler * units + unit] > now_) continue;
+        if (free_at_[scheduler * units + unit] > now) continue;
         open |= std::uint64_t{1} << unit;
         positions |= ready_[scheduler * units + unit];
     }
-    bool watched = false;
+    bool stop = false;
     if (max_schedulers == 1 || positions != 0) {
         const std::uint64_t first = positions & try_first_[scheduler];
         const std::int32_t position = lowest_bit(first != 0 ? first : positions);
@@ -147,14 +151,17 @@ template <int units, int max_schedulers>
             warp = warp_at_[position];
         }
         const Warp& w = warps_[warp];
-        const std::int32_t stream = pick_stream(w, ready_heads_[warp] & w.open_streams[open]);
+        const std::uint64_t* const open_streams =
+            common_open_streams_ ? common_open_streams_ : w.open_streams;
+        const std::int32_t stream = pick_stream(w, ready_heads_[warp] & open_streams[open]);
         last_warp_[scheduler] = warp;
         try_first_[scheduler] = w.next_try;
-        issue(w, warp, stream, scheduler);
-        watched = (w.watched >> stream & 1) != 0;
+        issue(w, warp, stream, scheduler, now, due);
+        if ((w.watched >> stream & 1) != 0) [[unlikely]]
+            stop = engine_.stops_after(warp, stream);
     }
     turn_[scheduler] = next_issue(scheduler);
-    return watched;
+    return stop;
 }
 
 // The lowest-index instruction among the ready heads. Streams stand in text order, which is program
@@ -181,40 +188,44 @@ template <int units, int max_schedulers>
 // A unit that all schedulers share is busy for all of them.
 template <int units, int max_schedulers>
 [[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::occupy(
-    const ProgramLayout::Stream& s, int scheduler) {
+    const ProgramLayout::Stream& s, int scheduler, std::int64_t now) {
     busy_[scheduler * units + s.subsystem] += s.cpi;
-    free_at_[scheduler * units + s.subsystem] = now_ + s.cpi;
-    port_free_at_[scheduler] = now_ + spacing_;
+    free_at_[scheduler * units + s.subsystem] = now + s.cpi;
+    port_free_at_[scheduler] = now + spacing_;
     ++port_issues_[scheduler];
     ++issued_;
     if (max_schedulers == 1 || s.own_unit) return;
     for (int other = 0; other < engine_.schedulers_; ++other)
-        free_at_[other * units + s.subsystem] = now_ + s.cpi;
+        free_at_[other * units + s.subsystem] = now + s.cpi;
 }
 
 template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::issue(const Warp& w,
-                                                                               std::int32_t warp,
-                                                                               std::int32_t stream,
-                                                                               int scheduler) {
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::issue(
+    const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler, std::int64_t now,
+    Due& due) {
     const ProgramLayout::Stream& s = w.streams[stream];
-    occupy(s, scheduler);
+    occupy(s, scheduler, now);
     Head& head = w.heads[stream];
     ++head.issued;
+    std::uint64_t credits = 0;
     if (--head.run_left != 0) [[likely]] {
         // Within a run of the innermost loop nothing outside it moves on.
         head.index += s.step;
-        w.credits[2 * stream] -= w.credit_steps[2 * stream];
-        w.credits[2 * stream + 1] -= w.credit_steps[2 * stream + 1];
+        const std::uint64_t low = w.credits[2 * stream] - w.credit_steps[2 * stream];
+        const std::uint64_t high = w.credits[2 * stream + 1] - w.credit_steps[2 * stream + 1];
+        w.credits[2 * stream] = low;
+        w.credits[2 * stream + 1] = high;
+        credits = low | high;
     } else {
         engine_.begin_run(w, stream);
+        credits = w.credits[2 * stream] | w.credits[2 * stream + 1];
     }
     if (s.only_queue >= 0) [[likely]]
-        push(s.only_queue, warp, stream, now_ + s.delay);
+        push(s.only_queue, completion(w, warp, stream, now + s.delay), due);
     else
-        issue_rare(w, warp, stream);
+        due = issue_rare(w, warp, stream);
     if (!in_order_) [[likely]] {
-        settle(satisfied(w, stream), w, warp, stream, s.subsystem);
+        settle((credits & signs_) == 0, w, warp, stream, s.subsystem);
         return;
     }
     settle(false, w, warp, stream, s.subsystem);
@@ -225,31 +236,28 @@ template <int units, int max_schedulers>
 }
 
 template <int units, int max_schedulers>
-void Engine::Inner<units, max_schedulers>::issue_rare(const Warp& w, std::int32_t warp,
-                                                      std::int32_t stream) {
+typename Engine::Inner<units, max_schedulers>::Due Engine::Inner<units, max_schedulers>::issue_rare(
+    const Warp& w, std::int32_t warp, std::int32_t stream) {
     state_.now = now_;
     engine_.issue_rare(w, warp, stream);
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
-    find_next_completion();
+    return next_due();
 }
 
 template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::push(std::int32_t queue,
-                                                                              std::int32_t warp,
-                                                                              std::int32_t stream,
-                                                                              std::int64_t time) {
-    queues_[queue].push({time, warp, stream});
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::push(
+    std::int32_t queue, const CompletionEvent& event, Due& due) {
+    queues_[queue].push(event);
     // Events of one queue are in order: only the first one counts.
     if (queue_next_[queue] != CompletionQueue::never) [[likely]]
         return;
-    queue_next_[queue] = time;
+    queue_next_[queue] = event.time;
     const int group = queue / queue_step;
-    if (time >= group_next_[group]) return;
-    group_next_[group] = time;
+    if (event.time >= group_next_[group]) return;
+    group_next_[group] = event.time;
     group_queue_[group] = queue;
-    if (time >= next_completion_) return;
-    next_completion_ = time;
-    next_queue_ = queue;
+    if (event.time >= due.time) return;
+    due = {event.time, queue};
 }
 
 template <int units, int max_schedulers>
@@ -268,15 +276,15 @@ template <int units, int max_schedulers>
 }
 
 template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::find_next_completion() {
+[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers>::Due
+Engine::Inner<units, max_schedulers>::next_due() const {
     std::int64_t first = group_next_[0];
     int group = 0;
     for (int g = 1; g < queue_groups_; ++g) {
         group = group_next_[g] < first ? g : group;
         first = group_next_[g] < first ? group_next_[g] : first;
     }
-    next_completion_ = first;
-    next_queue_ = group_queue_[group];
+    return {first, group_queue_[group]};
 }
 
 // After an issue: the head is ready or not, and the scheduler's turn is not known yet.
@@ -295,30 +303,31 @@ template <int units, int max_schedulers>
 }
 
 template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::pop_due() {
-    const std::int32_t due = next_queue_;
-    CompletionQueue& queue = queues_[due];
-    complete(queue.pop(), kinds_[due]);
-    queue_next_[due] = queue.next_time();
-    find_next_in_group(due / queue_step);
-    find_next_completion();
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::pop_due(std::int64_t now,
+                                                                                 Due& due) {
+    CompletionQueue& queue = queues_[due.queue];
+    const CompletionEvent& event = queue.pop();
+    queue_next_[due.queue] = queue.next_time();
+    complete(event, kinds_[due.queue], now);
+    find_next_in_group(due.queue / queue_step);
+    due = next_due();
 }
 
 template <int units, int max_schedulers>
 [[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::complete(
-    const CompletionEvent& event, const QueueKind& kind) {
+    const CompletionEvent& event, const QueueKind& kind, std::int64_t now) {
     const Warp& w = warps_[event.warp];
     if (kind.completes) {
-        const ProgramLayout::Stream& s = w.streams[event.stream];
         ++w.heads[event.stream].completed;
         const int first_unit = scheduler_of(w) * units;
-        const std::int64_t earliest = std::max(port_free_at_[scheduler_of(w)], now_);
-        const ProgramLayout::UserEdge* const end = w.users + s.last_user;
+        const std::int64_t earliest = std::max(port_free_at_[scheduler_of(w)], now);
         std::int64_t turn = turn_[scheduler_of(w)];
-        for (const ProgramLayout::UserEdge* edge = w.users + s.first_user; edge != end; ++edge) {
-            w.credits[edge->word] += edge->credit;
+        for (const UserEdge* edge = event.first_user; edge != event.last_user; ++edge) {
+            // Both words of the user, without reading back what has just been written.
+            const std::uint64_t credit = w.credits[edge->word] + edge->credit;
+            w.credits[edge->word] = credit;
             if (in_order_ && state_.next_in_order[event.warp] != edge->user) continue;
-            if (!satisfied(w, edge->user)) continue;
+            if (((credit | w.credits[edge->word ^ 1]) & signs_) != 0) continue;
             ready_heads_[event.warp] |= edge->head;
             ready_[first_unit + edge->subsystem] |= w.place;
             const std::int64_t free = free_at_[first_unit + edge->subsystem];

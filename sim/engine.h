@@ -20,13 +20,24 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
+    // A stream after whose issues run() stops; but up to `passes` times it goes on where its warp's
+    // ready heads differ from `ready`.
+    struct Watch {
+        std::size_t head = 0;  // into CoreState::heads
+        std::int32_t warp = 0;
+        std::uint64_t ready = 0;
+        std::int64_t passes = 0;
+    };
+
     // Runs until a watched stream issues, groups end, or `until` instructions have issued in all;
     // it may stop earlier. False once nothing will change any more. Throws InputError when time
     // overflows.
     bool run(std::int64_t until);
 
-    // Streams after whose issues run() stops: indices into CoreState::heads.
-    void watch(const std::vector<std::size_t>& heads);
+    void watch(std::vector<Watch>& watches);
+
+    // Which of the watches stopped run(); where it stops after each step, all, maybe without cause.
+    std::uint64_t stopped_at() const { return layout_.narrow ? stopped_at_ : ~std::uint64_t{0}; }
 
     const CoreLayout& layout() const { return layout_; }
     CoreState& state() { return state_; }
@@ -36,7 +47,7 @@ private:
     // Where one warp's constants and state lie.
     struct alignas(64) Warp {
         const ProgramLayout::Stream* streams = nullptr;
-        const ProgramLayout::UserEdge* users = nullptr;
+        const UserEdge* users = nullptr;
         const std::uint64_t* credit_steps = nullptr;
         const std::uint64_t* subsystem_streams = nullptr;
         const std::uint64_t* open_streams = nullptr;
@@ -59,6 +70,7 @@ private:
     void forget_last_warp(std::int32_t slot);
     void place_warps();
     void drop_pending_stores(std::int32_t slot);
+    bool stops_after(std::int32_t warp, std::int32_t stream);
 
     template <int units, int max_schedulers>
     class Inner;  // inner_loop.h
@@ -87,8 +99,14 @@ private:
     void begin_run(const Warp& w, std::int32_t stream) const;
     static std::int32_t following(const Warp& warp, std::int32_t stream);
 
+    static CompletionEvent completion(const Warp& w, std::int32_t warp, std::int32_t stream,
+                                      std::int64_t time) {
+        const ProgramLayout::Stream& s = w.streams[stream];
+        return {time, warp, stream, w.users + s.first_user, w.users + s.last_user};
+    }
+
     void push(std::int32_t queue, std::int32_t warp, std::int32_t stream, std::int64_t time) {
-        state_.queues[queue].push({time, warp, stream});
+        state_.queues[queue].push(completion(warps_[warp], warp, stream, time));
         // Events of one queue are in order: only the first one counts.
         if (state_.queue_next[queue] != CompletionQueue::never) return;
         state_.queue_next[queue] = time;
@@ -137,7 +155,8 @@ private:
     bool in_order_;
     std::int64_t port_spacing_;                 // [ticks]; 0: no port
     std::vector<std::int32_t> finished_slots_;  // of the present time
-    std::vector<std::size_t> watched_;
+    std::vector<Watch> watches_;
+    std::uint64_t stopped_at_ = 0;
 };
 
 }  // namespace occupipe::sim

@@ -115,20 +115,27 @@ void Engine::place_warps() {
     }
 }
 
-void Engine::watch(const std::vector<std::size_t>& heads) {
-    if (!layout_.narrow || heads == watched_) return;
-    const auto set = [&](bool on) {
-        for (const std::size_t head : watched_) {
-            const auto after =
-                std::upper_bound(layout_.first_stream.begin(), layout_.first_stream.end(), head);
-            Warp& w = warps_[after - layout_.first_stream.begin() - 1];
-            const std::uint64_t stream = bit(static_cast<std::int32_t>(head - *(after - 1)));
-            w.watched = on ? w.watched | stream : 0;
-        }
-    };
-    set(false);
-    watched_ = heads;
-    set(true);
+void Engine::watch(std::vector<Watch>& watches) {
+    if (!layout_.narrow) return;
+    for (const Watch& watch : watches_) warps_[watch.warp].watched = 0;
+    watches_.swap(watches);
+    for (const Watch& watch : watches_)
+        warps_[watch.warp].watched |=
+            bit(static_cast<std::int32_t>(watch.head - layout_.first_stream[watch.warp]));
+}
+
+bool Engine::stops_after(std::int32_t warp, std::int32_t stream) {
+    const std::size_t head = layout_.first_stream[warp] + stream;
+    stopped_at_ = 0;
+    for (std::size_t i = 0; i < watches_.size(); ++i) {
+        Watch& watch = watches_[i];
+        if (watch.head != head) continue;
+        if (watch.passes > 0 && watch.ready != state_.ready[warp])
+            --watch.passes;
+        else
+            stopped_at_ |= bit(static_cast<std::int32_t>(i));
+    }
+    return stopped_at_ != 0;
 }
 
 void Engine::forget_last_warp(std::int32_t slot) {

@@ -162,7 +162,7 @@ void Engine::complete_wide(const CompletionEvent& event, const QueueKind& kind) 
         ++completed;
         const ProgramLayout::Stream& s = w.streams[event.stream];
         for (std::int32_t u = s.first_user; u < s.last_user; ++u) {
-            const ProgramLayout::UserEdge& edge = w.users[u];
+            const UserEdge& edge = w.users[u];
             w.credits[edge.word] += edge.credit;
             if (in_order_ && state_.next_in_order[event.warp] != edge.user) continue;
             if (satisfied_wide(w, edge.user)) make_ready(w, event.warp, edge.user);

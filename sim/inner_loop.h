@@ -27,27 +27,40 @@ public:
           moves_(engine.layout_.policy != Policy::lrr),
           signs_(engine.layout_.credit_signs),
           spacing_(engine.port_spacing_),
-          in_order_(engine.in_order_) {}
+          in_order_(engine.in_order_),
+          common_open_streams_(engine.layout_.programs.size() == 1
+                                   ? engine.layout_.programs[0].open_streams.data()
+                                   : nullptr) {}
 
     bool run(std::int64_t until);
 
 private:
+    // What changes with every step goes by value or lies in run(), where it can stay in registers;
+    // a member would have to be read again after every store.
+
+    // The next completion, and the queue where it is first.
+    struct Due {
+        std::int64_t time = 0;
+        std::int32_t queue = 0;
+    };
+
     void load();
-    void store();
-    bool end(std::int64_t next);
-    bool schedule(int scheduler);
+    void store(const Due& due);
+    bool end(std::int64_t next, const Due& due);
+    bool schedule(int scheduler, std::int64_t now, Due& due);
     std::int64_t next_issue(int scheduler) const;
     static std::int32_t pick_stream(const Warp& warp, std::uint64_t set);
-    void issue(const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler);
-    void issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream);
-    void push(std::int32_t queue, std::int32_t warp, std::int32_t stream, std::int64_t time);
+    void issue(const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler,
+               std::int64_t now, Due& due);
+    Due issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream);
+    void push(std::int32_t queue, const CompletionEvent& event, Due& due);
     void find_next_in_group(int group);
-    void find_next_completion();
-    void occupy(const ProgramLayout::Stream& s, int scheduler);
+    Due next_due() const;
+    void occupy(const ProgramLayout::Stream& s, int scheduler, std::int64_t now);
     void settle(bool ready, const Warp& w, std::int32_t warp, std::int32_t stream,
                 std::int32_t subsystem);
-    void pop_due();
-    void complete(const CompletionEvent& event, const QueueKind& kind);
+    void pop_due(std::int64_t now, Due& due);
+    void complete(const CompletionEvent& event, const QueueKind& kind, std::int64_t now);
 
     bool satisfied(const Warp& w, std::int32_t stream) const {
         return ((w.credits[2 * stream] | w.credits[2 * stream + 1]) & signs_) == 0;
@@ -67,10 +80,10 @@ private:
     const std::uint64_t signs_;
     const std::int64_t spacing_;
     const bool in_order_;
+    // Where all warps run one program its open streams, which need not wait for the warp.
+    const std::uint64_t* const common_open_streams_;
     std::int64_t now_ = 0;
     std::int64_t issued_ = 0;
-    std::int64_t next_completion_ = 0;
-    std::int32_t next_queue_ = 0;
     // Per `queue_step` queues: the first to complete something, and when.
     std::array<std::int64_t, max_narrow_queues / queue_step> group_next_{};
     std::array<std::int32_t, max_narrow_queues / queue_step> group_queue_{};

@@ -11,6 +11,7 @@
 
 #include "sim/core_layout.h"
 #include "sim/core_state.h"
+#include "sim/engine.h"
 
 namespace occupipe::sim {
 
@@ -26,20 +27,22 @@ class PeriodDetector {
 public:
     explicit PeriodDetector(const CoreLayout& layout);
 
-    // To be called between any two steps; cheap but for a few of them.
-    void observe(CoreState& state) {
+    // To be called between any two steps, with Engine::stopped_at(); cheap but for a few of them.
+    void observe(CoreState& state, std::uint64_t stopped_at) {
         if (state.group[0] != watched_group_) look_at_wave(state);
-        for (LoopWatch& watch : watches_)
+        for (LoopWatch& watch : loops_) {
             if (state.heads[watch.marker].issued != watch.issued ||
                 state.issued_total > watch.next_choice)
-                look_at_loop(watch, state);
+                look_at_loop(watch, state, (stopped_at & 1) != 0);
+            stopped_at >>= 1;
+        }
     }
 
     std::int64_t skipped() const { return skipped_; }  // instructions
 
-    // When to call observe(), if not after every step: when one of these heads has issued, when a
+    // When to call observe(), if not after every step: when one of these stops the run, when a
     // group ends, and when so many instructions have issued in all.
-    const std::vector<std::size_t>& markers();
+    std::vector<Engine::Watch>& watches();
     std::int64_t next_choice() const;
 
 private:
@@ -55,6 +58,7 @@ private:
     struct LoopWatch {
         std::int32_t depth = 1;
         std::size_t marker = 0;        // into CoreState::heads
+        std::int32_t warp = 0;         // its warp
         std::int64_t issued = 0;       // of the marker, at the last look
         std::int64_t next_choice = 0;  // choose another marker once so many have issued in all
         std::int64_t wait = 0;         // instructions to wait for the marker
@@ -62,7 +66,7 @@ private:
     };
 
     void look_at_wave(CoreState& state);
-    void look_at_loop(LoopWatch& watch, CoreState& state);
+    void look_at_loop(LoopWatch& watch, CoreState& state, bool at_marker);
     bool advance(Search& search, CoreState& state);
     void choose_marker(LoopWatch& watch, const CoreState& state) const;
 
@@ -70,9 +74,9 @@ private:
     std::int64_t few_;  // instructions: a few rounds of all streams of all warps
     std::int64_t watched_group_ = 0;
     Search waves_;  // looks whenever slot 0 takes a new group
-    std::vector<LoopWatch> watches_;
+    std::vector<LoopWatch> loops_;
     std::int64_t skipped_ = 0;
-    std::vector<std::size_t> markers_;
+    std::vector<Engine::Watch> watches_;
 };
 
 }  // namespace occupipe::sim

@@ -18,18 +18,25 @@ PeriodDetector::PeriodDetector(const CoreLayout& layout)
         for (const ProgramLayout::Stream& stream : program.streams)
             deepest = std::max<std::int32_t>(deepest, stream.depth);
     for (std::int32_t depth = 1; depth <= std::min(deepest, max_watched_depth); ++depth)
-        watches_.push_back({.depth = depth, .next_choice = few_});
+        loops_.push_back({.depth = depth, .next_choice = few_});
 }
 
-const std::vector<std::size_t>& PeriodDetector::markers() {
-    markers_.clear();
-    for (const LoopWatch& watch : watches_) markers_.push_back(watch.marker);
-    return markers_;
+// The state cannot be the remembered one where the ready heads of one warp differ, until it is time
+// to remember another.
+std::vector<Engine::Watch>& PeriodDetector::watches() {
+    watches_.clear();
+    for (const LoopWatch& watch : loops_) {
+        watches_.push_back({.head = watch.marker, .warp = watch.warp});
+        if (!watch.search.remembered) continue;
+        watches_.back().ready = watch.search.remembered->ready[watch.warp];
+        watches_.back().passes = watch.search.patience - watch.search.looks - 1;
+    }
+    return watches_;
 }
 
 std::int64_t PeriodDetector::next_choice() const {
     std::int64_t next = std::numeric_limits<std::int64_t>::max();
-    for (const LoopWatch& watch : watches_) next = std::min(next, watch.next_choice + 1);
+    for (const LoopWatch& watch : loops_) next = std::min(next, watch.next_choice + 1);
     return next;
 }
 
@@ -38,13 +45,15 @@ void PeriodDetector::look_at_wave(CoreState& state) {
     watched_group_ = state.group[0];
 }
 
-void PeriodDetector::look_at_loop(LoopWatch& watch, CoreState& state) {
+// Issues of the marker that did not stop the run were looks, too.
+void PeriodDetector::look_at_loop(LoopWatch& watch, CoreState& state, bool at_marker) {
     const std::int64_t issued = state.heads[watch.marker].issued;
     if (issued < watch.issued) {  // a new group took the marker's slot
         watch.search = {};
         watch.wait = few_;
     } else if (issued > watch.issued) {
-        if (advance(watch.search, state)) watch.wait = few_;
+        watch.search.looks += issued - watch.issued - (at_marker ? 1 : 0);
+        if (at_marker && advance(watch.search, state)) watch.wait = few_;
         watch.next_choice = state.issued_total + watch.wait;
     }
     watch.issued = state.heads[watch.marker].issued;
@@ -64,7 +73,7 @@ bool PeriodDetector::advance(Search& search, CoreState& state) {
             return true;
         }
     }
-    if (!search.remembered || ++search.looks == search.patience) {
+    if (!search.remembered || ++search.looks >= search.patience) {
         search.remembered = state;
         search.looks = 0;
         search.patience *= 2;
@@ -93,6 +102,7 @@ void PeriodDetector::choose_marker(LoopWatch& watch, const CoreState& state) con
                 watch.marker = layout_.first_stream[warp] + s;
             }
             if (most_left == 1) continue;
+            watch.warp = warp;
             watch.issued = state.heads[watch.marker].issued;
             return;
         }

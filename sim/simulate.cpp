@@ -48,11 +48,11 @@ SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
     sim::PeriodDetector periods(layout);
     const bool detect_periods = options.detect_periods && !observer;
     std::int64_t until = options.max_simulated + 1;
-    if (detect_periods) engine.watch(periods.markers());
+    if (detect_periods) engine.watch(periods.watches());
     while (engine.run(detect_periods ? std::min(until, periods.next_choice()) : until)) {
         if (detect_periods) {
-            periods.observe(engine.state());
-            if (layout.narrow) engine.watch(periods.markers());
+            periods.observe(engine.state(), engine.stopped_at());
+            engine.watch(periods.watches());
             until = options.max_simulated + 1 + periods.skipped();
         }
         if (engine.state().issued_total >= until)
