@@ -191,15 +191,10 @@ Picture working_set_picture(const WorkingSetFit& fit) {
         style = style % 5 + 1;
     }
     figure.series.push_back(measured);
-    for (double bytes = 1024; bytes <= 1.1e12; bytes *= 16) {
-        constexpr std::array units = {"KiB", "MiB", "GiB"};
-        const auto unit = static_cast<std::size_t>(std::log2(bytes) / 10) - 1;
-        if (unit < units.size())
-            figure.x.ticks.push_back(
-                {bytes,
-                 fmt::format("{:g} {}", bytes / std::exp2(10.0 * static_cast<double>(1 + unit)),
-                             units[unit])});
-    }
+    constexpr std::array units = {"KiB", "MiB", "GiB"};
+    for (std::size_t power = 0; power < 10 * units.size(); power += 4)
+        figure.x.ticks.push_back({std::exp2(static_cast<double>(10 + power)),
+                                  fmt::format("{} {}", 1 << power % 10, units[power / 10])});
     return {.description =
                 fmt::format("{}: latency over the working set; {}.", fit.subject,
                             fit.ok() ? "lines are the plateaus that the fit found" : fit.reason),

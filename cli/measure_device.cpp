@@ -57,6 +57,7 @@ bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
             fmt::print(stderr, "{} of them are there from an interrupted run\n", resumed);
     };
     const StopOnSignal guard;
+    const auto receipt = receipt_writer(request.receipts);
     const auto result = bench::run_sweep(backend, sweep,
                                          {.output = request.output,
                                           .overwrite = request.overwrite,
@@ -64,7 +65,7 @@ bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
                                           .context = {{"occupipe_version", OCCUPIPE_VERSION}},
                                           .begin = begin,
                                           .progress = progress_printer(),
-                                          .receipt = receipt_writer(request.receipts),
+                                          .receipt = receipt,
                                           .budget_seconds = budget,
                                           .stop = &StopOnSignal::stopped()});
     if (result.failed > 0) {

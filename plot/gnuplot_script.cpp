@@ -67,10 +67,13 @@ Span span_of(const Figure& figure, const Value& value) {
 std::vector<Tick> decade_ticks(const Span& span) {
     std::vector<Tick> ticks;
     if (span.high / span.low > 1e3) return ticks;
-    for (double power = std::pow(10, std::floor(std::log10(span.low)) - 1); power <= 2 * span.high;
-         power *= 10)
-        for (const double step : {1.0, 2.0, 5.0})
-            ticks.push_back({step * power, fmt::format("{:.6g}", step * power)});
+    const int first = static_cast<int>(std::floor(std::log10(span.low))) - 1;
+    const int last = static_cast<int>(std::floor(std::log10(2 * span.high)));
+    for (int exponent = first; exponent <= last; ++exponent)
+        for (const double step : {1.0, 2.0, 5.0}) {
+            const double tick = step * std::pow(10, exponent);
+            ticks.push_back({tick, fmt::format("{:.6g}", tick)});
+        }
     return ticks;
 }
 

@@ -22,7 +22,7 @@ occupipe_test(sim_golden_test KIND golden SOURCES sim/mix_golden_test.cpp sim/mm
     LINK occupipe::sim occupipe::core)
 
 # Across sim and cli, hence the whole program.
-occupipe_test(sim_cli_test KIND cli SOURCES sim/predict_cli_test.cpp
+occupipe_test(sim_cli_test KIND cli SOURCES sim/compare_cli_test.cpp sim/predict_cli_test.cpp
     LINK occupipe::cli nlohmann_json::nlohmann_json)
 
 # No test: run it by hand (docs/performance.md).

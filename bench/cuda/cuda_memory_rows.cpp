@@ -117,6 +117,7 @@ Row store(std::string_view id, std::string_view step, std::string_view ptx, std:
     return row;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a table
 std::vector<Row> make_rows() {
     return {
         conflict("ld.shared.u32.conflict2", "LANE / 2 + LANE % 2 * 32", 2,

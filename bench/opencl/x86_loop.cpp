@@ -41,8 +41,9 @@ std::vector<Instruction> disassemble(const std::filesystem::path& object) {
         std::string operand;
         std::string mnemonic;
         words >> mnemonic >> operand;
-        instruction.text = mnemonic + " " + operand;
-        if (mnemonic == "lock" && words >> operand) instruction.text += " " + operand;
+        instruction.text = mnemonic;
+        instruction.text.append(" ").append(operand);
+        if (mnemonic == "lock" && words >> operand) instruction.text.append(" ").append(operand);
         if (mnemonic.starts_with("j"))
             instruction.target = std::strtoul(operand.c_str(), nullptr, 16);
         code.push_back(instruction);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// predict and compare from the command line: what they print, and how they refuse.
+// predict from the command line: what it prints, and how it refuses.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,50 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.h"
+#include "tests/sim/command.h"
 
 namespace occupipe::test {
 namespace {
-
-const std::string source = OCCUPIPE_SOURCE_DIR;
-const std::string gtx = source + "/profiles/nvidia-gtx-1060.yaml";
-const std::string mix = source + "/sim/kernels/mix.yaml";
-
-struct Outcome {
-    int code = 0;
-    std::string out;
-    std::string err;
-};
-
-Outcome occupipe(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "occupipe");
-    std::vector<char*> argv;
-    argv.reserve(arguments.size());
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    const int code = cli::run(static_cast<int>(argv.size()), argv.data());
-    std::fflush(stdout);
-    std::fflush(stderr);
-    const std::string out = testing::internal::GetCapturedStdout();
-    return {code, out, testing::internal::GetCapturedStderr()};
-}
-
-// A file that lives as long as the test.
-class File {
-public:
-    File(const std::string& name, const std::string& text)
-        : path_(std::filesystem::path(testing::TempDir()) / name) {
-        std::ofstream(path_) << text;
-    }
-    ~File() { std::filesystem::remove(path_); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-    std::string path() const { return path_.string(); }
-
-private:
-    std::filesystem::path path_;
-};
 
 nlohmann::json predict_json(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "predict");
@@ -352,94 +312,6 @@ TEST(Predict, RefusesBadCommandLines) {
         EXPECT_TRUE(outcome.out.empty()) << shown;
         EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1)
             << shown << outcome.err;
-    }
-}
-
-std::string row(const std::string& name, int repetition, double cycles) {
-    return R"({"name": ")" + name + R"(", "run_name": ")" + name +
-           R"(", "run_type": "iteration", "repetitions": 2, "repetition_index": )" +
-           std::to_string(repetition) +
-           R"(, "iterations": 1, "real_time": 1000, "cpu_time": 1000, "time_unit": "ns", )" +
-           R"("group_warps": 1, "concurrent_groups": )" +
-           name.substr(name.find("concurrent_groups:") + 18, 1) +
-           R"(, "chains": 1, "depth": 64, "cycles": )" + std::to_string(cycles) + "}";
-}
-
-std::string measurements(const std::vector<std::string>& rows) {
-    std::string text = R"({"context": {"device_name": "d"}, "benchmarks": [)";
-    for (std::size_t i = 0; i < rows.size(); ++i) text += (i == 0 ? "" : ",\n") + rows[i];
-    return text + "]}";
-}
-
-std::string point(int groups) {
-    return "mul.f32/group_warps:1/concurrent_groups:" + std::to_string(groups) +
-           "/chains:1/depth:64";
-}
-
-TEST(Compare, PrintsErrorsPerSubjectBestModelFirst) {
-    // mul.f32 of the GTX 1060: λ 0.25, Λ 6; 64 dependent ones take 384 + (W − 1)/4 cycles. The
-    // measured times are 25 % longer, so that the predicted WPC is 25 % above the measured one.
-    std::vector<std::string> rows;
-    for (int groups = 1; groups <= 4; ++groups) {
-        const double exact = 384 + (groups - 1) * 0.25;
-        rows.push_back(row(point(groups), 0, exact * 1.25 - 1));
-        rows.push_back(row(point(groups), 1, exact * 1.25 + 1));
-    }
-    const File results("compare.json", measurements(rows));
-    const Outcome outcome = occupipe({"compare", results.path(), "--profile", gtx, "--json"});
-    ASSERT_EQ(outcome.code, 0) << outcome.err;
-    const auto json = nlohmann::json::parse(outcome.out);
-    const auto& best = json["accuracy"][0];
-    EXPECT_EQ(best["subject"], "mul.f32");
-    EXPECT_EQ(best["points"], 4);
-    for (const auto& entry : json["accuracy"]) {
-        if (entry["model"] == "pipeline") {
-            EXPECT_NEAR(entry["mape_percent"], 25, 1e-9);
-        }
-    }
-    EXPECT_LE(best["mape_percent"], json["accuracy"][1]["mape_percent"]);
-    EXPECT_EQ(json["points"].size(), 4U);
-    EXPECT_EQ(json["points"][0]["predicted_cycles"]["pipeline"], 384);
-}
-
-TEST(Compare, SetsTwoMeasurementsSideBySide) {
-    const File first("first.json", measurements({row(point(1), 0, 400), row(point(2), 0, 400)}));
-    const File second("second.json", measurements({row(point(1), 0, 500)}));
-    const Outcome outcome =
-        occupipe({"compare", first.path(), "--against", second.path(), "--json"});
-    ASSERT_EQ(outcome.code, 0) << outcome.err;
-    const auto json = nlohmann::json::parse(outcome.out);
-    EXPECT_EQ(json["accuracy"][0]["points"], 1);
-    EXPECT_NEAR(json["accuracy"][0]["mape_percent"], 20, 1e-9);
-    EXPECT_FALSE(json["accuracy"][0].contains("mape_shape_percent"));  // unknown, not zero
-}
-
-TEST(Compare, RefusesBadCommandLines) {
-    const File results("good.json", measurements({row(point(1), 0, 400)}));
-    const File empty("empty.json", measurements({}));
-    const File other("other.json", measurements({row("frob/group_warps:1/concurrent_groups:1/"
-                                                     "chains:1/depth:64",
-                                                     0, 400)}));
-    const std::vector<std::vector<std::string>> bad = {
-        {},
-        {results.path()},
-        {"/nonexistent.json", "--profile", gtx},
-        {gtx, "--profile", gtx},
-        {results.path(), "--profile", results.path()},
-        {results.path(), "--profile", gtx, "--model", "oracle"},
-        {empty.path(), "--profile", gtx},
-        {other.path(), "--profile", gtx},
-        {results.path(), "--against", other.path()},
-        {results.path(), "--profile", gtx, "--json", "--csv"},
-    };
-    for (std::vector<std::string> arguments : bad) {
-        arguments.insert(arguments.begin(), "compare");
-        const Outcome outcome = occupipe(arguments);
-        std::string shown;
-        for (const std::string& argument : arguments) shown += argument + " ";
-        EXPECT_EQ(outcome.code, 2) << shown << outcome.err;
-        EXPECT_TRUE(outcome.out.empty()) << shown;
-        EXPECT_FALSE(outcome.err.empty()) << shown;
     }
 }
 
