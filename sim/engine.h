@@ -34,7 +34,7 @@ public:
     // overflows.
     bool run(std::int64_t until);
 
-    void watch(std::vector<Watch>& watches);
+    void watch(const std::vector<Watch>& watches);
 
     // Which of the watches stopped run(); where it stops after each step, all, maybe without cause.
     std::uint64_t stopped_at() const { return layout_.narrow ? stopped_at_ : ~std::uint64_t{0}; }

@@ -115,10 +115,10 @@ void Engine::place_warps() {
     }
 }
 
-void Engine::watch(std::vector<Watch>& watches) {
+void Engine::watch(const std::vector<Watch>& watches) {
     if (!layout_.narrow) return;
     for (const Watch& watch : watches_) warps_[watch.warp].watched = 0;
-    watches_.swap(watches);
+    watches_ = watches;
     for (const Watch& watch : watches_)
         warps_[watch.warp].watched |=
             bit(static_cast<std::int32_t>(watch.head - layout_.first_stream[watch.warp]));

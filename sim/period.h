@@ -42,7 +42,7 @@ public:
 
     // When to call observe(), if not after every step: when one of these stops the run, when a
     // group ends, and when so many instructions have issued in all.
-    std::vector<Engine::Watch>& watches();
+    const std::vector<Engine::Watch>& watches();
     std::int64_t next_choice() const;
 
 private:

@@ -23,7 +23,7 @@ PeriodDetector::PeriodDetector(const CoreLayout& layout)
 
 // The state cannot be the remembered one where the ready heads of one warp differ, until it is time
 // to remember another.
-std::vector<Engine::Watch>& PeriodDetector::watches() {
+const std::vector<Engine::Watch>& PeriodDetector::watches() {
     watches_.clear();
     for (const LoopWatch& watch : loops_) {
         watches_.push_back({.head = watch.marker, .warp = watch.warp});
