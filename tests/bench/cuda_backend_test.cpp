@@ -235,6 +235,7 @@ TEST_F(CudaBackendTest, TheChaseTableHoldsTheAddressOfTheNextLine) {
     std::uint64_t at = base + 12;  // the third lane's walk
     for (int step = 0; step < (16 << 20) / 128; ++step) {
         std::uint32_t next = 0;
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): a device's address
         std::memcpy(&next, reinterpret_cast<const void*>(at), 4);
         const bool last = step == (16 << 20) / 128 - 1;
         ASSERT_EQ(upper + next, last ? base + 12 : at + 128) << step;
@@ -247,7 +248,7 @@ TEST_F(CudaBackendTest, WhatGoesWrongOnTheGpuIsReported) {
     const auto program = backend->compile(source_of("fma.f32"));
     const auto with = [&](const char* fault) {
         fake.fault(fault);
-        const std::string words = failure([&] { backend->launch(*program, request(2, 2)); });
+        std::string words = failure([&] { backend->launch(*program, request(2, 2)); });
         fake.fault("");
         return words;
     };

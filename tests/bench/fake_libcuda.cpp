@@ -13,6 +13,9 @@
 
 #include "bench/cuda/stamps.h"
 
+// The names and addresses are the driver's.
+// NOLINTBEGIN(readability-identifier-naming,performance-no-int-to-ptr)
+
 namespace {
 
 using Result = int;
@@ -357,3 +360,5 @@ Result cuEventElapsedTime(float* milliseconds, void* from, void* to) {
 }
 
 }  // extern "C"
+
+// NOLINTEND(readability-identifier-naming,performance-no-int-to-ptr)

@@ -192,7 +192,7 @@ TEST(Harness, AnUnknownBenchmarkFlagIsBadInput) {
 }
 
 TEST(ModelBackend, NoiseDependsOnTheSeedAndNotOnTheOrder) {
-    const auto times = [](std::uint64_t seed, std::vector<int> depths) {
+    const auto times = [](std::uint64_t seed, const std::vector<int>& depths) {
         const auto backend = open_model("model:small.yaml", small_gpu(),
                                         {.noise = 0.1, .seed = seed}, four_per_step);
         const auto program = backend->compile(kernel_source({.first = &backend->rows()[0]}));
