@@ -143,7 +143,7 @@ private:
     cl::Buffer buffer(const Row& row, const std::string& which) {
         const Bytes bytes =
             contents(std::stoul(row.at(which + "_bytes")), row.at(which + "_contents"));
-        const cl::Buffer made(context_, CL_MEM_READ_WRITE, bytes.size());
+        cl::Buffer made(context_, CL_MEM_READ_WRITE, bytes.size());
         queue_.enqueueWriteBuffer(made, CL_TRUE, 0, bytes.size(), bytes.data());
         return made;
     }
@@ -174,8 +174,7 @@ TEST(CarryOpenCl, AStrangerRunsTheDumpedKernelsAndTheTimesComeBack) {
     const std::filesystem::path folder = name;
     const auto dumped =
         run_program({"measure", "--device", "opencl:0.0", "--quick", "--instructions",
-                     "fma.f32,ld.shared.u32,ld.global.u32,ld.global.f32,"
-                     "mix(fma.f32*3,div.f32)",
+                     "fma.f32,ld.shared.u32,ld.global.u32,ld.global.f32,mix(fma.f32*3,div.f32)",
                      "--dump", name});
     ASSERT_EQ(dumped.exit_code, 0) << dumped.err;
     std::istringstream in(read_text_file(folder / "launches.csv"));

@@ -59,7 +59,7 @@ struct TinyCore {
                         ++arrived[static_cast<std::size_t>(group)] == shape.group_warps) {
                         arrived[static_cast<std::size_t>(group)] = 0;
                         for (int i = 0; i < shape.group_warps; ++i)
-                            state[static_cast<std::size_t>(group * shape.group_warps + i)]
+                            state[static_cast<std::size_t>(group) * shape.group_warps + i]
                                 .ready[0] = t + latency;
                     }
                     break;

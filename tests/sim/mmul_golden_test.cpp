@@ -85,7 +85,8 @@ protected:
                          .groups = std::int64_t{iterations} * iterations});
     }
     double groups_per_core() const {
-        return (iterations * iterations + profile.cores - 1) / profile.cores;
+        const int groups = (iterations * iterations + profile.cores - 1) / profile.cores;
+        return groups;
     }
     // One iteration of one warp alone: loop control; A, then B, the later one; its local store;
     // barrier; local reads, of which the sums either wait for the last or for one another; barrier.
