@@ -295,6 +295,11 @@ std::size_t TableSizes::of(const KernelPlan& plan) const {
     return row->table == Table::second_level ? second_level : first_level;
 }
 
+CacheState TableSizes::before_launch(const KernelPlan& plan) const {
+    if (!walking_row(plan) || cache_bytes == 0) return CacheState::as_it_is;
+    return of(plan) <= cache_bytes ? CacheState::holds_table : CacheState::holds_nothing_of_table;
+}
+
 int default_unroll(const Row& first, const Row* second, int beta, int chains, bool cpu) {
     if (first.unroll > 0 && !second) return first.unroll;
     if (first.pattern == Pattern::barrier) return 32;

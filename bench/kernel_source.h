@@ -33,13 +33,19 @@ struct KernelPlan {
 // The row whose table in global memory the kernel walks; nullptr when it walks none.
 const Row* walking_row(const KernelPlan& plan);
 
+// What a launch finds in the last cache. A table that fits is there as a whole; of a larger one
+// nothing is, whatever earlier launches have read.
+enum class CacheState { as_it_is, holds_table, holds_nothing_of_table };
+
 // Bytes of the table for each kind of working set; powers of two.
 struct TableSizes {
     std::size_t first_level = 16u << 10;
     std::size_t second_level = 256u << 10;
     std::size_t beyond_caches = 128u << 20;
+    std::size_t cache_bytes = 0;  // of the last cache before global memory; 0: not known
 
     std::size_t of(const KernelPlan& plan) const;
+    CacheState before_launch(const KernelPlan& plan) const;
 };
 
 struct KernelSource {

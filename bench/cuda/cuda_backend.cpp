@@ -17,12 +17,12 @@
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/session.h"
 #include "bench/cuda/unsupported.h"
+#include "bench/cuda/walk_tables.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
 namespace {
 
-constexpr std::uint64_t table_seed = 20240229;
 constexpr std::uint64_t witness_nanoseconds = 500'000;
 // No kernel leaves this in every byte of a result (as a float -2.9e-16, as an address odd).
 constexpr unsigned char poison = 0xa5;
@@ -47,23 +47,6 @@ struct CudaProgram : Program {
     std::vector<std::byte> operand_values;
     DeviceBuffer operands;
 };
-
-// The table's words hold indices; on the GPU a chase follows addresses. Accesses of two words and
-// more have room for a whole one, a single word holds the lower half.
-void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_words) {
-    const std::size_t step = static_cast<std::size_t>(access_words) * 4;
-    for (std::size_t i = 0; i + step <= table.size(); i += step) {
-        std::uint32_t index = 0;
-        std::memcpy(&index, &table[i], 4);
-        const std::uint64_t address = base + std::uint64_t{index} * 4;
-        const auto lower_half = static_cast<std::uint32_t>(address);
-        if (access_words > 1) {
-            std::memcpy(&table[i], &address, 8);
-        } else {
-            std::memcpy(&table[i], &lower_half, 4);
-        }
-    }
-}
 
 template <typename T>
 void check_values(std::span<const std::byte> bytes, bool real) {
@@ -125,6 +108,8 @@ public:
         architecture_ = nvrtc().architecture_for(major, minor);
         const NvrtcOutput output = nvrtc().compile(cuda_witness_source(), architecture_);
         witness_ = std::make_unique<LoadedKernel>(session_, output.cubin, witness_entry);
+        tables_ = std::make_unique<WalkTables>(session_, architecture_, facts_.cores,
+                                               static_cast<std::size_t>(facts_.global_memory_bytes));
         const WitnessStamp stamp = run_witness();
         tick_ns_ = static_cast<double>(stamp.tick);
         facts_.more["global_timer_tick_ns"] = fmt::format("{}", stamp.tick);
@@ -308,40 +293,17 @@ private:
     cu::DevicePointer input(const CudaProgram& program) {
         const Row* row = walking_row(program.plan);
         if (!row) return program.operands.address();
-        DeviceBuffer& in = table({row->pattern, facts_.tables.of(program.plan),
-                                  static_cast<std::size_t>(walked_words(program.plan)) * 4,
-                                  row->access_words, row->own_lines});
+        const std::size_t bytes = facts_.tables.of(program.plan);
+        DeviceBuffer& in =
+            tables_->table({row->pattern, bytes,
+                            static_cast<std::size_t>(walked_words(program.plan)) * 4,
+                            row->access_words, row->own_lines});
+        tables_->prepare_cache(facts_.tables.before_launch(program.plan), in, bytes,
+                               facts_.tables.cache_bytes);
         if (row != program.plan.first) {
             in.write(program.operand_values, in.size() - global_table_operand_bytes);
         }
         return in.address();
-    }
-
-    // Built when first needed and kept; one at a time, since they are large.
-    DeviceBuffer& table(const TableRequest& request) {
-        if (table_ && table_request_ == request) return *table_;
-        table_.reset();
-        std::vector<std::byte> content = global_table(request, false, table_seed);
-        table_ = allocate_in_one_window(content.size());
-        if (request.pattern == Pattern::global_chase) {
-            relocate(content, table_->address(), request.access_words);
-        }
-        table_->write(content);
-        table_request_ = request;
-        return *table_;
-    }
-
-    // Memory whose addresses all have the same upper 32 bits. A block that does not is kept until
-    // another one is found, so that the next attempt cannot give the same again.
-    std::unique_ptr<DeviceBuffer> allocate_in_one_window(std::size_t bytes) {
-        std::vector<std::unique_ptr<DeviceBuffer>> across;
-        for (int attempt = 0; attempt < 4; ++attempt) {
-            auto buffer = std::make_unique<DeviceBuffer>(session_, bytes);
-            const cu::DevicePointer last = buffer->address() + bytes - 1;
-            if (buffer->address() >> 32 == last >> 32) return buffer;
-            across.push_back(std::move(buffer));
-        }
-        throw DeviceError("CUDA: no memory block of one 4 GiB window for the table");
     }
 
     std::shared_ptr<const Session> session_;
@@ -354,8 +316,7 @@ private:
     double tick_ns_ = 0;
     std::unique_ptr<DeviceBuffer> out_;
     std::unique_ptr<DeviceBuffer> stamps_;
-    std::unique_ptr<DeviceBuffer> table_;
-    TableRequest table_request_;
+    std::unique_ptr<WalkTables> tables_;
 };
 
 }  // namespace

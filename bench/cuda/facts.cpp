@@ -114,6 +114,7 @@ std::size_t table_words(std::int64_t cache_bytes, std::int64_t memory_bytes) {
 
 TableSizes cuda_tables(std::int64_t l2_bytes, std::int64_t memory_bytes) {
     TableSizes sizes;
+    sizes.cache_bytes = static_cast<std::size_t>(std::max<std::int64_t>(l2_bytes, 0));
     sizes.beyond_caches = table_words(l2_bytes, memory_bytes) * 4;
     // A quarter of the second-level cache, so that it holds whatever part of it a core reaches.
     sizes.second_level =

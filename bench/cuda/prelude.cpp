@@ -222,6 +222,20 @@ extern "C" __global__ void occupipe_witness(ulong* __restrict__ out, ulong nanos
 }
 )";
 
+constexpr const char* table_reader = R"(
+extern "C" __global__ void occupipe_table_reader(const uint* table, ulong sectors, int each_core)
+{
+    const ulong threads = each_core ? blockDim.x : WARPS * WARP_SIZE;
+    // Cores begin at different places, so that they do not all ask the same part of the cache.
+    const ulong offset = each_core ? sectors / gridDim.x * blockIdx.x : 0;
+    for (ulong i = each_core ? threadIdx.x : THREAD; i < sectors; i += threads) {
+        const ulong sector = i + offset < sectors ? i + offset : i + offset - sectors;
+        uint value;
+        asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(table + sector * 8));
+    }
+}
+)";
+
 std::string constants(std::size_t table_words, int line_words) {
     return fmt::format(
         "#define WARP_SIZE {}u\n"
@@ -254,5 +268,7 @@ std::string cuda_prelude(std::size_t table_words, int line_words, bool mix) {
 }
 
 std::string cuda_witness_source() { return constants(1, 1) + machinery + witness; }
+
+std::string cuda_table_reader_source() { return constants(1, 1) + machinery + table_reader; }
 
 }  // namespace occupipe::bench

@@ -23,4 +23,10 @@ inline constexpr const char* witness_entry = "occupipe_witness";
 // the global timer and counts core clocks meanwhile.
 std::string cuda_witness_source();
 
+inline constexpr const char* table_reader_entry = "occupipe_table_reader";
+
+// Kernel (const uint* table, unsigned long long sectors, int each_core): reads sectors of 32 bytes
+// into the second-level cache, all of them on each core or all cores together.
+std::string cuda_table_reader_source();
+
 }  // namespace occupipe::bench

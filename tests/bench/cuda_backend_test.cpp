@@ -34,6 +34,8 @@ public:
     int live() { return call<int()>("fake_live")(); }
     int captured() { return call<int(int)>("fake_graph")(0); }
     int graph_launches() { return call<int(int)>("fake_graph")(1); }
+    int copies_to_device() { return call<int()>("fake_copies_to_device")(); }
+    std::uint64_t last_read(int field) { return call<std::uint64_t(int)>("fake_last_read")(field); }
     std::uint64_t last_launch(int field) {
         return call<std::uint64_t(int)>("fake_last_launch")(field);
     }
@@ -241,6 +243,44 @@ TEST_F(CudaBackendTest, TheChaseTableHoldsTheAddressOfTheNextLine) {
         ASSERT_EQ(upper + next, last ? base + 12 : at + 128) << step;
         at = upper + next;
     }
+}
+
+// Whatever was launched before: a table of the second-level cache lies there, read by each core; of
+// one beyond it nothing does.
+TEST_F(CudaBackendTest, ALaunchFindsInTheCacheWhatItsRowSays) {
+    const auto backend = open_cuda(0, fake_driver);
+    const auto cached = backend->compile(source_of("ld.global.l2.u32"));
+    const auto beyond = backend->compile(source_of("ld.global.u32"));
+    for (int i = 0; i < 2; ++i) {
+        backend->launch(*cached, request(1, 1));
+        EXPECT_EQ(fake.last_read(0), fake.last_launch(3));
+        EXPECT_EQ(fake.last_read(1), 256u << 10);  // a quarter of the cache
+        EXPECT_EQ(fake.last_read(2), 1u);
+        backend->launch(*beyond, request(1, 1));
+        EXPECT_NE(fake.last_read(0), fake.last_launch(3));
+        EXPECT_EQ(fake.last_read(1), 4u << 20);  // four times the cache
+        EXPECT_EQ(fake.last_read(2), 0u);
+    }
+}
+
+// Points come in random order; a table is large.
+TEST_F(CudaBackendTest, TablesAreBuiltOnceAsLongAsTheyFitAQuarterOfTheMemory) {
+    const auto backend = open_cuda(0, fake_driver);
+    const auto near = backend->compile(source_of("ld.global.l1.u32"));
+    const auto middle = backend->compile(source_of("ld.global.l2.u32"));
+    const auto far = backend->compile(source_of("ld.global.u32"));
+    backend->launch(*near, request(1, 1));
+    backend->launch(*middle, request(1, 1));
+    const int built = fake.copies_to_device();
+    for (int i = 0; i < 3; ++i) {
+        backend->launch(*near, request(1, 1));
+        backend->launch(*middle, request(1, 1));
+    }
+    EXPECT_EQ(fake.copies_to_device(), built);
+    backend->launch(*far, request(1, 1));  // a quarter of the memory by itself
+    EXPECT_EQ(fake.copies_to_device(), built + 1);
+    backend->launch(*near, request(1, 1));
+    EXPECT_EQ(fake.copies_to_device(), built + 2);
 }
 
 TEST_F(CudaBackendTest, WhatGoesWrongOnTheGpuIsReported) {

@@ -47,6 +47,9 @@ struct State {
     int captured = 0;
     int graph_launches = 0;
     std::vector<std::uint64_t> last_launch;  // grid, block, shared bytes, in, iterations, start
+    int copies_to_device = 0;
+    // The table reader's last arguments: first byte, bytes, whether each core reads all of them.
+    std::vector<std::uint64_t> last_read;
 };
 State& state() {
     static State one;
@@ -122,6 +125,17 @@ std::uint64_t fake_last_launch(int field) {
     return state().last_launch.at(static_cast<std::size_t>(field));
 }
 
+std::uint64_t fake_last_read(int field) {
+    const auto& read = state().last_read;
+    return read.empty() ? 0 : read.at(static_cast<std::size_t>(field));
+}
+int fake_copies_to_device() { return state().copies_to_device; }
+
+// NVRTC asks the driver for this one when it finds a driver.
+Result cuGetExportTable(const void** table, const void*) {
+    *table = nullptr;
+    return not_found;
+}
 Result cuInit(unsigned flags) {
     if (flags != 0) return invalid_value;
     if (fault("no gpu")) return no_device;
@@ -193,7 +207,7 @@ Result cuModuleLoadData(Module** module, const void* image) {
     if (!usable()) return invalid_context;
     if (std::memcmp(image, "\177ELF", 4) != 0) return invalid_image;
     *module = new Module;
-    for (const char* entry : {"occupipe_kernel", "occupipe_witness"}) {
+    for (const char* entry : {"occupipe_kernel", "occupipe_witness", "occupipe_table_reader"}) {
         (*module)->functions[entry].entry = entry;
     }
     state().modules.insert(*module);
@@ -251,6 +265,16 @@ Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
         std::memcpy(reinterpret_cast<void*>(out), &stamp, sizeof stamp);
         return ok;
     }
+    if (function->entry == "occupipe_table_reader") {
+        std::uint64_t first = 0, sectors = 0;
+        int each_core = 0;
+        std::memcpy(&first, arguments[0], 8);
+        std::memcpy(&sectors, arguments[1], 8);
+        std::memcpy(&each_core, arguments[2], 4);
+        if (!inside(first, sectors * 32)) return launch_failed;
+        state().last_read = {first, sectors * 32, static_cast<std::uint64_t>(each_core)};
+        return ok;
+    }
     if (fault("launch")) return launch_failed;
     // Every group must be resident at once: the start line waits for all.
     if (resident_groups(static_cast<int>(bx), shared + 16) * cores < static_cast<int>(gx)) {
@@ -277,6 +301,7 @@ Result cuMemFree_v2(unsigned long long address) {
 Result cuMemcpyHtoD_v2(unsigned long long to, const void* from, std::size_t bytes) {
     if (!usable() || !inside(to, bytes)) return invalid_value;
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    ++state().copies_to_device;
     return ok;
 }
 Result cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {

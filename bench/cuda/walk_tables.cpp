@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "bench/cuda/walk_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/prelude.h"
+#include "core/error.h"
+
+namespace occupipe::bench {
+namespace {
+
+constexpr std::uint64_t table_seed = 20240229;
+constexpr std::size_t sector_bytes = 32;  // what a miss of the second-level cache brings at least
+constexpr unsigned reading_threads = 1024;
+
+// The table's words hold indices; on the GPU a chase follows addresses. Accesses of two words and
+// more have room for a whole one, a single word holds the lower half.
+void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_words) {
+    const std::size_t step = static_cast<std::size_t>(access_words) * 4;
+    for (std::size_t i = 0; i + step <= table.size(); i += step) {
+        std::uint32_t index = 0;
+        std::memcpy(&index, &table[i], 4);
+        const std::uint64_t address = base + std::uint64_t{index} * 4;
+        const auto lower_half = static_cast<std::uint32_t>(address);
+        if (access_words > 1) {
+            std::memcpy(&table[i], &address, 8);
+        } else {
+            std::memcpy(&table[i], &lower_half, 4);
+        }
+    }
+}
+
+}  // namespace
+
+WalkTables::WalkTables(std::shared_ptr<const Session> session, const std::string& compiled_for,
+                       int cores, std::size_t memory_bytes)
+    : session_(std::move(session)),
+      read_(session_, nvrtc().compile(cuda_table_reader_source(), compiled_for).cubin,
+            table_reader_entry),
+      cores_(static_cast<unsigned>(cores)),
+      memory_bytes_(memory_bytes) {}
+
+DeviceBuffer& WalkTables::table(const TableRequest& request) {
+    if (const auto known = tables_.find(request); known != tables_.end()) return *known->second;
+    std::vector<std::byte> content = global_table(request, false, table_seed);
+    if (tables_bytes_ + content.size() > memory_bytes_ / 4) {
+        tables_.clear();
+        tables_bytes_ = 0;
+    }
+    auto buffer = in_one_window(content.size());
+    if (request.pattern == Pattern::global_chase) {
+        relocate(content, buffer->address(), request.access_words);
+    }
+    buffer->write(content);
+    tables_bytes_ += content.size();
+    return *(tables_[request] = std::move(buffer));
+}
+
+// Memory whose addresses all have the same upper 32 bits. A block that does not is kept until
+// another one is found, so that the next attempt cannot give the same again.
+std::unique_ptr<DeviceBuffer> WalkTables::in_one_window(std::size_t bytes) {
+    std::vector<std::unique_ptr<DeviceBuffer>> across;
+    for (int attempt = 0; attempt < 4; ++attempt) {
+        auto buffer = std::make_unique<DeviceBuffer>(session_, bytes);
+        const cu::DevicePointer last = buffer->address() + bytes - 1;
+        if (buffer->address() >> 32 == last >> 32) return buffer;
+        across.push_back(std::move(buffer));
+    }
+    throw DeviceError("CUDA: no memory block of one 4 GiB window for the table");
+}
+
+void WalkTables::prepare_cache(CacheState state, const DeviceBuffer& table, std::size_t bytes,
+                               std::size_t cache_bytes) {
+    if (state == CacheState::as_it_is) return;
+    const bool fill = state == CacheState::holds_table;
+    if (!fill && !elsewhere_) {
+        const std::size_t wanted = std::min(4 * cache_bytes, memory_bytes_ / 8);
+        elsewhere_ = std::make_unique<DeviceBuffer>(session_, wanted);
+        elsewhere_->fill(0, wanted);
+    }
+    cu::DevicePointer from = fill ? table.address() : elsewhere_->address();
+    std::uint64_t sectors = (fill ? bytes : elsewhere_->size()) / sector_bytes;
+    // A cache of two halves keeps what each half's cores have read: to fill it, every core reads
+    // everything; to empty it, once is enough.
+    int each_core = fill ? 1 : 0;
+    std::array<void*, 3> arguments = {&from, &sectors, &each_core};
+    read_.launch(cores_, reading_threads, 0, arguments);
+}
+
+}  // namespace occupipe::bench

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+
+#include "bench/cuda/session.h"
+#include "bench/kernel_source.h"
+
+namespace occupipe::bench {
+
+// The tables in global memory that kernels walk, and what of them a launch finds in the
+// second-level cache. Each table is built when first needed and kept, since points come in random
+// order: together they may take a quarter of the GPU's memory, then all are built anew.
+class WalkTables {
+public:
+    // compiled_for: the architecture, as in Nvrtc::compile.
+    WalkTables(std::shared_ptr<const Session> session, const std::string& compiled_for, int cores,
+               std::size_t memory_bytes);
+
+    DeviceBuffer& table(const TableRequest& request);
+
+    // Reads the first `bytes` of the table on every core, or other memory of several times the
+    // cache's size; the launch that follows finds all of the table there, or nothing of it.
+    void prepare_cache(CacheState state, const DeviceBuffer& table, std::size_t bytes,
+                       std::size_t cache_bytes);
+
+private:
+    std::unique_ptr<DeviceBuffer> in_one_window(std::size_t bytes);
+
+    std::shared_ptr<const Session> session_;
+    LoadedKernel read_;
+    unsigned cores_;
+    std::size_t memory_bytes_;
+    std::map<TableRequest, std::unique_ptr<DeviceBuffer>> tables_;
+    std::size_t tables_bytes_ = 0;
+    std::unique_ptr<DeviceBuffer> elsewhere_;
+};
+
+}  // namespace occupipe::bench
