@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -50,13 +50,14 @@ struct CudaProgram : Program {
 
 template <typename T>
 void check_values(std::span<const std::byte> bytes, bool real) {
+    std::array<std::byte, sizeof(T)> unwritten;
+    unwritten.fill(std::byte{poison});
     for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
-        const std::span<const std::byte> one = bytes.subspan(i, sizeof(T));
-        if (std::ranges::count(one, std::byte{poison}) == sizeof(T)) {
+        if (std::memcmp(&bytes[i], unwritten.data(), sizeof(T)) == 0) {
             throw DeviceError(fmt::format("CUDA: thread {} left no result", i / sizeof(T)));
         }
         T value;
-        std::memcpy(&value, one.data(), sizeof value);
+        std::memcpy(&value, &bytes[i], sizeof value);
         if (real && !std::isfinite(static_cast<double>(value))) {
             throw DeviceError(
                 fmt::format("CUDA: thread {}'s result is not finite: the chain left "
@@ -162,9 +163,9 @@ public:
         const double seconds = stopwatch_.stop();
         Observation observation = read_stamps(warps, shape);
         observation.seconds = seconds;
-        std::vector<std::byte> results(out_bytes);
-        out_->read(results);
-        check_results(results, own.plan.first->type);
+        results_.resize(out_bytes);
+        out_->read(results_);
+        check_results(results_, own.plan.first->type);
         return observation;
     }
 
@@ -269,10 +270,10 @@ private:
 
     Observation read_stamps(std::size_t warps, const MeasurementShape& shape) {
         StampHeader header;
-        std::vector<WarpStamp> stamps(warps);
+        warps_.resize(warps);
         stamps_->read(std::as_writable_bytes(std::span(&header, 1)));
-        stamps_->read(std::as_writable_bytes(std::span(stamps)), sizeof header);
-        return evaluate_stamps(header, stamps, shape, facts_.cores, tick_ns_,
+        stamps_->read(std::as_writable_bytes(std::span(warps_)), sizeof header);
+        return evaluate_stamps(header, warps_, shape, facts_.cores, tick_ns_,
                                schedulers_per_core(architecture_number_ / 10));
     }
 
@@ -317,6 +318,9 @@ private:
     std::unique_ptr<DeviceBuffer> out_;
     std::unique_ptr<DeviceBuffer> stamps_;
     std::unique_ptr<WalkTables> tables_;
+    // Read back after each launch.
+    std::vector<std::byte> results_;
+    std::vector<WarpStamp> warps_;
 };
 
 }  // namespace

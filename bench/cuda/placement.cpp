@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -29,7 +28,8 @@ void check_limit(std::int64_t wanted, std::int64_t limit, const char* what) {
 }
 
 struct CoreTimes {
-    std::set<std::size_t> groups;
+    std::size_t groups = 0;
+    std::size_t newest_group = SIZE_MAX;
     std::uint64_t first_start = UINT64_MAX;
     std::uint64_t last_start = 0;
     std::uint64_t last_stop = 0;
@@ -52,7 +52,10 @@ std::map<std::uint32_t, CoreTimes> by_core(std::span<const WarpStamp> stamps, in
         }
         CoreTimes& core = cores[stamp.core];
         core.warps.push_back(stamp);
-        core.groups.insert(i / static_cast<std::size_t>(group_warps));
+        // A group's warps stand together, and a group runs on one core.
+        const std::size_t group = i / static_cast<std::size_t>(group_warps);
+        if (group != core.newest_group) ++core.groups;
+        core.newest_group = group;
         core.first_start = std::min(core.first_start, stamp.start);
         core.last_start = std::max(core.last_start, stamp.start);
         core.last_stop = std::max(core.last_stop, stamp.stop);
@@ -68,8 +71,8 @@ void check_residency(const std::map<std::uint32_t, CoreTimes>& cores, const Meas
     std::size_t fewest = SIZE_MAX;
     std::size_t most = 0;
     for (const auto& [number, core] : cores) {
-        fewest = std::min(fewest, core.groups.size());
-        most = std::max(most, core.groups.size());
+        fewest = std::min(fewest, core.groups);
+        most = std::max(most, core.groups);
     }
     const auto wanted = static_cast<std::size_t>(shape.concurrent_groups);
     const bool all = cores.size() == static_cast<std::size_t>(expected_cores);
@@ -99,12 +102,14 @@ int warps_together(const CoreTimes& core) {
 // NVIDIA GPU since Kepler that was looked at. Absent where two warps of the core say that they sit
 // in one slot: then %warpid does not number the slots.
 std::optional<int> busiest_scheduler(const CoreTimes& core, int schedulers) {
-    std::set<std::uint32_t> slots;
+    std::vector<std::uint32_t> slots;
     std::vector<int> warps(static_cast<std::size_t>(schedulers));
     for (const WarpStamp& warp : core.warps) {
-        if (!slots.insert(warp.slot).second) return std::nullopt;
+        slots.push_back(warp.slot);
         ++warps[warp.slot % warps.size()];
     }
+    std::ranges::sort(slots);
+    if (std::ranges::adjacent_find(slots) != slots.end()) return std::nullopt;
     return *std::ranges::max_element(warps);
 }
 
