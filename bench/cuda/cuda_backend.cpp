@@ -109,8 +109,9 @@ public:
         architecture_ = nvrtc().architecture_for(major, minor);
         const NvrtcOutput output = nvrtc().compile(cuda_witness_source(), architecture_);
         witness_ = std::make_unique<LoadedKernel>(session_, output.cubin, witness_entry);
-        tables_ = std::make_unique<WalkTables>(session_, architecture_, facts_.cores,
-                                               static_cast<std::size_t>(facts_.global_memory_bytes));
+        tables_ =
+            std::make_unique<WalkTables>(session_, architecture_, facts_.cores,
+                                         static_cast<std::size_t>(facts_.global_memory_bytes));
         const WitnessStamp stamp = run_witness();
         tick_ns_ = static_cast<double>(stamp.tick);
         facts_.more["global_timer_tick_ns"] = fmt::format("{}", stamp.tick);
@@ -295,10 +296,9 @@ private:
         const Row* row = walking_row(program.plan);
         if (!row) return program.operands.address();
         const std::size_t bytes = facts_.tables.of(program.plan);
-        DeviceBuffer& in =
-            tables_->table({row->pattern, bytes,
-                            static_cast<std::size_t>(walked_words(program.plan)) * 4,
-                            row->access_words, row->own_lines});
+        DeviceBuffer& in = tables_->table({row->pattern, bytes,
+                                           static_cast<std::size_t>(walked_words(program.plan)) * 4,
+                                           row->access_words, row->own_lines});
         tables_->prepare_cache(facts_.tables.before_launch(program.plan), in, bytes,
                                facts_.tables.cache_bytes);
         if (row != program.plan.first) {

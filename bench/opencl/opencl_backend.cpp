@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 
 #include "bench/carry/carrier.h"
 #include "bench/opencl/build.h"
@@ -18,6 +16,7 @@
 #include "bench/opencl/prelude.h"
 #include "bench/opencl/receipt.h"
 #include "bench/opencl/results.h"
+#include "bench/opencl/walk_tables.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -38,15 +37,6 @@ struct ClProgram : Program {
 
 constexpr const char* macro_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-// Working set of the global memory walks: four times the last cache, so that nearly all of it
-// misses.
-std::size_t table_bytes(const DeviceFacts& facts, std::size_t cache_bytes) {
-    const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(4 * cache_bytes, 128u << 20));
-    const std::size_t most =
-        std::bit_floor(static_cast<std::size_t>(facts.global_memory_bytes) / 8);
-    return std::min(wanted, most);
-}
-
 // Launches and loops without an instruction in them: nothing to say in OpenCL C, nothing to count.
 bool no_instruction(Pattern pattern) {
     return measures_launches(pattern) || pattern == Pattern::empty_loop;
@@ -58,15 +48,15 @@ public:
         : device_(std::move(device)),
           context_(device_),
           queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE),
-          facts_(opencl_facts(platform, device_, id)) {
+          facts_(opencl_facts(platform, device_, id)),
+          tables_(context_, device_, queue_) {
         if (facts_.warp_size == 0) facts_.warp_size = preferred_multiple(context_, device_);
         if (!facts_.cpu && !facts_.limits.group_warps) {
             facts_.limits.group_warps =
                 static_cast<std::int64_t>(device_.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>()) /
                 facts_.warp_size;
         }
-        facts_.tables.beyond_caches =
-            table_bytes(facts_, device_.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
+        facts_.tables = tables_.sizes(facts_);
         fence_ = find_fence(context_, device_);
         facts_.more["compiler_fence"] = fence_ == Fence::none ? "none" : "inline assembly";
         facts_.more["memory_walk_bytes"] = std::to_string(facts_.tables.beyond_caches);
@@ -234,10 +224,8 @@ private:
 
     cl::Buffer input(const KernelSource& source) {
         const Row* row = walking_row(source.plan);
-        if (!row) return buffer_with(source.operands);
-        auto& table = tables_[request(source.plan)];
-        if (!table()) table = buffer_with(global_table(request(source.plan), facts_.cpu, 1));
-        return table;
+        if (!row) return buffer_with(context_, queue_, source.operands);
+        return tables_.table(request(source.plan), facts_.cpu);
     }
 
     // Of a plan that walks through global memory.
@@ -253,12 +241,6 @@ private:
         const std::size_t end = program.in.getInfo<CL_MEM_SIZE>() - global_table_operand_bytes;
         queue_.enqueueWriteBuffer(program.in, CL_TRUE, end, program.operands.size(),
                                   program.operands.data());
-    }
-
-    cl::Buffer buffer_with(const std::vector<std::byte>& bytes) {
-        cl::Buffer buffer(context_, CL_MEM_READ_WRITE, bytes.size());
-        queue_.enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes.size(), bytes.data());
-        return buffer;
     }
 
     // Local memory per group such that exactly this many groups fit on one compute unit.
@@ -332,6 +314,8 @@ private:
         }
         queue_.enqueueFillBuffer(out_, result_poison, 0, items * item_bytes);
         set_arguments(program, request, shared_bytes(program.shared_bytes, request.shape));
+        tables_.prepare_cache(facts_.tables.before_launch(program.plan), program.in,
+                              facts_.tables.of(program.plan), facts_.tables.cache_bytes);
         cl::Event event;
         queue_.enqueueNDRangeKernel(program.kernel, cl::NullRange, cl::NDRange(items),
                                     cl::NDRange(local), nullptr, &event);
@@ -357,7 +341,7 @@ private:
     cl::CommandQueue queue_;
     DeviceFacts facts_;
     Fence fence_ = Fence::none;
-    std::map<TableRequest, cl::Buffer> tables_;
+    OpenClTables tables_;
     cl::Buffer out_;
     cl::Buffer stamps_;
     std::size_t out_bytes_ = 0;

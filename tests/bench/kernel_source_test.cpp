@@ -124,5 +124,25 @@ TEST(GlobalTable, SlackBehindTheEndContinuesTheTable) {
     EXPECT_EQ(word_at(table, bytes / 4 + 17), word_at(table, 17));
 }
 
+TEST(TableSizes, ALaunchFindsATableInTheCacheWhereItFitsAndElseNothingOfIt) {
+    const TableSizes sizes{
+        .second_level = 1u << 20, .beyond_caches = 16u << 20, .cache_bytes = 4u << 20};
+    EXPECT_EQ(sizes.before_launch({.first = find_row("ld.global.l2.u32")}),
+              CacheState::holds_table);
+    EXPECT_EQ(sizes.before_launch({.first = find_row("ld.global.u32")}),
+              CacheState::holds_nothing_of_table);
+    EXPECT_EQ(
+        sizes.before_launch({.first = find_row("fma.f32"), .second = find_row("ld.global.f32")}),
+        CacheState::holds_nothing_of_table);
+    const Row* set = find_row("ld.global.u32.working_set");
+    EXPECT_EQ(sizes.before_launch({.first = set, .working_set_bytes = 4u << 20}),
+              CacheState::holds_table);
+    EXPECT_EQ(sizes.before_launch({.first = set, .working_set_bytes = 8u << 20}),
+              CacheState::holds_nothing_of_table);
+    EXPECT_EQ(sizes.before_launch({.first = find_row("fma.f32")}), CacheState::as_it_is);
+    EXPECT_EQ(TableSizes().before_launch({.first = find_row("ld.global.u32")}),
+              CacheState::as_it_is);  // a device that does not tell its cache
+}
+
 }  // namespace
 }  // namespace occupipe::bench
