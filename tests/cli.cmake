@@ -6,10 +6,14 @@ target_compile_definitions(cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occu
 add_dependencies(cli_test occupipe)
 if(OCCUPIPE_OPENCL)
     occupipe_test(carry_opencl_test KIND cli TIMEOUT 600 LINK occupipe::core OpenCL::OpenCL
-        SOURCES cli/carry_opencl_test.cpp cli/run_program.cpp)
+        SOURCES cli/carry_opencl_test.cpp cli/carried.cpp cli/run_program.cpp)
     target_compile_definitions(carry_opencl_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(carry_opencl_test occupipe)
 endif()
+occupipe_test(carry_ptx_test KIND codegen TIMEOUT 900 LINK occupipe::core ptx_machine
+    SOURCES cli/carry_ptx_test.cpp cli/carried.cpp cli/run_program.cpp)
+target_compile_definitions(carry_ptx_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
+add_dependencies(carry_ptx_test occupipe)
 occupipe_test(plot_cli_test KIND cli LINK occupipe::core SOURCES cli/plot_test.cpp cli/run_program.cpp)
 target_compile_definitions(plot_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)

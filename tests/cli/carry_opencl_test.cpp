@@ -7,93 +7,14 @@
 
 #include <CL/opencl.hpp>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <map>
-#include <numeric>
-#include <random>
-#include <sstream>
 
+#include "carried.h"
 #include "core/files.h"
 #include "run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {
-
-using Bytes = std::vector<unsigned char>;
-using Row = std::map<std::string, std::string>;
-
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    std::istringstream in(text);
-    for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
-    return parts;
-}
-
-// Fields in quotes may hold commas.
-std::vector<std::string> fields_of(const std::string& line) {
-    std::vector<std::string> fields(1);
-    bool quoted = false;
-    for (const char c : line) {
-        if (c == '"') {
-            quoted = !quoted;
-        } else if (c == ',' && !quoted) {
-            fields.emplace_back();
-        } else {
-            fields.back() += c;
-        }
-    }
-    return fields;
-}
-
-std::size_t number_after(const std::string& text, const std::string& key) {
-    return std::strtoull(text.c_str() + text.find(key) + key.size(), nullptr, 10);
-}
-
-void fill_walk(Bytes& buffer, const std::string& term) {
-    const std::size_t words = number_after(term, "table_bytes=") / 4;
-    const std::size_t line = number_after(term, "line_bytes=") / 4;
-    std::vector<std::uint32_t> next(words / line);
-    std::iota(next.begin(), next.end(), 0u);
-    if (term.find("order=random") != term.npos) {
-        std::mt19937 random(7);  // one cycle through all lines (Sattolo)
-        for (std::size_t i = next.size() - 1; i > 0; --i) std::swap(next[i], next[random() % i]);
-    } else {
-        std::rotate(next.begin(), next.begin() + 1, next.end());
-    }
-    ASSERT_NE(term.find("words=index"), term.npos);
-    for (std::size_t w = 0; (w + 1) * 4 <= buffer.size(); ++w) {
-        const std::size_t at = w % words;
-        const auto value = static_cast<std::uint32_t>(next[at / line] * line + at % line);
-        std::memcpy(&buffer[w * 4], &value, 4);
-    }
-}
-
-Bytes contents(std::size_t bytes, const std::string& text) {
-    Bytes buffer(bytes, 0);
-    for (const std::string& term : split(text, '+')) {
-        if (term == "poison") {
-            std::fill(buffer.begin(), buffer.end(), 0xa5);
-        } else if (term == "floats") {
-            for (std::size_t i = 0; i + 4 <= bytes; i += 4) {
-                const float value = 1e-4f * static_cast<float>(i % 13);
-                std::memcpy(&buffer[i], &value, 4);
-            }
-        } else if (term.starts_with("walk(")) {
-            fill_walk(buffer, term);
-        } else if (term.starts_with("hex@")) {
-            const std::size_t offset = number_after(term, "hex@");
-            const std::string digits = term.substr(term.find(':') + 1);
-            for (std::size_t i = 0; i < digits.size() / 2; ++i) {
-                buffer[offset + i] = static_cast<unsigned char>(
-                    std::strtoul(digits.substr(2 * i, 2).c_str(), nullptr, 16));
-            }
-        } else {
-            EXPECT_EQ(term, "zero");
-        }
-    }
-    return buffer;
-}
 
 class Runner {
 public:
@@ -135,7 +56,7 @@ public:
         }
         Bytes result(std::stoul(row.at("out_bytes")));
         queue_.enqueueReadBuffer(out, CL_TRUE, 0, result.size(), result.data());
-        EXPECT_NE(result, Bytes(result.size(), 0xa5)) << name << " stored nothing";
+        EXPECT_NE(result, Bytes(result.size(), std::byte{0xa5})) << name << " stored nothing";
         return best;
     }
 
@@ -177,27 +98,20 @@ TEST(CarryOpenCl, AStrangerRunsTheDumpedKernelsAndTheTimesComeBack) {
                      "fma.f32,ld.shared.u32,ld.global.u32,ld.global.f32,mix(fma.f32*3,div.f32)",
                      "--dump", name});
     ASSERT_EQ(dumped.exit_code, 0) << dumped.err;
-    std::istringstream in(read_text_file(folder / "launches.csv"));
-    std::string line;
-    std::getline(in, line);
-    const std::vector<std::string> header = fields_of(line);
-    std::string text = line + "\n";
+    const CarriedTable table = read_launches(folder / "launches.csv");
+    std::string text = table.header + "\n";
     Runner runner(device);
     std::map<std::string, double> seen;
-    while (std::getline(in, line)) {
-        const std::vector<std::string> fields = fields_of(line);
-        ASSERT_EQ(fields.size(), header.size());
-        Row row;
-        for (std::size_t i = 0; i < header.size(); ++i) row[header[i]] = fields[i];
+    for (const CarriedLaunch& launch : table.launches) {
         // One chain is enough to see that everything was understood; the rest stays empty.
-        if (row.at("counters").find("chains=1;") == std::string::npos &&
-            !row.at("point").starts_with("mix(")) {
-            text += line + "\n";
-            continue;
+        const std::string& point = launch.fields.at("point");
+        text += launch.line;
+        if (launch.fields.at("counters").find("chains=1;") != std::string::npos ||
+            point.starts_with("mix(")) {
+            seen[point] = runner.nanoseconds(folder, launch.fields);
+            text += std::to_string(seen[point]);
         }
-        const double cycles = runner.nanoseconds(folder, row);
-        seen[row.at("point")] = cycles;
-        text += line + std::to_string(cycles) + "\n";
+        text += "\n";
     }
     // Noise aside, four times the depth takes longer.
     EXPECT_GT(seen.at("fma.f32/group_warps:1/concurrent_groups:1/chains:1/depth:262144"),

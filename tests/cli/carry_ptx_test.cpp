@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Every kernel that `measure --dump` writes for CUDA is executed on the host (tests/ptx): what no
+// receipt can show without a GPU. All memory that it touches is its own, no register is read before
+// it is written, every thread leaves a result, which is a finite number, and between the two clock
+// readings the instruction is executed as often as the table says.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+#include "carried.h"
+#include "core/files.h"
+#include "run_program.h"
+#include "tests/ptx/machine.h"
+
+namespace occupipe::cli::testing {
+namespace {
+
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        std::string name =
+            (std::filesystem::temp_directory_path() / "occupipe-ptx-XXXXXX").string();
+        if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+        path_ = name;
+    }
+    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+ptx::Launch launch_of(const CarriedLaunch& row, const std::vector<ptx::Buffer>& buffers) {
+    ptx::Launch launch{.groups = static_cast<unsigned>(row.number("grid")),
+                       .threads = static_cast<unsigned>(row.number("block")),
+                       .shared_bytes = row.number("shared_bytes"),
+                       .arguments = {}};
+    for (const std::string& argument : split(row.fields.at("arguments"), ';')) {
+        const std::size_t equals = argument.find('=');
+        if (equals != std::string::npos) {
+            launch.arguments.push_back(std::stoull(argument.substr(equals + 1)));
+        }
+        for (const ptx::Buffer& buffer : buffers) {
+            if (buffer.name == argument) launch.arguments.push_back(buffer.address);
+        }
+    }
+    return launch;
+}
+
+template <typename T>
+void expect_finite(const Bytes& bytes) {
+    for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+        T value;
+        std::memcpy(&value, &bytes[i], sizeof value);
+        ASSERT_TRUE(std::isfinite(value)) << "result " << i / sizeof(T) << " is " << value;
+    }
+}
+
+void expect_results(const CarriedLaunch& row, const Bytes& out) {
+    const std::size_t threads = row.number("grid") * row.number("block");
+    const std::size_t width = out.size() / threads;
+    const Bytes poison(width, std::byte{0xa5});
+    for (std::size_t i = 0; i < threads; ++i) {
+        ASSERT_NE(std::memcmp(&out[i * width], poison.data(), width), 0)
+            << "thread " << i << " left no result";
+    }
+    // An instruction's name ends with the type of its result, unless a variant follows.
+    std::string name = row.fields.at("point").substr(0, row.fields.at("point").find('/'));
+    if (name.starts_with("mix(")) name = name.substr(4, name.find('*') - 4);
+    if (name.ends_with(".f32")) expect_finite<float>(out);
+    if (name.ends_with(".f64")) expect_finite<double>(out);
+}
+
+// The clock is read at the begin and end of an untimed pass, and again of the timed one.
+void expect_counts(const CarriedLaunch& row, const ptx::Outcome& outcome) {
+    ASSERT_EQ(outcome.intervals.size(), 3u);
+    const std::string& arguments = row.fields.at("arguments");
+    const std::int64_t iterations = std::stoll(arguments.substr(arguments.find("s32=") + 4));
+    int compared = 0;
+    for (const std::string& expected : split(row.fields.at("expected"), ';')) {
+        const std::size_t equals = expected.rfind('=');
+        const std::string opcode = expected.substr(0, equals);
+        if (opcode.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos)
+            continue;  // machine code
+        const auto executed = outcome.intervals.back().find(opcode);
+        ASSERT_NE(executed, outcome.intervals.back().end()) << opcode << " was not executed";
+        // The loop counts and compares with instructions that a row may be about, too.
+        const bool loops_own = opcode == "add.s32" || opcode == "setp.lt.s32";
+        const std::int64_t wanted = std::stoll(expected.substr(equals + 1));
+        EXPECT_GE(executed->second, wanted) << opcode;
+        EXPECT_LE(executed->second, wanted + (loops_own ? iterations + 1 : 0)) << opcode;
+        ++compared;
+    }
+    EXPECT_GT(compared, 0) << row.fields.at("expected");
+}
+
+void execute(const std::filesystem::path& folder, const CarriedLaunch& row) {
+    std::vector<ptx::Buffer> buffers;
+    std::uint64_t address = 0x7f00'0000'0000;
+    for (const char* name : {"in", "out", "stamps"}) {
+        const std::string prefix = name;
+        buffers.push_back({.name = name,
+                           .address = address,
+                           .bytes = contents(row.number(prefix + "_bytes"),
+                                             row.fields.at(prefix + "_contents"), address)});
+        address += 0x1'0000'0000;
+    }
+    const ptx::Program program =
+        ptx::parse(read_text_file(folder / "kernels" / (row.fields.at("kernel") + ".ptx")));
+    EXPECT_EQ(program.entry, row.fields.at("kernel"));
+    const ptx::Outcome outcome = ptx::run(program, launch_of(row, buffers), buffers);
+    expect_results(row, buffers[1].bytes);
+    expect_counts(row, outcome);
+}
+
+class EveryDumpedKernel : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EveryDumpedKernel, DoesWhatItsTableSays) {
+    const TemporaryFolder folder;
+    const auto dumped =
+        run_program({"measure", "--device", "cuda", "--arch", GetParam(), "--quick", "--cores", "1",
+                     "--repetitions", "1", "--dump", folder.path().string()});
+    if (dumped.err.find("NVRTC") != std::string::npos) GTEST_SKIP() << dumped.err;
+    ASSERT_EQ(dumped.exit_code, 0) << dumped.err;
+    std::set<std::string> kernels;
+    for (const CarriedLaunch& row : read_launches(folder.path() / "launches.csv").launches) {
+        // Each kernel once, with one and with more warps; a core's full occupancy shows nothing
+        // new.
+        const std::size_t threads = row.number("grid") * row.number("block");
+        const std::string key = row.fields.at("kernel") + (threads > 128 ? " full" : "");
+        if (threads > 256 && !row.fields.at("point").starts_with("mix(")) continue;
+        if (!kernels.insert(key).second) continue;
+        SCOPED_TRACE(row.fields.at("point"));
+        try {
+            execute(folder.path(), row);
+        } catch (const std::runtime_error& error) {
+            ADD_FAILURE() << error.what();
+        }
+    }
+    EXPECT_GT(kernels.size(), 200u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, EveryDumpedKernel, ::testing::Values("sm_75", "sm_90"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace occupipe::cli::testing

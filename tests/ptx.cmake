@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+add_library(ptx_machine STATIC ptx/program.cpp ptx/operations.cpp ptx/state.cpp ptx/machine.cpp)
+target_include_directories(ptx_machine PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(ptx_machine PRIVATE occupipe::warnings)
+occupipe_test(ptx_machine_test KIND unit LINK ptx_machine GTest::gmock SOURCES ptx/ptx_machine_test.cpp)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Executes a kernel's PTX on the host, a warp at a time, with every access to memory checked. It
+// shows what a kernel computes and touches, not how long that takes. Lanes that went different ways
+// come together where they meet (the lowest position in the text goes first). Of matrix products
+// only the accumulators pass through: A and B count as zero. Copies are done when they are asked
+// for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/ptx/program.h"
+
+namespace occupipe::ptx {
+
+// What a GPU would have refused or never finished, or what it would have computed from nothing:
+// access outside of all buffers, a register read before it is written, a loop without an end.
+struct Fault : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct Buffer {
+    std::string name;
+    std::uint64_t address = 0;
+    std::vector<std::byte> bytes;
+};
+
+struct Launch {
+    unsigned groups = 1;
+    unsigned threads = 32;  // per group; whole warps
+    std::size_t shared_bytes = 0;
+    std::vector<std::uint64_t> arguments;  // bits of each
+    std::int64_t most_steps = 20'000'000;  // instructions of warps; more count as endless
+};
+
+using Counts = std::map<std::string, std::int64_t>;  // executions by a warp, by opcode
+
+struct Outcome {
+    // Of the first warp, between one reading of the core's clock and the next.
+    std::vector<Counts> intervals;
+};
+
+// Throws Fault or NotUnderstood. Buffers hold what the kernel left there.
+Outcome run(const Program& program, const Launch& launch, std::vector<Buffer>& buffers);
+
+}  // namespace occupipe::ptx

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+#include "tests/ptx/program.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <utility>
+
+namespace occupipe::ptx {
+namespace {
+
+std::string trimmed(std::string_view text) {
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) {
+        text.remove_suffix(1);
+    }
+    return std::string(text);
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    int depth = 0;
+    std::string part;
+    for (const char c : text) {
+        if (c == '{' || c == '[') ++depth;
+        if (c == '}' || c == ']') --depth;
+        if (c == separator && depth == 0) {
+            parts.push_back(trimmed(part));
+            part.clear();
+        } else {
+            part += c;
+        }
+    }
+    if (!trimmed(part).empty()) parts.push_back(trimmed(part));
+    return parts;
+}
+
+std::string without_comments(std::string_view text) {
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text.substr(i, 2) == "//") i = std::min(text.find('\n', i), text.size());
+        if (i < text.size()) result += text[i] == '\n' || text[i] == '\t' ? ' ' : text[i];
+    }
+    return result;
+}
+
+std::size_t type_bytes(std::string_view type) {
+    const std::size_t digit = type.find_first_of("0123456789");
+    if (digit == type.npos) throw NotUnderstood("type " + std::string(type));
+    return static_cast<std::size_t>(std::stoi(std::string(type.substr(digit)))) / 8;
+}
+
+class Reader {
+public:
+    explicit Reader(std::string_view text) : text_(without_comments(text)) {}
+
+    Program read() {
+        const std::size_t entry = text_.find(".entry");
+        if (entry == text_.npos) throw NotUnderstood("no .entry");
+        const std::size_t open = text_.find('(', entry);
+        const std::size_t close = text_.find(')', open);
+        const std::size_t body = text_.find('{', close);
+        const std::size_t end = text_.rfind('}');
+        if (open == text_.npos || close == text_.npos || body == text_.npos || end < body) {
+            throw NotUnderstood("an .entry without parameters or body");
+        }
+        program_.entry = trimmed(std::string_view(text_).substr(entry + 6, open - entry - 6));
+        for (const auto& parameter :
+             split(std::string_view(text_).substr(open + 1, close - open - 1), ',')) {
+            program_.parameters.push_back(split(parameter, ' ').back());
+        }
+        for (const auto& statement : split(text_.substr(0, entry), ';')) {
+            const std::size_t dot = statement.find(".shared");
+            const std::size_t constant = statement.find(".const");
+            if (dot != statement.npos) declare_variable(statement.substr(dot));
+            if (constant != statement.npos) declare_variable(statement.substr(constant));
+        }
+        read_body(std::string_view(text_).substr(body + 1, end - body - 1));
+        for (Instruction& one : program_.code) {
+            if (one.words.front() != "bra") continue;
+            const auto label = labels_.find(one.operands.at(0).name);
+            if (label == labels_.end()) throw NotUnderstood(one.text + ": no such label");
+            one.target = label->second;
+        }
+        return std::move(program_);
+    }
+
+private:
+    using Scope = std::map<std::string, int>;
+
+    // A statement ends with ';', a label with ':'. A brace where a statement would begin opens or
+    // closes a scope; elsewhere it belongs to a list of registers.
+    void read_body(std::string_view body) {
+        scopes_.emplace_back();
+        std::string statement;
+        for (std::size_t i = 0; i < body.size(); ++i) {
+            const char c = body[i];
+            const bool begins = trimmed(statement).empty();
+            if (begins && c == '{') {
+                scopes_.emplace_back();
+                scope_names_.push_back(next_scope_++);
+            } else if (begins && c == '}') {
+                scopes_.pop_back();
+                scope_names_.pop_back();
+            } else if (c == ';') {
+                read_statement(trimmed(statement));
+                statement.clear();
+            } else if (c == ':' && body.substr(i, 2) != "::" && !statement.ends_with(':') &&
+                       trimmed(statement).find(' ') == std::string::npos) {
+                labels_[label_name(trimmed(statement))] = program_.code.size();
+                statement.clear();
+            } else {
+                statement += c;
+            }
+        }
+        if (!trimmed(statement).empty()) throw NotUnderstood("unfinished: " + statement);
+    }
+
+    // A label inside a scope of inline assembly is that scope's own.
+    std::string label_name(const std::string& name) const {
+        if (scope_names_.empty() || name.starts_with("$")) return name;
+        return name + "@" + std::to_string(scope_names_.back());
+    }
+
+    void read_statement(const std::string& statement) {
+        if (statement.empty() || statement.starts_with(".pragma")) return;
+        if (statement.starts_with(".reg")) return declare_registers(statement);
+        if (statement.starts_with(".shared") || statement.starts_with(".local")) {
+            return declare_variable(statement);
+        }
+        if (statement.starts_with('.')) throw NotUnderstood(statement);
+        read_instruction(statement);
+    }
+
+    void declare_registers(const std::string& statement) {
+        const std::size_t names = statement.find(' ', statement.find('.', 1));
+        for (const auto& name : split(statement.substr(names), ',')) {
+            const std::size_t bracket = name.find('<');
+            if (bracket == name.npos) {
+                scopes_.back()[name] = program_.registers++;
+                continue;
+            }
+            const int count = std::stoi(name.substr(bracket + 1));
+            for (int i = 0; i < count; ++i) {
+                scopes_.back()[name.substr(0, bracket) + std::to_string(i)] = program_.registers++;
+            }
+        }
+    }
+
+    // ".shared .align 8 .b64 name[32]", with "= {1, 2, …}" behind it or not.
+    void declare_variable(const std::string& statement) {
+        Variable variable;
+        std::size_t element = 0;
+        const std::size_t equals = statement.find('=');
+        for (const auto& word : split(statement.substr(0, equals), ' ')) {
+            if (word.empty()) continue;
+            if (word == ".shared" || word == ".const" || word == ".local") {
+                variable.space = word.substr(1);
+            } else if (word.starts_with('.') && word != ".align") {
+                element = type_bytes(word);
+            } else if (element > 0) {
+                const std::size_t bracket = word.find('[');
+                const std::string count =
+                    bracket == word.npos ? "1"
+                                         : word.substr(bracket + 1, word.find(']') - bracket - 1);
+                variable.bytes = element * (count.empty() ? 0 : std::stoul(count));
+                if (equals != statement.npos) {
+                    const std::size_t open = statement.find('{', equals);
+                    for (const auto& text :
+                         split(statement.substr(open + 1, statement.rfind('}') - open - 1), ',')) {
+                        const std::uint64_t value = std::stoull(text, nullptr, 0);
+                        const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+                        variable.content.insert(variable.content.end(), bytes, bytes + element);
+                    }
+                }
+                program_.variables[word.substr(0, bracket)] = variable;
+                return;
+            }
+        }
+        throw NotUnderstood(statement);
+    }
+
+    void read_instruction(const std::string& statement) {
+        Instruction one;
+        one.text = statement;
+        std::string rest = statement;
+        if (rest.starts_with('@')) {
+            const std::size_t space = rest.find(' ');
+            const bool negated = rest[1] == '!';
+            const std::string name = rest.substr(negated ? 2 : 1, space - (negated ? 2 : 1));
+            const auto reg = register_named(name);
+            if (!reg) throw NotUnderstood(statement + ": no predicate " + name);
+            one.guard = Guard{*reg, negated};
+            rest = trimmed(std::string_view(rest).substr(space));
+        }
+        const std::size_t space = std::min(rest.find(' '), rest.size());
+        one.opcode = rest.substr(0, space);
+        one.words = split(one.opcode, '.');
+        for (const auto& text : split(rest.substr(space), ',')) {
+            one.operands.push_back(operand(text, one.words.front() == "bra"));
+        }
+        program_.code.push_back(std::move(one));
+    }
+
+    std::optional<int> register_named(const std::string& name) const {
+        for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+            if (const auto found = scope->find(name); found != scope->end()) return found->second;
+        }
+        return std::nullopt;
+    }
+
+    Operand operand(const std::string& text, bool label) const {
+        Operand result;
+        if (label) {
+            result.kind = Operand::Kind::symbol;
+            result.name = label_name(text);
+        } else if (text == "_") {
+            result.kind = Operand::Kind::sink;
+        } else if (text.starts_with('{')) {
+            result.kind = Operand::Kind::list;
+            for (const auto& part : split(text.substr(1, text.size() - 2), ',')) {
+                result.parts.push_back(operand(part, false));
+            }
+        } else if (text.starts_with('[')) {
+            const auto parts = split(text.substr(1, text.size() - 2), '+');
+            result.kind = Operand::Kind::address;
+            result.parts.push_back(operand(parts.at(0), false));
+            for (std::size_t i = 1; i < parts.size(); ++i) result.value += immediate(parts[i]);
+        } else if (const auto reg = register_named(text)) {
+            result.kind = Operand::Kind::reg;
+            result.reg = *reg;
+        } else if (text.starts_with('%')) {
+            result.kind = Operand::Kind::special;
+            result.name = text;
+        } else if (std::isdigit(static_cast<unsigned char>(text.front())) || text.front() == '-') {
+            result.value = immediate(text);
+        } else {
+            result.kind = Operand::Kind::symbol;
+            result.name = text;
+        }
+        return result;
+    }
+
+    static std::uint64_t immediate(const std::string& text) {
+        const bool real = text.starts_with("0f") || text.starts_with("0d");
+        const bool negative = text.starts_with('-');
+        const std::uint64_t value = real ? std::stoull(text.substr(2), nullptr, 16)
+                                         : std::stoull(text.substr(negative ? 1 : 0), nullptr, 0);
+        return negative ? ~value + 1 : value;
+    }
+
+    std::string text_;
+    Program program_;
+    std::vector<Scope> scopes_;
+    std::vector<int> scope_names_;
+    int next_scope_ = 0;
+    std::map<std::string, std::size_t> labels_;
+};
+
+}  // namespace
+
+Program parse(std::string_view text) { return Reader(text).read(); }
+
+}  // namespace occupipe::ptx

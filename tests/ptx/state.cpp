@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "tests/ptx/state.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace occupipe::ptx {
+namespace {
+
+// No variable lies at address 0.
+constexpr std::uint64_t shared_base = 0x400;
+constexpr std::uint64_t constant_base = 0x1000;
+constexpr std::uint64_t local_base = 0x2000;
+constexpr std::byte unwritten{0xcd};
+
+}  // namespace
+
+State::State(const Program& program, const Launch& launch, std::vector<Buffer>& buffers)
+    : program_(program), launch_(launch), buffers_(buffers) {
+    if (launch.threads == 0 || launch.threads % warp_size != 0) throw Fault("a partial warp");
+    if (launch.arguments.size() != program.parameters.size()) {
+        throw Fault("the kernel has " + std::to_string(program.parameters.size()) + " parameters");
+    }
+    place_variables();
+}
+
+void State::place_variables() {
+    std::uint64_t constant = constant_base;
+    std::uint64_t shared = shared_base;
+    std::uint64_t local = local_base;
+    std::string unsized;
+    for (const auto& [name, variable] : program_.variables) {
+        const bool is_shared = variable.space == "shared";
+        if (is_shared && variable.bytes == 0) {
+            unsized = name;
+            continue;
+        }
+        auto& next = is_shared ? shared : variable.space == "const" ? constant : local;
+        addresses_[name] = next;
+        if (variable.space == "const") {
+            constants_.resize(next - constant_base + variable.bytes);
+            std::ranges::copy(variable.content, constants_.begin() + static_cast<std::ptrdiff_t>(
+                                                                         next - constant_base));
+        }
+        next += (variable.bytes + 15) / 16 * 16;
+    }
+    if (!unsized.empty()) addresses_[unsized] = shared;
+    shared_bytes_ = shared - shared_base + launch_.shared_bytes;
+    local_bytes_ = local - local_base;
+}
+
+void State::fail(const std::string& what) const {
+    std::ostringstream text;
+    text << "group " << group->index << " thread " << thread->index << ": " << instruction->text
+         << ": " << what;
+    throw Fault(text.str());
+}
+
+std::uint64_t State::read(int reg) const {
+    const auto index = static_cast<std::size_t>(reg);
+    if (!thread->written[index]) fail("reads a register that nothing was written to");
+    return thread->registers[index];
+}
+
+void State::write(const Operand& to, std::uint64_t value) {
+    if (to.kind == Operand::Kind::sink) return;
+    if (to.kind != Operand::Kind::reg) throw NotUnderstood(instruction->text);
+    thread->registers[static_cast<std::size_t>(to.reg)] = value;
+    thread->written[static_cast<std::size_t>(to.reg)] = true;
+}
+
+std::uint64_t State::value(const Operand& from) const {
+    switch (from.kind) {
+        case Operand::Kind::reg:
+            return read(from.reg);
+        case Operand::Kind::immediate:
+            return from.value;
+        case Operand::Kind::address:
+            return value(from.parts.front()) + from.value;
+        case Operand::Kind::symbol:
+            if (const auto at = addresses_.find(from.name); at != addresses_.end())
+                return at->second;
+            break;
+        case Operand::Kind::special:
+            if (const auto known = special(from.name)) return *known;
+            break;
+        default:
+            break;
+    }
+    throw NotUnderstood(instruction->text);
+}
+
+std::optional<std::uint64_t> State::special(const std::string& name) const {
+    if (name == "%tid.x") return thread->index;
+    if (name == "%ntid.x") return launch_.threads;
+    if (name == "%ctaid.x") return group->index;
+    if (name == "%nctaid.x") return launch_.groups;
+    if (name == "%laneid") return thread->index % warp_size;
+    if (name == "%smid") return group->index;  // a core of its own for each group
+    if (name == "%warpid") return thread->index / warp_size;
+    if (name == "%clock" || name == "%clock64" || name == "%globaltimer") {
+        return static_cast<std::uint64_t>(now);
+    }
+    return std::nullopt;
+}
+
+std::byte* State::memory(const std::string& space, std::uint64_t address, std::size_t bytes) {
+    if (address % bytes != 0) fail("address is not a multiple of " + std::to_string(bytes));
+    const auto within = [&](std::vector<std::byte>& block, std::uint64_t base) -> std::byte* {
+        const bool inside = address >= base && address - base + bytes <= block.size();
+        return inside ? &block[address - base] : nullptr;
+    };
+    std::byte* found = nullptr;
+    if (space == "shared") {
+        found = within(group->shared, shared_base);
+    } else if (space == "const") {
+        found = within(constants_, constant_base);
+    } else if (space == "local") {
+        found = within(thread->local, local_base);
+    } else {
+        for (Buffer& buffer : buffers_) {
+            found = within(buffer.bytes, buffer.address);
+            if (found) break;
+        }
+    }
+    if (!found) {
+        std::ostringstream text;
+        text << "address 0x" << std::hex << address << " is outside of everything";
+        fail(text.str());
+    }
+    return found;
+}
+
+bool State::read_predicate(const Guard& guard) const {
+    return (read(guard.reg) != 0) != guard.negated;
+}
+
+std::uint64_t State::parameter(const std::string& name) const {
+    const auto at = std::ranges::find(program_.parameters, name);
+    if (at == program_.parameters.end()) throw NotUnderstood(instruction->text);
+    return launch_.arguments[static_cast<std::size_t>(at - program_.parameters.begin())];
+}
+
+Group State::make_group(unsigned index) const {
+    Group made{.index = index, .warps = {}, .shared = std::vector(shared_bytes_, unwritten)};
+    for (unsigned first = 0; first < launch_.threads; first += warp_size) {
+        Warp warp;
+        warp.counted = index == 0 && first == 0;
+        for (unsigned lane = 0; lane < warp_size; ++lane) {
+            Thread one;
+            one.index = first + lane;
+            one.registers.resize(static_cast<std::size_t>(program_.registers));
+            one.written.resize(one.registers.size());
+            one.local.assign(local_bytes_, unwritten);
+            warp.lanes.push_back(std::move(one));
+        }
+        made.warps.push_back(std::move(warp));
+    }
+    return made;
+}
+
+}  // namespace occupipe::ptx

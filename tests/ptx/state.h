@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What the instructions of a launch read and change: threads' registers and all memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/ptx/machine.h"
+#include "tests/ptx/program.h"
+
+namespace occupipe::ptx {
+
+inline constexpr unsigned warp_size = 32;
+
+struct Thread {
+    unsigned index = 0;  // in its group
+    std::size_t at = 0;  // position in the code
+    bool waits = false;
+    bool done = false;
+    bool carry = false;
+    std::vector<std::uint64_t> registers;
+    std::vector<bool> written;
+    std::vector<std::byte> local;
+};
+
+struct Warp {
+    std::vector<Thread> lanes;
+    bool counted = false;  // the launch's first
+};
+
+struct Group {
+    unsigned index = 0;
+    std::vector<Warp> warps;
+    std::vector<std::byte> shared;
+};
+
+class State {
+public:
+    State(const Program& program, const Launch& launch, std::vector<Buffer>& buffers);
+
+    Group make_group(unsigned index) const;
+
+    // Who executes what; the functions below are about these.
+    Group* group = nullptr;
+    Thread* thread = nullptr;
+    const Instruction* instruction = nullptr;
+    std::int64_t now = 0;
+
+    // Throws Fault.
+    [[noreturn]] void fail(const std::string& what) const;
+
+    bool read_predicate(const Guard& guard) const;
+    std::uint64_t value(const Operand& from) const;
+    void write(const Operand& to, std::uint64_t value);
+    std::uint64_t parameter(const std::string& name) const;
+
+    // The bytes that an access touches. space: "shared", "const", "local", else global.
+    std::byte* memory(const std::string& space, std::uint64_t address, std::size_t bytes);
+
+private:
+    void place_variables();
+    std::uint64_t read(int reg) const;
+    std::optional<std::uint64_t> special(const std::string& name) const;
+
+    const Program& program_;
+    const Launch& launch_;
+    std::vector<Buffer>& buffers_;
+    std::map<std::string, std::uint64_t> addresses_;
+    std::vector<std::byte> constants_;
+    std::size_t shared_bytes_ = 0;
+    std::size_t local_bytes_ = 0;
+};
+
+}  // namespace occupipe::ptx
