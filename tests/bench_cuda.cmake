@@ -10,3 +10,4 @@ add_dependencies(cuda_test fake_libcuda)
 
 occupipe_test(cuda_codegen_test KIND codegen TIMEOUT 600 LINK occupipe::bench GTest::gmock
     SOURCES bench/cuda_codegen_test.cpp bench/carry_codegen_test.cpp)
+occupipe_test(cuda_run_test KIND codegen LINK occupipe::bench ptx_machine GTest::gmock SOURCES bench/cuda_run_test.cpp)

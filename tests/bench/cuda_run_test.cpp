@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Our own launches' kernels (start line, 64-bit clock, stamps), executed on the host (tests/ptx)
+// and evaluated like a GPU's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "bench/cuda/compile.h"
+#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/placement.h"
+#include "bench/cuda/prelude.h"
+#include "bench/cuda/stamps.h"
+#include "core/error.h"
+#include "tests/ptx/machine.h"
+
+namespace occupipe::bench {
+namespace {
+
+constexpr const char* architecture = "sm_90";
+constexpr std::uint64_t in_address = 0x7f00'0000'0000;
+constexpr std::uint64_t out_address = 0x7f01'0000'0000;
+constexpr std::uint64_t stamps_address = 0x7f02'0000'0000;
+
+bool have_nvrtc() {
+    try {
+        nvrtc();
+        return true;
+    } catch (const DeviceError&) {
+        return false;
+    }
+}
+
+class CudaRun : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!have_nvrtc()) GTEST_SKIP() << "NVRTC is not installed: no CUDA kernel can be compiled";
+    }
+
+    // Of a row that works on registers; each group counts as a core.
+    Observation run(const char* id, const MeasurementShape& shape, int cores,
+                    std::uint64_t iterations) {
+        const KernelPlan plan{.first = find_row(id), .chains = shape.chains, .unroll = 16};
+        const KernelSource source = kernel_source(plan);
+        const std::size_t warps = static_cast<std::size_t>(cores) * shape.group_warps;
+        buffers = {{"in", in_address, source.operands},
+                   {"out", out_address,
+                    std::vector(warps * 32 * type_size(plan.first->type), std::byte{0xa5})},
+                   {"stamps", stamps_address,
+                    std::vector<std::byte>(sizeof(StampHeader) + warps * sizeof(WarpStamp))}};
+        outcome = ptx::run(ptx::parse(compile_cuda(source, architecture).ptx),
+                           {.groups = static_cast<unsigned>(cores),
+                            .threads = static_cast<unsigned>(shape.group_warps) * 32,
+                            .shared_bytes = 1024,
+                            .arguments = {in_address, out_address, stamps_address, iterations, 0}},
+                           buffers);
+        StampHeader header;
+        std::vector<WarpStamp> stamps(warps);
+        std::memcpy(&header, buffers[2].bytes.data(), sizeof header);
+        std::memcpy(stamps.data(), &buffers[2].bytes[sizeof header], warps * sizeof(WarpStamp));
+        EXPECT_EQ(header.arrived, static_cast<std::uint64_t>(cores));
+        EXPECT_EQ(header.agreed, static_cast<std::uint64_t>(cores));
+        for (const WarpStamp& stamp : stamps) EXPECT_GE(stamp.wall_start, header.begin);
+        barriers = header.barrier;
+        return evaluate_stamps(header, stamps, shape, cores, 1, 4);
+    }
+
+    std::vector<ptx::Buffer> buffers;
+    ptx::Outcome outcome;
+    std::uint64_t barriers = 0;
+};
+
+TEST_F(CudaRun, GroupsMeetAtTheStartLineAndLeaveTheirStamps) {
+    const Observation seen =
+        run("fma.f32", {.group_warps = 2, .concurrent_groups = 1, .chains = 1, .depth = 64}, 3, 4);
+    ASSERT_TRUE(seen.cycles.has_value());
+    EXPECT_GT(*seen.cycles, 64);
+    EXPECT_EQ(seen.counters.at("achieved_warps"), 2);
+    EXPECT_EQ(seen.counters.at("busiest_scheduler_warps"), 1);
+    EXPECT_EQ(seen.counters.at("cores_used"), 3);
+    // Untimed, between the passes (start line and all), timed.
+    ASSERT_EQ(outcome.intervals.size(), 3u);
+    EXPECT_EQ(outcome.intervals[0].at("fma.rn.f32"), 32);
+    EXPECT_FALSE(outcome.intervals[1].contains("fma.rn.f32"));
+    EXPECT_EQ(outcome.intervals[2].at("fma.rn.f32"), 64);
+    float result = 0;
+    std::memcpy(&result, buffers[1].bytes.data(), sizeof result);
+    EXPECT_FLOAT_EQ(result, 1.5f);
+}
+
+TEST_F(CudaRun, AGridBarrierLetsNoGroupRunAhead) {
+    run("barrier.grid", {.group_warps = 1, .concurrent_groups = 1, .chains = 1, .depth = 64}, 3, 4);
+    EXPECT_EQ(barriers, 3u * (4 + 2) * 16);  // groups × iterations, the untimed ones too × steps
+    EXPECT_EQ(outcome.intervals.at(2).at("red.release.gpu.global.add.u64"), 64);
+}
+
+TEST_F(CudaRun, TheWitnessWaitsAndCountsClocks) {
+    buffers = {{"out", out_address, std::vector<std::byte>(sizeof(WitnessStamp))}};
+    const auto program = ptx::parse(nvrtc().compile(cuda_witness_source(), architecture).ptx);
+    ptx::run(program,
+             {.groups = 1, .threads = 32, .shared_bytes = 0, .arguments = {out_address, 5000}},
+             buffers);
+    WitnessStamp stamp;
+    std::memcpy(&stamp, buffers[0].bytes.data(), sizeof stamp);
+    EXPECT_GE(stamp.nanoseconds, 5000u);
+    EXPECT_LT(stamp.nanoseconds, 5100u);
+    EXPECT_GE(stamp.tick, 1u);
+    EXPECT_LT(stamp.tick, 20u);
+    // Both clocks count instructions here.
+    EXPECT_NEAR(static_cast<double>(stamp.clocks), static_cast<double>(stamp.nanoseconds), 20);
+}
+
+// Reading leaves no trace; what lies outside would be a fault.
+TEST_F(CudaRun, TheTableReaderStaysInTheTable) {
+    const auto program = ptx::parse(nvrtc().compile(cuda_table_reader_source(), architecture).ptx);
+    for (const std::uint64_t each_core : {0, 1}) {
+        buffers = {{"table", in_address, std::vector<std::byte>(100 * 32)}};
+        const auto read = [&](std::uint64_t sectors) {
+            ptx::run(program,
+                     {.groups = 3,
+                      .threads = 64,
+                      .shared_bytes = 0,
+                      .arguments = {in_address, sectors, each_core}},
+                     buffers);
+        };
+        EXPECT_NO_THROW(read(100)) << each_core;
+        EXPECT_THROW(read(101), ptx::Fault) << each_core;
+    }
+}
+
+}  // namespace
+}  // namespace occupipe::bench
