@@ -11,6 +11,7 @@
 #include "cli/device.h"
 #include "cli/measure_device.h"
 #include "cli/published_cores.h"
+#include "cli/published_gpus.h"
 #include "cli/self_check.h"
 #include "cli/timing_table.h"
 #include "core/files.h"
@@ -49,7 +50,7 @@ std::string summary(const MeasurementFile& file, const GpuProfile& profile,
             "a GPU, or many work-items, would behave.\n\n";
     }
     text += "## Instructions (λ / Λ in core cycles)\n\n" + table + "\n" +
-            beside_published(file, profile) + check;
+            beside_published(file, profile) + beside_published_throughput(profile) + check;
     std::string skipped;
     for (const auto& [key, value] : file.context) {
         constexpr std::string_view prefix = "not_measured.";

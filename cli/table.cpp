@@ -6,16 +6,35 @@
 
 #include "cli/backend_agreement.h"
 #include "cli/commands.h"
+#include "cli/published_gpus.h"
 #include "cli/timing_table.h"
 #include "core/files.h"
 
 namespace occupipe::cli {
+namespace {
+
+void print_published(const std::vector<GpuProfile>& profiles) {
+    for (const GpuProfile& profile : profiles) {
+        const std::string text = beside_published_throughput(profile);
+        if (text.empty()) {
+            std::fprintf(
+                stderr, "%s: no published throughput is known for its compute capability%s%s\n",
+                profile.device.name.c_str(), profile.device.compute_capability.empty() ? "" : " ",
+                profile.device.compute_capability.c_str());
+        } else {
+            std::printf("%s\n", text.c_str());
+        }
+    }
+}
+
+}  // namespace
 
 void add_table(CLI::App& app) {
     struct Options {
         std::vector<std::string> profiles;
         std::string format = "md";
         bool errors = false;
+        bool published = false;
     };
     const auto options = std::make_shared<Options>();
     CLI::App* const command =
@@ -28,11 +47,14 @@ void add_table(CLI::App& app) {
         ->type_name("FORMAT");
     command->add_flag("--errors", options->errors,
                       "Show standard errors in md and latex (csv and json always have them)");
+    command->add_flag("--published", options->published,
+                      "Print instead λ beside NVIDIA's published throughput, in Markdown");
     command->callback([options] {
         std::vector<GpuProfile> profiles;
         for (const std::string& path : options->profiles) {
             profiles.push_back(read_profile(path));
         }
+        if (options->published) return print_published(profiles);
         static const std::map<std::string, TableFormat> formats = {{"md", TableFormat::markdown},
                                                                    {"csv", TableFormat::csv},
                                                                    {"latex", TableFormat::latex},
