@@ -15,6 +15,11 @@ constexpr int attempts = 8;
 constexpr std::chrono::milliseconds longest_witness_age{2};
 constexpr double largest_clock_change = 0.01;  // methodology: reject samples whose clock moved more
 
+// Half a millisecond each on a GPU: ten milliseconds of a steady clock are believed, two seconds
+// waited for.
+constexpr int steady_readings = 20;
+constexpr int most_readings = 4000;
+
 // On a CPU whatever else the machine does can only lengthen a run: the shortest of a few stands
 // for the undisturbed one.
 constexpr int cpu_launches_per_sample = 3;
@@ -42,6 +47,20 @@ Program& Sampler::program_of(const KernelPlan& plan) {
     }
     if (sink_ && !program->receipt().text.empty()) sink_(plan, program->receipt().text);
     return *program;
+}
+
+// An idle GPU's clock is low and takes its time to rise: the first points would be thrown away.
+void Sampler::settle_clock() {
+    if (settled_ || backend_.facts().cpu || backend_.facts().model) return;
+    settled_ = true;
+    std::optional<double> last = backend_.witness_clock();
+    for (int reading = 0, steady = 0; reading < most_readings && steady < steady_readings;
+         ++reading) {
+        const auto next = backend_.witness_clock();
+        if (!last || !next) return;
+        steady = std::abs(*next - *last) <= largest_clock_change * *last ? steady + 1 : 0;
+        last = next;
+    }
 }
 
 // A witness run costs more than most launches. On a GPU the one behind the last launch also stands
@@ -83,6 +102,7 @@ Observation Sampler::attempt(Program& program, const PlannedPoint& point, bool* 
 
 Observation Sampler::sample(const PlannedPoint& point) {
     Program& program = program_of(point.plan);
+    settle_clock();
     // Some runtimes compile again for each group size, and caches start cold. A model has neither.
     const std::string shape =
         fmt::format("{}/{}/{}/{}/{}", point.plan.subject(), point.plan.working_set_bytes,

@@ -32,6 +32,7 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+    void settle_clock();
     std::optional<double> clock_before();
     Program& program_of(const KernelPlan& plan);
     Observation launch(Program& program, const PlannedPoint& point);
@@ -44,6 +45,7 @@ private:
     std::optional<double> last_clock_;
     Clock::time_point last_clock_at_;
     std::map<std::string, bool> warm_;
+    bool settled_ = false;
     std::uint32_t launches_ = 0;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bench/journal.h"
 #include "bench/model/model_backend.h"
 #include "core/files.h"
@@ -154,6 +156,19 @@ TEST(Harness, AClockThatKeepsMovingIsReportedAsSuch) {
     for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {
         ASSERT_TRUE(row.error.has_value());
         EXPECT_NE(row.error->find("clock moved"), std::string::npos);
+    }
+}
+
+TEST(Harness, AClockThatRisesFromIdleIsWaitedFor) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    double clock = 0.3e9;
+    backend.clock = [&clock] { return std::optional(clock = std::min(2e9, clock * 1.02)); };
+    run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}),
+              {.output = folder.path / "m.json"});
+    for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {
+        ASSERT_FALSE(row.error.has_value()) << *row.error;
+        EXPECT_EQ(row.counters.at("rejected"), 0);
     }
 }
 
