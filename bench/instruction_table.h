@@ -100,6 +100,7 @@ struct Row {
     int spread = 1;
     int access_words = 1;  // of one lane; a chase over two or more follows 64-bit addresses
     Table table = Table::beyond_caches;
+    bool texture = false;          // the table is read as a texture; its words are indices
     bool own_lines = false;        // each warp stays in one line, which leads back to itself
     bool working_sets = false;     // measured over working sets from small to beyond the caches
     int unroll = 0;                // steps in the loop's body; 0: default_unroll()

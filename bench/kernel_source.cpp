@@ -162,8 +162,10 @@ std::string prologue(const KernelPlan& plan, const Row& row, const Names& names,
             break;
         case Pattern::global_chase:
             chains(row.state.empty() ? "INDEX" : row.state, [&](int c) {
-                return fmt::format("{}CHASE_START({}, {}, {})", row.access_words > 1 ? "WIDE_" : "",
-                                   row.lane, plan.chains, c);
+                const std::string_view kind = row.texture            ? "TEXTURE_"
+                                              : row.access_words > 1 ? "WIDE_"
+                                                                     : "";
+                return fmt::format("{}CHASE_START({}, {}, {})", kind, row.lane, plan.chains, c);
             });
             break;
         case Pattern::global_stream:

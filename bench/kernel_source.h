@@ -85,6 +85,7 @@ struct TableRequest {
     std::size_t line_bytes = 0;
     int access_words = 1;
     bool own_lines = false;
+    bool texture = false;
     auto operator<=>(const TableRequest&) const = default;
 };
 std::vector<std::byte> global_table(const TableRequest& request, bool random_order,

@@ -103,6 +103,7 @@ public:
             return "carried kernels are plain: no clusters, no launch whose groups wait for each "
                    "other";
         }
+        if (row.texture) return "carried kernels are plain: no texture has to be made for them";
         return cuda_unsupported(row, from_.number);
     }
     std::unique_ptr<Program> compile(const KernelSource&) override { refuse(); }

@@ -298,7 +298,7 @@ private:
         const std::size_t bytes = facts_.tables.of(program.plan);
         DeviceBuffer& in = tables_->table({row->pattern, bytes,
                                            static_cast<std::size_t>(walked_words(program.plan)) * 4,
-                                           row->access_words, row->own_lines});
+                                           row->access_words, row->own_lines, row->texture});
         tables_->prepare_cache(facts_.tables.before_launch(program.plan), in, bytes,
                                facts_.tables.cache_bytes);
         if (row != program.plan.first) {

@@ -184,6 +184,18 @@ std::vector<Row> make_rows() {
         global("ld.global.nc.u32", "LD_GLOBAL_NC_U32($)", "ld.global.nc.u32", Table::first_level,
                "LANE", 1,
                "32-bit load by the read-only (texture) path that hits the first-level cache"),
+        [] {
+            Row row = global("tex.1d.u32", "TEX_1D_U32($)", "tex.1d.v4.u32.s32", Table::first_level,
+                             "LANE", 1,
+                             "32-bit texel of a texture in linear memory that hits the first-level "
+                             "cache, by its index, unfiltered");
+            row.sass = "TLD";
+            row.sass_also = {};
+            row.texture = true;
+            row.most_chains = 3;  // more, and waits for older ones come between
+            row.state = "TextureWalk";
+            return row;
+        }(),
 
         stream("ld.global.l2.f32", "LD_GLOBAL_CG_F32($, #)", "ld.global.cg.f32",
                Table::second_level, "LANE", 1,

@@ -62,6 +62,8 @@ void Driver::load() {
     need(graph_launch, "cuGraphLaunch");
     need(graph_exec_destroy, "cuGraphExecDestroy");
     need(graph_destroy, "cuGraphDestroy");
+    need(texture_create, "cuTexObjectCreate");
+    need(texture_destroy, "cuTexObjectDestroy");
 }
 
 void Driver::check(cu::Result result, const char* call) const {

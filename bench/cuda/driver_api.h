@@ -3,6 +3,7 @@
 // this program needs CUDA.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -51,6 +52,29 @@ enum class FunctionAttribute : int {
     max_dynamic_shared_bytes = 8,
     preferred_shared_carveout_percent = 9,
 };
+
+using TextureObject = unsigned long long;
+
+// CUDA_RESOURCE_DESC for linear memory.
+struct LinearResource {
+    int type = 2;  // CU_RESOURCE_TYPE_LINEAR
+    DevicePointer address = 0;
+    int format = 3;  // CU_AD_FORMAT_UNSIGNED_INT32
+    unsigned channels = 1;
+    std::size_t bytes = 0;
+    std::array<int, 26> other_resources = {};
+    unsigned flags = 0;
+};
+static_assert(sizeof(LinearResource) == 144);
+
+// CUDA_TEXTURE_DESC
+struct TextureDescription {
+    std::array<int, 3> address_modes = {};
+    int filter_mode = 0;  // CU_TR_FILTER_MODE_POINT
+    unsigned flags = 1;   // CU_TRSF_READ_AS_INTEGER
+    std::array<int, 21> mipmaps_border_and_reserved = {};
+};
+static_assert(sizeof(TextureDescription) == 104);
 
 constexpr Result success = 0;
 constexpr Result no_device = 100;
@@ -106,6 +130,9 @@ public:
     cu::Result (*graph_launch)(cu::GraphExec, cu::Stream) = nullptr;
     cu::Result (*graph_exec_destroy)(cu::GraphExec) = nullptr;
     cu::Result (*graph_destroy)(cu::Graph) = nullptr;
+    cu::Result (*texture_create)(cu::TextureObject*, const cu::LinearResource*,
+                                 const cu::TextureDescription*, const void* view) = nullptr;
+    cu::Result (*texture_destroy)(cu::TextureObject) = nullptr;
 
 private:
     void load();

@@ -64,6 +64,16 @@ typedef WalkOf<ulong> WideWalk;
 #define ST_GLOBAL_F32(x, step) asm volatile("st.global.f32 [%1+%2], %0;" :: "f"(x), "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
 #define ST_GLOBAL_V4_F32(x, step) asm volatile("st.global.v4.f32 [%1+%2], {%0, %0, %0, %0};" :: "f"(x), "l"(p), "n"((step) * 16 * WARP_SIZE) : "memory")
 
+// A texture of words: each is the index of the next one. The texture's handle lies behind the table,
+// at a place that the assembler knows to be the same for all lanes.
+struct TextureWalk {
+    uint index;
+    ulong texture;
+    __device__ __forceinline__ operator uint() const { return index; }
+};
+#define TEXTURE_CHASE_START(lane, chains, chain) {(((start + (WARP * (chains) + (chain)) * CHASE_SPACING(chains)) & (TABLE_LINES - 1)) * LINE_WORDS) + (lane), *(const ulong*)((const char*)operands + TABLE_END)}
+#define TEX_1D_U32(x) asm volatile("{ .reg .b32 t, u, v; tex.1d.v4.u32.s32 {%0, t, u, v}, [%1, {%0}]; }" : "+r"((x).index) : "l"((x).texture) : "memory")
+
 // Constant memory: a word holds the distance of the next one from the ring's beginning.
 #define CONSTANT_RING(words) __constant__ uint constant_ring[words]
 #define CONSTANT_START(chains, chain) (((LOCAL_WARP * (chains) + (chain)) & 63) * 4)

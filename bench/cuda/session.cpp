@@ -57,6 +57,18 @@ void DeviceBuffer::read(std::span<std::byte> bytes, std::size_t offset) const {
                  "cuMemcpyDtoH");
 }
 
+Texture::Texture(std::shared_ptr<const Session> session, cu::DevicePointer address,
+                 std::size_t bytes)
+    : session_(std::move(session)) {
+    const cu::LinearResource resource{.address = address, .bytes = bytes};
+    const cu::TextureDescription description;
+    const Driver& driver = session_->driver();
+    driver.check(driver.texture_create(&handle_, &resource, &description, nullptr),
+                 "cuTexObjectCreate");
+}
+
+Texture::~Texture() { session_->driver().texture_destroy(handle_); }
+
 LoadedKernel::LoadedKernel(std::shared_ptr<const Session> session, const std::string& cubin,
                            const char* entry)
     : session_(std::move(session)) {

@@ -53,6 +53,21 @@ private:
     std::size_t bytes_ = 0;
 };
 
+// 32-bit words on the GPU as a texture of one dimension, read by their indices.
+class Texture {
+public:
+    Texture(std::shared_ptr<const Session> session, cu::DevicePointer address, std::size_t bytes);
+    ~Texture();
+    Texture(const Texture&) = delete;
+    Texture& operator=(const Texture&) = delete;
+
+    cu::TextureObject handle() const { return handle_; }
+
+private:
+    std::shared_ptr<const Session> session_;
+    cu::TextureObject handle_ = 0;
+};
+
 // A loaded kernel.
 class LoadedKernel {
 public:

@@ -46,19 +46,24 @@ WalkTables::WalkTables(std::shared_ptr<const Session> session, const std::string
       memory_bytes_(memory_bytes) {}
 
 DeviceBuffer& WalkTables::table(const TableRequest& request) {
-    if (const auto known = tables_.find(request); known != tables_.end()) return *known->second;
+    if (const auto known = tables_.find(request); known != tables_.end())
+        return *known->second.words;
     std::vector<std::byte> content = global_table(request, false, table_seed);
     if (tables_bytes_ + content.size() > memory_bytes_ / 4) {
         tables_.clear();
         tables_bytes_ = 0;
     }
-    auto buffer = in_one_window(content.size());
-    if (request.pattern == Pattern::global_chase) {
-        relocate(content, buffer->address(), request.access_words);
+    Table table{.words = in_one_window(content.size()), .texture = nullptr};
+    if (request.texture) {
+        table.texture = std::make_unique<Texture>(session_, table.words->address(), request.bytes);
+        const cu::TextureObject handle = table.texture->handle();
+        std::memcpy(&content[content.size() - global_table_operand_bytes], &handle, sizeof handle);
+    } else if (request.pattern == Pattern::global_chase) {
+        relocate(content, table.words->address(), request.access_words);
     }
-    buffer->write(content);
+    table.words->write(content);
     tables_bytes_ += content.size();
-    return *(tables_[request] = std::move(buffer));
+    return *(tables_[request] = std::move(table)).words;
 }
 
 // Memory whose addresses all have the same upper 32 bits. A block that does not is kept until

@@ -27,13 +27,17 @@ public:
                        std::size_t cache_bytes);
 
 private:
+    struct Table {
+        std::unique_ptr<DeviceBuffer> words;
+        std::unique_ptr<Texture> texture;  // where the table is read as one
+    };
     std::unique_ptr<DeviceBuffer> in_one_window(std::size_t bytes);
 
     std::shared_ptr<const Session> session_;
     LoadedKernel read_;
     unsigned cores_;
     std::size_t memory_bytes_;
-    std::map<TableRequest, std::unique_ptr<DeviceBuffer>> tables_;
+    std::map<TableRequest, Table> tables_;
     std::size_t tables_bytes_ = 0;
     std::unique_ptr<DeviceBuffer> elsewhere_;
 };

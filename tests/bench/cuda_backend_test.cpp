@@ -283,6 +283,22 @@ TEST_F(CudaBackendTest, TablesAreBuiltOnceAsLongAsTheyFitAQuarterOfTheMemory) {
     EXPECT_EQ(fake.copies_to_device(), built + 2);
 }
 
+TEST_F(CudaBackendTest, ATextureLiesOverItsTableAndIsGivenBack) {
+    const auto backend = open_cuda(0, fake_driver);
+    const auto program = backend->compile(source_of("tex.1d.u32"));
+    backend->launch(*program, request(1, 1));
+    const std::uint64_t base = fake.last_launch(3);
+    std::uint32_t first = 0;
+    std::uint64_t handle = 0;
+    const std::uint64_t behind = base + (16u << 10) + global_table_slack_words * 4;
+    // NOLINTBEGIN(performance-no-int-to-ptr): a device's addresses
+    std::memcpy(&first, reinterpret_cast<const void*>(base), 4);
+    std::memcpy(&handle, reinterpret_cast<const void*>(behind), 8);
+    // NOLINTEND(performance-no-int-to-ptr)
+    EXPECT_EQ(first, 32u);    // the next line's first word, by its index
+    EXPECT_EQ(handle, base);  // the pretended driver's handles are addresses
+}
+
 TEST_F(CudaBackendTest, WhatGoesWrongOnTheGpuIsReported) {
     const auto backend = open_cuda(0, fake_driver);
     const auto program = backend->compile(source_of("fma.f32"));

@@ -88,6 +88,31 @@ TEST_F(CudaRun, GroupsMeetAtTheStartLineAndLeaveTheirStamps) {
     EXPECT_FLOAT_EQ(result, 1.5f);
 }
 
+// The handle, here the table's address, lies behind the table; every lane goes from line to line.
+TEST_F(CudaRun, ATextureIsWalkedByItsWords) {
+    const KernelPlan plan{.first = find_row("tex.1d.u32"), .chains = 1, .unroll = 16};
+    TableSizes sizes;
+    sizes.first_level = 4096;
+    std::vector<std::byte> table =
+        global_table({.bytes = 4096, .line_bytes = 128, .texture = true}, false, 1);
+    std::memcpy(&table[table.size() - global_table_operand_bytes], &in_address, 8);
+    buffers = {{"in", in_address, std::move(table)},
+               {"out", out_address, std::vector<std::byte>(32 * 4)},
+               {"stamps", stamps_address,
+                std::vector<std::byte>(sizeof(StampHeader) + sizeof(WarpStamp))}};
+    const auto compiled = compile_cuda(kernel_source(plan), architecture, sizes);
+    outcome = ptx::run(ptx::parse(compiled.ptx),
+                       {.groups = 1,
+                        .threads = 32,
+                        .shared_bytes = 0,
+                        .arguments = {in_address, out_address, stamps_address, 4, 5}},
+                       buffers);
+    EXPECT_EQ(outcome.intervals.at(2).at("tex.1d.v4.u32.s32"), 64);
+    std::uint32_t last = 0;
+    std::memcpy(&last, &buffers[1].bytes[std::size_t{31} * 4], 4);
+    EXPECT_EQ(last, (5 + (4 + 2) * 16) % 32 * 32 + 31);  // line 5, on by all steps
+}
+
 TEST_F(CudaRun, AGridBarrierLetsNoGroupRunAhead) {
     run("barrier.grid", {.group_warps = 1, .concurrent_groups = 1, .chains = 1, .depth = 64}, 3, 4);
     EXPECT_EQ(barriers, 3u * (4 + 2) * 16);  // groups × iterations, the untimed ones too × steps

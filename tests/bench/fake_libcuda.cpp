@@ -11,10 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "bench/cuda/driver_api.h"
 #include "bench/cuda/stamps.h"
 
 // The names and addresses are the driver's.
 // NOLINTBEGIN(readability-identifier-naming,performance-no-int-to-ptr)
+
+namespace cu = occupipe::bench::cu;
+using occupipe::bench::StampHeader;
+using occupipe::bench::WarpStamp;
+using occupipe::bench::WitnessStamp;
 
 namespace {
 
@@ -43,6 +49,7 @@ struct State {
     std::set<void*> events;
     std::set<void*> streams;
     std::set<void*> graphs;  // and executable ones
+    std::set<unsigned long long> textures;
     void* capturing = nullptr;
     int captured = 0;
     int graph_launches = 0;
@@ -65,14 +72,23 @@ bool inside(unsigned long long address, std::size_t bytes) {
     return address + bytes <= block->first + block->second;
 }
 
+Result make(void** handle, std::set<void*>& live) {
+    *handle = new char;
+    live.insert(*handle);
+    return ok;
+}
+Result give_back(void* handle, std::set<void*>& live) {
+    if (live.erase(handle) == 0) return invalid_value;
+    delete static_cast<char*>(handle);
+    return ok;
+}
+
 int resident_groups(int threads, std::size_t shared) {
     const auto share = static_cast<int>((shared + reserved_shared + 127) / 128 * 128);
     return std::min({32, 2048 / threads, sm_shared / share});
 }
 
 void run_kernel(unsigned grid, unsigned block, void** arguments) {
-    using occupipe::bench::StampHeader;
-    using occupipe::bench::WarpStamp;
     unsigned long long in = 0, out = 0, stamps = 0;
     int iterations = 0;
     std::uint32_t start = 0;
@@ -118,7 +134,8 @@ extern "C" {
 void fake_fault(const char* name) { state().fault = name; }
 int fake_live() {
     return static_cast<int>(state().memory.size() + state().modules.size() + state().events.size() +
-                            state().streams.size() + state().graphs.size()) +
+                            state().streams.size() + state().graphs.size() +
+                            state().textures.size()) +
            state().context_users;
 }
 std::uint64_t fake_last_launch(int field) {
@@ -126,16 +143,12 @@ std::uint64_t fake_last_launch(int field) {
 }
 
 std::uint64_t fake_last_read(int field) {
-    const auto& read = state().last_read;
-    return read.empty() ? 0 : read.at(static_cast<std::size_t>(field));
+    return state().last_read.at(static_cast<std::size_t>(field));
 }
 int fake_copies_to_device() { return state().copies_to_device; }
 
 // NVRTC asks the driver for this one when it finds a driver.
-Result cuGetExportTable(const void** table, const void*) {
-    *table = nullptr;
-    return not_found;
-}
+Result cuGetExportTable(const void**, const void*) { return not_found; }
 Result cuInit(unsigned flags) {
     if (flags != 0) return invalid_value;
     if (fault("no gpu")) return no_device;
@@ -261,7 +274,7 @@ Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
         unsigned long long out = 0, nanoseconds = 0;
         std::memcpy(&out, arguments[0], 8);
         std::memcpy(&nanoseconds, arguments[1], 8);
-        const occupipe::bench::WitnessStamp stamp{nanoseconds * 3 / 2, nanoseconds, 32};
+        const WitnessStamp stamp{nanoseconds * 3 / 2, nanoseconds, 32};
         std::memcpy(reinterpret_cast<void*>(out), &stamp, sizeof stamp);
         return ok;
     }
@@ -288,7 +301,7 @@ Result cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
     if (!usable()) return invalid_context;
     if (bytes == 0) return invalid_value;
     if (fault("memory")) return out_of_memory;
-    void* block = std::malloc(bytes);
+    void* block = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
     *address = reinterpret_cast<unsigned long long>(block);
     state().memory[*address] = bytes;
     return ok;
@@ -316,15 +329,9 @@ Result cuMemsetD8_v2(unsigned long long to, unsigned char value, std::size_t byt
 }
 Result cuEventCreate(void** event, unsigned flags) {
     if (flags != 0) return invalid_value;
-    *event = new char;
-    state().events.insert(*event);
-    return ok;
+    return make(event, state().events);
 }
-Result cuEventDestroy_v2(void* event) {
-    if (state().events.erase(event) == 0) return invalid_value;
-    delete static_cast<char*>(event);
-    return ok;
-}
+Result cuEventDestroy_v2(void* event) { return give_back(event, state().events); }
 Result cuEventRecord(void* event, void* stream) {
     return state().events.contains(event) && !stream ? ok : invalid_value;
 }
@@ -334,15 +341,11 @@ Result cuEventSynchronize(void* event) {
 }
 Result cuStreamCreate(void** stream, unsigned flags) {
     if (!usable() || flags != 0) return invalid_value;
-    *stream = new char;
-    state().streams.insert(*stream);
-    return ok;
+    return make(stream, state().streams);
 }
 Result cuStreamDestroy_v2(void* stream) {
-    if (state().streams.erase(stream) == 0) return invalid_value;
     if (state().capturing == stream) state().capturing = nullptr;
-    delete static_cast<char*>(stream);
-    return ok;
+    return give_back(stream, state().streams);
 }
 Result cuStreamBeginCapture_v2(void* stream, int mode) {
     if (!state().streams.contains(stream) || mode < 0 || mode > 2) return invalid_value;
@@ -350,34 +353,39 @@ Result cuStreamBeginCapture_v2(void* stream, int mode) {
     state().captured = 0;
     return ok;
 }
-Result new_graph(void** graph) {
-    *graph = new char;
-    state().graphs.insert(*graph);
-    return ok;
-}
-Result end_graph(void* graph) {
-    if (state().graphs.erase(graph) == 0) return invalid_value;
-    delete static_cast<char*>(graph);
-    return ok;
-}
 Result cuStreamEndCapture(void* stream, void** graph) {
     if (state().capturing != stream) return invalid_value;
     state().capturing = nullptr;
-    return new_graph(graph);
+    return make(graph, state().graphs);
 }
 Result cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags) {
     if (fault("graph")) return out_of_memory;
     if (!state().graphs.contains(graph) || flags != 0) return invalid_value;
-    return new_graph(executable);
+    return make(executable, state().graphs);
 }
 Result cuGraphLaunch(void* executable, void* stream) {
     if (!state().graphs.contains(executable) || stream) return invalid_value;
     ++state().graph_launches;
     return ok;
 }
-Result cuGraphExecDestroy(void* executable) { return end_graph(executable); }
-Result cuGraphDestroy(void* graph) { return end_graph(graph); }
+Result cuGraphExecDestroy(void* executable) { return give_back(executable, state().graphs); }
+Result cuGraphDestroy(void* graph) { return give_back(graph, state().graphs); }
 int fake_graph(int field) { return field == 0 ? state().captured : state().graph_launches; }
+// A texture's handle is its memory's address.
+Result cuTexObjectCreate(unsigned long long* texture, const cu::LinearResource* resource,
+                         const cu::TextureDescription* description, const void* view) {
+    if (!usable() || resource->type != 2 || resource->format != 3 || resource->channels != 1 ||
+        resource->flags != 0 || description->flags != 1 || view || resource->address % 512 != 0 ||
+        !inside(resource->address, resource->bytes)) {
+        return invalid_value;
+    }
+    *texture = resource->address;
+    state().textures.insert(*texture);
+    return ok;
+}
+Result cuTexObjectDestroy(unsigned long long texture) {
+    return state().textures.erase(texture) == 1 ? ok : invalid_value;
+}
 Result cuEventElapsedTime(float* milliseconds, void* from, void* to) {
     if (from == to) return invalid_value;
     *milliseconds = 0.25f;

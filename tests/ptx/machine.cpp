@@ -135,6 +135,8 @@ private:
             access(name);
         } else if (name == "cp" || name == "mbarrier") {
             copy(name);
+        } else if (state_.instruction->opcode == "tex.1d.v4.u32.s32") {
+            texel(operands);
         } else if (name == "mov" && operands.at(0).kind == Operand::Kind::list) {
             unpack(operands[0].parts, state_.value(operands.at(1)));
         } else if (name == "mov" && operands.at(1).kind == Operand::Kind::list) {
@@ -170,6 +172,18 @@ private:
         std::uint64_t whole = 0;
         for (std::size_t i = 0; i < parts.size(); ++i) whole |= state_.value(parts[i]) << i * bits;
         return whole;
+    }
+
+    // Of words in linear memory; a texture's handle is its address. Channels that it lacks are 0,
+    // the fourth is 1.
+    void texel(const std::vector<Operand>& operands) {
+        const Operand& place = operands.at(1);
+        const std::uint64_t index = state_.value(place.parts.at(1).parts.at(0));
+        std::uint32_t value = 0;
+        std::memcpy(&value, state_.memory("global", state_.value(place) + 4 * index, 4), 4);
+        for (std::size_t i = 0; i < 4; ++i) {
+            state_.write(operands[0].parts.at(i), i == 0 ? value : i == 3 ? 1 : 0);
+        }
     }
 
     void access(const std::string& name) {

@@ -224,10 +224,13 @@ private:
                 result.parts.push_back(operand(part, false));
             }
         } else if (text.starts_with('[')) {
-            const auto parts = split(text.substr(1, text.size() - 2), '+');
+            const auto places =
+                split(text.substr(1, text.size() - 2), ',');  // texture, coordinates
+            const auto parts = split(places.at(0), '+');
             result.kind = Operand::Kind::address;
             result.parts.push_back(operand(parts.at(0), false));
             for (std::size_t i = 1; i < parts.size(); ++i) result.value += immediate(parts[i]);
+            if (places.size() > 1) result.parts.push_back(operand(places[1], false));
         } else if (const auto reg = register_named(text)) {
             result.kind = Operand::Kind::reg;
             result.reg = *reg;

@@ -25,7 +25,7 @@ struct Operand {
     int reg = -1;                // reg
     std::uint64_t value = 0;     // immediate's bits; address: what is added to the base
     std::string name;            // special register, symbol or label
-    std::vector<Operand> parts;  // list: its elements; address: its base
+    std::vector<Operand> parts;  // list: its elements; address: its base, a texture's coordinates
 };
 
 struct Guard {
