@@ -228,6 +228,13 @@ private:
         return tables_.table(request(source.plan), facts_.cpu);
     }
 
+    // OpenCL drivers may tell the size of a cache that is not the last one. A curve over working
+    // sets is there to find the sizes, so it leaves it to the hardware how much of a set stays.
+    CacheState before_launch(const KernelPlan& plan) const {
+        return plan.working_set_bytes > 0 ? CacheState::holds_table
+                                          : facts_.tables.before_launch(plan);
+    }
+
     // Of a plan that walks through global memory.
     TableRequest request(const KernelPlan& plan) const {
         return {walking_row(plan)->pattern, facts_.tables.of(plan),
@@ -314,8 +321,8 @@ private:
         }
         queue_.enqueueFillBuffer(out_, result_poison, 0, items * item_bytes);
         set_arguments(program, request, shared_bytes(program.shared_bytes, request.shape));
-        tables_.prepare_cache(facts_.tables.before_launch(program.plan), program.in,
-                              facts_.tables.of(program.plan), facts_.tables.cache_bytes);
+        tables_.prepare_cache(before_launch(program.plan), program.in,
+                              facts_.tables.of(program.plan), facts_.tables);
         cl::Event event;
         queue_.enqueueNDRangeKernel(program.kernel, cl::NullRange, cl::NDRange(items),
                                     cl::NDRange(local), nullptr, &event);

@@ -35,7 +35,10 @@ cl::Buffer buffer_with(const cl::Context& context, const cl::CommandQueue& queue
 }
 
 OpenClTables::OpenClTables(cl::Context context, cl::Device device, cl::CommandQueue queue)
-    : context_(std::move(context)), device_(std::move(device)), queue_(std::move(queue)) {}
+    : context_(std::move(context)),
+      device_(std::move(device)),
+      queue_(std::move(queue)),
+      cpu_((device_.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0) {}
 
 TableSizes OpenClTables::sizes(const DeviceFacts& facts) const {
     TableSizes sizes;
@@ -58,14 +61,15 @@ cl::Buffer OpenClTables::table(const TableRequest& request, bool random_order) {
 }
 
 void OpenClTables::prepare_cache(CacheState state, const cl::Buffer& table, std::size_t bytes,
-                                 std::size_t cache_bytes) {
+                                 const TableSizes& sizes) {
     if (state == CacheState::as_it_is) return;
     if (state == CacheState::holds_table) return read(table, bytes);
+    const std::size_t other = cpu_ ? 2 * sizes.cache_bytes : sizes.beyond_caches;
     if (!elsewhere_()) {
-        elsewhere_ = cl::Buffer(context_, CL_MEM_READ_WRITE, 2 * cache_bytes);
-        queue_.enqueueFillBuffer(elsewhere_, cl_uint{1}, 0, 2 * cache_bytes);
+        elsewhere_ = cl::Buffer(context_, CL_MEM_READ_WRITE, other);
+        queue_.enqueueFillBuffer(elsewhere_, cl_uint{1}, 0, other);
     }
-    read(elsewhere_, 2 * cache_bytes);
+    read(elsewhere_, other);
 }
 
 void OpenClTables::read(const cl::Buffer& buffer, std::size_t bytes) {
@@ -74,7 +78,6 @@ void OpenClTables::read(const cl::Buffer& buffer, std::size_t bytes) {
             cl::Kernel(opencl_build(context_, device_, reader_source), "occupipe_table_reader");
         result_ = cl::Buffer(context_, CL_MEM_READ_WRITE, sizeof(cl_uint));
     }
-    const bool cpu = (device_.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0;
     const std::size_t units = device_.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
     const std::size_t items =
         std::min(gpu_group_items, device_.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
@@ -82,8 +85,8 @@ void OpenClTables::read(const cl::Buffer& buffer, std::size_t bytes) {
     reader_.setArg(1, static_cast<cl_ulong>(bytes / sizeof(cl_uint)));
     reader_.setArg(2, result_);
     queue_.enqueueNDRangeKernel(reader_, cl::NullRange,
-                                cl::NDRange(cpu ? units : units * gpu_groups_per_unit * items),
-                                cl::NDRange(cpu ? 1 : items));
+                                cl::NDRange(cpu_ ? units : units * gpu_groups_per_unit * items),
+                                cl::NDRange(cpu_ ? 1 : items));
     queue_.finish();
 }
 

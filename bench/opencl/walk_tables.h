@@ -26,9 +26,10 @@ public:
     // random_order: where hardware would run ahead of an ordered walk.
     cl::Buffer table(const TableRequest& request, bool random_order);
 
-    // Reads the first `bytes` of the table, or other memory of twice the cache's size.
+    // Reads the first `bytes` of the table, or other memory: on a CPU of twice the cache's size, on
+    // a GPU, whose driver may tell a smaller cache's, as much as a table beyond the caches has.
     void prepare_cache(CacheState state, const cl::Buffer& table, std::size_t bytes,
-                       std::size_t cache_bytes);
+                       const TableSizes& sizes);
 
 private:
     void read(const cl::Buffer& buffer, std::size_t bytes);
@@ -37,6 +38,7 @@ private:
     cl::Device device_;
     cl::CommandQueue queue_;
     std::map<TableRequest, cl::Buffer> tables_;
+    bool cpu_;
     cl::Buffer elsewhere_;
     cl::Buffer result_;
     cl::Kernel reader_;
