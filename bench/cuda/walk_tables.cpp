@@ -53,17 +53,21 @@ DeviceBuffer& WalkTables::table(const TableRequest& request) {
         tables_.clear();
         tables_bytes_ = 0;
     }
-    Table table{.words = in_one_window(content.size()), .texture = nullptr};
+    std::unique_ptr<DeviceBuffer> words = in_one_window(content.size());
+    std::unique_ptr<Texture> texture;
     if (request.texture) {
-        table.texture = std::make_unique<Texture>(session_, table.words->address(), request.bytes);
-        const cu::TextureObject handle = table.texture->handle();
+        texture = std::make_unique<Texture>(session_, words->address(), request.bytes);
+        const cu::TextureObject handle = texture->handle();
         std::memcpy(&content[content.size() - global_table_operand_bytes], &handle, sizeof handle);
     } else if (request.pattern == Pattern::global_chase) {
-        relocate(content, table.words->address(), request.access_words);
+        relocate(content, words->address(), request.access_words);
     }
-    table.words->write(content);
+    words->write(content);
     tables_bytes_ += content.size();
-    return *(tables_[request] = std::move(table)).words;
+    Table& kept = tables_[request];
+    kept.words = std::move(words);
+    kept.texture = std::move(texture);
+    return *kept.words;
 }
 
 // Memory whose addresses all have the same upper 32 bits. A block that does not is kept until
