@@ -13,6 +13,7 @@
 #include "bench/cuda/nvrtc.h"
 #include "core/csv.h"
 #include "core/error.h"
+#include "have_nvrtc.h"
 #include "temporary_folder.h"
 
 namespace occupipe::bench {
@@ -22,15 +23,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::TemporaryFolder;
-
-bool have_nvrtc() {
-    try {
-        nvrtc();
-        return true;
-    } catch (const DeviceError&) {
-        return false;
-    }
-}
 
 KernelPlan plan_of(const char* id, int chains = 1) {
     return {.first = find_row(id), .chains = chains, .unroll = 32};

@@ -15,6 +15,7 @@
 #include "bench/cuda/nvrtc.h"
 #include "bench/cuda/session.h"
 #include "core/error.h"
+#include "have_nvrtc.h"
 
 namespace occupipe::bench {
 namespace {
@@ -47,15 +48,6 @@ private:
     }
     void* handle_;
 };
-
-bool have_nvrtc() {
-    try {
-        nvrtc();
-        return true;
-    } catch (const DeviceError&) {
-        return false;
-    }
-}
 
 KernelSource source_of(const char* id, int chains = 1) {
     const Row& row = *find_row(id);

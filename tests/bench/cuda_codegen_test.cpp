@@ -14,6 +14,7 @@
 #include "bench/cuda/nvrtc.h"
 #include "bench/cuda/prelude.h"
 #include "core/error.h"
+#include "have_nvrtc.h"
 
 namespace occupipe::bench {
 namespace {
@@ -21,15 +22,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-bool have_nvrtc() {
-    try {
-        nvrtc();
-        return true;
-    } catch (const DeviceError&) {
-        return false;
-    }
-}
 
 #define NEEDS_NVRTC() \
     if (!have_nvrtc()) GTEST_SKIP() << "NVRTC is not installed: no CUDA kernel can be compiled"

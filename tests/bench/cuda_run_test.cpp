@@ -12,6 +12,7 @@
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/stamps.h"
 #include "core/error.h"
+#include "have_nvrtc.h"
 #include "tests/ptx/machine.h"
 
 namespace occupipe::bench {
@@ -21,15 +22,6 @@ constexpr const char* architecture = "sm_90";
 constexpr std::uint64_t in_address = 0x7f00'0000'0000;
 constexpr std::uint64_t out_address = 0x7f01'0000'0000;
 constexpr std::uint64_t stamps_address = 0x7f02'0000'0000;
-
-bool have_nvrtc() {
-    try {
-        nvrtc();
-        return true;
-    } catch (const DeviceError&) {
-        return false;
-    }
-}
 
 class CudaRun : public testing::Test {
 protected:

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "bench/cuda/nvrtc.h"
+#include "core/error.h"
+
+namespace occupipe::bench {
+
+// CUDA kernels can be compiled here.
+inline bool have_nvrtc() {
+    try {
+        nvrtc();
+        return true;
+    } catch (const DeviceError&) {
+        return false;
+    }
+}
+
+}  // namespace occupipe::bench
