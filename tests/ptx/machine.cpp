@@ -23,11 +23,50 @@ std::string word_among(const Instruction& one, std::initializer_list<const char*
     return {};
 }
 
+enum class Kind {
+    branch,
+    leave,
+    barrier,
+    nothing,  // memory is in order here, and lanes that meet go together
+    access,
+    copy,
+    texel,
+    unpack,
+    pack,
+    carry,
+    collective,
+    plain  // on its operands alone
+};
+
+// What executes an instruction, found once for each in the text.
+Kind kind_of(const Instruction& one) {
+    const std::string& name = one.words.front();
+    const auto is = [&](std::initializer_list<const char*> names) {
+        return std::ranges::find(names, name) != names.end();
+    };
+    const auto lists = [&](std::size_t operand) {
+        return name == "mov" && one.operands.at(operand).kind == Operand::Kind::list;
+    };
+    if (is({"bra"})) return Kind::branch;
+    if (is({"ret", "exit"})) return Kind::leave;
+    if (is({"bar"}) && one.words.at(1) == "sync") return Kind::barrier;
+    if (is({"bar", "fence", "membar"})) return Kind::nothing;
+    if (is({"ld", "st", "atom", "red"})) return Kind::access;
+    if (is({"cp", "mbarrier"})) return Kind::copy;
+    if (one.opcode == "tex.1d.v4.u32.s32") return Kind::texel;
+    if (lists(0)) return Kind::unpack;
+    if (lists(1)) return Kind::pack;
+    if (is({"addc"}) || one.opcode == "add.cc.u32") return Kind::carry;
+    if (is({"shfl", "vote", "match", "redux", "mma", "wgmma"})) return Kind::collective;
+    return Kind::plain;
+}
+
 class Machine {
 public:
     Machine(const Program& program, const Launch& launch, std::vector<Buffer>& buffers)
         : program_(program), state_(program, launch, buffers), most_steps_(launch.most_steps) {
         for (unsigned g = 0; g < launch.groups; ++g) groups_.push_back(state_.make_group(g));
+        for (const Instruction& one : program.code) kinds_.push_back(kind_of(one));
     }
 
     Outcome run() {
@@ -91,22 +130,21 @@ private:
             active.push_back(&lane);
         }
         if (warp.counted && !active.empty()) count();
-        if (!active.empty()) execute(active, together);
+        if (!active.empty()) execute(kinds_[at], active, together);
         return true;
     }
 
-    void execute(const std::vector<Thread*>& active, bool together) {
-        const std::string& name = state_.instruction->words.front();
-        if (name == "shfl" || name == "vote" || name == "match" || name == "redux" ||
-            name == "mma" || name == "wgmma") {
+    void execute(Kind kind, const std::vector<Thread*>& active, bool together) {
+        if (kind == Kind::collective) {
             state_.thread = active.front();
-            if (!together || active.size() != warp_size)
+            if (!together || active.size() != warp_size) {
                 state_.fail("not all lanes of the warp are here");
+            }
             return collective(active);
         }
         for (Thread* lane : active) {
             state_.thread = lane;
-            execute_one(name);
+            execute_one(kind);
         }
     }
 
@@ -121,39 +159,50 @@ private:
         }
     }
 
-    void execute_one(const std::string& name) {
+    void execute_one(Kind kind) {
+        const std::string& name = state_.instruction->words.front();
         const auto& operands = state_.instruction->operands;
-        if (name == "bra") {
-            state_.thread->at = state_.instruction->target;
-        } else if (name == "ret" || name == "exit") {
-            state_.thread->done = true;
-        } else if (name == "bar" && state_.instruction->words.at(1) == "sync") {
-            state_.thread->waits = true;
-        } else if (name == "bar" || name == "fence" || name == "membar") {
-            // Nothing: memory is in order here, and lanes that meet go together.
-        } else if (name == "ld" || name == "st" || name == "atom" || name == "red") {
-            access(name);
-        } else if (name == "cp" || name == "mbarrier") {
-            copy(name);
-        } else if (state_.instruction->opcode == "tex.1d.v4.u32.s32") {
-            texel(operands);
-        } else if (name == "mov" && operands.at(0).kind == Operand::Kind::list) {
-            unpack(operands[0].parts, state_.value(operands.at(1)));
-        } else if (name == "mov" && operands.at(1).kind == Operand::Kind::list) {
-            state_.write(operands[0], packed(operands[1].parts));
-        } else if (name == "addc" || state_.instruction->opcode == "add.cc.u32") {
-            std::uint64_t sum = state_.value(operands.at(1)) + state_.value(operands.at(2));
-            if (name == "addc") sum += state_.thread->carry ? 1 : 0;
-            state_.thread->carry = sum >> 32 != 0;
-            state_.write(operands[0], sum & 0xffffffff);
-        } else {
-            std::vector<std::uint64_t> sources;
-            for (std::size_t i = 1; i < operands.size(); ++i)
-                sources.push_back(state_.value(operands[i]));
-            const auto result = compute(*state_.instruction, sources);
-            if (!result) throw NotUnderstood(state_.instruction->text);
-            state_.write(operands.at(0), *result);
+        switch (kind) {
+            case Kind::branch:
+                state_.thread->at = state_.instruction->target;
+                break;
+            case Kind::leave:
+                state_.thread->done = true;
+                break;
+            case Kind::barrier:
+                state_.thread->waits = true;
+                break;
+            case Kind::nothing:
+                break;
+            case Kind::access:
+                return access(name);
+            case Kind::copy:
+                return copy(name);
+            case Kind::texel:
+                return texel(operands);
+            case Kind::unpack:
+                return unpack(operands[0].parts, state_.value(operands.at(1)));
+            case Kind::pack:
+                return state_.write(operands[0], packed(operands[1].parts));
+            case Kind::carry:
+                return add_with_carry(name == "addc");
+            default:
+                sources_.clear();
+                for (std::size_t i = 1; i < operands.size(); ++i) {
+                    sources_.push_back(state_.value(operands[i]));
+                }
+                const auto result = compute(*state_.instruction, sources_);
+                if (!result) throw NotUnderstood(state_.instruction->text);
+                state_.write(operands.at(0), *result);
         }
+    }
+
+    void add_with_carry(bool carry_in) {
+        const auto& operands = state_.instruction->operands;
+        const std::uint64_t sum = state_.value(operands.at(1)) + state_.value(operands.at(2)) +
+                                  (carry_in && state_.thread->carry ? 1 : 0);
+        state_.thread->carry = sum >> 32 != 0;
+        state_.write(operands[0], sum & 0xffffffff);
     }
 
     std::size_t part_bits(std::size_t parts) const {
@@ -330,7 +379,9 @@ private:
     const Program& program_;
     State state_;
     std::int64_t most_steps_;
+    std::vector<Kind> kinds_;  // of each instruction in the text
     std::vector<Group> groups_;
+    std::vector<std::uint64_t> sources_;
     bool reading_ = false;
     Counts counts_;
     Outcome outcome_;
