@@ -7,34 +7,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 
 #include "carried.h"
 #include "core/files.h"
 #include "run_program.h"
+#include "tests/bench/temporary_folder.h"
 #include "tests/ptx/machine.h"
 
 namespace occupipe::cli::testing {
 namespace {
 
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "occupipe-ptx-XXXXXX").string();
-        if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-        path_ = name;
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
+using bench::testing::TemporaryFolder;
 
 ptx::Launch launch_of(const CarriedLaunch& row, const std::vector<ptx::Buffer>& buffers) {
     ptx::Launch launch{.groups = static_cast<unsigned>(row.number("grid")),
@@ -137,11 +122,11 @@ TEST_P(EveryDumpedKernel, DoesWhatItsTableSays) {
     const TemporaryFolder folder;
     const auto dumped =
         run_program({"measure", "--device", "cuda", "--arch", GetParam(), "--quick", "--cores", "1",
-                     "--repetitions", "1", "--dump", folder.path().string()});
+                     "--repetitions", "1", "--dump", folder.path.string()});
     if (dumped.err.find("NVRTC") != std::string::npos) GTEST_SKIP() << dumped.err;
     ASSERT_EQ(dumped.exit_code, 0) << dumped.err;
     std::set<std::string> kernels;
-    for (const CarriedLaunch& row : read_launches(folder.path() / "launches.csv").launches) {
+    for (const CarriedLaunch& row : read_launches(folder.path / "launches.csv").launches) {
         // Each kernel once, with one and with more warps; a core's full occupancy shows nothing
         // new.
         const std::size_t threads = row.number("grid") * row.number("block");
@@ -150,7 +135,7 @@ TEST_P(EveryDumpedKernel, DoesWhatItsTableSays) {
         if (!kernels.insert(key).second) continue;
         SCOPED_TRACE(row.fields.at("point"));
         try {
-            execute(folder.path(), row);
+            execute(folder.path, row);
         } catch (const std::runtime_error& error) {
             ADD_FAILURE() << error.what();
         }
