@@ -25,8 +25,9 @@ std::string cuda_witness_source();
 
 inline constexpr const char* table_reader_entry = "occupipe_table_reader";
 
-// Kernel (const uint* table, unsigned long long sectors, int each_core): reads sectors of 32 bytes
-// into the second-level cache, all of them on each core or all cores together.
+// Kernel (const uint* table, unsigned long long sectors, int each_core, uint* result): reads
+// sectors of 32 bytes into the second-level cache, all of them on each core or all cores together.
+// Leaves a word in *result or nothing.
 std::string cuda_table_reader_source();
 
 }  // namespace occupipe::bench

@@ -42,6 +42,7 @@ WalkTables::WalkTables(std::shared_ptr<const Session> session, const std::string
     : session_(std::move(session)),
       read_(session_, nvrtc().compile(cuda_table_reader_source(), compiled_for).cubin,
             table_reader_entry),
+      result_(session_, sizeof(std::uint32_t)),
       cores_(static_cast<unsigned>(cores)),
       memory_bytes_(memory_bytes) {}
 
@@ -97,7 +98,8 @@ void WalkTables::prepare_cache(CacheState state, const DeviceBuffer& table, std:
     // A cache of two halves keeps what each half's cores have read: to fill it, every core reads
     // everything; to empty it, once is enough.
     int each_core = fill ? 1 : 0;
-    std::array<void*, 3> arguments = {&from, &sectors, &each_core};
+    cu::DevicePointer result = result_.address();
+    std::array<void*, 4> arguments = {&from, &sectors, &each_core, &result};
     read_.launch(cores_, reading_threads, 0, arguments);
 }
 

@@ -35,6 +35,7 @@ private:
 
     std::shared_ptr<const Session> session_;
     LoadedKernel read_;
+    DeviceBuffer result_;  // of reading; nobody looks
     unsigned cores_;
     std::size_t memory_bytes_;
     std::map<TableRequest, Table> tables_;

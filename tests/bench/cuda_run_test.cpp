@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Our own launches' kernels (start line, 64-bit clock, stamps), executed on the host (tests/ptx)
 // and evaluated like a GPU's.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "bench/cuda/compile.h"
 #include "bench/cuda/nvrtc.h"
 #include "bench/cuda/placement.h"
 #include "bench/cuda/prelude.h"
+#include "bench/cuda/sass.h"
 #include "bench/cuda/stamps.h"
 #include "core/error.h"
 #include "have_nvrtc.h"
@@ -127,17 +130,28 @@ TEST_F(CudaRun, TheWitnessWaitsAndCountsClocks) {
     EXPECT_NEAR(static_cast<double>(stamp.clocks), static_cast<double>(stamp.nanoseconds), 20);
 }
 
-// Reading leaves no trace; what lies outside would be a fault.
+// The assembler removes what nothing needs: here it would be all.
+TEST_F(CudaRun, TheTableReadersMachineCodeReads) {
+    for (const int number : {75, 80, 86, 89, 90, 100, 120}) {
+        const auto compiled =
+            nvrtc().compile(cuda_table_reader_source(), fmt::format("sm_{}", number));
+        const auto code = decode(read_cubin(compiled.cubin, table_reader_entry).code, number);
+        EXPECT_GE(std::ranges::count(code, "LDG", &Instruction::name), 1) << number;
+    }
+}
+
+// What lies outside of the table would be a fault.
 TEST_F(CudaRun, TheTableReaderStaysInTheTable) {
     const auto program = ptx::parse(nvrtc().compile(cuda_table_reader_source(), architecture).ptx);
     for (const std::uint64_t each_core : {0, 1}) {
-        buffers = {{"table", in_address, std::vector<std::byte>(100 * 32)}};
+        buffers = {{"table", in_address, std::vector<std::byte>(100 * 32)},
+                   {"result", out_address, std::vector<std::byte>(4)}};
         const auto read = [&](std::uint64_t sectors) {
             ptx::run(program,
                      {.groups = 3,
                       .threads = 64,
                       .shared_bytes = 0,
-                      .arguments = {in_address, sectors, each_core}},
+                      .arguments = {in_address, sectors, each_core, out_address}},
                      buffers);
         };
         EXPECT_NO_THROW(read(100)) << each_core;
