@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -53,31 +52,53 @@ constexpr std::array throughputs = {
     Throughput{"9.0", 128, 64, 256, 16, 64, 64, 64, 64, 64, 16, 32, 64},
 };
 
-struct Group {
+struct Counted {
+    std::string_view instruction;
     std::optional<int> Throughput::*rate;
-    int results;  // per lane
-    std::initializer_list<std::string_view> instructions;
+    int results = 1;  // per lane
 };
-const std::array groups = {
-    Group{&Throughput::f32, 1, {"add.f32", "sub.f32", "mul.f32", "fma.f32"}},
-    Group{&Throughput::f64, 1, {"add.f64", "sub.f64", "mul.f64", "fma.f64"}},
-    Group{&Throughput::half, 2, {"add.f16x2", "mul.f16x2", "fma.f16x2"}},
-    Group{&Throughput::special,
-          1,
-          {"rcp.approx.ftz.f32", "rsqrt.approx.ftz.f32", "lg2.approx.ftz.f32", "ex2.approx.ftz.f32",
-           "sin.approx.ftz.f32", "cos.approx.ftz.f32", "cos.approx.f32"}},
-    Group{&Throughput::add, 1, {"add.s32"}},
-    Group{&Throughput::multiply, 1, {"mul.s32", "mad.s32"}},
-    Group{&Throughput::shift, 1, {"shl.b32", "shr.u32", "shr.s32"}},
-    Group{&Throughput::compare,
-          1,
-          {"min.s32", "max.s32", "min.u32", "max.u32", "min.f32", "max.f32"}},
-    Group{&Throughput::logic, 1, {"and.b32", "or.b32", "xor.b32", "lop3.b32"}},
-    Group{&Throughput::count, 1, {"clz.b32", "popc.b32"}},
-    Group{&Throughput::shuffle,
-          1,
-          {"shfl.sync.idx.b32", "shfl.sync.up.b32", "shfl.sync.down.b32", "shfl.sync.bfly.b32"}},
-    Group{&Throughput::vote, 1, {"vote.sync.ballot.b32"}},
+constexpr std::array counted = {
+    Counted{"add.f32", &Throughput::f32},
+    Counted{"sub.f32", &Throughput::f32},
+    Counted{"mul.f32", &Throughput::f32},
+    Counted{"fma.f32", &Throughput::f32},
+    Counted{"add.f64", &Throughput::f64},
+    Counted{"sub.f64", &Throughput::f64},
+    Counted{"mul.f64", &Throughput::f64},
+    Counted{"fma.f64", &Throughput::f64},
+    Counted{"add.f16x2", &Throughput::half, 2},
+    Counted{"mul.f16x2", &Throughput::half, 2},
+    Counted{"fma.f16x2", &Throughput::half, 2},
+    Counted{"rcp.approx.ftz.f32", &Throughput::special},
+    Counted{"rsqrt.approx.ftz.f32", &Throughput::special},
+    Counted{"lg2.approx.ftz.f32", &Throughput::special},
+    Counted{"ex2.approx.ftz.f32", &Throughput::special},
+    Counted{"sin.approx.ftz.f32", &Throughput::special},
+    Counted{"cos.approx.ftz.f32", &Throughput::special},
+    Counted{"cos.approx.f32", &Throughput::special},
+    Counted{"add.s32", &Throughput::add},
+    Counted{"mul.s32", &Throughput::multiply},
+    Counted{"mad.s32", &Throughput::multiply},
+    Counted{"shl.b32", &Throughput::shift},
+    Counted{"shr.u32", &Throughput::shift},
+    Counted{"shr.s32", &Throughput::shift},
+    Counted{"min.s32", &Throughput::compare},
+    Counted{"max.s32", &Throughput::compare},
+    Counted{"min.u32", &Throughput::compare},
+    Counted{"max.u32", &Throughput::compare},
+    Counted{"min.f32", &Throughput::compare},
+    Counted{"max.f32", &Throughput::compare},
+    Counted{"and.b32", &Throughput::logic},
+    Counted{"or.b32", &Throughput::logic},
+    Counted{"xor.b32", &Throughput::logic},
+    Counted{"lop3.b32", &Throughput::logic},
+    Counted{"clz.b32", &Throughput::count},
+    Counted{"popc.b32", &Throughput::count},
+    Counted{"shfl.sync.idx.b32", &Throughput::shuffle},
+    Counted{"shfl.sync.up.b32", &Throughput::shuffle},
+    Counted{"shfl.sync.down.b32", &Throughput::shuffle},
+    Counted{"shfl.sync.bfly.b32", &Throughput::shuffle},
+    Counted{"vote.sync.ballot.b32", &Throughput::vote},
 };
 
 }  // namespace
@@ -90,22 +111,18 @@ std::string beside_published_throughput(const GpuProfile& profile) {
                     {Align::left, Align::right, Align::right, Align::right, Align::right},
                     {}};
     int agreeing = 0;
-    for (const Group& group : groups) {
-        const std::optional<int> results = (*known).*group.rate;
-        if (!results) continue;
-        for (const std::string_view id : group.instructions) {
-            const InstructionTiming* timing = profile.find_instruction(std::string(id));
-            if (!timing) continue;
-            const double published = 1.0 * profile.warp_size * group.results / *results;
-            const double difference = timing->cpi.value / published - 1;
-            const bool comparable = timing->cpi.identifiable;
-            if (comparable && std::abs(difference) <= agreement) ++agreeing;
-            table.rows.push_back(
-                {std::string(id),
-                 fmt::format("{}{:.4g}", comparable ? "" : "≤ ", timing->cpi.value),
-                 std::to_string(*results), fmt::format("{:.4g}", published),
-                 comparable ? fmt::format("{:+.1f} %", 100 * difference) : "-"});
-        }
+    for (const Counted& one : counted) {
+        const std::optional<int> results = (*known).*one.rate;
+        const InstructionTiming* timing = profile.find_instruction(std::string(one.instruction));
+        if (!results || !timing) continue;
+        const double published = 1.0 * profile.warp_size * one.results / *results;
+        const double difference = timing->cpi.value / published - 1;
+        const bool comparable = timing->cpi.identifiable;
+        if (comparable && std::abs(difference) <= agreement) ++agreeing;
+        table.rows.push_back({std::string(one.instruction),
+                              fmt::format("{}{:.4g}", comparable ? "" : "≤ ", timing->cpi.value),
+                              std::to_string(*results), fmt::format("{:.4g}", published),
+                              comparable ? fmt::format("{:+.1f} %", 100 * difference) : "-"});
     }
     if (table.rows.empty()) return {};
     return fmt::format(

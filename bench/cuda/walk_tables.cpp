@@ -37,11 +37,10 @@ void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_
 
 }  // namespace
 
-WalkTables::WalkTables(std::shared_ptr<const Session> session, const std::string& compiled_for,
-                       int cores, std::size_t memory_bytes)
+WalkTables::WalkTables(std::shared_ptr<const Session> session, std::string compiled_for, int cores,
+                       std::size_t memory_bytes)
     : session_(std::move(session)),
-      read_(session_, nvrtc().compile(cuda_table_reader_source(), compiled_for).cubin,
-            table_reader_entry),
+      compiled_for_(std::move(compiled_for)),
       result_(session_, sizeof(std::uint32_t)),
       cores_(static_cast<unsigned>(cores)),
       memory_bytes_(memory_bytes) {}
@@ -87,6 +86,11 @@ std::unique_ptr<DeviceBuffer> WalkTables::in_one_window(std::size_t bytes) {
 void WalkTables::prepare_cache(CacheState state, const DeviceBuffer& table, std::size_t bytes,
                                std::size_t cache_bytes) {
     if (state == CacheState::as_it_is) return;
+    if (!read_) {
+        read_ = std::make_unique<LoadedKernel>(
+            session_, nvrtc().compile(cuda_table_reader_source(), compiled_for_).cubin,
+            table_reader_entry);
+    }
     const bool fill = state == CacheState::holds_table;
     if (!fill && !elsewhere_) {
         const std::size_t wanted = std::min(4 * cache_bytes, memory_bytes_ / 8);
@@ -100,7 +104,7 @@ void WalkTables::prepare_cache(CacheState state, const DeviceBuffer& table, std:
     int each_core = fill ? 1 : 0;
     cu::DevicePointer result = result_.address();
     std::array<void*, 4> arguments = {&from, &sectors, &each_core, &result};
-    read_.launch(cores_, reading_threads, 0, arguments);
+    read_->launch(cores_, reading_threads, 0, arguments);
 }
 
 }  // namespace occupipe::bench

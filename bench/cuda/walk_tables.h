@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "bench/cuda/session.h"
 #include "bench/kernel_source.h"
@@ -16,7 +17,7 @@ namespace occupipe::bench {
 class WalkTables {
 public:
     // compiled_for: the architecture, as in Nvrtc::compile.
-    WalkTables(std::shared_ptr<const Session> session, const std::string& compiled_for, int cores,
+    WalkTables(std::shared_ptr<const Session> session, std::string compiled_for, int cores,
                std::size_t memory_bytes);
 
     DeviceBuffer& table(const TableRequest& request);
@@ -34,7 +35,8 @@ private:
     std::unique_ptr<DeviceBuffer> in_one_window(std::size_t bytes);
 
     std::shared_ptr<const Session> session_;
-    LoadedKernel read_;
+    std::string compiled_for_;
+    std::unique_ptr<LoadedKernel> read_;
     DeviceBuffer result_;  // of reading; nobody looks
     unsigned cores_;
     std::size_t memory_bytes_;

@@ -280,14 +280,6 @@ bool compared(const Instruction& one, std::string_view type, Sources in) {
 
 }  // namespace
 
-std::size_t type_width(std::string_view type) {
-    if (type == "pred") return 1;
-    if (type.ends_with("x2")) return 4;
-    const std::size_t digit = type.find_first_of("0123456789");
-    if (digit == type.npos) throw NotUnderstood("type " + std::string(type));
-    return static_cast<std::size_t>(std::stoi(std::string(type.substr(digit)))) / 8;
-}
-
 std::uint64_t truncated(std::uint64_t value, std::string_view type) {
     if (type == "pred") return value & 1;
     const std::size_t width = type_width(type);

@@ -19,7 +19,4 @@ std::optional<std::uint64_t> compute(const Instruction& instruction,
 // `value` without the bits above the type's ("u32", "f16x2", "pred").
 std::uint64_t truncated(std::uint64_t value, std::string_view type);
 
-// Width of a type [bytes]; a predicate has 1.
-std::size_t type_width(std::string_view type);
-
 }  // namespace occupipe::ptx

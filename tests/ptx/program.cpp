@@ -46,12 +46,6 @@ std::string without_comments(std::string_view text) {
     return result;
 }
 
-std::size_t type_bytes(std::string_view type) {
-    const std::size_t digit = type.find_first_of("0123456789");
-    if (digit == type.npos) throw NotUnderstood("type " + std::string(type));
-    return static_cast<std::size_t>(std::stoi(std::string(type.substr(digit)))) / 8;
-}
-
 class Reader {
 public:
     explicit Reader(std::string_view text) : text_(without_comments(text)) {}
@@ -159,7 +153,7 @@ private:
             if (word == ".shared" || word == ".const" || word == ".local") {
                 variable.space = word.substr(1);
             } else if (word.starts_with('.') && word != ".align") {
-                element = type_bytes(word);
+                element = type_width(word);
             } else if (element > 0) {
                 const std::size_t bracket = word.find('[');
                 const std::string count =
@@ -263,6 +257,14 @@ private:
 };
 
 }  // namespace
+
+std::size_t type_width(std::string_view type) {
+    if (type == "pred") return 1;
+    if (type.ends_with("x2")) return 4;
+    const std::size_t digit = type.find_first_of("0123456789");
+    if (digit == type.npos) throw NotUnderstood("type " + std::string(type));
+    return static_cast<std::size_t>(std::stoi(std::string(type.substr(digit)))) / 8;
+}
 
 Program parse(std::string_view text) { return Reader(text).read(); }
 

@@ -56,6 +56,9 @@ struct Program {
     std::vector<Instruction> code;
 };
 
+// Width of a type ("u32", "f16x2", "pred") [bytes]; a predicate has 1. Throws NotUnderstood.
+std::size_t type_width(std::string_view type);
+
 // Throws NotUnderstood.
 Program parse(std::string_view text);
 
