@@ -47,8 +47,11 @@ void add_table(CLI::App& app) {
         ->type_name("FORMAT");
     command->add_flag("--errors", options->errors,
                       "Show standard errors in md and latex (csv and json always have them)");
-    command->add_flag("--published", options->published,
-                      "Print instead λ beside NVIDIA's published throughput, in Markdown");
+    command
+        ->add_flag("--published", options->published,
+                   "Print instead λ beside NVIDIA's published throughput, in Markdown")
+        ->excludes("--format")
+        ->excludes("--errors");
     command->callback([options] {
         std::vector<GpuProfile> profiles;
         for (const std::string& path : options->profiles) {

@@ -37,5 +37,12 @@ TEST(Published, AGpuThatIsNotInTheTableIsNamed) {
     EXPECT_THAT(amd.err, HasSubstr("AMD Radeon R9 380: no published throughput is known"));
 }
 
+TEST(Published, OnlyMarkdownIsWritten) {
+    const auto csv =
+        run_program({"table", profile("nvidia-rtx-2070"), "--published", "--format", "csv"});
+    EXPECT_EQ(csv.exit_code, 2);
+    EXPECT_THAT(csv.err, AllOf(HasSubstr("--published"), HasSubstr("--format")));
+}
+
 }  // namespace
 }  // namespace occupipe::cli::testing
