@@ -4,11 +4,8 @@
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 
-set(source_budget 400)  # lines of one source file
-set(cmake_budget 120)   # lines of the root CMakeLists.txt
-# Files over budget, each with the reason.
-set(exempt
-    bench/instruction_table.cpp)  # one row per instruction, and rows belong together
+set(source_budget 1000)  # lines of one source file: a check against monsters, not a measure of ideas
+set(cmake_budget 120)    # lines of the root CMakeLists.txt
 
 set(offences "")
 file(GLOB_RECURSE files RELATIVE "${ROOT}"
@@ -30,10 +27,8 @@ foreach(file IN LISTS files ITEMS CMakeLists.txt)
     if(file STREQUAL "CMakeLists.txt")
         set(budget ${cmake_budget})
     endif()
-    if(lines GREATER budget AND NOT file IN_LIST exempt)
+    if(lines GREATER budget)
         string(APPEND offences "\n${file}: ${lines} lines; the budget is ${budget}: split it")
-    elseif(lines LESS_EQUAL budget AND file IN_LIST exempt)
-        string(APPEND offences "\n${file}: back within its budget; take it off the list of exemptions")
     endif()
 endforeach()
 if(offences)
