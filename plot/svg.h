@@ -2,6 +2,7 @@
 // gnuplot's SVG images made fit for a web page: they take the page's colours and fonts.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 

@@ -2,6 +2,7 @@
 #include "sim/models/work_flow.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 #include "bench/devices.h"
 #include "bench/opencl/opencl_backend.h"

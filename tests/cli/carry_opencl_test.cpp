@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <CL/opencl.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 

@@ -2,6 +2,7 @@
 // The program from end to end on a model device, where the right answers are known.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>

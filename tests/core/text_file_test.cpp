@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
+#include <stdexcept>
 
 #include "core/file_kind.h"
 #include "core/files.h"

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "fit/dual.h"
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"
 

@@ -2,7 +2,9 @@
 // The solver and its covariance on NIST's certified nonlinear problems (tests/data/nist-strd).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <limits>
 #include <map>

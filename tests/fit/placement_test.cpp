@@ -3,6 +3,8 @@
 // what each has for itself. Times come from the tests' own event simulation.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "fit/build_profile.h"
 #include "fit/counters.h"
 #include "fit/report.h"

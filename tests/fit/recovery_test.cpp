@@ -2,6 +2,9 @@
 // What the fitter claims about 1,000 random devices, through text in the measurement format.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdio>
+
 #include "core/files.h"
 #include "fit/build_profile.h"
 #include "fit/curve.h"

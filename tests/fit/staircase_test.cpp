@@ -2,6 +2,9 @@
 // Cores that are not smooth: units per scheduler, plateaus that scatter, front ends, round knees.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "fit/fit_timing.h"
 #include "tests/fit/synthetic_device.h"
 #include "tests/fit/tiny_core.h"

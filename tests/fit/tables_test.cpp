@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/files.h"
 #include "fit/build_profile.h"
 #include "fit/counters.h"

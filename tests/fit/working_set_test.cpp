@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "fit/build_profile.h"
 #include "fit/counters.h"
 #include "fit/fit_working_set.h"

@@ -2,6 +2,7 @@
 // What must hold of the models' predictions, on seeded random cases.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>

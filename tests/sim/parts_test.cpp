@@ -2,6 +2,7 @@
 // Small parts: shares of warps, accuracy, parallel loops, model rows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
