@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 
@@ -16,6 +19,33 @@ void require_curve(std::size_t occupancies) {
         throw InputError(
             "--plot draws curves over the occupancy; give several, e.g. --occupancy 1-10");
 }
+
+namespace {
+
+// A curve that lies on an earlier one would hide it: they are drawn once and share a name.
+void merge_coincident(std::vector<plot::Series>& series) {
+    double top = 0;
+    for (const plot::Series& one : series)
+        for (const plot::Point& p : one.points) top = std::max(top, p.y);
+    const double line = 0.002 * top;  // less than the width of a line
+    const auto coincide = [&](const plot::Series& a, const plot::Series& b) {
+        return std::ranges::equal(a.points, b.points, [&](const auto& p, const auto& q) {
+            return p.x == q.x && std::abs(p.y - q.y) <= line;
+        });
+    };
+    std::vector<plot::Series> kept;
+    for (plot::Series& one : series) {
+        const auto same = std::ranges::find_if(
+            kept, [&](const plot::Series& earlier) { return coincide(earlier, one); });
+        if (same == kept.end())
+            kept.push_back(std::move(one));
+        else
+            same->name += " = " + one.name;
+    }
+    series = std::move(kept);
+}
+
+}  // namespace
 
 plot::Figure occupancy_curves(const PredictionSet& set) {
     plot::Figure figure{.title = set.kernel,
@@ -35,6 +65,7 @@ plot::Figure occupancy_curves(const PredictionSet& set) {
         occupancies.insert(prediction.launch.warps());
     }
     require_curve(occupancies.size());
+    merge_coincident(figure.series);
     figure.y.low = 0;
     return figure;
 }

@@ -63,10 +63,16 @@ bool draw_below(Estimate& wait, double bound, std::mt19937_64& random) {
     return true;
 }
 
+// A generator of its own for each draw of each seed: seed + number would give seed 2 the draws of
+// seed 1 but for the first.
+std::mt19937_64 generator(std::uint64_t seed, std::uint64_t number) {
+    std::seed_seq words{seed, seed >> 32, number, number >> 32};
+    return std::mt19937_64(words);
+}
+
 // False when nothing had a standard error.
 bool draw_profile(GpuProfile& profile, const std::set<std::string>& ops,
-                  const std::vector<std::string>& queues, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
+                  const std::vector<std::string>& queues, std::mt19937_64 random) {
     bool any = false;
     for (const std::string& op : ops) {
         InstructionTiming& timing = *profile.find_instruction(op);
@@ -142,13 +148,13 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
     const auto ops = used_ops(profile, kernel);
     const auto queues = contended(profile, kernel);
     GpuProfile probe = profile;
-    if (!draw_profile(probe, ops, queues, seed))
+    if (!draw_profile(probe, ops, queues, generator(seed, 0)))
         throw InputError("profile '" + profile.device.name +
                          "' holds no standard error for any value that the kernel uses");
     std::vector<double> cycles(draws);
     parallel_for(cycles.size(), [&](std::size_t i) {
         GpuProfile drawn = profile;
-        draw_profile(drawn, ops, queues, seed + i);
+        draw_profile(drawn, ops, queues, generator(seed, i));
         cycles[i] = simulate(drawn, kernel, launch, options).cycles;
     });
     std::sort(cycles.begin(), cycles.end());

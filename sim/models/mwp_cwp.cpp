@@ -46,12 +46,13 @@ struct Cases {
 };
 
 Cases cases_of(const Periods& periods, const WarpTotals& totals, double alone, double warps,
-               double groups) {
+               double groups, bool one_warp_less) {
     const double mwp = std::min(periods.mwp, warps);
     Cases cases;
-    cases.memory = periods.count * warps * periods.departure + periods.compute * mwp;  // eq. 26
-    cases.compute = periods.comp_total * warps + periods.latency;                      // eq. 27
-    cases.occupancy = alone + periods.compute * (warps - 1);                           // eq. 28
+    cases.memory = periods.count * warps * periods.departure +
+                   periods.compute * (mwp - (one_warp_less ? 1 : 0));  // eq. 26
+    cases.compute = periods.comp_total * warps + periods.latency;      // eq. 27
+    cases.occupancy = alone + periods.compute * (warps - 1);           // eq. 28
     // Hong and Kim's synchronisation cost: at each barrier of each group the accesses drain.
     if (periods.count > 0)
         cases.barriers = periods.departure * (mwp - 1) * totals.barriers * groups;
@@ -59,6 +60,14 @@ Cases cases_of(const Periods& periods, const WarpTotals& totals, double alone, d
 }
 
 enum class Case { memory, compute, occupancy, issue };
+
+// The three forms of the model that the registry names.
+struct Form {
+    bool corrected = false;  // section 5.1
+    // Computing that memory does not hide in the memory-bound case: of MWP warps as in eq. 26, or
+    // of MWP−1 as Hong and Kim print it in their final form.
+    bool one_warp_less = false;
+};
 
 Case original_case(const Periods& periods, double warps) {
     if (periods.count == 0) return Case::compute;
@@ -69,19 +78,20 @@ Case original_case(const Periods& periods, double warps) {
 }
 
 Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   const ModelOptions& options, bool corrected) {
+                   const ModelOptions& options, Form form) {
     const KernelAnalysis analysis = analyse(profile, kernel, launch);
     const WarpTotals& totals = analysis.totals;
     const Periods periods = periods_of(totals, profile);
-    const double alone = corrected ? cycles_alone(profile, kernel, launch, options)
-                                   : totals.mem_latency + periods.comp_total;
+    const double alone = form.corrected ? cycles_alone(profile, kernel, launch, options)
+                                        : totals.mem_latency + periods.comp_total;
     const double groups = analysis.warps / launch.group_warps;
-    const Cases cases = cases_of(periods, totals, alone, analysis.warps, groups);
+    const Cases cases =
+        cases_of(periods, totals, alone, analysis.warps, groups, form.one_warp_less);
     const double issue = profile.issue.limit
                              ? analysis.load.instructions * analysis.warps / *profile.issue.limit
                              : 0;
     Case binding = original_case(periods, analysis.warps);
-    if (corrected) {  // the largest of the cases; and no more than the limit issues
+    if (form.corrected) {  // the largest of the cases; and no more than the limit issues
         binding = cases.occupancy >= std::max(cases.memory, cases.compute) ? Case::occupancy
                   : cases.memory >= cases.compute                          ? Case::memory
                                                                            : Case::compute;
@@ -101,7 +111,8 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
     prediction.assumptions = {
         "equal periods of computations, each before one access; one subsystem computes, one serves "
         "accesses"};
-    if (!corrected) prediction.assumptions.emplace_back("latencies of computations are not seen");
+    if (!form.corrected)
+        prediction.assumptions.emplace_back("latencies of computations are not seen");
     if (periods.count == 0)
         prediction.assumptions.emplace_back("no access: always the compute-bound case");
     return prediction;
@@ -111,14 +122,21 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
 
 Prediction predict_mwp_cwp(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                            const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, false);
+    Prediction prediction = predict(profile, kernel, launch, options, {});
     prediction.model = "mwp-cwp";
+    return prediction;
+}
+
+Prediction predict_mwp_cwp_hong_kim(const GpuProfile& profile, const Kernel& kernel,
+                                    const Launch& launch, const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, {.one_warp_less = true});
+    prediction.model = "mwp-cwp-hong-kim";
     return prediction;
 }
 
 Prediction predict_mwp_cwp_corrected(const GpuProfile& profile, const Kernel& kernel,
                                      const Launch& launch, const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, true);
+    Prediction prediction = predict(profile, kernel, launch, options, {.corrected = true});
     prediction.model = "mwp-cwp-corrected";
     return prediction;
 }

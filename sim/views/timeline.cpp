@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "sim/views/instance_names.h"
 
 namespace occupipe::sim {
 
@@ -46,40 +49,49 @@ void TimelineView::completed(const CompletionOf& event) {
     open_.erase(found);
 }
 
-namespace {
-
-std::string label(const TimelineView& view, const TimelineView::Entry& entry) {
-    const CoreLayout& layout = view.layout();
-    const LoopProgram& program = layout.programs[layout.program_of[entry.warp]].program;
-    const std::string iteration =
-        program.streams[entry.stream].instances > 1 ? fmt::format("[{}]", entry.instance) : "";
-    return fmt::format("g{} w{} {}{}", entry.group, entry.warp % layout.group_warps,
-                       program.ids[entry.stream], iteration);
+std::vector<std::string> TimelineView::instance_names() const {
+    std::vector<InstanceNames> names;
+    names.reserve(layout_.programs.size());
+    for (const ProgramLayout& program : layout_.programs) names.emplace_back(program.program);
+    std::vector<std::string> list;
+    list.reserve(entries_.size());
+    for (const Entry& entry : entries_)
+        list.push_back(names[layout_.program_of[entry.warp]].name(entry.stream, entry.instance));
+    return list;
 }
 
-}  // namespace
-
 std::string timeline_text(const TimelineView& view) {
-    std::vector<TimelineView::Entry> entries = view.entries();
-    std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.group, a.warp) < std::pair(b.group, b.warp);
-    });
-    const TickScale& scale = view.layout().machine.scale;
-    const auto columns = static_cast<std::size_t>(std::ceil(view.cycles()));
+    const CoreLayout& layout = view.layout();
+    const TickScale& scale = layout.machine.scale;
+    const std::vector<std::string> names = view.instance_names();
+    struct Row {
+        const TimelineView::Entry* entry;
+        std::string label;
+    };
+    std::vector<Row> rows;
     std::size_t width = 0;
-    for (const auto& entry : entries) width = std::max(width, label(view, entry).size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto& entry = view.entries()[i];
+        rows.push_back({&entry, fmt::format("g{} w{} {}", entry.group,
+                                            entry.warp % layout.group_warps, names[i])});
+        width = std::max(width, rows.back().label.size());
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+        return std::pair(a.entry->group, a.entry->warp) < std::pair(b.entry->group, b.entry->warp);
+    });
+    const auto columns = static_cast<std::size_t>(std::ceil(view.cycles()));
     std::string text(width + 2, ' ');
     for (std::size_t c = 0; c < columns; ++c) text += c % 10 == 0 ? '|' : c % 5 == 0 ? ':' : '.';
     text += fmt::format("  one column per cycle, | every ten\n");
-    for (const auto& entry : entries) {
-        const auto issue = static_cast<std::size_t>(scale.to_cycles(entry.issued));
-        const auto done = static_cast<std::size_t>(scale.to_cycles(entry.completed));
+    for (const auto& [entry, label] : rows) {
+        const auto issue = static_cast<std::size_t>(scale.to_cycles(entry->issued));
+        const auto done = static_cast<std::size_t>(scale.to_cycles(entry->completed));
         std::string row(columns, ' ');
         for (std::size_t c = issue; c < std::min(done, columns); ++c) row[c] = '=';
         row[issue] = 'D';
         if (done < columns) row[done] = 'E';
         row.erase(row.find_last_not_of(' ') + 1);
-        text += fmt::format("{:<{}}{}\n", label(view, entry), width + 2, row);
+        text += fmt::format("{:<{}}{}\n", label, width + 2, row);
     }
     return text;
 }

@@ -34,6 +34,7 @@ public:
     void completed(const CompletionOf& event) override;
 
     const std::vector<Entry>& entries() const { return entries_; }  // by issue
+    std::vector<std::string> instance_names() const;                // per entry: "x", "x[17]"
     const CoreLayout& layout() const { return layout_; }
     double cycles() const { return cycles_; }
 
@@ -51,8 +52,9 @@ private:
 // is under way, E in the column in which the result is there.
 std::string timeline_text(const TimelineView& view);
 
-// A row per subsystem, as in the analysis paper's Figures 8 and 9: an instruction occupies its
+// Lanes per subsystem, as in the analysis paper's Figures 8 and 9: an instruction occupies its
 // pipeline for λ (solid) and leaves it after Λ (pale); arrows are dependences that had to wait.
+// At most 2,400 pixels wide: beyond 600 cycles the rest is cut off, and the picture says so.
 std::string timeline_svg(const TimelineView& view);
 
 }  // namespace occupipe::sim

@@ -3,13 +3,21 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sim/views/lanes.h"
 
 namespace occupipe::sim {
 namespace {
 
 constexpr int warp_tracks = 1;  // "process" numbers
 constexpr int subsystem_tracks = 2;
+
+double thousandths(const TickScale& scale, std::int64_t ticks) {
+    return std::round(scale.to_cycles(ticks) * 1000);
+}
 
 std::string quoted(const std::string& text) {
     std::string out = "\"";
@@ -34,10 +42,6 @@ void name_tracks(std::string& text, const CoreLayout& layout) {
         text += fmt::format(
             "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}},\n",
             process, quoted(name));
-    for (int warp = 0; warp < layout.warps(); ++warp)
-        name_track(
-            text, warp_tracks, warp,
-            fmt::format("slot {} warp {}", warp / layout.group_warps, warp % layout.group_warps));
     for (std::size_t s = 0; s < layout.machine.subsystems.size(); ++s)
         for (int scheduler = 0; scheduler < layout.machine.schedulers; ++scheduler) {
             const Subsystem& subsystem = layout.machine.subsystems[s];
@@ -49,6 +53,22 @@ void name_tracks(std::string& text, const CoreLayout& layout) {
         }
 }
 
+// Names each warp's lanes and returns the number of its first one.
+std::vector<int> name_warps(std::string& text, const CoreLayout& layout, const Lanes& lanes) {
+    std::vector<int> first;
+    int track = 0;
+    for (int warp = 0; warp < layout.warps(); ++warp) {
+        first.push_back(track);
+        const auto count = static_cast<int>(std::max<std::size_t>(1, lanes.count(warp)));
+        for (int lane = 0; lane < count; ++lane)
+            name_track(text, warp_tracks, track++,
+                       fmt::format("slot {} warp {}{}", warp / layout.group_warps,
+                                   warp % layout.group_warps,
+                                   lane == 0 ? "" : fmt::format(", {} in flight", lane + 1)));
+    }
+    return first;
+}
+
 }  // namespace
 
 std::string chrome_trace(const TimelineView& view) {
@@ -56,19 +76,32 @@ std::string chrome_trace(const TimelineView& view) {
     const TickScale& scale = layout.machine.scale;
     std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
     name_tracks(text, layout);
-    for (const auto& entry : view.entries()) {
+    const std::vector<std::string> names = view.instance_names();
+    // Events of one track may only nest. A warp has several results under way, so its track is as
+    // many lanes as that takes; the subsystems' own events never overlap.
+    Lanes lanes(static_cast<std::size_t>(layout.warps()));
+    std::vector<std::size_t> lane_of;
+    for (const auto& entry : view.entries())
+        lane_of.push_back(lanes.take(entry.warp, entry.issued, entry.completed));
+    const auto first_track = name_warps(text, layout, lanes);
+    for (std::size_t i = 0; i < view.entries().size(); ++i) {
+        const auto& entry = view.entries()[i];
         const ProgramLayout& program = layout.programs[layout.program_of[entry.warp]];
         const ProgramLayout::Stream& stream = program.streams[entry.stream];
         const auto event = [&](int process, int track, std::int64_t duration) {
+            // Readers keep nanoseconds, here thousandths of a cycle: both ends are rounded to them,
+            // not start and duration, so that events that meet still meet.
+            const double begin = thousandths(scale, entry.issued);
+            const double end = thousandths(scale, entry.issued + duration);
             text += fmt::format(
                 "{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{"
                 "\"op\":{},\"group\":{},\"instance\":{}}}}},\n",
-                quoted(program.program.ids[entry.stream]), process, track,
-                scale.to_cycles(entry.issued), scale.to_cycles(duration),
+                quoted(names[i]), process, track, begin / 1000, (end - begin) / 1000,
                 quoted(layout.machine.ops[program.program.streams[entry.stream].op].name),
                 entry.group, entry.instance);
         };
-        event(warp_tracks, entry.warp, entry.completed - entry.issued);
+        event(warp_tracks, first_track[entry.warp] + static_cast<int>(lane_of[i]),
+              entry.completed - entry.issued);
         event(subsystem_tracks, layout.machine.unit(stream.subsystem, entry.scheduler), stream.cpi);
     }
     text.erase(text.size() - 2);  // the last comma; there is always at least a track's name

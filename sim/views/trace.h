@@ -8,7 +8,8 @@
 namespace occupipe::sim {
 
 // The recorded part of a run in Chrome's trace event format, which Perfetto reads, too: one track
-// per warp and one per subsystem. A trace's microsecond is a core cycle.
+// per warp and result that it has in flight, and one per subsystem. A trace's microsecond is a core
+// cycle.
 std::string chrome_trace(const TimelineView& view);
 
 }  // namespace occupipe::sim

@@ -3,7 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "core/files.h"
@@ -141,6 +147,95 @@ TEST(Trace, IsJsonWithAnEventPerInstructionAndTrack) {
     EXPECT_EQ(bars, 2 * 2 * 6);
 }
 
+// Events of one track as a viewer of the format reads them: in whole nanoseconds, one inside the
+// other or apart. Returns how many cross.
+int crossing_events(const nlohmann::json& trace) {
+    std::map<std::pair<int, int>, std::vector<std::pair<std::int64_t, std::int64_t>>> tracks;
+    for (const auto& event : trace["traceEvents"]) {
+        if (event["ph"] != "X") continue;
+        const auto begin = std::llround(event["ts"].get<double>() * 1000);
+        const auto end =
+            std::llround((event["ts"].get<double>() + event["dur"].get<double>()) * 1000);
+        tracks[{event["pid"].get<int>(), event["tid"].get<int>()}].emplace_back(begin, -end);
+    }
+    int crossing = 0;
+    for (auto& [track, events] : tracks) {
+        std::sort(events.begin(), events.end());  // outer events first
+        std::vector<std::int64_t> open;
+        for (const auto& [begin, end] : events) {
+            while (!open.empty() && open.back() <= begin) open.pop_back();
+            if (!open.empty() && -end > open.back()) ++crossing;
+            open.push_back(-end);
+        }
+    }
+    return crossing;
+}
+
+TEST(Trace, HasNoEventsOfATrackThatCross) {
+    // Several results of a warp are under way at once; times in thirds of a cycle.
+    sim::TimelineView view(200);
+    simulate(gpu({{"op", 1.0 / 3, 20.0 / 3}, {"slow", 2, 31, "mem"}}, 2),
+             kernel({repeat(6, {instruction("a", "op"), instruction("m", "slow", {"a"}),
+                                instruction("b", "op")})}),
+             {.group_warps = 2, .concurrent_groups = 2, .groups = 3}, {}, view);
+    const auto trace = nlohmann::json::parse(sim::chrome_trace(view));
+    EXPECT_EQ(crossing_events(trace), 0);
+    // The check itself: on one track per warp, they do cross.
+    auto merged = trace;
+    for (auto& event : merged["traceEvents"])
+        if (event["pid"] == 1) event["tid"] = 0;
+    EXPECT_GT(crossing_events(merged), 10);
+}
+
+TEST(Timeline, CountsTheIterationsOfAReplicatedLoopOn) {
+    // The inner loop restarts in each iteration of the outer one, whose iterations overlap: it is
+    // replicated, two streams for one instruction.
+    const Kernel nested = kernel(
+        {repeat(2, {instruction("a", "op"), repeat(2, {instruction("x", "op", {"a", "x@-1"})})})});
+    sim::TimelineView view(1000);
+    simulate(gpu({{"op", 1, 4}}), nested, {}, {}, view);
+    std::vector<std::string> names = view.instance_names();
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{"a[0]", "a[1]", "x[0]", "x[1]", "x[2]", "x[3]"}));
+    // The same where the replicated loop stands inside another one, whose iterations do not
+    // overlap.
+    const Kernel three =
+        kernel({repeat(3, {instruction("w", "op", {"x@-1"}),
+                           repeat(2, {instruction("a", "op", {"w"}),
+                                      repeat(2, {instruction("x", "op", {"a", "x@-1"})})})})});
+    sim::TimelineView long_view(1000);
+    simulate(gpu({{"op", 1, 4}}), three, {}, {}, long_view);
+    std::set<std::string> seen;
+    for (const std::string& name : long_view.instance_names()) {
+        EXPECT_TRUE(seen.insert(name).second) << name;
+    }
+    for (int i = 0; i < 12; ++i) {
+        EXPECT_TRUE(seen.contains("x[" + std::to_string(i) + "]")) << i;
+    }
+}
+
+TEST(Timeline, DrawsManyWarpsInColoursOfTheirOwnWithinABoundedWidth) {
+    sim::TimelineView view(5000);
+    simulate(
+        gpu({{"op", 1, 4}, {"slow", 8, 300, "mem"}}),
+        kernel({repeat(40, {instruction("a", "op", {"m@-1"}), instruction("m", "slow", {"a"})})}),
+        {.group_warps = 20, .concurrent_groups = 1, .groups = 1}, {}, view);
+    const std::string svg = sim::timeline_svg(view);
+    const auto width = std::stod(svg.substr(svg.find("width=\"") + 7));
+    EXPECT_LE(width, 2400);
+    EXPECT_NE(svg.find("cut off after"), std::string::npos);
+    EXPECT_NE(svg.find(">cycle<"), std::string::npos);
+    std::set<std::string> colours;  // the legend's squares are the only ones 10 pixels wide
+    const std::string square = "width=\"10\" height=\"10\" fill=\"";
+    for (auto at = svg.find(square); at != std::string::npos; at = svg.find(square, at + 1))
+        colours.insert(
+            svg.substr(at + square.size(), svg.find('"', at + square.size()) - at - square.size()));
+    EXPECT_EQ(colours.size(), 20U);
+    for (int warp = 0; warp < 20; ++warp) {
+        EXPECT_NE(svg.find(">g0 w" + std::to_string(warp) + "<"), std::string::npos) << warp;
+    }
+}
+
 TEST(Sensitivity, RanksWhatBinds) {
     // Latency-bound: only Λ of the chain helps.
     const GpuProfile profile = gpu({{"op", 1, 10}, {"other", 1, 1, "sfu"}}, 4);
@@ -164,6 +259,24 @@ TEST(Uncertainty, GivesTheIntervalOfALinearPrediction) {
     const Uncertainty again = uncertainty(profile, chain("op", 100), {}, {}, 4000, 1);
     EXPECT_EQ(again.low, u.low);
     EXPECT_EQ(again.high, u.high);
+}
+
+TEST(Uncertainty, DrawsIndependentlyForEverySeed) {
+    // Few draws, so that sharing all but one would show: medians of 9 of seeds s and s+1.
+    GpuProfile profile = gpu({{"op", 1, 10}});
+    profile.instructions[0].latency.std_error = 0.5;
+    std::vector<double> medians;
+    for (std::uint64_t seed = 0; seed < 200; ++seed)
+        medians.push_back(uncertainty(profile, chain("op", 100), {}, {}, 9, seed).median);
+    double sum = 0;
+    double neighbours = 0;
+    for (const double median : medians) sum += median;
+    const double mean = sum / 200;
+    double squares = 0;
+    for (const double median : medians) squares += (median - mean) * (median - mean);
+    for (std::size_t i = 0; i + 1 < medians.size(); ++i)
+        neighbours += (medians[i] - mean) * (medians[i + 1] - mean);
+    EXPECT_LT(std::abs(neighbours / squares), 0.25);  // 0.9 when seeds shared draws; 1/√200 = 0.07
 }
 
 TEST(Uncertainty, NeedsStandardErrors) {

@@ -97,6 +97,7 @@ TEST(ExampleKernel, ReachesVolkovsRoofAtSevenWarps) {
 // The equations with the example's numbers, by hand: eq. 26 and 28 with ω = 10 and 2.
 TEST(ExampleKernel, TakesTheCyclesOfTheEquations) {
     EXPECT_DOUBLE_EQ(example("mwp-cwp", 10).cycles_per_run, 2 * 10 * 2 + 2 * 3);
+    EXPECT_DOUBLE_EQ(example("mwp-cwp-hong-kim", 10).cycles_per_run, 2 * 10 * 2 + 2 * (3 - 1));
     EXPECT_DOUBLE_EQ(example("mwp-cwp", 2).cycles_per_run, 2 * 6 + 4 * 1 + 2 * 1);
     EXPECT_DOUBLE_EQ(example("mwp-cwp-corrected", 2).cycles_per_run, 25 + 2 * 1);
     // GPUMech: two intervals of n 2 and s 6; issue probability 4/16; ω = 5.

@@ -81,12 +81,22 @@ TEST(Predict, GivesTheExampleKernelInEveryModelAtTenOccupancies) {
                                     "--occupancy", "1-10"});
     EXPECT_FALSE(holds_null(json));
     // docs/file-formats.md's list of names, in the table's order.
-    const std::vector<std::string> names = {
-        "roofline",          "boat-hull",  "volkov",
-        "transit",           "x-model",    "mwp-cwp",
-        "mwp-cwp-corrected", "gpuperf",    "wfg",
-        "wfg-corrected",     "gpumech-rr", "gpumech-rr-corrected",
-        "gpumech-gto",       "mdm",        "pipeline"};
+    const std::vector<std::string> names = {"roofline",
+                                            "boat-hull",
+                                            "volkov",
+                                            "transit",
+                                            "x-model",
+                                            "mwp-cwp",
+                                            "mwp-cwp-hong-kim",
+                                            "mwp-cwp-corrected",
+                                            "gpuperf",
+                                            "wfg",
+                                            "wfg-corrected",
+                                            "gpumech-rr",
+                                            "gpumech-rr-corrected",
+                                            "gpumech-gto",
+                                            "mdm",
+                                            "pipeline"};
     ASSERT_EQ(json["predictions"].size(), 10 * names.size());
     for (std::size_t i = 0; i < json["predictions"].size(); ++i) {
         EXPECT_EQ(json["predictions"][i]["model"], names[i / 10]);
