@@ -86,12 +86,17 @@ TEST_P(EveryRow, IsMeasurableOrSaysWhyNot) {
     }
 }
 
+// Of the test's row, where the device cannot measure it.
+#define NEED_MEASURABLE(row)                                  \
+    if (const auto reason = pocl().backend->unsupported(row)) \
+    GTEST_SKIP() << (row).id << ": " << *reason
+
 // A short launch of one chain: it stores finite results, and a step takes longer than a tenth of a
 // cycle (or it was removed) and less than ten microseconds.
 TEST_P(EveryRow, RunsAndTakesAPlausibleTime) {
     NEED_POCL();
     const Row& row = *GetParam();
-    if (pocl().backend->unsupported(row)) return;
+    NEED_MEASURABLE(row);
     const int unroll = default_unroll(row, nullptr, 0, 1, true);
     const KernelPlan plan{.first = &row, .chains = 1, .unroll = unroll};
     const auto program = pocl().backend->compile(kernel_source(plan));
@@ -121,14 +126,14 @@ TEST_P(EveryRow, MachineCodeHoldsExactlyTheCountedInstructions) {
     GTEST_SKIP() << "mnemonics are known for x86-64 only";
 #endif
     const Row& row = *GetParam();
-    if (row.x86.empty() || pocl().backend->unsupported(row))
-        return;  // no single instruction to count
+    NEED_MEASURABLE(row);
+    if (row.x86.empty()) GTEST_SKIP() << row.id << ": no single x86 instruction to count";
     // Rows that differ in their working set alone: PoCL keeps one object for equal machine code.
     const auto same = std::ranges::find_if(opencl_table(), [&](const Row& other) {
         return other.step == row.step && other.pattern == row.pattern && other.type == row.type &&
                other.unroll == row.unroll;
     });
-    if (&*same != &row) return;
+    if (&*same != &row) GTEST_SKIP() << row.id << ": the same machine code as " << same->id;
     const bool chase = row.pattern == Pattern::shared_chase || row.pattern == Pattern::global_chase;
     for (const int chains : {1, 3, chase ? 8 : 10}) {  // the sweep's largest
         // Rows that differ in the body's length alone: PoCL keeps one object for equal kernels.
