@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string>
 
+#include "bench/cuda/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/reported.h"
 #include "core/error.h"
@@ -27,6 +29,17 @@ constexpr const char* walk =
     "  occupipe predict KERNEL.yaml --profile out/profile.yaml --occupancy all\n"
     "Exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 nothing to run on.";
 
+// The first line is the program's own.
+std::string version_text() {
+    const std::string program = std::string("occupipe ") + OCCUPIPE_VERSION + "\n";
+    try {
+        return program +
+               fmt::format("NVRTC {}: {}", bench::nvrtc().version(), bench::nvrtc().path());
+    } catch (const DeviceError& error) {
+        return program + "no " + error.what();
+    }
+}
+
 int report(const std::exception& error, ExitCode code) {
     fmt::print(stderr, "occupipe: {}\n", error.what());
     return code;
@@ -37,7 +50,7 @@ int report(const std::exception& error, ExitCode code) {
 int run(int argc, char** argv) {
     CLI::App app(about, "occupipe");
     app.footer(walk);
-    app.set_version_flag("--version", std::string("occupipe ") + OCCUPIPE_VERSION);
+    app.set_version_flag("--version", version_text);
     add_list(app);
     add_explain_instruction(app);
     add_measure(app);

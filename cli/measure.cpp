@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "bench/carry/architecture.h"
+#include "bench/cuda/nvrtc.h"
 #include "bench/sweep.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -50,7 +51,10 @@ bench::SweepPlan plan(const bench::Backend& backend, const Arguments& arguments)
 void dump(Arguments& arguments) {
     arguments.dump.overwrite = arguments.overwrite();
     const auto backend = open_backend(arguments);
-    dump_measurement(*backend, plan(*backend, arguments), arguments.dump);
+    const bench::SweepPlan sweep = plan(*backend, arguments);
+    // Where it is missing, that is said once and not for every kernel.
+    if (!arguments.architecture.empty()) bench::nvrtc();
+    dump_measurement(*backend, sweep, arguments.dump);
 }
 
 void import(Arguments& arguments) {

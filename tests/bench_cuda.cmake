@@ -3,11 +3,13 @@ add_library(fake_libcuda MODULE bench/fake_libcuda.cpp)
 target_include_directories(fake_libcuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(fake_libcuda PRIVATE occupipe::warnings)
 
-occupipe_test(cuda_test KIND unit LINK occupipe::bench GTest::gmock
-    SOURCES bench/cuda_backend_test.cpp bench/cuda_cubin_test.cpp bench/cuda_placement_test.cpp bench/carry_test.cpp)
+occupipe_test(cuda_test KIND unit WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
+    SOURCES bench/cuda_backend_test.cpp bench/cuda_cubin_test.cpp bench/cuda_placement_test.cpp bench/carry_test.cpp
+            bench/find_cuda_test.cpp)
 target_compile_definitions(cuda_test PRIVATE OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
 add_dependencies(cuda_test fake_libcuda)
 
-occupipe_test(cuda_codegen_test KIND codegen TIMEOUT 600 LINK occupipe::bench GTest::gmock
-    SOURCES bench/cuda_codegen_test.cpp bench/carry_codegen_test.cpp)
-occupipe_test(cuda_run_test KIND codegen LINK occupipe::bench ptx_machine GTest::gmock SOURCES bench/cuda_run_test.cpp)
+occupipe_test(cuda_codegen_test KIND codegen TIMEOUT 600 WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
+    SOURCES bench/cuda_codegen_test.cpp bench/carry_codegen_test.cpp bench/nvdisasm_test.cpp)
+occupipe_test(cuda_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock
+    SOURCES bench/cuda_run_test.cpp)

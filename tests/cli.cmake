@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-occupipe_test(cli_test KIND cli TIMEOUT 600 LINK occupipe::core GTest::gmock
+occupipe_test(cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC Carry.*:Explain.SaysMeaning*:Explain.WithNvrtc*:Version.* LINK occupipe::core GTest::gmock
     SOURCES cli/bad_command_line_test.cpp cli/loop_test.cpp cli/compare_test.cpp cli/carry_test.cpp cli/explain_test.cpp cli/published_test.cpp cli/run_program.cpp)
 target_compile_definitions(cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
@@ -10,7 +10,7 @@ if(OCCUPIPE_OPENCL)
     target_compile_definitions(carry_opencl_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(carry_opencl_test occupipe)
 endif()
-occupipe_test(carry_ptx_test KIND codegen TIMEOUT 900 LINK occupipe::core ptx_machine
+occupipe_test(carry_ptx_test KIND codegen TIMEOUT 900 WITHOUT_NVRTC * LINK occupipe::core ptx_machine
     SOURCES cli/carry_ptx_test.cpp cli/carried.cpp cli/run_program.cpp)
 target_compile_definitions(carry_ptx_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(carry_ptx_test occupipe)

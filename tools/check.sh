@@ -5,7 +5,7 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: tools/check.sh [--fresh | STEP…]
+usage: tools/check.sh [--fresh | --bare [OPTION…] | STEP…]
 
 Runs every step, or the named ones, and stops at the first that fails:
 
@@ -17,8 +17,13 @@ Runs every step, or the named ones, and stops at the first that fails:
   tidy     clang-tidy finds nothing
 
   --fresh  instead: a clean clone of HEAD runs the README's two commands, the first one twice
+  --bare   instead: an empty Debian 12 root runs the README's two commands (tools/check.sh --bare --help)
 TEXT
 }
+
+if [[ ${1:-} == --bare ]]; then
+    exec "$(dirname "${BASH_SOURCE[0]}")/bare.sh" "${@:2}"
+fi
 
 all=(format shell release dev lint tidy)
 steps=()

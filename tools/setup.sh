@@ -1,17 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs what building and running Occupipe needs on Debian 12, and nothing when it is all there.
+# Installs what building and running Occupipe needs on Debian 12, and nothing when it is all there;
+# then NVIDIA's run-time compiler into the build tree, where the machine has none.
 set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: tools/setup.sh [--developer] [--list]
+usage: tools/setup.sh [--developer] [--wheels | --no-wheels] [--list]
 
 Installs the missing ones of the packages that Occupipe needs, with apt, as root or through sudo.
 Does nothing, and needs no rights, when all are installed.
 
+Where no CUDA toolkit is (no libnvrtc.so), it then fetches NVRTC, ptxas and nvdisasm into
+build/cuda-wheels from NVIDIA's wheels on the Python package index: versions and hashes are those of
+tools/cuda-wheels.txt, 132 MB are downloaded and 150 MB stay on the disk. With them CUDA kernels are
+compiled and checked without a GPU; all else works without them, so that no network is no error.
+
   --developer  also what tools/check.sh needs: clang-format, clang-tidy, shellcheck, git
+  --wheels     fetch NVIDIA's wheels even beside a toolkit, and again at once after a failure, which
+               is an error then
+  --no-wheels  do not fetch them (OCCUPIPE_WHEELS=no in the environment says the same)
   --list       print the names of the packages and stop
+
+  OCCUPIPE_WHEELS_SECONDS=N  in the environment: give the wheels up after N seconds (default 600)
 TEXT
 }
 
@@ -28,18 +39,23 @@ packages=(
     gnuplot-nox fonts-dejavu-core chromium
 )
 developer_packages=(clang-format clang-tidy shellcheck git)
+wheel_packages=(python3-pip)
 
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 list_only=no
+wheels=${OCCUPIPE_WHEELS:-auto}
 for argument in "$@"; do
     case $argument in
         --developer) packages+=("${developer_packages[@]}") ;;
+        --wheels) wheels=yes ;;
+        --no-wheels) wheels=no ;;
         --list) list_only=yes ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 2 ;;
     esac
 done
 if [[ $list_only == yes ]]; then
-    printf '%s\n' "${packages[@]}"
+    printf '%s\n' "${packages[@]}" "${wheel_packages[@]}"
     exit 0
 fi
 
@@ -52,6 +68,114 @@ if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
     exit 1
 fi
 
+# NVIDIA's wheels: wanted where NVRTC is in none of a toolkit's places, and not there already.
+wheel_folder=build/cuda-wheels
+wheel_list=tools/cuda-wheels.txt
+wheel_failure=build/cuda-wheels.failed
+wheel_megabytes=600 # while it works: the download, what is in it, and what stays
+
+toolkit_nvrtc() {
+    local prefix library nvcc
+    library=$(ldconfig -p 2> /dev/null | awk '$1 ~ /^libnvrtc\.so\.1[23]$/ { print $NF; exit }')
+    if [[ -e $library ]]; then echo "$library"; return; fi
+    nvcc=$(command -v nvcc || true)
+    for prefix in "${CUDA_HOME:-}" "${CUDA_PATH:-}" ${nvcc:+"$(dirname "$(dirname "$(realpath "$nvcc")")")"} \
+        /usr/local/cuda /usr/local/cuda-* /opt/cuda; do
+        for library in "$prefix"/{lib64,lib,targets/x86_64-linux/lib}/libnvrtc.so.1[23]; do
+            if [[ -n $prefix && -e $library ]]; then echo "$library"; return; fi
+        done
+    done
+}
+
+pip_python() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        if "$python" -m pip --version > /dev/null 2>&1; then echo "$python"; return; fi
+    done
+}
+
+# Sets why_no_wheels where they are not to be fetched.
+decide_on_wheels() {
+    local nvrtc
+    why_no_wheels=
+    if [[ $wheels == no ]]; then
+        why_no_wheels="NVIDIA's wheels are not wanted"
+    elif [[ -n ${OCCUPIPE_NVRTC:-} && $wheels != yes ]]; then
+        why_no_wheels="NVRTC is chosen by OCCUPIPE_NVRTC=$OCCUPIPE_NVRTC"
+    elif cmp -s "$wheel_list" "$wheel_folder/versions.txt"; then
+        why_no_wheels="NVIDIA's wheels are in $wheel_folder"
+    elif nvrtc=$(toolkit_nvrtc) && [[ -n $nvrtc && $wheels != yes ]]; then
+        why_no_wheels="NVRTC is $nvrtc; --wheels fetches NVIDIA's ptxas and nvdisasm, too"
+    elif [[ $(uname -m) != x86_64 ]]; then
+        why_no_wheels="NVIDIA's wheels are pinned for x86-64 only: going on without"
+    elif [[ $wheels != yes && -n $(find "$wheel_failure" -mmin -60 2> /dev/null) ]]; then
+        why_no_wheels="NVIDIA's wheels could not be fetched within the last hour, see $wheel_failure: going on without"
+    fi
+}
+
+# Returns 1, having said why, where they could not be had.
+fetch_wheels() {
+    local python work log available seconds=${OCCUPIPE_WHEELS_SECONDS:-600} code=0
+    fail_wheels() {
+        say "NVIDIA's wheels: $*"
+        say "going on without NVRTC: no CUDA kernels are compiled here, their tests are skipped (tools/setup.sh --wheels tries again)"
+        return 1
+    }
+    mkdir -p build 2> /dev/null || true
+    [[ -w build ]] || { fail_wheels "build/ may not be written"; return; }
+    python=$(pip_python)
+    [[ -n $python ]] || { fail_wheels "there is no pip (Debian: python3-pip)"; return; }
+    available=$(df --output=avail --block-size=1M build | tail -n 1)
+    ((available > wheel_megabytes)) || { fail_wheels "$available MB are free, $wheel_megabytes are needed"; return; }
+    work=$(mktemp -d build/cuda-wheels.XXXXXX)
+    log=$work.log
+    say "fetching NVIDIA's NVRTC, ptxas and nvdisasm: 132 MB to download, 150 MB in $wheel_folder, $seconds s at most"
+    # stays below the limits of a slow index: one short connection and one more
+    timeout --kill-after=10 "$seconds" "$python" -m pip install --no-input --disable-pip-version-check \
+        --root-user-action=ignore --no-cache-dir --progress-bar off --timeout 10 --retries 1 \
+        --require-hashes --no-deps --only-binary :all: --no-compile --target "$work" -r "$wheel_list" \
+        > "$log" 2>&1 || code=$?
+    if ((code != 0)); then
+        tail -n 3 "$log" >&2
+        mv "$log" "$wheel_failure"
+        rm -rf "$work"
+        case $code in
+            124 | 137) fail_wheels "not complete after $seconds s" ;;
+            *) fail_wheels "pip ended with $code; all it said is in $wheel_failure" ;;
+        esac
+        return
+    fi
+    # Of 334 MB what is used here stays.
+    find "$work"/nvidia \( -name 'libnvrtc*.alt.*' -o -path '*/include/*' -o -path '*/bin/*' \
+        ! -name ptxas ! -name nvdisasm \) \( -type f -o -type l \) -delete
+    find "$work"/nvidia -type d -empty -delete
+    local tool
+    for tool in "$work"/nvidia/*/bin/{ptxas,nvdisasm}; do
+        "$tool" --version > /dev/null || code=$?
+    done
+    if ((code != 0)); then
+        mv "$log" "$wheel_failure"
+        rm -rf "$work"
+        fail_wheels "ptxas or nvdisasm does not run here"
+        return
+    fi
+    cp "$wheel_list" "$work/versions.txt"
+    chmod 755 "$work"
+    rm -rf "$wheel_folder" "$wheel_failure" "$log"
+    mv "$work" "$wheel_folder"
+    say "$(du -sm "$wheel_folder" | cut -f1) MB in $wheel_folder; NVIDIA's licence is in its *.dist-info/licenses"
+}
+
+decide_on_wheels
+as_root=()
+may_install=yes
+if ((EUID != 0)); then
+    as_root=(sudo)
+    command -v sudo > /dev/null || may_install=no
+fi
+# Without rights a missing pip is no reason to stop.
+if [[ -z $why_no_wheels && $may_install == yes && -z $(pip_python) ]]; then packages+=("${wheel_packages[@]}"); fi
+
 missing=()
 for package in "${packages[@]}"; do
     if [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2> /dev/null || true) != installed ]]; then
@@ -60,21 +184,20 @@ for package in "${packages[@]}"; do
 done
 if ((${#missing[@]} == 0)); then
     say "all ${#packages[@]} packages are installed"
-    exit 0
+elif [[ $may_install == no ]]; then
+    say "missing: ${missing[*]}"
+    say "this needs root and there is no sudo; as root run: apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+    exit 1
+else
+    say "installing ${#missing[@]} of ${#packages[@]} packages with ${as_root[*]:+sudo }apt-get: ${missing[*]}"
+    "${as_root[@]}" apt-get -q update >&2
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q install --yes --no-install-recommends "${missing[@]}" >&2
+    say "done"
 fi
 
-as_root=()
-if ((EUID != 0)); then
-    if ! command -v sudo > /dev/null; then
-        say "missing: ${missing[*]}"
-        say "this needs root and there is no sudo; as root run: apt-get update && apt-get install --no-install-recommends ${missing[*]}"
-        exit 1
-    fi
-    as_root=(sudo)
+if [[ -n $why_no_wheels ]]; then
+    say "$why_no_wheels"
+elif ! fetch_wheels && [[ $wheels == yes ]]; then
+    exit 1
 fi
-
-say "installing ${#missing[@]} of ${#packages[@]} packages with ${as_root[*]:+sudo }apt-get: ${missing[*]}"
-"${as_root[@]}" apt-get -q update >&2
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get -q install --yes --no-install-recommends "${missing[@]}" >&2
-say "done"

@@ -7,6 +7,9 @@ usage() {
     cat <<'TEXT'
 usage: tools/test.sh [PRESET [CTEST-ARGUMENT…]]
 
+Tests that touch CUDA run a second time with NVRTC hidden (label without_nvrtc), as on a machine that
+has none. Where it is not there at all, those that compile CUDA kernels are skipped.
+
   PRESET          release (default) or dev, which adds the address and undefined-behaviour sanitizers
   CTEST-ARGUMENT  handed on, for example: tools/test.sh dev -R kernel
 TEXT
@@ -27,5 +30,12 @@ POCL_CACHE_DIR=$(mktemp -d)
 export POCL_CACHE_DIR
 trap 'rm -rf "$POCL_CACHE_DIR"' EXIT
 
-printf 'test: running the tests of build/%s\n' "$preset" >&2
-ctest --preset "$preset" --parallel "$(nproc)" "${@:2}"
+say() { printf 'test: %s\n' "$*" >&2; }
+
+nvrtc=$("build/$preset/cli/occupipe" --version | sed -n '2p')
+say "running the tests of build/$preset; $nvrtc"
+code=0
+ctest --preset "$preset" --parallel "$(nproc)" "${@:2}" || code=$?
+[[ $nvrtc != no* ]] || say "$nvrtc, so that tests which compile CUDA kernels were skipped"
+say "$([[ $code == 0 ]] && echo passed || echo "FAILED, exit code $code")"
+exit "$code"

@@ -5,9 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
+#include <filesystem>
 
+#include "bench/cuda/find_cuda.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -34,39 +34,20 @@ struct NvrtcCalls {
 
 namespace {
 
-// Bare names first: the loader's default path and LD_LIBRARY_PATH (wheels put the library there).
-std::vector<std::string> library_names() {
-    constexpr std::array<const char*, 3> names = {"libnvrtc.so.13", "libnvrtc.so.12",
-                                                  "libnvrtc.so"};
-    std::vector<std::string> folders = {""};
-    if (const char* home = std::getenv("CUDA_HOME"))
-        folders.push_back(std::string(home) + "/lib64/");
-    folders.push_back("/usr/local/cuda/lib64/");
-    std::vector<std::string> paths;
-    for (const std::string& folder : folders) {
-        for (const char* name : names) paths.push_back(folder + name);
-    }
-    return paths;
-}
-
-void load_calls(const SharedLibrary& library, NvrtcCalls& calls) {
-    const bool complete = library.load(calls.version, "nvrtcVersion") &&
-                          library.load(calls.count_architectures, "nvrtcGetNumSupportedArchs") &&
-                          library.load(calls.list_architectures, "nvrtcGetSupportedArchs") &&
-                          library.load(calls.create, "nvrtcCreateProgram") &&
-                          library.load(calls.destroy, "nvrtcDestroyProgram") &&
-                          library.load(calls.compile, "nvrtcCompileProgram") &&
-                          library.load(calls.log_size, "nvrtcGetProgramLogSize") &&
-                          library.load(calls.log, "nvrtcGetProgramLog") &&
-                          library.load(calls.ptx_size, "nvrtcGetPTXSize") &&
-                          library.load(calls.ptx, "nvrtcGetPTX") &&
-                          library.load(calls.cubin_size, "nvrtcGetCUBINSize") &&
-                          library.load(calls.cubin, "nvrtcGetCUBIN") &&
-                          library.load(calls.error_text, "nvrtcGetErrorString");
-    if (!complete) {
-        throw DeviceError(
-            fmt::format("NVRTC: {} is too old: 11.2 or newer is needed", library.name()));
-    }
+bool load_calls(const SharedLibrary& library, NvrtcCalls& calls) {
+    return library.load(calls.version, "nvrtcVersion") &&
+           library.load(calls.count_architectures, "nvrtcGetNumSupportedArchs") &&
+           library.load(calls.list_architectures, "nvrtcGetSupportedArchs") &&
+           library.load(calls.create, "nvrtcCreateProgram") &&
+           library.load(calls.destroy, "nvrtcDestroyProgram") &&
+           library.load(calls.compile, "nvrtcCompileProgram") &&
+           library.load(calls.log_size, "nvrtcGetProgramLogSize") &&
+           library.load(calls.log, "nvrtcGetProgramLog") &&
+           library.load(calls.ptx_size, "nvrtcGetPTXSize") &&
+           library.load(calls.ptx, "nvrtcGetPTX") &&
+           library.load(calls.cubin_size, "nvrtcGetCUBINSize") &&
+           library.load(calls.cubin, "nvrtcGetCUBIN") &&
+           library.load(calls.error_text, "nvrtcGetErrorString");
 }
 
 // A program under compilation, destroyed on every way out.
@@ -120,11 +101,19 @@ private:
 
 }  // namespace
 
-Nvrtc::Nvrtc() : library_(library_names()), calls_(std::make_unique<NvrtcCalls>()) {
-    if (!library_.open()) {
-        throw DeviceError("NVRTC: libnvrtc.so not found: " + library_.why_not());
+Nvrtc::Nvrtc(const std::vector<std::string>& names) : calls_(std::make_unique<NvrtcCalls>()) {
+    if (names.empty()) {
+        throw DeviceError(
+            fmt::format("NVRTC: not looked for, since OCCUPIPE_NVRTC is '{}'", nvrtc_hidden));
     }
-    load_calls(library_, *calls_);
+    std::string why_not;
+    const bool found =
+        std::ranges::any_of(names, [&](const std::string& name) { return open(name, why_not); });
+    if (!found) {
+        throw DeviceError("NVRTC: libnvrtc.so not found: " + why_not +
+                          " (tools/setup.sh --wheels fetches it; docs/cuda.md says where it is "
+                          "looked for)");
+    }
     int count = 0;
     if (calls_->version(&major_, &minor_) != 0 || calls_->count_architectures(&count) != 0) {
         throw DeviceError(fmt::format("NVRTC: {} does not tell its version", library_.name()));
@@ -132,6 +121,21 @@ Nvrtc::Nvrtc() : library_(library_names()), calls_(std::make_unique<NvrtcCalls>(
     architectures_.resize(static_cast<std::size_t>(std::max(count, 0)));
     if (count > 0) calls_->list_architectures(architectures_.data());
     std::ranges::sort(architectures_);
+    // NVRTC opens its other half by its bare name, which the loader finds only in folders that it
+    // searches, or when it is open already.
+    builtins_ = SharedLibrary({std::filesystem::path(path()).parent_path() /
+                               fmt::format("libnvrtc-builtins.so.{}", version())});
+}
+
+bool Nvrtc::open(const std::string& name, std::string& why_not) {
+    const auto note = [&](const std::string& reason) {
+        why_not += (why_not.empty() ? "" : "; ") + reason;
+        return false;
+    };
+    library_ = SharedLibrary({name});
+    if (!library_.open()) return note(library_.why_not());
+    if (load_calls(library_, *calls_)) return true;
+    return note(library_.path() + " is too old: 11.2 or newer is needed");
 }
 
 Nvrtc::~Nvrtc() = default;
@@ -175,7 +179,7 @@ NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architect
 
 const Nvrtc& nvrtc() {
     // Never unloaded: the library does not give back all of its memory.
-    static const Nvrtc& compiler = *new Nvrtc;
+    static const Nvrtc& compiler = *new Nvrtc(nvrtc_names(Surroundings::of_this_process()));
     return compiler;
 }
 

@@ -21,13 +21,15 @@ struct NvrtcCalls;
 
 class Nvrtc {
 public:
-    // Throws DeviceError, with the loader's words, when the library is not found.
-    Nvrtc();
+    // Opens the first of `names` (find_cuda.h) that is a usable NVRTC. Throws DeviceError, with
+    // the loader's words, when none is.
+    explicit Nvrtc(const std::vector<std::string>& names);
     ~Nvrtc();
     Nvrtc(const Nvrtc&) = delete;
     Nvrtc& operator=(const Nvrtc&) = delete;
 
     std::string version() const;                                              // "13.0"
+    std::string path() const { return library_.path(); }                      // of the library
     const std::vector<int>& architectures() const { return architectures_; }  // 75, 80, … ascending
     // The architecture to compile for: the GPU's own where the compiler knows it, else the
     // newest older one of the same generation, whose machine code the GPU also runs. Throws
@@ -41,7 +43,10 @@ public:
     static std::vector<std::string> options(const std::string& architecture);
 
 private:
+    bool open(const std::string& name, std::string& why_not);
+
     SharedLibrary library_;
+    SharedLibrary builtins_;
     std::vector<int> architectures_;
     int major_ = 0;
     int minor_ = 0;
@@ -49,7 +54,7 @@ private:
     std::unique_ptr<NvrtcCalls> calls_;
 };
 
-// The one compiler of this process. Throws DeviceError when it is not installed.
+// The one compiler of this process. Throws DeviceError when it is not installed, or hidden.
 const Nvrtc& nvrtc();
 
 }  // namespace occupipe::bench

@@ -2,6 +2,7 @@
 #include "bench/cuda/shared_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <utility>
 
@@ -34,6 +35,12 @@ SharedLibrary& SharedLibrary::operator=(SharedLibrary&& other) noexcept {
     std::swap(name_, other.name_);
     std::swap(why_not_, other.why_not_);
     return *this;
+}
+
+std::string SharedLibrary::path() const {
+    link_map* map = nullptr;
+    if (!handle_ || dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || !map) return {};
+    return map->l_name;
 }
 
 void* SharedLibrary::find(const char* symbol) const {

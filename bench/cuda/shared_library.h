@@ -19,7 +19,8 @@ public:
     SharedLibrary& operator=(const SharedLibrary&) = delete;
 
     bool open() const { return handle_ != nullptr; }
-    const std::string& name() const { return name_; }
+    const std::string& name() const { return name_; }  // as it was asked for
+    std::string path() const;  // of the file that the loader took; empty when none is open
     const std::string& why_not() const { return why_not_; }  // the loader's words for each name
 
     // nullptr when the library has no such symbol.

@@ -25,11 +25,10 @@ protected:
 
     std::string path(const std::string& name) const { return (folder / name).string(); }
 
-    // false where there is no compiler for CUDA text
-    bool dump(const std::string& instructions) const {
+    void dump(const std::string& instructions) const {
         const auto run = run_program({"measure", "--device", "cuda", "--arch", "sm_75", "--quick",
                                       "--instructions", instructions, "--dump", path("d")});
-        return run.exit_code == 0;
+        ASSERT_EQ(run.exit_code, 0) << run.err;
     }
     ProgramRun import() const {
         return run_program({"measure", "--import", path("d/launches.csv"), "-o", path("m.json")});
@@ -60,7 +59,8 @@ void run_everything(const std::string& file, double lambda, double latency) {
 }
 
 TEST_F(Carry, ARunnerThatKnowsTheHullGivesItsTwoNumbersBack) {
-    if (!dump("fma.f32")) GTEST_SKIP() << "NVRTC is not installed: nothing can be dumped";
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    ASSERT_NO_FATAL_FAILURE(dump("fma.f32"));
     run_everything(path("d/launches.csv"), 0.5, 6);
     const auto imported = import();
     ASSERT_EQ(imported.exit_code, 0) << imported.err;
@@ -78,7 +78,8 @@ TEST_F(Carry, ARunnerThatKnowsTheHullGivesItsTwoNumbersBack) {
 }
 
 TEST_F(Carry, BadTimesAreRefusedAndNoFileIsWritten) {
-    if (!dump("fma.f32")) GTEST_SKIP() << "NVRTC is not installed: nothing can be dumped";
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    ASSERT_NO_FATAL_FAILURE(dump("fma.f32"));
     const auto empty = import();
     EXPECT_EQ(empty.exit_code, 2);
     EXPECT_NE(empty.err.find("launches.csv:2: cycles: is not filled in"), std::string::npos)
@@ -90,7 +91,8 @@ TEST_F(Carry, BadTimesAreRefusedAndNoFileIsWritten) {
 }
 
 TEST_F(Carry, AMissingLaunchIsNoticed) {
-    if (!dump("fma.f32")) GTEST_SKIP() << "NVRTC is not installed: nothing can be dumped";
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    ASSERT_NO_FATAL_FAILURE(dump("fma.f32"));
     run_everything(path("d/launches.csv"), 0.5, 6);
     std::string text = read_text_file(path("d/launches.csv"));
     text.erase(text.rfind('\n', text.size() - 2) + 1);
@@ -102,6 +104,15 @@ TEST_F(Carry, AMissingLaunchIsNoticed) {
                            path("m.json")})
                   .exit_code,
               0);
+}
+
+TEST_F(Carry, WithNvrtcHiddenTheDumpSaysSoOnceAndWritesNothing) {
+    const auto run = run_program(
+        {"measure", "--device", "cuda", "--arch", "sm_75", "--quick", "--dump", path("d")},
+        {"OCCUPIPE_NVRTC=none"});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_EQ(run.err, "occupipe: NVRTC: not looked for, since OCCUPIPE_NVRTC is 'none'\n");
+    EXPECT_FALSE(std::filesystem::exists(path("d")));
 }
 
 TEST_F(Carry, OptionsThatDoNotGoTogetherAreBadInput) {

@@ -11,6 +11,7 @@ namespace occupipe::cli::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -76,6 +77,24 @@ TEST(Explain, BadWordsAreRefused) {
         EXPECT_EQ(run.out, "") << words.back();
         EXPECT_FALSE(run.err.empty()) << words.back();
     }
+}
+
+TEST(Explain, WithNvrtcHiddenItSaysWhyNothingWasCounted) {
+    const auto run =
+        run_program({"explain", "fma.f32", "--arch", "sm_90"}, {"OCCUPIPE_NVRTC=none"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("not counted here: no NVRTC to compile with"));
+}
+
+TEST(Version, SaysWhichNvrtcIsUsed) {
+    const auto hidden = run_program({"--version"}, {"OCCUPIPE_NVRTC=none"});
+    EXPECT_EQ(hidden.exit_code, 0);
+    EXPECT_THAT(hidden.out, HasSubstr("\nno NVRTC: not looked for"));
+    const auto wrong = run_program({"--version"}, {"OCCUPIPE_NVRTC=/nowhere/libnvrtc.so.13"});
+    EXPECT_EQ(wrong.exit_code, 0);
+    EXPECT_THAT(wrong.out, HasSubstr("\nno NVRTC: libnvrtc.so not found: /nowhere/"));
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    EXPECT_THAT(run_program({"--version"}).out, ContainsRegex("\nNVRTC 1[0-9.]+: /.*libnvrtc"));
 }
 
 #if OCCUPIPE_OPENCL

@@ -58,4 +58,8 @@ ProgramRun run_program(const std::vector<std::string>& arguments,
     return run;
 }
 
+bool program_has_nvrtc() {
+    return run_program({"--version"}).out.find("\nNVRTC ") != std::string::npos;
+}
+
 }  // namespace occupipe::cli::testing

@@ -18,4 +18,10 @@ ProgramRun run_program(const std::vector<std::string>& arguments,
                        const std::vector<std::string>& environment = {},
                        double send_interrupt_after_s = 0);
 
+// The program finds NVRTC here, so that it can compile CUDA kernels.
+bool program_has_nvrtc();
+
+inline constexpr const char* no_nvrtc =
+    "NVRTC is not here (tools/setup.sh --wheels fetches it): no CUDA kernel can be compiled";
+
 }  // namespace occupipe::cli::testing
