@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 
+#include "bench/device_errors.h"
+#include "bench/device_watch.h"
 #include "bench/kernel_source.h"
 #include "core/gpu_profile.h"
 #include "core/measurement.h"
@@ -83,12 +85,15 @@ public:
     virtual std::string text(const KernelSource& source) const { return source.body; }
     // Throws DeviceError with the compiler's own words.
     virtual std::unique_ptr<Program> compile(const KernelSource& source) = 0;
-    // One launch, waited for. Throws DeviceError: launch failed, results missing or not finite,
-    // groups not placed as the shape says.
+    // One launch, waited for. Throws DeviceError: launch failed, results missing or not finite;
+    // TransientDeviceError: groups not placed as the shape says; DeviceLost.
     virtual Observation launch(Program& program, const LaunchRequest& request) = 0;
     // Core clock [Hz] right now, by running something of known length; nullopt where nothing can
     // tell.
     virtual std::optional<double> witness_clock() = 0;
+    // Bounds the waits of the calls that follow, as long as it lives. A backend that does not take
+    // part waits for as long as its device does.
+    virtual void watch(std::shared_ptr<DeviceWatch>) {}
 };
 
 }  // namespace occupipe::bench

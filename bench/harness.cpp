@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -98,16 +99,27 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-struct Schedule {
+// What the points of a run share.
+struct Run {
+    Sampler& sampler;
+    Journal& journal;
+    const StoppingRule& rule;
+    const std::atomic<bool>* stop = nullptr;
     Clock::time_point begin;
     TimeBudget budget;
+    std::string under_way;            // the point last begun
+    std::optional<std::string> lost;  // why the device is of no use any more
+    bool abandoned = false;           // … and the point under way is not to blame
+    std::exception_ptr problem;       // what stops the run otherwise
+
+    bool ends() const { return (stop && *stop) || lost || problem; }
 };
 
 // What is known of a point between its repetitions. A point whose first repetition failed is
 // failed. (Google Benchmark 1.7.1 takes its statistics from the first repetition's report, and
 // crashes when that one is an error and two later ones are not.)
 struct PointUnderWay {
-    std::string failure;
+    std::string failure;  // from the start where earlier runs say that it must not be tried
     int repetitions = 0;
     std::vector<double> values;  // cycles, or seconds where the device cannot tell
     std::optional<Clock::time_point> begin;
@@ -124,38 +136,64 @@ void skip(benchmark::State& state, const std::string& reason) {
     }
 }
 
-void run_point(benchmark::State& state, Sampler& sampler, const PlannedPoint& point,
-               const StoppingRule& rule, Schedule& schedule, const std::atomic<bool>* stop,
+// Once per point, before the device hears of it.
+void begin(Run& run, const PlannedPoint& point, PointUnderWay& so_far) {
+    try {
+        run.journal.begin(point.name());
+        run.under_way = point.name();
+        so_far.begin = Clock::now();
+    } catch (...) {
+        run.problem = std::current_exception();
+        so_far.failure = interrupted;
+    }
+}
+
+void measure_once(benchmark::State& state, Run& run, const PlannedPoint& point,
+                  PointUnderWay& so_far) {
+    const Observation seen = run.sampler.sample(point);
+    state.SetIterationTime(seen.seconds);
+    set_counters(state, point, seen, run.sampler.cores());
+    const KernelReceipt& receipt = run.sampler.receipt_of(point.plan);
+    if (!receipt.hash.empty()) state.SetLabel(receipt.hash);
+    if (receipt.registers) state.counters["registers"] = *receipt.registers;
+    so_far.values.push_back(seen.cycles.value_or(seen.seconds));
+}
+
+void run_point(benchmark::State& state, Run& run, const PlannedPoint& point,
                PointUnderWay& so_far) {
     std::string& failure = so_far.failure;
-    if (failure.empty() && stop && *stop) failure = interrupted;
-    const bool wanted = repeat(rule, so_far.values, so_far.seconds());
-    const bool must = static_cast<int>(so_far.values.size()) < rule.least;
-    const bool may = must || schedule.budget.allows_more(seconds_since(schedule.begin));
+    if (failure.empty() && run.ends()) failure = interrupted;
+    const bool wanted = repeat(run.rule, so_far.values, so_far.seconds());
+    const bool must = static_cast<int>(so_far.values.size()) < run.rule.least;
+    const bool may = must || run.budget.allows_more(seconds_since(run.begin));
     if (failure.empty() && !(wanted && may)) failure = enough;
+    if (failure.empty() && !so_far.begin) begin(run, point, so_far);
     if (!failure.empty()) {
         // One row per wanted repetition says so, no more.
-        return skip(state, so_far.repetitions++ < rule.least ? failure : enough);
+        return skip(state, so_far.repetitions++ < run.rule.least ? failure : enough);
     }
     const auto begin = Clock::now();
-    if (!so_far.begin) so_far.begin = begin;
     for ([[maybe_unused]] const auto _ : state) {
         try {
-            const Observation seen = sampler.sample(point);
-            state.SetIterationTime(seen.seconds);
-            set_counters(state, point, seen, sampler.cores());
-            const KernelReceipt& receipt = sampler.receipt_of(point.plan);
-            if (!receipt.hash.empty()) state.SetLabel(receipt.hash);
-            if (receipt.registers) state.counters["registers"] = *receipt.registers;
-            so_far.values.push_back(seen.cycles.value_or(seen.seconds));
+            measure_once(state, run, point, so_far);
+        } catch (const DeviceLost& error) {
+            run.lost = error.what();
+            run.abandoned = error.cause == DeviceLost::Cause::abandoned;
+            failure = run.abandoned ? interrupted : error.what();
         } catch (const DeviceError& error) {
             failure = error.what();
+        } catch (...) {
+            // Not through the library's own frames.
+            run.problem = std::current_exception();
+            failure = interrupted;
+        }
+        if (!failure.empty()) {
             state.SkipWithError(failure.c_str());
             break;
         }
     }
     ++so_far.repetitions;
-    schedule.budget.repetition_took(seconds_since(begin));
+    run.budget.repetition_took(seconds_since(begin));
 }
 
 // Random order, so that drift (temperature, other load) does not become the shape of a curve.
@@ -237,21 +275,75 @@ Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessO
     return context;
 }
 
-// Those that no earlier session finished, each once; counts them and the others.
-std::vector<const PlannedPoint*> points_to_measure(const SweepPlan& sweep, const Journal& journal,
-                                                   HarnessResult& result) {
-    std::vector<const PlannedPoint*> points;
+std::size_t number_of_points(const SweepPlan& sweep) {
+    std::set<std::string> names;
+    for (const PlannedPoint& point : sweep.points) names.insert(point.name());
+    return names.size();
+}
+
+struct PointToMeasure {
+    const PlannedPoint* point = nullptr;
+    std::string refusal;  // why it is not tried any more; empty = it is
+};
+
+// What killed a process once may have been anything; twice, it is the point.
+constexpr int most_beginnings = 2;
+
+std::string refusal(const Journal& journal, const std::string& name) {
+    if (const auto hung = journal.hung().find(name); hung != journal.hung().end()) {
+        return fmt::format("{}; not tried again", hung->second);
+    }
+    const auto unended = journal.unended().find(name);
+    if (unended == journal.unended().end() || unended->second < most_beginnings) return {};
+    return fmt::format("{} earlier runs began this point and never ended it; not tried again",
+                       unended->second);
+}
+
+// Those that no earlier session finished, each once; counts them and the others. A point in which
+// an earlier session died comes last, so that all others are there before it can do so again.
+std::vector<PointToMeasure> points_to_measure(const SweepPlan& sweep, const Journal& journal,
+                                              HarnessResult& result) {
+    std::vector<PointToMeasure> points;
+    std::vector<PointToMeasure> once_more;
     std::set<std::string> names;
     for (const PlannedPoint* point : shuffled(sweep, order_seed)) {
-        if (!names.insert(point->name()).second) continue;
-        if (journal.finished().contains(point->name()))
+        const std::string name = point->name();
+        if (!names.insert(name).second) continue;
+        if (journal.finished().contains(name)) {
             ++result.resumed;
-        else
-            points.push_back(point);
+            continue;
+        }
+        PointToMeasure next{.point = point, .refusal = refusal(journal, name)};
+        const bool died = next.refusal.empty() && journal.unended().contains(name);
+        (died ? once_more : points).push_back(std::move(next));
     }
     result.points = names.size();
+    points.insert(points.end(), once_more.begin(), once_more.end());
     return points;
 }
+
+// While alive, the backend waits as the options say.
+class Watched {
+public:
+    Watched(Backend& backend, const HarnessOptions& options, Journal& journal, const Run& run)
+        : backend_(backend) {
+        DeviceWatch::Rules rules{.limit_seconds = options.hang_seconds, .stop = options.stop};
+        if (options.leave) {
+            rules.blocked = [&options, &journal, &run](const std::string& reason, bool stopped) {
+                // Another thread is in a call to the device and does not come back.
+                if (!stopped) journal.hang(run.under_way, reason);
+                options.leave(reason);
+            };
+        }
+        backend_.watch(std::make_shared<DeviceWatch>(std::move(rules)));
+    }
+    ~Watched() { backend_.watch(std::make_shared<DeviceWatch>()); }
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+
+private:
+    Backend& backend_;
+};
 
 }  // namespace
 
@@ -280,7 +372,8 @@ std::map<std::string, std::string> device_context(const DeviceFacts& facts) {
 }
 
 HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessOptions& options) {
-    if (options.overwrite == Overwrite::no && std::filesystem::exists(options.output)) {
+    if (options.overwrite == Overwrite::no && std::filesystem::exists(options.output) &&
+        !Journal::finishing(options.output)) {
         throw InputError(fmt::format("{}: exists; --force replaces it", options.output.string()));
     }
     initialise_library(options.benchmark_flags);
@@ -293,17 +386,24 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
         with_clock.context["clock_hz"] = fmt::format("{:.0f}", *clock);
     }
     Journal journal(options.output, journal_key(backend, sweep),
-                    file_context(backend, sweep, with_clock, rule).dump());
+                    file_context(backend, sweep, with_clock, rule).dump(), number_of_points(sweep));
     const auto points = points_to_measure(sweep, journal, result);
-    Schedule schedule{Clock::now(), {options.budget_seconds, points.size(), rule.least}};
+    Run run{.sampler = sampler,
+            .journal = journal,
+            .rule = rule,
+            .stop = options.stop,
+            .begin = Clock::now(),
+            .budget = {options.budget_seconds, points.size(), rule.least}};
+    const Watched watched(backend, options, journal, run);
     std::size_t done_now = 0;
     benchmark::ClearRegisteredBenchmarks();
-    for (const PlannedPoint* point : points) {
+    for (const PointToMeasure& next : points) {
+        auto so_far = std::make_shared<PointUnderWay>();
+        so_far->failure = next.refusal;
         auto* registered = benchmark::RegisterBenchmark(
-            point->name().c_str(),
-            [&sampler, &rule, &schedule, point, stop = options.stop,
-             so_far = std::make_shared<PointUnderWay>()](benchmark::State& state) {
-                run_point(state, sampler, *point, rule, schedule, stop, *so_far);
+            next.point->name().c_str(),
+            [&run, point = next.point, so_far](benchmark::State& state) {
+                run_point(state, run, *point, *so_far);
             });
         registered->UseManualTime()->Iterations(1)->Repetitions(rule.most);
     }
@@ -311,13 +411,22 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
     RowReporter reporter([&](const std::string& name, const Json& rows) {
         std::string error;
         for (const Json& row : rows) error = row.value("error_message", error);
-        if (error == interrupted) return;
-        journal.append(with_statistics(rows.dump(), rule));
+        if (run.problem) return;
+        if (error == interrupted) {
+            if (name == run.under_way && !run.abandoned) journal.leave(name);
+            return;
+        }
+        try {
+            journal.append(name, with_statistics(rows.dump(), rule));
+        } catch (...) {
+            run.problem = std::current_exception();
+            return;
+        }
         ++done_now;
-        schedule.budget.point_done();
+        run.budget.point_done();
         result.failed += error.empty() ? 0 : 1;
         if (!options.progress) return;
-        const double elapsed = seconds_since(schedule.begin);
+        const double elapsed = seconds_since(run.begin);
         const std::size_t done = result.resumed + done_now;
         options.progress({.done = done,
                           .total = result.points,
@@ -327,9 +436,17 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
                           .point = name,
                           .error = error});
     });
-    if (result.resumed < result.points) benchmark::RunSpecifiedBenchmarks(&reporter);
+    if (!points.empty()) benchmark::RunSpecifiedBenchmarks(&reporter);
     benchmark::ClearRegisteredBenchmarks();
-    if (options.stop && *options.stop) return result;
+    if (run.problem) std::rethrow_exception(run.problem);
+    journal.sync();
+    result.lost = run.lost;
+    if (journal.restored() && options.note) {
+        options.note(fmt::format("{}: was removed while measuring, and written anew",
+                                 Journal::path_for(options.output).string()));
+    }
+    // Fewer are done where the library was told to leave some out.
+    if (run.ends() && result.resumed + done_now < result.points) return result;
     journal.finish();
     result.complete = true;
     return result;

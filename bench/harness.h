@@ -41,6 +41,11 @@ struct HarnessOptions {
     std::optional<StoppingRule> stopping;
     std::optional<double> budget_seconds;     // see TimeBudget; of this session
     const std::atomic<bool>* stop = nullptr;  // set: finish the repetition under way and return
+    double hang_seconds = 20;                 // a device that does not answer for so long hangs
+    // For calls to a hanging device that never come back: called from a thread of its own when the
+    // journal holds what it must. Has to end the process. Empty: such a call is waited for.
+    std::function<void(const std::string& reason)> leave;
+    std::function<void(const std::string&)> note;  // what the user should know; may be empty
 };
 
 struct HarnessResult {
@@ -48,11 +53,16 @@ struct HarnessResult {
     std::size_t points = 0;   // in the file, all sessions
     std::size_t failed = 0;   // points of this session with an error row
     std::size_t resumed = 0;  // points that earlier sessions had finished
+    // Why this process can do nothing more with the device. The point under way has an error row,
+    // or will be tried once more; a new process may go on.
+    std::optional<std::string> lost;
 };
 
 // Throws InputError when the output exists and may not be overwritten, a journal beside it belongs
-// to another measurement, or a flag is not Google Benchmark's. A point that fails is a row with
-// error_occurred, not an exception. Google Benchmark keeps global state: one call at a time.
+// to another measurement, or a flag is not Google Benchmark's; std::runtime_error when the journal
+// cannot be written. A point that fails is a row with error_occurred, not an exception; a device
+// that is lost ends the sweep, and what is left of it stays unmeasured. Google Benchmark keeps
+// global state: one call at a time.
 HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessOptions& options);
 
 // The device's facts as a measurement file's context holds them.

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,86 +13,159 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 #include "core/error.h"
-#include "core/files.h"
 
 namespace occupipe::bench {
-
-using Json = nlohmann::ordered_json;
-
 namespace {
 
-constexpr const char* format = "occupipe-journal/1";
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::filesystem::path& path, const char* what) {
+constexpr const char* format_name = "occupipe-journal/2";
+constexpr std::string_view suffix = ".partial";
+
+[[noreturn]] void fail(const fs::path& path, const std::string& what) {
     throw std::runtime_error(fmt::format("{}: {}: {}", path.string(), what, std::strerror(errno)));
+}
+
+struct Content {
+    Json header;  // format, key, points, context
+    std::vector<std::string> lines;
+    std::size_t bytes = 0;  // of whole lines
+    std::set<std::string> finished;
+    std::map<std::string, int> unended;
+    std::map<std::string, std::string> hung;
+    bool finishing = false;
+};
+
+void take(Content& content, const Json& entry) {
+    if (entry.contains("point")) {
+        const auto name = entry.at("point").get<std::string>();
+        content.finished.insert(name);
+        content.unended.erase(name);
+        content.hung.erase(name);
+    } else if (entry.contains("begun")) {
+        ++content.unended[entry.at("begun").get<std::string>()];
+    } else if (entry.contains("left")) {
+        const auto begun = content.unended.find(entry.at("left").get<std::string>());
+        if (begun != content.unended.end() && --begun->second == 0) content.unended.erase(begun);
+    } else if (entry.contains("hung")) {
+        content.hung[entry.at("hung").get<std::string>()] = entry.value("reason", "it hung");
+    } else if (entry.contains("note")) {
+        for (const auto& [key, value] : entry.at("note").items()) {
+            content.header["context"][key] = value;
+        }
+    } else if (entry.contains("finishing")) {
+        content.finishing = true;
+    }
+}
+
+// Of a file that is there. Empty when it does not hold one whole line.
+Content read_journal(const fs::path& path) {
+    Content content;
+    std::istringstream lines(read_text_file(path));
+    for (std::string line; std::getline(lines, line);) {
+        // A line that a crash cut short has no end: getline then meets the end of the file.
+        const Json entry = lines.eof() ? Json() : Json::parse(line, nullptr, false);
+        if (!entry.is_object()) break;
+        if (content.lines.empty()) {
+            if (entry.value("format", "") != format_name || !entry.contains("context")) {
+                throw InputError(path.string(), {1, 1}, "format",
+                                 fmt::format("is not '{}': written by another version of this "
+                                             "program, or no interrupted measurement",
+                                             format_name));
+            }
+            content.header = entry;
+        } else {
+            take(content, entry);
+        }
+        content.bytes += line.size() + 1;
+        content.lines.push_back(line);
+    }
+    return content;
+}
+
+// One row a line: short enough to read, to search and to compare line by line.
+std::string measurement_text(const Json& context, const std::vector<std::string>& lines) {
+    std::string rows;
+    for (const std::string& line : lines) {
+        const Json entry = Json::parse(line);
+        if (!entry.contains("point")) continue;
+        for (const Json& row : entry.at("rows")) {
+            rows += (rows.empty() ? "\n  " : ",\n  ") + row.dump();
+        }
+    }
+    return fmt::format("{{\n \"context\": {},\n \"benchmarks\": [{}\n ]\n}}\n", context.dump(2),
+                       rows);
 }
 
 }  // namespace
 
 struct Journal::File {
-    std::filesystem::path path;
+    fs::path output;
+    fs::path path;
     int descriptor = -1;
     std::chrono::steady_clock::time_point last_sync;
-    Json context;
-    Json rows = Json::array();
+    bool restored = false;
+    Content content;
 
     ~File() {
         if (descriptor >= 0) close(descriptor);
     }
 };
 
-std::filesystem::path Journal::path_for(const std::filesystem::path& output) {
-    return output.string() + ".partial";
+fs::path Journal::path_for(const fs::path& output) { return output.string() + std::string(suffix); }
+
+bool Journal::finishing(const fs::path& output) {
+    const fs::path path = path_for(output);
+    return fs::exists(path) && read_journal(path).finishing;
 }
 
-Journal::Journal(const std::filesystem::path& output, const std::string& key,
-                 const std::string& context_json)
-    : output_(output), file_(std::make_unique<File>()) {
+Journal::Journal(const fs::path& output, const std::string& key, const std::string& context_json,
+                 std::size_t planned)
+    : file_(std::make_unique<File>()) {
+    file_->output = output;
     file_->path = path_for(output);
-    file_->context = Json::parse(context_json);
-    std::size_t whole_bytes = 0;
-    if (std::filesystem::exists(file_->path)) {
-        std::istringstream lines(read_text_file(file_->path));
-        int number = 0;
-        for (std::string line; std::getline(lines, line);) {
-            ++number;
-            // A line that a crash cut short has no end: getline then meets the end of the file.
-            const Json entry = lines.eof() ? Json() : Json::parse(line, nullptr, false);
-            if (!entry.is_object()) break;
-            if (number == 1) {
-                if (entry.value("format", "") != format || entry.value("key", "") != key) {
-                    throw InputError(
-                        file_->path.string(), {1, 1}, "key",
-                        "belongs to another measurement (other device, program version "
-                        "or plan); remove it or choose another output file");
-                }
-                file_->context = entry.at("context");
-            } else {
-                file_->rows.push_back(entry);
-                finished_.insert(entry.value("name", ""));
-            }
-            whole_bytes += line.size() + 1;
+    Content& content = file_->content;
+    if (fs::exists(file_->path)) {
+        content = read_journal(file_->path);
+        if (!content.lines.empty() && content.header.value("key", "") != key) {
+            throw InputError(file_->path.string(), {1, 1}, "key",
+                             "belongs to another measurement (other device, program version "
+                             "or plan); remove it or choose another output file");
         }
     } else if (output.has_parent_path()) {
-        std::filesystem::create_directories(output.parent_path());
+        fs::create_directories(output.parent_path());
     }
     file_->descriptor = open(file_->path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     if (file_->descriptor < 0) fail(file_->path, "cannot be written");
-    if (ftruncate(file_->descriptor, static_cast<off_t>(whole_bytes)) != 0 ||
+    if (ftruncate(file_->descriptor, static_cast<off_t>(content.bytes)) != 0 ||
         lseek(file_->descriptor, 0, SEEK_END) < 0) {
         fail(file_->path, "cannot be continued");
     }
-    if (whole_bytes == 0) {
-        write_line(Json{{"format", format}, {"key", key}, {"context", file_->context}}.dump());
+    if (content.lines.empty()) {
+        content.header = Json{{"format", format_name},
+                              {"key", key},
+                              {"points", planned},
+                              {"context", Json::parse(context_json)}};
+        write_line(content.header.dump());
     }
 }
 
 Journal::~Journal() = default;
 
-void Journal::write_line(const std::string& line) {
-    const std::string text = line + "\n";
+const std::set<std::string>& Journal::finished() const { return file_->content.finished; }
+const std::map<std::string, int>& Journal::unended() const { return file_->content.unended; }
+const std::map<std::string, std::string>& Journal::hung() const { return file_->content.hung; }
+bool Journal::restored() const { return file_->restored; }
+
+std::string Journal::context(const std::string& key) const {
+    return file_->content.header.at("context").value(key, "");
+}
+
+void Journal::write_bytes(const std::string& text) {
     std::size_t written = 0;
     while (written < text.size()) {
         const ssize_t n = write(file_->descriptor, text.data() + written, text.size() - written);
@@ -98,33 +173,105 @@ void Journal::write_line(const std::string& line) {
         if (n <= 0) fail(file_->path, "cannot be written");
         written += static_cast<std::size_t>(n);
     }
-    // What was written outlives this process as it is; against a power cut it is enough, and far
-    // cheaper than the points themselves, to reach the disk once a second.
-    const auto now = std::chrono::steady_clock::now();
-    if (now - file_->last_sync < std::chrono::seconds(1)) return;
-    if (fdatasync(file_->descriptor) != 0) fail(file_->path, "cannot be made durable");
-    file_->last_sync = now;
 }
 
-void Journal::append(const std::string& rows_json) {
-    std::string lines;
-    for (Json& row : Json::parse(rows_json)) {
-        if (!lines.empty()) lines += '\n';
-        lines += row.dump();
-        file_->rows.push_back(std::move(row));
+// What is written to a file that has no name any more is lost with the process.
+void Journal::keep_in_place() {
+    struct stat ours {};
+    struct stat there {};
+    if (fstat(file_->descriptor, &ours) != 0) fail(file_->path, "cannot be looked at");
+    if (stat(file_->path.c_str(), &there) == 0) {
+        if (ours.st_ino == there.st_ino && ours.st_dev == there.st_dev) return;
+        throw std::runtime_error(
+            fmt::format("{}: another file has taken the place of this measurement's journal",
+                        file_->path.string()));
     }
-    write_line(lines);
+    std::error_code ignored;  // open() says what is wrong
+    if (file_->path.has_parent_path()) fs::create_directories(file_->path.parent_path(), ignored);
+    const int descriptor = open(file_->path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (descriptor < 0) {
+        fail(file_->path, "was removed while measuring, and cannot be written anew");
+    }
+    close(file_->descriptor);
+    file_->descriptor = descriptor;
+    std::string all;
+    for (const std::string& line : file_->content.lines) all += line + "\n";
+    write_bytes(all);
+    file_->restored = true;
+}
+
+void Journal::write_line(const std::string& line) {
+    keep_in_place();
+    write_bytes(line + "\n");
+    file_->content.lines.push_back(line);
+    // What was written outlives this process as it is; against a power cut it is enough, and far
+    // cheaper than the points themselves, to reach the disk once a second.
+    if (std::chrono::steady_clock::now() - file_->last_sync < std::chrono::seconds(1)) return;
+    sync();
+}
+
+void Journal::sync() {
+    if (fdatasync(file_->descriptor) != 0) fail(file_->path, "cannot be made durable");
+    file_->last_sync = std::chrono::steady_clock::now();
+}
+
+void Journal::begin(const std::string& point) { write_line(Json{{"begun", point}}.dump()); }
+
+void Journal::leave(const std::string& point) { write_line(Json{{"left", point}}.dump()); }
+
+void Journal::hang(const std::string& point, const std::string& reason) {
+    write_line(Json{{"hung", point}, {"reason", reason}}.dump());
+    sync();
+}
+
+// One line, so that a point is there with all of its rows or not at all.
+void Journal::append(const std::string& point, const std::string& rows_json) {
+    write_line(Json{{"point", point}, {"rows", Json::parse(rows_json)}}.dump());
+}
+
+void Journal::note(const std::string& key, const std::string& value) {
+    file_->content.header["context"][key] = value;
+    write_line(Json{{"note", {{key, value}}}}.dump());
 }
 
 void Journal::finish() {
-    // One row a line: short enough to read, to search and to compare line by line.
-    std::string rows;
-    for (const Json& row : file_->rows) rows += (rows.empty() ? "\n  " : ",\n  ") + row.dump();
-    const std::string whole = fmt::format("{{\n \"context\": {},\n \"benchmarks\": [{}\n ]\n}}\n",
-                                          file_->context.dump(2), rows);
+    write_line(Json{{"finishing", true}}.dump());
+    const std::string whole =
+        measurement_text(file_->content.header.at("context"), file_->content.lines);
     // Overwriting was allowed or refused before the measurement began.
-    write_text_file(output_, whole, Overwrite::yes);
-    std::filesystem::remove(file_->path);
+    write_text_file(file_->output, whole, Overwrite::yes);
+    fs::remove(file_->path);
+}
+
+ClosedJournal close_journal(const fs::path& file, const fs::path& output, Overwrite overwrite) {
+    const std::string name = file.string();
+    const bool is_journal = name.ends_with(suffix);
+    const fs::path journal = is_journal ? file : Journal::path_for(file);
+    const fs::path own_output =
+        is_journal ? fs::path(name.substr(0, name.size() - suffix.size())) : file;
+    const Content content = read_journal(journal);
+    if (content.finished.empty()) {
+        throw InputError(journal.string(), {}, {}, "holds no finished point: nothing to close");
+    }
+    const auto planned = content.header.value("points", std::size_t{0});
+    Json context = content.header.at("context");
+    if (content.finished.size() < planned) {
+        context["incomplete"] =
+            fmt::format("{} of {} points; the measurement was interrupted and not gone on with",
+                        content.finished.size(), planned);
+    }
+    if (!content.unended.empty()) {
+        std::vector<std::string> points;
+        for (const auto& [point, times] : content.unended) points.push_back(point);
+        context["never_ended"] = fmt::format("{}", fmt::join(points, " "));
+    }
+    for (const auto& [point, reason] : content.hung) context["hung." + point] = reason;
+    write_text_file(output.empty() ? own_output : output, measurement_text(context, content.lines),
+                    output.empty() && content.finishing ? Overwrite::yes : overwrite);
+    if (output.empty()) fs::remove(journal);
+    return {.output = output.empty() ? own_output : output,
+            .measured = content.finished.size(),
+            .planned = planned};
 }
 
 }  // namespace occupipe::bench

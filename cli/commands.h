@@ -9,7 +9,7 @@ class App;
 namespace occupipe::cli {
 
 // The whole program; returns the exit code (docs/file-formats.md: 0 ok, 1 failed, 2 usage or bad
-// input, 3 nothing to run on).
+// input, 3 nothing to run on, 5 device lost).
 int run(int argc, char** argv);
 
 // Each adds its subcommand to `app`, with a callback that runs it. A callback writes data to

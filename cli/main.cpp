@@ -8,13 +8,12 @@
 
 #include "bench/cuda/nvrtc.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/reported.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
 namespace {
-
-enum ExitCode { ok = 0, failed = 1, bad_input = 2, nothing_to_run_on = 3 };
 
 constexpr const char* about =
     "Occupipe measures what instructions cost on a GPU (or, through OpenCL, a CPU), fits\n"
@@ -27,7 +26,8 @@ constexpr const char* walk =
     "  occupipe characterize --quick -o out          measure, fit, table and self-check in one go\n"
     "  occupipe table out/profile.yaml profiles/*.yaml\n"
     "  occupipe predict KERNEL.yaml --profile out/profile.yaml --occupancy all\n"
-    "Exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 nothing to run on.";
+    "Exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 nothing to run on,\n"
+    "5 the device was lost at one point, which is recorded: the same command goes on.";
 
 // The first line is the program's own.
 std::string version_text() {
@@ -69,20 +69,20 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) throw InputError("a subcommand is required; see --help");
-        return ok;
+        return exit_ok;
     } catch (const CLI::ParseError& error) {
         // Help and version come as "errors" too, with exit code 0.
         if (error.get_exit_code() == 0) return app.exit(error);
         fmt::print(stderr, "occupipe: {}\n", error.what());
-        return bad_input;
+        return exit_bad_input;
     } catch (const Reported& end) {
         return end.exit_code;
     } catch (const InputError& error) {
-        return report(error, bad_input);
+        return report(error, exit_bad_input);
     } catch (const NothingToRunOn& error) {
-        return report(error, nothing_to_run_on);
+        return report(error, exit_nothing_to_run_on);
     } catch (const std::exception& error) {
-        return report(error, failed);
+        return report(error, exit_failed);
     }
 }
 

@@ -134,6 +134,12 @@ void add_measure(CLI::App& app) {
                      "seconds; points are repeated beyond the least number only while the whole\n"
                      "run stays within (default 170 with --quick, else 1700)")
         ->check(CLI::PositiveNumber);
+    command
+        ->add_option(
+            "--hang-limit", arguments->request.hang_seconds,
+            "seconds without an answer after which a GPU hangs (default 20): its point is\n"
+            "given up, and the program ends with exit code 5")
+        ->check(CLI::PositiveNumber);
     command->add_flag("--pairs", arguments->request.pairs,
                       "also mix every two of the chosen instructions (of a representative list\n"
                       "without --instructions): which of them share a subsystem");

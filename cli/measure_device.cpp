@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "bench/carry/kernel_name.h"
 #include "bench/harness.h"
 #include "bench/journal.h"
 #include "bench/sweep.h"
 #include "cli/console.h"
+#include "cli/exit_codes.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
@@ -24,6 +26,17 @@ std::function<void(const bench::KernelPlan&, const std::string&)> receipt_writer
     return [folder](const bench::KernelPlan& plan, const std::string& text) {
         write_text_file(folder / (bench::kernel_name(plan) + ".txt"), text, Overwrite::yes);
     };
+}
+
+void say(const std::string& text) { fmt::print(stderr, "\noccupipe: {}\n", text); }
+
+// Returning from main() would call the driver once more, which may wait for the device for ever.
+[[noreturn]] void leave_the_device(const std::string& reason) {
+    const bool stopped = StopOnSignal::stopped();
+    say(fmt::format("{}; the same command goes on from there", reason));
+    std::fflush(stdout);
+    std::fflush(stderr);
+    std::_Exit(stopped ? exit_failed : exit_device_lost);
 }
 
 }  // namespace
@@ -67,15 +80,22 @@ bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
                                           .progress = progress_printer(),
                                           .receipt = receipt,
                                           .budget_seconds = budget,
-                                          .stop = &StopOnSignal::stopped()});
+                                          .stop = &StopOnSignal::stopped(),
+                                          .hang_seconds = request.hang_seconds,
+                                          .leave = leave_the_device,
+                                          .note = say});
     if (result.failed > 0) {
         fmt::print(stderr, "{} points failed; their rows say why\n", result.failed);
     }
-    if (!result.complete) {
+    const std::string journal = bench::Journal::path_for(request.output).string();
+    if (result.lost) {
+        say(*result.lost);
+        if (!result.complete) leave_the_device(fmt::format("what was measured is in {}", journal));
+    } else if (!result.complete) {
         fmt::print(
             stderr,
             "\ninterrupted: what was measured is in {}; the same command goes on from there\n",
-            bench::Journal::path_for(request.output).string());
+            journal);
     }
     return result.complete;
 }

@@ -20,6 +20,7 @@ struct MeasureRequest {
     std::filesystem::path output;
     Overwrite overwrite = Overwrite::no;
     std::vector<std::string> benchmark_flags;
+    double hang_seconds = 20;        // without an answer from the device
     std::filesystem::path receipts;  // folder for the kernels' receipts; empty = none
 };
 
@@ -28,6 +29,7 @@ constexpr double default_budget_seconds(bool quick) { return quick ? 170 : 1700;
 
 // Measures with progress on stderr; what `measure` and `characterize` share. Returns false when
 // interrupted: what was measured is kept beside the output, and the same call goes on from there.
+// Ends the process (exit_device_lost) when the device was lost and points are left.
 bool measure_device(bench::Backend& backend, const MeasureRequest& request);
 
 // The same for a plan made by other means; the request's instructions and pairs do not count.

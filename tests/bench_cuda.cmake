@@ -4,8 +4,8 @@ target_include_directories(fake_libcuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(fake_libcuda PRIVATE occupipe::warnings)
 
 occupipe_test(cuda_test KIND unit WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
-    SOURCES bench/cuda_backend_test.cpp bench/cuda_cubin_test.cpp bench/cuda_placement_test.cpp bench/carry_test.cpp
-            bench/find_cuda_test.cpp)
+    SOURCES bench/cuda_backend_test.cpp bench/cuda_cubin_test.cpp bench/cuda_placement_test.cpp bench/cuda_fault_test.cpp
+            bench/carry_test.cpp bench/find_cuda_test.cpp)
 target_compile_definitions(cuda_test PRIVATE OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
 add_dependencies(cuda_test fake_libcuda)
 

@@ -92,10 +92,11 @@ void check_results(std::span<const std::byte> bytes, DataType type) {
 class CudaBackend : public Backend {
 public:
     CudaBackend(int ordinal, const std::string& driver_library)
-        : session_(std::make_shared<const Session>(driver_library, ordinal)),
+        : session_(std::make_shared<Session>(driver_library, ordinal)),
           facts_(cuda_facts(session_->driver(), session_->device(), ordinal)),
           limits_(core_limits(session_->driver(), session_->device())),
-          stopwatch_(session_) {
+          stopwatch_(session_),
+          witness_stamp_(session_, sizeof(WitnessStamp)) {
         facts_.tables = cuda_tables(session_->attribute(cu::DeviceAttribute::l2_bytes),
                                     facts_.global_memory_bytes);
         const int major = session_->attribute(cu::DeviceAttribute::compute_capability_major);
@@ -177,6 +178,8 @@ public:
         return static_cast<double>(stamp.clocks) / static_cast<double>(stamp.nanoseconds) * 1e9;
     }
 
+    void watch(std::shared_ptr<DeviceWatch> watch) override { session_->watch(std::move(watch)); }
+
 private:
     void ensure(std::unique_ptr<DeviceBuffer>& buffer, std::size_t bytes) {
         if (buffer && buffer->size() >= bytes) return;
@@ -206,9 +209,17 @@ private:
         }
         const auto begin = std::chrono::steady_clock::now();
         stopwatch_.start();
-        for (std::int64_t i = 0; i < launches; ++i) {
-            program.kernel.launch(groups, threads, 0, arguments);
-            if (pattern == Pattern::awaited_launch) stopwatch_.stop();
+        if (pattern == Pattern::awaited_launch) {
+            for (std::int64_t i = 0; i < launches; ++i) {
+                program.kernel.launch(groups, threads, 0, arguments);
+                stopwatch_.stop();
+            }
+        } else {
+            // A full queue makes a launch wait for the ones before it.
+            const auto wait = session_->waiting("cuLaunchKernel");
+            for (std::int64_t i = 0; i < launches; ++i) {
+                program.kernel.launch(groups, threads, 0, arguments);
+            }
         }
         Observation observation;
         observation.seconds = stopwatch_.stop();
@@ -279,16 +290,15 @@ private:
     }
 
     WitnessStamp run_witness() {
-        DeviceBuffer buffer(session_, sizeof(WitnessStamp));
-        buffer.fill(0, sizeof(WitnessStamp));
-        cu::DevicePointer out = buffer.address();
+        witness_stamp_.fill(0, sizeof(WitnessStamp));
+        cu::DevicePointer out = witness_stamp_.address();
         std::uint64_t nanoseconds = witness_nanoseconds;
         std::array<void*, 2> arguments = {&out, &nanoseconds};
         stopwatch_.start();
         witness_->launch(1, 1, 0, arguments);
         stopwatch_.stop();
         WitnessStamp stamp;
-        buffer.read(std::as_writable_bytes(std::span(&stamp, 1)));
+        witness_stamp_.read(std::as_writable_bytes(std::span(&stamp, 1)));
         return stamp;
     }
 
@@ -307,10 +317,11 @@ private:
         return in.address();
     }
 
-    std::shared_ptr<const Session> session_;
+    std::shared_ptr<Session> session_;
     DeviceFacts facts_;
     CoreLimits limits_;
     Stopwatch stopwatch_;
+    DeviceBuffer witness_stamp_;  // kept: an allocation costs more than a witness's run
     std::string architecture_;
     int architecture_number_ = 0;
     std::unique_ptr<LoadedKernel> witness_;

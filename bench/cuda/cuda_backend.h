@@ -6,16 +6,15 @@
 #include <vector>
 
 #include "bench/backend.h"
+#include "bench/cuda/driver_api.h"
 
 namespace occupipe::bench {
 
-inline constexpr const char* default_cuda_driver = "libcuda.so.1";
-
 // Every CUDA device; empty where there is no driver or no GPU.
-std::vector<DeviceFacts> cuda_devices(const std::string& driver_library = default_cuda_driver);
+std::vector<DeviceFacts> cuda_devices(const std::string& driver_library = cuda_driver_library());
 
 // Throws NothingToRunOn when there is no such device, DeviceError when it does not work.
 std::unique_ptr<Backend> open_cuda(int ordinal,
-                                   const std::string& driver_library = default_cuda_driver);
+                                   const std::string& driver_library = cuda_driver_library());
 
 }  // namespace occupipe::bench

@@ -4,12 +4,48 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
 
+#include "bench/device_errors.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
 
-Driver::Driver(const std::string& library) : library_({library}) {
+// cuda.h, enum cudaError_enum: 700 illegal address, 702 launch time-out, 709 context destroyed, 710
+// assertion, 714 hardware stack, 715 illegal instruction, 716 misaligned address, 717 invalid
+// address space, 718 invalid program counter, 719 launch failed, 999 unknown; and of memory and
+// links that cannot be trusted: 214 and 220, not correctable.
+bool ends_context(cu::Result result) {
+    switch (result) {
+        case 214:
+        case 220:
+        case 700:
+        case 702:
+        case 709:
+        case 710:
+        case 714:
+        case 715:
+        case 716:
+        case 717:
+        case 718:
+        case 719:
+        case 999:
+            return true;
+        default:
+            return false;
+    }
+}
+
+std::string cuda_driver_library() {
+    const char* named = std::getenv("OCCUPIPE_CUDA_DRIVER");
+    return named && *named ? named : "libcuda.so.1";
+}
+
+Driver::Driver(const std::string& library)
+    : library_(library == "none" ? SharedLibrary() : SharedLibrary({library})) {
+    if (library == "none") {
+        throw NothingToRunOn("no CUDA driver: OCCUPIPE_CUDA_DRIVER says not to look for one");
+    }
     if (!library_.open()) throw NothingToRunOn("no CUDA driver: " + library_.why_not());
     load();
     if (const cu::Result result = init(0); result == cu::no_device) {
@@ -52,7 +88,7 @@ void Driver::load() {
     need(event_create, "cuEventCreate");
     need(event_destroy, "cuEventDestroy_v2");
     need(event_record, "cuEventRecord");
-    need(event_synchronize, "cuEventSynchronize");
+    need(event_query, "cuEventQuery");
     need(event_elapsed_time, "cuEventElapsedTime");
     need(stream_create, "cuStreamCreate");
     need(stream_destroy, "cuStreamDestroy_v2");
@@ -70,7 +106,10 @@ void Driver::check(cu::Result result, const char* call) const {
     if (result == cu::success) return;
     const char* name = nullptr;
     if (get_error_name(result, &name) != cu::success || !name) name = "an unknown error";
-    throw DeviceError(fmt::format("CUDA: {}: {} ({})", call, name, result));
+    const std::string words = fmt::format("CUDA: {}: {} ({})", call, name, result);
+    if (!ends_context(result)) throw DeviceError(words);
+    lost_ = true;
+    throw DeviceLost(DeviceLost::Cause::fault, words);
 }
 
 std::string Driver::version() const {

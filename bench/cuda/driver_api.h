@@ -78,17 +78,29 @@ static_assert(sizeof(TextureDescription) == 104);
 
 constexpr Result success = 0;
 constexpr Result no_device = 100;
+constexpr Result not_ready = 600;
 }  // namespace cu
 
+// Errors behind which a context answers every call with the same error ("the process must be
+// terminated and relaunched", cuda.h), or behind which nothing that it computes can be trusted.
+bool ends_context(cu::Result result);
+
+// The library that is opened: $OCCUPIPE_CUDA_DRIVER, else the loader's libcuda.so.1; "none" = no
+// driver, wherever one may be.
+std::string cuda_driver_library();
+
 // The entry points, named as in cuda.h without "cu". check() turns a result into DeviceError with
-// the call's name and CUDA's own name of the error.
+// the call's name and CUDA's own name of the error, and into DeviceLost where it ends the context.
 class Driver {
 public:
     // Throws NothingToRunOn when the library cannot be opened or finds no GPU; DeviceError when
     // it is broken.
-    explicit Driver(const std::string& library = "libcuda.so.1");
+    explicit Driver(const std::string& library = cuda_driver_library());
 
     void check(cu::Result result, const char* call) const;
+    // Nothing may be called any more: an error ended the context, or lose() was called.
+    bool lost() const { return lost_; }
+    void lose() const { lost_ = true; }
     std::string version() const;  // "13.0": the newest CUDA that this driver can run
     int device_attribute(cu::Device device, cu::DeviceAttribute attribute) const;
     int function_attribute(cu::Function function, cu::FunctionAttribute attribute) const;
@@ -120,7 +132,7 @@ public:
     cu::Result (*event_create)(cu::Event*, unsigned) = nullptr;
     cu::Result (*event_destroy)(cu::Event) = nullptr;
     cu::Result (*event_record)(cu::Event, cu::Stream) = nullptr;
-    cu::Result (*event_synchronize)(cu::Event) = nullptr;
+    cu::Result (*event_query)(cu::Event) = nullptr;
     cu::Result (*event_elapsed_time)(float*, cu::Event, cu::Event) = nullptr;
     cu::Result (*stream_create)(cu::Stream*, unsigned) = nullptr;
     cu::Result (*stream_destroy)(cu::Stream) = nullptr;
@@ -138,6 +150,7 @@ private:
     void load();
 
     SharedLibrary library_;
+    mutable bool lost_ = false;
 };
 
 // The driver package's version ("580.65.06"), from NVIDIA's management library; empty where that

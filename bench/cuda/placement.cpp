@@ -77,7 +77,7 @@ void check_residency(const std::map<std::uint32_t, CoreTimes>& cores, const Meas
     const auto wanted = static_cast<std::size_t>(shape.concurrent_groups);
     const bool all = cores.size() == static_cast<std::size_t>(expected_cores);
     if (all && fewest == wanted && most == wanted) return;
-    throw DeviceError(fmt::format(
+    throw TransientDeviceError(fmt::format(
         "CUDA: groups were not placed as asked: {} on each of {} cores wanted, {} to {} on {} "
         "cores seen",
         shape.concurrent_groups, expected_cores, fewest, most, cores.size()));
@@ -169,7 +169,7 @@ Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp
                             const MeasurementShape& shape, int cores, double tick_ns,
                             std::optional<int> schedulers) {
     if (header.missed > 0) {
-        throw DeviceError(fmt::format(
+        throw TransientDeviceError(fmt::format(
             "CUDA: {} of {} groups waited at the start line in vain: they were not resident "
             "together",
             header.missed, stamps.size() / static_cast<std::size_t>(shape.group_warps)));

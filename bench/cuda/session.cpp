@@ -3,11 +3,22 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
+#include "bench/device_errors.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
+namespace {
+
+// Launches are shorter than this: looking without pause tells of their end at once. What takes
+// longer is not worth a busy core.
+constexpr double seconds_without_pause = 5e-3;
+constexpr std::chrono::microseconds pause{200};
+
+}  // namespace
 
 Session::Session(const std::string& driver_library, int ordinal) : driver_(driver_library) {
     int count = 0;
@@ -26,33 +37,67 @@ Session::Session(const std::string& driver_library, int ordinal) : driver_(drive
     }
 }
 
-Session::~Session() { driver_.primary_context_release(device_); }
+Session::~Session() {
+    if (usable()) driver_.primary_context_release(device_);
+}
 
 void Session::make_current() const {
     driver_.check(driver_.context_set_current(context_), "cuCtxSetCurrent");
 }
 
+DeviceWatch::Wait Session::waiting(const char* call) const {
+    if (!usable()) {
+        throw DeviceLost(DeviceLost::Cause::fault,
+                         fmt::format("CUDA: {}: the device was lost before", call));
+    }
+    return {*watch_, call};
+}
+
+void Session::await(cu::Event event) const {
+    const DeviceWatch::Wait wait = waiting("cuEventQuery");
+    for (;;) {
+        const cu::Result result = driver_.event_query(event);
+        if (result == cu::success) return;
+        if (result != cu::not_ready) driver_.check(result, "cuEventQuery");
+        try {
+            wait.check();
+        } catch (const DeviceLost&) {
+            driver_.lose();
+            throw;
+        }
+        if (wait.seconds() > seconds_without_pause) std::this_thread::sleep_for(pause);
+    }
+}
+
 DeviceBuffer::DeviceBuffer(std::shared_ptr<const Session> session, std::size_t bytes)
     : session_(std::move(session)), bytes_(bytes) {
     const Driver& driver = session_->driver();
+    const auto wait = session_->waiting("cuMemAlloc");
     driver.check(driver.mem_alloc(&address_, bytes), "cuMemAlloc");
 }
 
-DeviceBuffer::~DeviceBuffer() { session_->driver().mem_free(address_); }
+DeviceBuffer::~DeviceBuffer() {
+    if (!session_->usable()) return;
+    const auto wait = session_->waiting("cuMemFree");
+    session_->driver().mem_free(address_);
+}
 
 void DeviceBuffer::fill(unsigned char value, std::size_t bytes) {
     const Driver& driver = session_->driver();
+    const auto wait = session_->waiting("cuMemsetD8");
     driver.check(driver.fill_bytes(address_, value, bytes), "cuMemsetD8");
 }
 
 void DeviceBuffer::write(std::span<const std::byte> bytes, std::size_t offset) {
     const Driver& driver = session_->driver();
+    const auto wait = session_->waiting("cuMemcpyHtoD");
     driver.check(driver.copy_to_device(address_ + offset, bytes.data(), bytes.size()),
                  "cuMemcpyHtoD");
 }
 
 void DeviceBuffer::read(std::span<std::byte> bytes, std::size_t offset) const {
     const Driver& driver = session_->driver();
+    const auto wait = session_->waiting("cuMemcpyDtoH");
     driver.check(driver.copy_to_host(bytes.data(), address_ + offset, bytes.size()),
                  "cuMemcpyDtoH");
 }
@@ -67,12 +112,15 @@ Texture::Texture(std::shared_ptr<const Session> session, cu::DevicePointer addre
                  "cuTexObjectCreate");
 }
 
-Texture::~Texture() { session_->driver().texture_destroy(handle_); }
+Texture::~Texture() {
+    if (session_->usable()) session_->driver().texture_destroy(handle_);
+}
 
 LoadedKernel::LoadedKernel(std::shared_ptr<const Session> session, const std::string& cubin,
                            const char* entry)
     : session_(std::move(session)) {
     const Driver& driver = session_->driver();
+    const auto wait = session_->waiting("cuModuleLoadData");
     driver.check(driver.module_load_data(&module_, cubin.data()), "cuModuleLoadData");
     try {
         driver.check(driver.module_get_function(&function_, module_, entry), "cuModuleGetFunction");
@@ -82,7 +130,11 @@ LoadedKernel::LoadedKernel(std::shared_ptr<const Session> session, const std::st
     }
 }
 
-LoadedKernel::~LoadedKernel() { session_->driver().module_unload(module_); }
+LoadedKernel::~LoadedKernel() {
+    if (!session_->usable()) return;
+    const auto wait = session_->waiting("cuModuleUnload");
+    session_->driver().module_unload(module_);
+}
 
 void LoadedKernel::launch(unsigned groups, unsigned threads, unsigned shared_bytes,
                           std::span<void*> arguments, cu::Stream stream) const {
@@ -113,6 +165,7 @@ LaunchGraph::LaunchGraph(std::shared_ptr<const Session> session,
 LaunchGraph::~LaunchGraph() { release(); }
 
 void LaunchGraph::release() const {
+    if (!session_->usable()) return;
     const Driver& driver = session_->driver();
     if (executable_) driver.graph_exec_destroy(executable_);
     if (graph_) driver.graph_destroy(graph_);
@@ -135,6 +188,7 @@ Stopwatch::Stopwatch(std::shared_ptr<const Session> session) : session_(std::mov
 }
 
 Stopwatch::~Stopwatch() {
+    if (!session_->usable()) return;
     session_->driver().event_destroy(begin_);
     session_->driver().event_destroy(end_);
 }
@@ -147,7 +201,7 @@ void Stopwatch::start() {
 double Stopwatch::stop() {
     const Driver& driver = session_->driver();
     driver.check(driver.event_record(end_, nullptr), "cuEventRecord");
-    driver.check(driver.event_synchronize(end_), "cuEventSynchronize");
+    session_->await(end_);
     float milliseconds = 0;
     driver.check(driver.event_elapsed_time(&milliseconds, begin_, end_), "cuEventElapsedTime");
     return milliseconds * 1e-3;

@@ -8,8 +8,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "bench/cuda/driver_api.h"
+#include "bench/device_watch.h"
 
 namespace occupipe::bench {
 
@@ -27,10 +29,20 @@ public:
     }
     void make_current() const;  // the context belongs to a thread: call before anything else
 
+    // Looks at the event until it has happened. Throws DeviceLost when it does not within the
+    // watch's limit.
+    void await(cu::Event event) const;
+    // Around a call that may wait for the GPU. Throws DeviceLost where the device is lost already.
+    DeviceWatch::Wait waiting(const char* call) const;
+    // False: the device is lost, and what lives on it is left to the end of the process.
+    bool usable() const { return !driver_.lost(); }
+    void watch(std::shared_ptr<DeviceWatch> watch) { watch_ = std::move(watch); }
+
 private:
     Driver driver_;
     cu::Device device_ = 0;
     cu::Context context_ = nullptr;
+    std::shared_ptr<DeviceWatch> watch_ = std::make_shared<DeviceWatch>();
 };
 
 // Memory on the GPU.

@@ -2,7 +2,6 @@
 // The whole CUDA backend against a driver that only pretends (fake_libcuda.cpp).
 #include "bench/cuda/cuda_backend.h"
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,39 +14,16 @@
 #include "bench/cuda/nvrtc.h"
 #include "bench/cuda/session.h"
 #include "core/error.h"
+#include "fake_driver.h"
 #include "have_nvrtc.h"
 
 namespace occupipe::bench {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-const std::string fake_driver = OCCUPIPE_FAKE_LIBCUDA;
-
-class FakeDriver {
-public:
-    FakeDriver() : handle_(dlopen(fake_driver.c_str(), RTLD_NOW)) {}
-    ~FakeDriver() { dlclose(handle_); }
-    FakeDriver(const FakeDriver&) = delete;
-    FakeDriver& operator=(const FakeDriver&) = delete;
-
-    void fault(const char* name) { call<void(const char*)>("fake_fault")(name); }
-    int live() { return call<int()>("fake_live")(); }
-    int captured() { return call<int(int)>("fake_graph")(0); }
-    int graph_launches() { return call<int(int)>("fake_graph")(1); }
-    int copies_to_device() { return call<int()>("fake_copies_to_device")(); }
-    std::uint64_t last_read(int field) { return call<std::uint64_t(int)>("fake_last_read")(field); }
-    std::uint64_t last_launch(int field) {
-        return call<std::uint64_t(int)>("fake_last_launch")(field);
-    }
-
-private:
-    template <typename Function>
-    Function* call(const char* symbol) {
-        return reinterpret_cast<Function*>(dlsym(handle_, symbol));
-    }
-    void* handle_;
-};
+using testing::fake_driver;
+using testing::FakeDriver;
 
 KernelSource source_of(const char* id, int chains = 1) {
     const Row& row = *find_row(id);
@@ -73,7 +49,7 @@ std::string failure(const std::function<void()>& act) {
     return "nothing failed";
 }
 
-class CudaBackendTest : public testing::Test {
+class CudaBackendTest : public ::testing::Test {
 protected:
     void SetUp() override {
         if (!have_nvrtc()) GTEST_SKIP() << "NVRTC is not installed: no CUDA kernel can be compiled";
@@ -156,7 +132,7 @@ TEST_F(CudaBackendTest, ALaunchIsMeasuredByTheStampsOfEachCore) {
     EXPECT_EQ(seen.counters.at("achieved_warps"), 6.0);
     EXPECT_EQ(seen.counters.at("busiest_scheduler_warps"), 2.0);  // slots 0 to 5 of 4 schedulers
     EXPECT_THAT(program->receipt().text, HasSubstr("machine code 16 FFMA"));
-    EXPECT_THAT(program->receipt().hash, testing::StartsWith("cubin xxh128:"));
+    EXPECT_THAT(program->receipt().hash, ::testing::StartsWith("cubin xxh128:"));
     EXPECT_GT(program->receipt().registers.value_or(0), 8);
     EXPECT_FALSE(seen.clock_hz);  // 500 ns are too few steps of 32 ns to tell
 }
@@ -300,8 +276,7 @@ TEST_F(CudaBackendTest, WhatGoesWrongOnTheGpuIsReported) {
         fake.fault("");
         return words;
     };
-    EXPECT_EQ(with("launch"), "CUDA: cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED (719)");
-    EXPECT_EQ(with("execution"), "CUDA: cuEventSynchronize: CUDA_ERROR_LAUNCH_FAILED (719)");
+    EXPECT_EQ(with("launch"), "CUDA: cuLaunchKernel: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)");
     EXPECT_THAT(with("registers"), HasSubstr("24 registers per thread do not fit"));
     EXPECT_THAT(with("missed"), HasSubstr("3 of 8 groups waited at the start line in vain"));
     EXPECT_THAT(with("placement"),
@@ -310,6 +285,10 @@ TEST_F(CudaBackendTest, WhatGoesWrongOnTheGpuIsReported) {
     EXPECT_THAT(with("unwritten"), HasSubstr("thread 3 left no result"));
     EXPECT_THAT(with("infinite"), HasSubstr("thread 1's result is not finite"));
     EXPECT_EQ(with(""), "nothing failed");
+    EXPECT_EQ(with("execution"), "CUDA: cuEventQuery: CUDA_ERROR_LAUNCH_FAILED (719)");
+    // Nothing is asked of a context that has ended.
+    EXPECT_THAT(with(""), HasSubstr("the device was lost before"));
+    fake.new_process();
 }
 
 TEST_F(CudaBackendTest, OpeningFailsCleanly) {

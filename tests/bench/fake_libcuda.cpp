@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A CUDA driver without a GPU: the entry points that bench/cuda uses, with host memory for the
 // GPU's, checks of what a real driver would refuse, and kernels that only leave plausible stamps.
-// Steered by fake_fault(); fake_live() tells whether everything was given back.
+// Steered by fake_fault() or, in a process of its own, by the variable OCCUPIPE_FAKE_CUDA: faults
+// separated by commas, each NAME, or NAME@N for the N-th kernel of the process (those that start
+// there stay). fake_live() tells whether everything was given back.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +13,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/cuda/driver_api.h"
@@ -26,9 +31,11 @@ namespace {
 
 using Result = int;
 constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, not_initialised = 3, no_device = 100,
-                 invalid_image = 200, invalid_context = 201, not_found = 500, launch_failed = 719;
+                 invalid_image = 200, invalid_context = 201, not_found = 500, not_ready = 600,
+                 launch_failed = 719;
 
 constexpr int cores = 4, sm_shared = 233472, optin_shared = 232448, reserved_shared = 1024;
+constexpr int static_shared = 16;
 
 struct Function {
     std::string entry;
@@ -40,7 +47,11 @@ struct Module {
 };
 
 struct State {
-    std::string fault;
+    std::string fault = std::getenv("OCCUPIPE_FAKE_CUDA") ? std::getenv("OCCUPIPE_FAKE_CUDA") : "";
+    int kernels = 0;  // launched, without witnesses and readers
+    int witnesses = 0;
+    Result sticky = ok;  // what every call answers from now on
+    bool hanging = false;
     bool initialised = false;
     int context_users = 0;
     bool current = false;
@@ -62,8 +73,25 @@ State& state() {
     static State one;
     return one;
 }
-bool fault(const char* name) { return state().fault == name; }
-bool usable() { return state().initialised && state().current; }
+bool fault(std::string_view name) {
+    std::string_view rest = state().fault;
+    while (!rest.empty()) {
+        std::string_view one = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+        const auto at = one.find('@');
+        if (one.substr(0, at) != name) continue;
+        if (at == std::string_view::npos) return true;
+        if (std::atoi(std::string(one.substr(at + 1)).c_str()) == state().kernels) return true;
+    }
+    return false;
+}
+bool usable() { return state().initialised && state().current && state().sticky == ok; }
+Result unusable() { return state().sticky != ok ? state().sticky : invalid_context; }
+
+// What waits for the GPU waits for ever once a kernel hangs.
+void wait_for_kernels() {
+    while (state().hanging) usleep(1000);
+}
 
 bool inside(unsigned long long address, std::size_t bytes) {
     auto block = state().memory.upper_bound(address);
@@ -86,6 +114,17 @@ Result give_back(void* handle, std::set<void*>& live) {
 int resident_groups(int threads, std::size_t shared) {
     const auto share = static_cast<int>((shared + reserved_shared + 127) / 128 * 128);
     return std::min({32, 2048 / threads, sm_shared / share});
+}
+
+// 1.5 GHz unless the clock is told to move.
+std::uint64_t witnessed_clocks(std::uint64_t nanoseconds) {
+    const double turns = ++state().witnesses;
+    if (fault("clock moves")) return nanoseconds + 10'000 * (state().witnesses % 7);
+    if (fault("clock rises")) {
+        return static_cast<std::uint64_t>(static_cast<double>(nanoseconds) *
+                                          std::min(1.5, 0.3 + turns * 1e-3));
+    }
+    return nanoseconds * 3 / 2;
 }
 
 void run_kernel(unsigned grid, unsigned block, void** arguments) {
@@ -131,7 +170,19 @@ void run_kernel(unsigned grid, unsigned block, void** arguments) {
 
 extern "C" {
 
-void fake_fault(const char* name) { state().fault = name; }
+void fake_fault(const char* name) {
+    state().fault = name;
+    state().kernels = 0;
+}
+// As if a new process had loaded the driver: what the old one left is gone.
+void fake_new_process() {
+    for (const auto& [address, bytes] : state().memory) std::free(reinterpret_cast<void*>(address));
+    for (Module* module : state().modules) delete module;
+    for (const auto* handles : {&state().events, &state().streams, &state().graphs}) {
+        for (void* handle : *handles) delete static_cast<char*>(handle);
+    }
+    state() = State();
+}
 int fake_live() {
     return static_cast<int>(state().memory.size() + state().modules.size() + state().events.size() +
                             state().streams.size() + state().graphs.size() +
@@ -145,6 +196,7 @@ std::uint64_t fake_last_launch(int field) {
 std::uint64_t fake_last_read(int field) {
     return state().last_read.at(static_cast<std::size_t>(field));
 }
+int fake_kernels() { return state().kernels; }
 int fake_copies_to_device() { return state().copies_to_device; }
 
 // NVRTC asks the driver for this one when it finds a driver.
@@ -161,10 +213,11 @@ Result cuDriverGetVersion(int* version) {
     return ok;
 }
 Result cuGetErrorName(Result result, const char** name) {
-    static const std::map<Result, const char*> names = {{invalid_value, "CUDA_ERROR_INVALID_VALUE"},
-                                                        {out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY"},
-                                                        {launch_failed, "CUDA_ERROR_LAUNCH_FAILED"},
-                                                        {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}};
+    static const std::map<Result, const char*> names = {
+        {invalid_value, "CUDA_ERROR_INVALID_VALUE"}, {out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {launch_failed, "CUDA_ERROR_LAUNCH_FAILED"}, {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+        {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},         {999, "CUDA_ERROR_UNKNOWN"},
+        {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}};
     const auto found = names.find(result);
     if (found == names.end()) return invalid_value;
     *name = found->second;
@@ -214,10 +267,10 @@ Result cuDevicePrimaryCtxRelease_v2(int) {
 Result cuCtxSetCurrent(void* context) {
     if (context != &state()) return invalid_context;
     state().current = true;
-    return ok;
+    return state().sticky;
 }
 Result cuModuleLoadData(Module** module, const void* image) {
-    if (!usable()) return invalid_context;
+    if (!usable()) return unusable();
     if (std::memcmp(image, "\177ELF", 4) != 0) return invalid_image;
     *module = new Module;
     for (const char* entry : {"occupipe_kernel", "occupipe_witness", "occupipe_table_reader"}) {
@@ -227,9 +280,10 @@ Result cuModuleLoadData(Module** module, const void* image) {
     return ok;
 }
 Result cuModuleUnload(Module* module) {
+    wait_for_kernels();
     if (state().modules.erase(module) == 0) return invalid_value;
     delete module;
-    return ok;
+    return state().sticky;
 }
 Result cuModuleGetFunction(Function** function, Module* module, const char* name) {
     const auto found = module->functions.find(name);
@@ -238,14 +292,18 @@ Result cuModuleGetFunction(Function** function, Module* module, const char* name
     return ok;
 }
 Result cuFuncGetAttribute(int* value, int attribute, Function*) {
-    static const std::map<int, int> values = {{0, 1024}, {1, 16}, {3, 0}, {4, 24}};
+    if (!usable()) return unusable();
+    const bool counts_reserved = fault("static shared memory holds the reserved");
+    const std::map<int, int> values = {
+        {0, 1024}, {1, static_shared + (counts_reserved ? reserved_shared : 0)}, {3, 0}, {4, 24}};
     const auto found = values.find(attribute);
     if (found == values.end()) return invalid_value;
     *value = found->second;
     return ok;
 }
 Result cuFuncSetAttribute(Function* function, int attribute, int value) {
-    if (attribute == 8 && value + 16 <= optin_shared && value >= 0) {
+    if (!usable()) return unusable();
+    if (attribute == 8 && value + static_shared <= optin_shared && value >= 0) {
         function->dynamic_limit = value;
         return ok;
     }
@@ -255,13 +313,14 @@ Result cuFuncSetAttribute(Function* function, int attribute, int value) {
 }
 Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* groups, Function*, int threads,
                                                    std::size_t shared) {
-    *groups = fault("registers") ? 0 : resident_groups(threads, shared + 16);
+    if (!usable()) return unusable();
+    *groups = fault("registers") ? 0 : resident_groups(threads, shared + static_shared);
     return ok;
 }
 Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                       unsigned by, unsigned bz, unsigned shared, void* stream, void** arguments,
                       void** extra) {
-    if (!usable()) return invalid_context;
+    if (!usable()) return unusable();
     if (gy * gz * by * bz != 1 || gx == 0 || bx == 0 || bx > 1024 || stream != state().capturing ||
         extra || static_cast<int>(shared) > function->dynamic_limit) {
         return invalid_value;
@@ -274,7 +333,7 @@ Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
         unsigned long long out = 0, nanoseconds = 0;
         std::memcpy(&out, arguments[0], 8);
         std::memcpy(&nanoseconds, arguments[1], 8);
-        const WitnessStamp stamp{nanoseconds * 3 / 2, nanoseconds, 32};
+        const WitnessStamp stamp{witnessed_clocks(nanoseconds), nanoseconds, 32};
         std::memcpy(reinterpret_cast<void*>(out), &stamp, sizeof stamp);
         return ok;
     }
@@ -288,9 +347,16 @@ Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
         state().last_read = {first, sectors * 32, static_cast<std::uint64_t>(each_core)};
         return ok;
     }
-    if (fault("launch")) return launch_failed;
+    ++state().kernels;
+    if (fault("slow")) usleep(2000);
+    if (fault("launch")) return 701;
+    if (fault("sticky")) state().sticky = launch_failed;
+    if (fault("illegal address")) state().sticky = 700;
+    if (fault("hang")) state().hanging = true;
+    if (state().sticky != ok || state().hanging) return ok;  // seen by what waits for it
     // Every group must be resident at once: the start line waits for all.
-    if (resident_groups(static_cast<int>(bx), shared + 16) * cores < static_cast<int>(gx)) {
+    if (resident_groups(static_cast<int>(bx), shared + static_shared) * cores <
+        static_cast<int>(gx)) {
         return launch_failed;
     }
     state().last_launch = {gx, bx, shared, 0, 0, 0};
@@ -298,7 +364,7 @@ Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
     return ok;
 }
 Result cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
-    if (!usable()) return invalid_context;
+    if (!usable()) return unusable();
     if (bytes == 0) return invalid_value;
     if (fault("memory")) return out_of_memory;
     void* block = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
@@ -307,23 +373,30 @@ Result cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
     return ok;
 }
 Result cuMemFree_v2(unsigned long long address) {
+    wait_for_kernels();
     if (state().memory.erase(address) == 0) return invalid_value;
     std::free(reinterpret_cast<void*>(address));
     return ok;
 }
 Result cuMemcpyHtoD_v2(unsigned long long to, const void* from, std::size_t bytes) {
-    if (!usable() || !inside(to, bytes)) return invalid_value;
+    if (!usable()) return unusable();
+    if (!inside(to, bytes)) return invalid_value;
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
     ++state().copies_to_device;
     return ok;
 }
 Result cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
-    if (!usable() || !inside(from, bytes)) return invalid_value;
+    if (!usable()) return unusable();
+    if (!inside(from, bytes)) return invalid_value;
+    wait_for_kernels();
+    if (fault("copy blocks")) state().hanging = true;
+    wait_for_kernels();
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
     return ok;
 }
 Result cuMemsetD8_v2(unsigned long long to, unsigned char value, std::size_t bytes) {
-    if (!usable() || !inside(to, bytes)) return invalid_value;
+    if (!usable()) return unusable();
+    if (!inside(to, bytes)) return invalid_value;
     std::memset(reinterpret_cast<void*>(to), value, bytes);
     return ok;
 }
@@ -333,14 +406,24 @@ Result cuEventCreate(void** event, unsigned flags) {
 }
 Result cuEventDestroy_v2(void* event) { return give_back(event, state().events); }
 Result cuEventRecord(void* event, void* stream) {
+    if (!usable()) return unusable();
     return state().events.contains(event) && !stream ? ok : invalid_value;
 }
 Result cuEventSynchronize(void* event) {
     if (fault("execution")) return launch_failed;
+    wait_for_kernels();
+    if (!usable()) return unusable();
+    return state().events.contains(event) ? ok : invalid_value;
+}
+Result cuEventQuery(void* event) {
+    if (fault("execution")) return launch_failed;
+    if (!usable()) return unusable();
+    if (state().hanging) return not_ready;
     return state().events.contains(event) ? ok : invalid_value;
 }
 Result cuStreamCreate(void** stream, unsigned flags) {
-    if (!usable() || flags != 0) return invalid_value;
+    if (!usable()) return unusable();
+    if (flags != 0) return invalid_value;
     return make(stream, state().streams);
 }
 Result cuStreamDestroy_v2(void* stream) {
@@ -374,7 +457,8 @@ int fake_graph(int field) { return field == 0 ? state().captured : state().graph
 // A texture's handle is its memory's address.
 Result cuTexObjectCreate(unsigned long long* texture, const cu::LinearResource* resource,
                          const cu::TextureDescription* description, const void* view) {
-    if (!usable() || resource->type != 2 || resource->format != 3 || resource->channels != 1 ||
+    if (!usable()) return unusable();
+    if (resource->type != 2 || resource->format != 3 || resource->channels != 1 ||
         resource->flags != 0 || description->flags != 1 || view || resource->address % 512 != 0 ||
         !inside(resource->address, resource->bytes)) {
         return invalid_value;

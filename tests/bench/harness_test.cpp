@@ -2,8 +2,12 @@
 #include "bench/harness.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "bench/journal.h"
 #include "bench/model/model_backend.h"
@@ -129,6 +133,129 @@ TEST(Harness, APointWhoseFirstRepetitionFailsIsFailedAndTheNextOnesAreNot) {
         failed += row.error ? 1 : 0;
     }
     EXPECT_EQ(failed, 5);
+}
+
+// A process that dies in a point may have been killed for anything: the point is tried once more,
+// behind all others. What dies there again is not tried a third time.
+TEST(Harness, APointInWhichAProcessDiedComesLastAndIsTriedTwice) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true});
+    const auto output = folder.path / "m.json";
+    std::string deadly;
+    const auto run = [&] {
+        std::vector<std::string> order;
+        run_sweep(backend, sweep, {.output = output, .progress = [&](const Progress& now) {
+                                       order.push_back(now.point);
+                                   }});
+        return order;
+    };
+    const auto die_in = [&](std::size_t points) {
+        const pid_t child = fork();
+        if (child == 0) {
+            std::size_t done = 0;
+            run_sweep(backend, sweep, {.output = output, .progress = [&](const Progress&) {
+                                           if (++done == points) {
+                                               backend.answer = [](const auto&) -> Observation {
+                                                   raise(SIGKILL);
+                                                   return {};
+                                               };
+                                           }
+                                       }});
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        EXPECT_TRUE(WIFSIGNALED(status));
+    };
+    const std::size_t points = run().size();
+    ASSERT_GT(points, 5u);
+    std::filesystem::remove(output);
+    die_in(2);  // in the third point
+    {
+        const auto order = run();
+        ASSERT_EQ(order.size(), points - 2);
+        deadly = order.back();
+    }
+    for (const MeasurementRow& row : read_measurements(output).rows) EXPECT_FALSE(row.error);
+    std::filesystem::remove(output);
+    die_in(2);
+    die_in(points - 3);  // all others are there; the third once more
+    const auto order = run();
+    EXPECT_EQ(order, std::vector<std::string>{deadly});
+    std::set<std::string> failed;
+    for (const MeasurementRow& row : read_measurements(output).rows) {
+        if (!row.error) continue;
+        failed.insert(row.name);
+        EXPECT_EQ(*row.error,
+                  "2 earlier runs began this point and never ended it; not tried again");
+    }
+    EXPECT_EQ(failed, std::set<std::string>{deadly});
+}
+
+TEST(Harness, WhatTheUserInterruptsWasNotBegun) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    std::atomic<bool> stop = false;
+    int launches = 0;
+    const auto good = backend.answer;
+    backend.answer = [&](const LaunchRequest& request) {
+        if (++launches == 3) stop = true;
+        return good(request);
+    };
+    const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true});
+    const auto output = folder.path / "m.json";
+    const auto restart_count = [&](const Progress&) { launches = 0; };
+    const auto first =
+        run_sweep(backend, sweep, {.output = output, .progress = restart_count, .stop = &stop});
+    EXPECT_FALSE(first.complete);
+    const std::string journal = read_text_file(Journal::path_for(output));
+    EXPECT_NE(journal.find("\"left\""), std::string::npos);
+    stop = false;
+    EXPECT_TRUE(run_sweep(backend, sweep, {.output = output}).complete);
+}
+
+TEST(Harness, AJournalThatCannotBeWrittenEndsTheRunWithItsName) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true});
+    const auto output = folder.path / "out" / "m.json";
+    std::size_t done = 0;
+    const auto vanish = [&](const Progress&) {
+        if (++done != 3) return;
+        std::filesystem::remove_all(folder.path / "out");
+        write_text_file(folder.path / "out", "in the folder's place", Overwrite::no);
+    };
+    try {
+        run_sweep(backend, sweep, {.output = output, .progress = vanish});
+        FAIL() << "nothing said";
+    } catch (const std::runtime_error& error) {
+        EXPECT_NE(std::string(error.what()).find("m.json.partial: was removed while measuring"),
+                  std::string::npos)
+            << error.what();
+    }
+    EXPECT_EQ(done, 3u);
+}
+
+TEST(Harness, AFolderRemovedWhileMeasuringLosesNothing) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true});
+    const auto output = folder.path / "out" / "m.json";
+    std::size_t done = 0;
+    std::string said;
+    const auto result = run_sweep(backend, sweep,
+                                  {.output = output,
+                                   .progress =
+                                       [&](const Progress&) {
+                                           if (++done == 3)
+                                               std::filesystem::remove_all(folder.path / "out");
+                                       },
+                                   .note = [&](const std::string& text) { said = text; }});
+    EXPECT_TRUE(result.complete);
+    EXPECT_NE(said.find("was removed while measuring"), std::string::npos) << said;
+    EXPECT_EQ(read_measurements(output).rows.size(),
+              result.points * static_cast<std::size_t>(sweep.repetitions));
 }
 
 TEST(Harness, CyclesFollowFromTheWitnessedClockWhereTheDeviceHasNoCounter) {

@@ -18,22 +18,25 @@ namespace {
 
 using testing::TemporaryFolder;
 
+std::string point(int number) { return "point " + std::to_string(number); }
+
 std::string row(int number) {
-    return R"([{"name":"point )" + std::to_string(number) + R"(","real_time":1}])";
+    return R"([{"name":")" + point(number) + R"(","real_time":1},{"name":")" + point(number) +
+           R"(_median","real_time":1}])";
 }
 
 TEST(Journal, FinishedFileHoldsContextAndRowsOfAllSessions) {
     const TemporaryFolder folder;
     const auto output = folder.path / "out" / "m.json";
-    { Journal(output, "key", R"({"session":"first"})").append(row(1)); }
-    Journal second(output, "key", R"({"session":"second"})");
+    { Journal(output, "key", R"({"session":"first"})", 3).append(point(1), row(1)); }
+    Journal second(output, "key", R"({"session":"second"})", 3);
     EXPECT_EQ(second.finished(), std::set<std::string>{"point 1"});
-    second.append(row(2));
+    second.append(point(2), row(2));
     second.finish();
     const auto whole = nlohmann::json::parse(read_text_file(output));
     EXPECT_EQ(whole["context"]["session"], "first");
-    ASSERT_EQ(whole["benchmarks"].size(), 2u);
-    EXPECT_EQ(whole["benchmarks"][1]["name"], "point 2");
+    ASSERT_EQ(whole["benchmarks"].size(), 4u);
+    EXPECT_EQ(whole["benchmarks"][2]["name"], "point 2");
     EXPECT_FALSE(std::filesystem::exists(Journal::path_for(output)));
 }
 
@@ -41,24 +44,152 @@ TEST(Journal, ALineThatACrashCutShortIsForgotten) {
     const TemporaryFolder folder;
     const auto output = folder.path / "m.json";
     {
-        Journal journal(output, "key", "{}");
-        journal.append(row(1));
-        journal.append(row(2));
+        Journal journal(output, "key", "{}", 3);
+        journal.append(point(1), row(1));
+        journal.append(point(2), row(2));
     }
     const auto path = Journal::path_for(output);
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);
-    Journal again(output, "key", "{}");
+    Journal again(output, "key", "{}", 3);
     EXPECT_EQ(again.finished(), std::set<std::string>{"point 1"});
-    again.append(row(3));
+    again.append(point(3), row(3));
     again.finish();
-    EXPECT_EQ(nlohmann::json::parse(read_text_file(output))["benchmarks"].size(), 2u);
+    EXPECT_EQ(nlohmann::json::parse(read_text_file(output))["benchmarks"].size(), 4u);
+}
+
+// Rows cut off between two lines once looked like a whole point with fewer rows.
+TEST(Journal, APointIsThereWithAllOfItsRowsOrNotAtAll) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    {
+        Journal journal(output, "key", "{}", 3);
+        journal.append(point(1), row(1));
+        journal.append(point(2), row(2));
+    }
+    const auto path = Journal::path_for(output);
+    const std::string whole = read_text_file(path);
+    for (std::size_t bytes = whole.size(); bytes > whole.size() / 3; --bytes) {
+        write_text_file(path, whole.substr(0, bytes), Overwrite::yes);
+        Journal again(output, "key", "{}", 3);
+        if (again.finished().empty()) break;
+        again.finish();
+        const auto rows = nlohmann::json::parse(read_text_file(output))["benchmarks"];
+        EXPECT_EQ(rows.size(), 2 * again.finished().size()) << bytes;
+    }
+}
+
+TEST(Journal, KnowsWhatWasBegunAndNeverEnded) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    const auto begin = [&](int number) { Journal(output, "key", "{}", 3).begin(point(number)); };
+    begin(1);
+    begin(2);
+    begin(2);
+    begin(3);
+    {
+        Journal journal(output, "key", "{}", 3);
+        EXPECT_EQ(journal.unended(),
+                  (std::map<std::string, int>{{"point 1", 1}, {"point 2", 2}, {"point 3", 1}}));
+        journal.append(point(1), row(1));
+        journal.leave(point(3));
+        journal.hang(point(2), "no answer");
+        journal.note("colour", "blue");
+    }
+    const Journal journal(output, "key", "{}", 3);
+    EXPECT_EQ(journal.finished(), std::set<std::string>{"point 1"});
+    EXPECT_EQ(journal.unended(), (std::map<std::string, int>{{"point 2", 2}}));
+    EXPECT_EQ(journal.hung(), (std::map<std::string, std::string>{{"point 2", "no answer"}}));
+    EXPECT_EQ(journal.context("colour"), "blue");
+    EXPECT_EQ(journal.context("taste"), "");
+}
+
+TEST(Journal, ThatIsRemovedWhileMeasuringIsWrittenAnew) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "out" / "m.json";
+    {
+        Journal journal(output, "key", "{}", 3);
+        journal.append(point(1), row(1));
+        std::filesystem::remove_all(folder.path / "out");
+        journal.append(point(2), row(2));
+        EXPECT_TRUE(journal.restored());
+    }
+    Journal journal(output, "key", "{}", 3);
+    EXPECT_EQ(journal.finished(), (std::set<std::string>{"point 1", "point 2"}));
+    journal.append(point(3), row(3));
+    std::filesystem::remove_all(folder.path / "out");
+    journal.finish();
+    EXPECT_EQ(nlohmann::json::parse(read_text_file(output))["benchmarks"].size(), 6u);
+}
+
+TEST(Journal, ThatCannotBeWrittenAnewSaysSo) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "out" / "m.json";
+    Journal journal(output, "key", "{}", 3);
+    std::filesystem::remove_all(folder.path / "out");
+    write_text_file(folder.path / "out", "a file in the folder's place", Overwrite::no);
+    try {
+        journal.append(point(1), row(1));
+        FAIL() << "nothing said";
+    } catch (const std::runtime_error& error) {
+        EXPECT_NE(std::string(error.what()).find("m.json.partial: was removed while measuring"),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
+TEST(Journal, AProcessThatDiesWhileFinishingHasFinished) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    {
+        Journal journal(output, "key", "{}", 1);
+        journal.append(point(1), row(1));
+    }
+    EXPECT_FALSE(Journal::finishing(output));
+    const std::string before = read_text_file(Journal::path_for(output));
+    Journal(output, "key", "{}", 1).finish();
+    EXPECT_FALSE(Journal::finishing(output));
+    // As if it had died between writing the file and removing the journal.
+    write_text_file(Journal::path_for(output), before + "{\"finishing\":true}\n", Overwrite::no);
+    EXPECT_TRUE(Journal::finishing(output));
+    const std::string first = read_text_file(output);
+    Journal(output, "key", "{}", 1).finish();
+    EXPECT_EQ(read_text_file(output), first);
+}
+
+TEST(Journal, IsClosedWithoutADevice) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    {
+        Journal journal(output, "key", R"({"device":"a"})", 3);
+        EXPECT_THROW(close_journal(output, {}, Overwrite::no), InputError);  // nothing finished
+        journal.append(point(1), row(1));
+        journal.begin(point(2));
+        journal.hang(point(2), "no answer");
+    }
+    const auto path = Journal::path_for(output);
+    const auto copy = folder.path / "copy.json";
+    EXPECT_EQ(close_journal(path, copy, Overwrite::no).output, copy);
+    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_FALSE(std::filesystem::exists(output));
+    const ClosedJournal closed = close_journal(path, {}, Overwrite::no);
+    EXPECT_EQ(closed.output, output);
+    EXPECT_EQ(closed.measured, 1u);
+    EXPECT_EQ(closed.planned, 3u);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_EQ(read_text_file(output), read_text_file(copy));
+    const auto file = nlohmann::json::parse(read_text_file(output));
+    EXPECT_EQ(file["context"]["device"], "a");
+    EXPECT_EQ(file["context"]["incomplete"],
+              "1 of 3 points; the measurement was interrupted and not gone on with");
+    EXPECT_EQ(file["context"]["hung.point 2"], "no answer");
+    EXPECT_EQ(file["benchmarks"].size(), 2u);
 }
 
 TEST(Journal, AnotherMeasurementsJournalIsBadInputAndStays) {
     const TemporaryFolder folder;
     const auto output = folder.path / "m.json";
-    { Journal(output, "one device", "{}").append(row(1)); }
-    EXPECT_THROW(Journal(output, "another device", "{}"), InputError);
+    { Journal(output, "one device", "{}", 3).append(point(1), row(1)); }
+    EXPECT_THROW(Journal(output, "another device", "{}", 3), InputError);
     EXPECT_TRUE(std::filesystem::exists(Journal::path_for(output)));
 }
 
@@ -71,9 +202,9 @@ TEST(Journal, SurvivesKillNineWithAllButTheLastPoint) {
         ASSERT_EQ(pipe(pipe_ends), 0);
         const pid_t child = fork();
         if (child == 0) {
-            Journal journal(output, "key", "{}");
+            Journal journal(output, "key", "{}", 3);
             for (int i = 0;; ++i) {
-                journal.append(row(i));
+                journal.append(point(i), row(i));
                 if (write(pipe_ends[1], &i, sizeof i) != sizeof i) _exit(1);
             }
         }
@@ -86,7 +217,7 @@ TEST(Journal, SurvivesKillNineWithAllButTheLastPoint) {
         waitpid(child, nullptr, 0);
         for (int next = 0; read(pipe_ends[0], &next, sizeof next) == sizeof next;) reported = next;
         close(pipe_ends[0]);
-        const Journal again(output, "key", "{}");
+        const Journal again(output, "key", "{}", 3);
         for (int i = 0; i <= reported; ++i) {
             ASSERT_TRUE(again.finished().contains("point " + std::to_string(i)))
                 << i << " of " << reported;
