@@ -322,6 +322,40 @@ std::vector<PointToMeasure> points_to_measure(const SweepPlan& sweep, const Jour
     return points;
 }
 
+constexpr const char* reference_clock_key = "reference_clock_hz";
+constexpr const char* clock_warning_key = "clock_warning";
+
+// All sessions of a measurement have the first one's reference. Tells the user, and the file, of a
+// clock that is not what it should be.
+void keep_reference_clock(const DeviceFacts& facts, Sampler& sampler, Journal& journal,
+                          const HarnessOptions& options) {
+    const auto clock = sampler.reference_clock();
+    if (!clock) return;
+    std::string warning;
+    if (facts.nominal_clock_hz && *clock < low_clock * *facts.nominal_clock_hz) {
+        warning = fmt::format(
+            "the core clock stays at {:.0f} MHz, below half of the {:.0f} MHz that the device "
+            "claims",
+            *clock * 1e-6, *facts.nominal_clock_hz * 1e-6);
+    }
+    const std::string first = journal.context(reference_clock_key);
+    if (!first.empty()) {
+        const double reference = std::strtod(first.c_str(), nullptr);
+        sampler.set_reference_clock(reference);
+        if (std::abs(*clock / reference - 1) > largest_clock_deviation) {
+            warning += fmt::format(
+                "{}the core clock is {:.0f} MHz now and was {:.0f} MHz when this measurement "
+                "began",
+                warning.empty() ? "" : "; ", *clock * 1e-6, reference * 1e-6);
+        }
+    }
+    if (warning.empty()) return;
+    if (options.note) options.note("WARNING: " + warning);
+    const std::string earlier = journal.context(clock_warning_key);
+    if (earlier.find(warning) != std::string::npos) return;
+    journal.note(clock_warning_key, earlier.empty() ? warning : earlier + "; " + warning);
+}
+
 // While alive, the backend waits as the options say.
 class Watched {
 public:
@@ -381,12 +415,16 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
     const StoppingRule rule = stopping_rule(sweep, options);
     Sampler sampler(backend, options.receipt);
     // The clock as the device shows it at the start; each row carries its own.
+    sampler.settle_clock();
     HarnessOptions with_clock = options;
-    if (const auto clock = backend.witness_clock()) {
-        with_clock.context["clock_hz"] = fmt::format("{:.0f}", *clock);
+    const auto clock = sampler.reference_clock();
+    if (const auto witnessed = clock ? clock : backend.witness_clock()) {
+        with_clock.context["clock_hz"] = fmt::format("{:.0f}", *witnessed);
     }
+    if (clock) with_clock.context[reference_clock_key] = fmt::format("{:.0f}", *clock);
     Journal journal(options.output, journal_key(backend, sweep),
                     file_context(backend, sweep, with_clock, rule).dump(), number_of_points(sweep));
+    keep_reference_clock(backend.facts(), sampler, journal, options);
     const auto points = points_to_measure(sweep, journal, result);
     Run run{.sampler = sampler,
             .journal = journal,

@@ -88,14 +88,24 @@ Content read_journal(const fs::path& path) {
 }
 
 // One row a line: short enough to read, to search and to compare line by line.
-std::string measurement_text(const Json& context, const std::vector<std::string>& lines) {
+std::string measurement_text(Json context, const std::vector<std::string>& lines) {
     std::string rows;
+    std::size_t all = 0;
+    std::size_t deviating = 0;
     for (const std::string& line : lines) {
         const Json entry = Json::parse(line);
         if (!entry.contains("point")) continue;
         for (const Json& row : entry.at("rows")) {
             rows += (rows.empty() ? "\n  " : ",\n  ") + row.dump();
+            all += row.value("run_type", "") == "iteration" ? 1 : 0;
+            deviating += row.contains("clock_deviation") ? 1 : 0;
         }
+    }
+    if (deviating > 0) {
+        context["clock_deviation"] = fmt::format(
+            "{} of {} rows ran at another clock than reference_clock_hz; each has the "
+            "counter clock_deviation",
+            deviating, all);
     }
     return fmt::format("{{\n \"context\": {},\n \"benchmarks\": [{}\n ]\n}}\n", context.dump(2),
                        rows);

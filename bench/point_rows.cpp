@@ -21,8 +21,8 @@ std::vector<double> column(const Json& rows, const char* key) {
 // As Google Benchmark writes its own aggregates, so that its tools understand it.
 Json summary(const Json& rows, const StoppingRule& rule) {
     Json all = rows.front();
-    for (const char* key :
-         {"repetition_index", "iterations", "label", "clock_change", "rejected"}) {
+    for (const char* key : {"repetition_index", "iterations", "label", "clock_change", "rejected",
+                            "retries", "clock_deviation"}) {
         all.erase(key);
     }
     all["name"] = all.at("name").get<std::string>() + "_median";

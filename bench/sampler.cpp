@@ -16,9 +16,18 @@ constexpr std::chrono::milliseconds longest_witness_age{2};
 constexpr double largest_clock_change = 0.01;  // methodology: reject samples whose clock moved more
 
 // Half a millisecond each on a GPU: ten milliseconds of a steady clock are believed, two seconds
-// waited for.
+// waited for; ten when the clock is lower than half of what the device claims.
 constexpr int steady_readings = 20;
 constexpr int most_readings = 4000;
+constexpr int most_readings_while_low = 20'000;
+
+// Samples at another clock than the reference that are thrown away before the next one is kept, and
+// readings (0.2 s) for which the clock's return is waited for.
+constexpr int deviating_attempts = 3;
+constexpr int readings_until_back = 400;
+
+// Of one launch that failed by chance.
+constexpr int most_retries = 3;
 
 // On a CPU whatever else the machine does can only lengthen a run: the shortest of a few stands
 // for the undisturbed one.
@@ -49,18 +58,41 @@ Program& Sampler::program_of(const KernelPlan& plan) {
     return *program;
 }
 
-// An idle GPU's clock is low and takes its time to rise: the first points would be thrown away.
 void Sampler::settle_clock() {
     if (settled_ || backend_.facts().cpu || backend_.facts().model) return;
     settled_ = true;
+    const double low = low_clock * backend_.facts().nominal_clock_hz.value_or(0);
     std::optional<double> last = backend_.witness_clock();
-    for (int reading = 0, steady = 0; reading < most_readings && steady < steady_readings;
-         ++reading) {
+    std::optional<double> first =
+        last;  // of the readings that agree: a slow rise is no steady clock
+    for (int reading = 0, steady = 0;; ++reading) {
+        if (!last) return;
+        const bool is_low = *last < low;
+        if (steady >= steady_readings && !is_low) break;
+        if (reading >= (is_low ? most_readings_while_low : most_readings)) break;
         const auto next = backend_.witness_clock();
-        if (!last || !next) return;
-        steady = std::abs(*next - *last) <= largest_clock_change * *last ? steady + 1 : 0;
+        if (!next) return;
+        const bool agrees = std::abs(*next - *first) <= largest_clock_change * *first;
+        steady = agrees ? steady + 1 : 0;
+        if (!agrees) first = next;
         last = next;
     }
+    if (!reference_clock_) reference_clock_ = last;
+}
+
+void Sampler::await_reference_clock() {
+    for (int reading = 0; reading < readings_until_back; ++reading) {
+        const auto now = backend_.witness_clock();
+        if (!now) return;
+        if (std::abs(*now / *reference_clock_ - 1) <= largest_clock_deviation) return;
+    }
+}
+
+std::optional<double> Sampler::clock_deviation(const Observation& seen) const {
+    if (!reference_clock_ || !seen.clock_hz) return std::nullopt;
+    const double deviation = *seen.clock_hz / *reference_clock_ - 1;
+    if (std::abs(deviation) <= largest_clock_deviation) return std::nullopt;
+    return deviation;
 }
 
 // A witness run costs more than most launches. On a GPU the one behind the last launch also stands
@@ -74,7 +106,16 @@ Observation Sampler::launch(Program& program, const PlannedPoint& point) {
     const LaunchRequest request{.shape = point.shape,
                                 .iterations = point.shape.depth / point.plan.unroll,
                                 .start = launches_++ * lines_between_launches};
-    return backend_.launch(program, request);
+    for (int failures = 0;; ++failures) {
+        try {
+            return backend_.launch(program, request);
+        } catch (const TransientDeviceError& error) {
+            if (failures == most_retries) {
+                throw DeviceError(fmt::format("{} ({} times)", error.what(), failures + 1));
+            }
+            ++retries_;
+        }
+    }
 }
 
 Observation Sampler::attempt(Program& program, const PlannedPoint& point, bool* clock_held) {
@@ -101,6 +142,7 @@ Observation Sampler::attempt(Program& program, const PlannedPoint& point, bool* 
 }
 
 Observation Sampler::sample(const PlannedPoint& point) {
+    retries_ = 0;
     Program& program = program_of(point.plan);
     settle_clock();
     // Some runtimes compile again for each group size, and caches start cold. A model has neither.
@@ -112,17 +154,31 @@ Observation Sampler::sample(const PlannedPoint& point) {
         warm_[shape] = true;
     }
     double change = 0;
+    int deviating = 0;
     for (int i = 0; i < attempts; ++i) {
         bool clock_held = false;
         Observation observation = attempt(program, point, &clock_held);
-        if (clock_held) {
-            observation.counters["rejected"] = i;
-            for (const Row* row : {point.plan.first, point.plan.second}) {
-                if (row && backend_.unproved(*row)) observation.counters["unproved"] = 1;
-            }
-            return observation;
+        if (!clock_held) {
+            change = std::max(change, observation.counters["clock_change"]);
+            continue;
         }
-        change = std::max(change, observation.counters["clock_change"]);
+        const auto deviation = clock_deviation(observation);
+        if (deviation && !deviating_.contains(shape) && deviating++ < deviating_attempts) {
+            await_reference_clock();
+            continue;
+        }
+        if (deviation) {
+            observation.counters["clock_deviation"] = *deviation;
+            deviating_.insert(shape);
+        } else {
+            deviating_.erase(shape);
+        }
+        observation.counters["rejected"] = i;
+        if (retries_ > 0) observation.counters["retries"] = retries_;
+        for (const Row* row : {point.plan.first, point.plan.second}) {
+            if (row && backend_.unproved(*row)) observation.counters["unproved"] = 1;
+        }
+        return observation;
     }
     throw DeviceError(fmt::format(
         "the core clock moved by up to {:.1f} % during each of {} attempts; all rejected",

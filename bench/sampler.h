@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -14,8 +15,14 @@
 
 namespace occupipe::bench {
 
+// A sample belongs to the run when its clock is within this of the reference, relative.
+inline constexpr double largest_clock_deviation = 0.02;
+// A settled clock below this part of what the device claims is not what it works at.
+inline constexpr double low_clock = 0.5;
+
 // Takes one sample of a point: compiles once, warms up once per shape, witnesses the clock around
-// each launch and throws a launch away when the clock moved.
+// each launch, and repeats a launch during which the clock moved, that ran at another clock than
+// the rest, or that failed by chance.
 class Sampler {
 public:
     // Called once per kernel with its receipt, or with the reason for which there is none.
@@ -23,7 +30,15 @@ public:
 
     explicit Sampler(Backend& backend, ReceiptSink sink = {})
         : backend_(backend), sink_(std::move(sink)) {}
+    // An idle GPU's clock is low and takes its time to rise: waits until it is steady and at least
+    // half of what the device claims, with patience for each. Before the first sample.
+    void settle_clock();
+    // What the clock is to be [Hz]: at the end of settle_clock(); absent where nothing can tell.
+    std::optional<double> reference_clock() const { return reference_clock_; }
+    void set_reference_clock(double clock_hz) { reference_clock_ = clock_hz; }
     // Throws DeviceError: what the backend says, or that the clock moved in every attempt.
+    // A sample that ran at another clock than the reference is kept when it does so again and
+    // again, with the counter clock_deviation (relative; largest_clock_deviation is exceeded).
     // The result has cycles wherever the device or its witnessed clock can tell.
     Observation sample(const PlannedPoint& point);
     int cores() const { return backend_.facts().cores; }
@@ -32,7 +47,8 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    void settle_clock();
+    void await_reference_clock();
+    std::optional<double> clock_deviation(const Observation& seen) const;
     std::optional<double> clock_before();
     Program& program_of(const KernelPlan& plan);
     Observation launch(Program& program, const PlannedPoint& point);
@@ -46,6 +62,9 @@ private:
     Clock::time_point last_clock_at_;
     std::map<std::string, bool> warm_;
     bool settled_ = false;
+    std::optional<double> reference_clock_;
+    std::set<std::string> deviating_;  // shapes whose last sample ran at another clock
+    int retries_ = 0;                  // of the sample under way
     std::uint32_t launches_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "bench/carry/architecture.h"
 #include "bench/cuda/nvrtc.h"
+#include "bench/journal.h"
 #include "bench/sweep.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -29,6 +30,7 @@ struct Arguments {
     std::optional<double> clock_hz;
     DumpRequest dump;
     ImportRequest import;
+    std::string unfinished;
 
     Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
@@ -61,6 +63,13 @@ void import(Arguments& arguments) {
     arguments.import.output = arguments.request.output;
     arguments.import.overwrite = arguments.overwrite();
     import_measurement(arguments.import);
+}
+
+void finish(const Arguments& arguments) {
+    const auto closed =
+        bench::close_journal(arguments.unfinished, arguments.request.output, arguments.overwrite());
+    fmt::print(stderr, "{} of {} points are in {}\n", closed.measured, closed.planned,
+               closed.output.string());
 }
 
 void measure(Arguments& arguments) {
@@ -150,6 +159,9 @@ void add_measure(CLI::App& app) {
         command->add_option("-o,--output", arguments->request.output, "FILE.json to write");
     add_carry_options(command, *arguments);
     command->add_flag("--force", arguments->force, "replace an existing file");
+    command->add_option("--finish", arguments->unfinished,
+                        "instead of measuring, make an ordinary file of an interrupted\n"
+                        "measurement's FILE.partial, without a device; with -o, beside it");
     command->add_option("flags", arguments->request.benchmark_flags,
                         "after --: flags for Google Benchmark, e.g. -- --benchmark_filter=fma");
     command->footer(
@@ -157,6 +169,7 @@ void add_measure(CLI::App& app) {
         "command\n"
         "goes on from FILE.json.partial.");
     command->callback([arguments, output] {
+        if (!arguments->unfinished.empty()) return finish(*arguments);
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
         if (!arguments->dump.folder.empty()) return dump(*arguments);
         if (output->count() == 0) throw CLI::RequiredError("--output");

@@ -114,6 +114,11 @@ Lines oddities(const MeasurementFile& file) {
             lines.push_back(fmt::format("context.{}: is missing; a profile needs it", key));
         }
     }
+    for (const char* key : {"incomplete", "clock_deviation", "clock_warning"}) {
+        const auto said = file.context.find(key);
+        if (said == file.context.end()) continue;
+        lines.push_back(fmt::format("context.{}: {}", key, said->second));
+    }
     if (file.rows.empty()) {
         lines.emplace_back("benchmarks: there are none");
     }

@@ -10,4 +10,7 @@ enum class FileKind { profile, kernel, measurements };
 // What a file is, by its content. Throws InputError when it is none of these.
 FileKind file_kind(const std::string& text, const std::string& file_name);
 
+// An interrupted measurement's journal is an InputError that says what closes it.
+void refuse_journal(const std::string& text, const std::string& file_name);
+
 }  // namespace occupipe

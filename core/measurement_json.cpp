@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/file_kind.h"
 #include "core/files.h"
 #include "core/json_reader.h"
 
@@ -242,6 +243,7 @@ private:
 }  // namespace
 
 MeasurementFile parse_measurements(const std::string& text, const std::string& file_name) {
+    refuse_journal(text, file_name);
     const Document document = parse_json(text, file_name);
     MeasurementFile file = MeasurementReader(document).read();
     file.content_hash = content_hash(text);

@@ -165,6 +165,9 @@ public:
         const double seconds = stopwatch_.stop();
         Observation observation = read_stamps(warps, shape);
         observation.seconds = seconds;
+        observation.counters["static_shared_bytes"] =
+            own.kernel.attribute(cu::FunctionAttribute::static_shared_bytes);
+        observation.counters["dynamic_shared_bytes"] = static_cast<double>(shared_bytes);
         results_.resize(out_bytes);
         out_->read(results_);
         check_results(results_, own.plan.first->type);
@@ -242,42 +245,62 @@ private:
         return observation;
     }
 
-    // Shared memory that lets exactly as many groups onto a core as the shape says. A curve over
-    // working sets leaves shared memory alone, so that the cache beside it has its full size, and
-    // relies on the groups' spreading evenly, which their stamps confirm.
-    std::int64_t shared_bytes_of(const CudaProgram& program, const MeasurementShape& shape) const {
-        if (program.plan.working_set_bytes > 0) return program.shared_bytes;
-        return dynamic_shared_bytes(
-            limits_, shape, program.kernel.attribute(cu::FunctionAttribute::static_shared_bytes),
-            program.shared_bytes);
-    }
-
-    // Sets the kernel up for the shape and returns its dynamic shared memory.
-    std::int64_t prepare(const CudaProgram& program, const MeasurementShape& shape) {
-        using Attribute = cu::FunctionAttribute;
-        const std::int64_t bytes = shared_bytes_of(program, shape);
+    int resident_groups(const CudaProgram& program, const MeasurementShape& shape,
+                        std::int64_t bytes) const {
         const Driver& driver = session_->driver();
         const cu::Function function = program.kernel.function();
         driver.check(
-            driver.function_set_attribute(function, Attribute::preferred_shared_carveout_percent,
-                                          program.plan.working_set_bytes > 0 ? 0 : 100),
+            driver.function_set_attribute(function, cu::FunctionAttribute::max_dynamic_shared_bytes,
+                                          static_cast<int>(bytes)),
             "cuFuncSetAttribute");
-        driver.check(driver.function_set_attribute(function, Attribute::max_dynamic_shared_bytes,
-                                                   static_cast<int>(bytes)),
-                     "cuFuncSetAttribute");
         int resident = 0;
         driver.check(
             driver.max_active_blocks(&resident, function, shape.group_warps * cuda_warp_size,
                                      static_cast<std::size_t>(bytes)),
             "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-        if (resident < shape.concurrent_groups) {
-            throw DeviceError(fmt::format(
-                "CUDA: {} groups of {} warps with {} registers per thread do not fit on a core; "
-                "{} do",
-                shape.concurrent_groups, shape.group_warps,
-                program.kernel.attribute(Attribute::registers), resident));
+        return resident;
+    }
+
+    [[noreturn]] void refuse_residency(const CudaProgram& program, const MeasurementShape& shape,
+                                       std::int64_t bytes) const {
+        using Attribute = cu::FunctionAttribute;
+        throw DeviceError(fmt::format(
+            "CUDA: not exactly {} groups of {} warps with {} registers per thread and {} bytes of "
+            "static shared memory fit on a core; with {} bytes of dynamic shared memory {} do",
+            shape.concurrent_groups, shape.group_warps,
+            program.kernel.attribute(Attribute::registers),
+            program.kernel.attribute(Attribute::static_shared_bytes), bytes,
+            resident_groups(program, shape, bytes)));
+    }
+
+    // Sets the kernel up for the shape and returns its dynamic shared memory: so much that exactly
+    // as many groups as the shape says can be resident on a core. Whether the driver's number of
+    // static bytes contains what the system reserves, its count of resident groups shows.
+    // A curve over working sets leaves shared memory alone, so that the cache beside it has its
+    // full size, and relies on the groups' spreading evenly, which their stamps confirm.
+    std::int64_t prepare(const CudaProgram& program, const MeasurementShape& shape) {
+        using Attribute = cu::FunctionAttribute;
+        const bool alone = program.plan.working_set_bytes > 0;
+        const Driver& driver = session_->driver();
+        driver.check(driver.function_set_attribute(program.kernel.function(),
+                                                   Attribute::preferred_shared_carveout_percent,
+                                                   alone ? 0 : 100),
+                     "cuFuncSetAttribute");
+        const auto resident = [&](std::int64_t bytes) {
+            return resident_groups(program, shape, bytes);
+        };
+        const std::int64_t needed = program.shared_bytes;
+        if (alone) {
+            if (resident(needed) < shape.concurrent_groups)
+                refuse_residency(program, shape, needed);
+            return needed;
         }
-        return bytes;
+        const std::int64_t own = program.kernel.attribute(Attribute::static_shared_bytes);
+        const std::int64_t guess = dynamic_shared_bytes(limits_, shape, own, needed);
+        const auto bytes = shared_bytes_for_residency(
+            guess, needed, limits_.group_shared_bytes - own, shape.concurrent_groups, resident);
+        if (!bytes) refuse_residency(program, shape, guess);
+        return *bytes;
     }
 
     Observation read_stamps(std::size_t warps, const MeasurementShape& shape) {

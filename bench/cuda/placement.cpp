@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/device_errors.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -16,6 +17,7 @@ namespace {
 // Shared memory is handed out in units of at most this many bytes (Volta and Turing 256, Ampere
 // and later 128).
 constexpr std::int64_t unit_bytes = 256;
+constexpr std::int64_t smallest_unit_bytes = 128;
 
 // A clock from fewer steps of the global timer than this would be uncertain by more than 1 %.
 constexpr double least_ticks = 100;
@@ -163,6 +165,24 @@ std::int64_t dynamic_shared_bytes(const CoreLimits& limits, const MeasurementSha
         std::min(share - limits.reserved_shared_bytes, limits.group_shared_bytes) - static_bytes;
     check_limit(needed_bytes, std::max<std::int64_t>(room, 0), "bytes of shared memory per group");
     return room;
+}
+
+std::optional<std::int64_t> shared_bytes_for_residency(
+    std::int64_t bytes, std::int64_t needed, std::int64_t most, int wanted,
+    const std::function<int(std::int64_t bytes)>& resident) {
+    int groups = resident(bytes);
+    while (groups > wanted && bytes < most) {
+        bytes = std::min(bytes + smallest_unit_bytes, most);
+        groups = resident(bytes);
+    }
+    if (groups == wanted) return bytes;
+    // Fewer: is it the shared memory that is short?
+    if (groups > wanted || bytes == needed || resident(needed) < wanted) return std::nullopt;
+    while (groups < wanted && bytes > needed) {
+        bytes = std::max(bytes - smallest_unit_bytes, needed);
+        groups = resident(bytes);
+    }
+    return groups == wanted ? std::optional(bytes) : std::nullopt;
 }
 
 Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp> stamps,

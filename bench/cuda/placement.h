@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -28,14 +29,22 @@ struct CoreLimits {
 std::int64_t dynamic_shared_bytes(const CoreLimits& limits, const MeasurementShape& shape,
                                   std::int64_t static_bytes, std::int64_t needed_bytes);
 
+// Dynamic shared memory per group with which exactly `wanted` groups are resident on a core:
+// `bytes`, or as little more (less) as makes it so where more (fewer) groups fit with that; between
+// `needed` and `most`. `resident`: how many groups the driver says there are with so many bytes.
+// nullopt where no amount does it.
+std::optional<std::int64_t> shared_bytes_for_residency(
+    std::int64_t bytes, std::int64_t needed, std::int64_t most, int wanted,
+    const std::function<int(std::int64_t bytes)>& resident);
+
 // Warp schedulers of a core by compute capability; nullopt where we know no source.
 std::optional<int> schedulers_per_core(int major);
 
 // Cycles, clock and counters from what the warps left. `stamps`: group by group, warp by warp;
 // tick_ns: step of the global timer, 0 = not known (then no clock); schedulers: of a core, absent =
-// not known (then nothing is said about them). Throws DeviceError when a warp left nothing, when
-// groups did not start together, or when they did not lie as the shape says: concurrent_groups on
-// each of `cores` cores.
+// not known (then nothing is said about them). Throws DeviceError when a warp left nothing,
+// TransientDeviceError when groups did not start together, or when they did not lie as the shape
+// says: concurrent_groups on each of `cores` cores.
 Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp> stamps,
                             const MeasurementShape& shape, int cores, double tick_ns,
                             std::optional<int> schedulers = std::nullopt);

@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "bench/cuda/cuda_backend.h"
 #include "bench/harness.h"
@@ -44,6 +45,17 @@ protected:
         const auto sweep = make_sweep(*backend, {.patterns = {"fma.f32"}, .quick = true});
         options.output = output;
         return run_sweep(*backend, sweep, options);
+    }
+    std::map<std::string, std::string> context() { return read_measurements(output).context; }
+    // Of every row that did not fail.
+    std::vector<double> counters(const std::string& name) {
+        std::vector<double> all;
+        for (const MeasurementRow& row : read_measurements(output).rows) {
+            if (row.error) continue;
+            const auto found = row.counters.find(name);
+            if (found != row.counters.end()) all.push_back(found->second);
+        }
+        return all;
     }
     // In a process of its own, which ends as a program does whose device hangs in a call.
     void measure_until_blocked() {
@@ -134,7 +146,7 @@ TEST_F(CudaFault, TheUserDoesNotWaitForAHangAndThePointIsTriedOnceMore) {
     options.stop = &stop;
     options.progress = [&](const Progress&) { ++done; };
     std::thread user([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        while (!fake.hanging()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
         stop = true;
     });
     const HarnessResult first = measure(options);
@@ -147,6 +159,103 @@ TEST_F(CudaFault, TheUserDoesNotWaitForAHangAndThePointIsTriedOnceMore) {
     EXPECT_TRUE(second.complete);
     EXPECT_EQ(second.resumed, done);
     EXPECT_TRUE(failures().empty());
+}
+
+TEST_F(CudaFault, WhatFailsByChanceIsTriedAgain) {
+    for (const char* chance : {"placement@2", "missed@2", "placement@60", "missed@61"}) {
+        fake.new_process();
+        fake.fault(chance);
+        std::filesystem::remove(output);
+        EXPECT_TRUE(measure().complete);
+        EXPECT_TRUE(failures().empty()) << chance;
+        EXPECT_EQ(counters("retries"), std::vector<double>{1}) << chance;
+    }
+}
+
+TEST_F(CudaFault, WhatAlwaysFailsIsTriedFourTimes) {
+    fake.fault("placement");
+    const HarnessResult result = measure();
+    EXPECT_TRUE(result.complete);
+    EXPECT_FALSE(result.lost);
+    const auto failed = failures();
+    EXPECT_EQ(failed.size(), result.points);
+    EXPECT_THAT(failed.begin()->second, ::testing::EndsWith("seen (4 times)"));
+}
+
+TEST_F(CudaFault, AMovingClockIsRejectedAndNeverANumber) {
+    fake.fault("clock moves");
+    const HarnessResult result = measure();
+    EXPECT_TRUE(result.complete);
+    EXPECT_EQ(result.failed, result.points);
+    for (const auto& [point, error] : failures()) {
+        EXPECT_THAT(error, HasSubstr("the core clock moved by up to"));
+        EXPECT_THAT(error, HasSubstr("of 8 attempts; all rejected"));
+    }
+    EXPECT_THAT(read_text_file(output), ::testing::Not(::testing::ContainsRegex("nan|inf[^o]")));
+}
+
+TEST_F(CudaFault, AnotherClockThanTheRunsIsMarked) {
+    HarnessOptions options;
+    std::size_t done = 0;
+    options.progress = [&](const Progress&) {
+        if (++done == 10) fake.fault("throttled");
+    };
+    const HarnessResult result = measure(options);
+    EXPECT_TRUE(result.complete);
+    EXPECT_TRUE(failures().empty());
+    EXPECT_EQ(context().at("reference_clock_hz"), "2000000000");
+    std::size_t marked = 0;
+    for (const MeasurementRow& row : read_measurements(output).rows) {
+        const auto deviation = row.counters.find("clock_deviation");
+        const bool slow = *row.clock_hz < 1.9e9;
+        ASSERT_EQ(deviation != row.counters.end(), slow);
+        if (!slow) continue;
+        EXPECT_NEAR(deviation->second, -0.2, 0.01);
+        ++marked;
+    }
+    EXPECT_GT(marked, 0u);
+    EXPECT_THAT(context().at("clock_deviation"),
+                ::testing::StartsWith(fmt::format("{} of ", marked)));
+}
+
+// Gone on with at another clock, what is new is measured against what was there.
+TEST_F(CudaFault, ALaterSessionHasTheFirstOnesReference) {
+    std::size_t done = 0;
+    std::atomic<bool> stop = false;
+    HarnessOptions first;
+    first.stop = &stop;
+    first.progress = [&](const Progress&) { stop = ++done == 10; };
+    EXPECT_FALSE(measure(first).complete);
+    fake.new_process();
+    fake.fault("throttled");
+    std::string said;
+    HarnessOptions second;
+    second.note = [&](const std::string& text) { said += text; };
+    EXPECT_TRUE(measure(second).complete);
+    EXPECT_THAT(said, HasSubstr("1600 MHz now and was 2000 MHz when this measurement began"));
+    EXPECT_THAT(context().at("clock_warning"), HasSubstr("1600 MHz now"));
+    EXPECT_EQ(context().at("reference_clock_hz"), "2000000000");
+    for (const MeasurementRow& row : read_measurements(output).rows) {
+        EXPECT_EQ(row.counters.contains("clock_deviation"), *row.clock_hz < 1.9e9);
+    }
+}
+
+TEST_F(CudaFault, AClockFarBelowWhatTheDeviceClaimsIsSaid) {
+    fake.fault("low clock");
+    std::string said;
+    HarnessOptions options;
+    options.note = [&](const std::string& text) { said += text; };
+    EXPECT_TRUE(measure(options).complete);
+    EXPECT_THAT(said, HasSubstr("stays at 345 MHz, below half of the 1980 MHz"));
+    EXPECT_THAT(context().at("clock_warning"), HasSubstr("stays at 345 MHz"));
+}
+
+TEST_F(CudaFault, AClockThatRisesFromIdleIsWaitedFor) {
+    fake.fault("clock rises");
+    EXPECT_TRUE(measure().complete);
+    EXPECT_TRUE(failures().empty());
+    EXPECT_EQ(context().at("reference_clock_hz"), "2000000000");
+    EXPECT_TRUE(counters("clock_deviation").empty());
 }
 
 }  // namespace

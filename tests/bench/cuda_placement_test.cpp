@@ -41,6 +41,33 @@ TEST(CudaPlacement, ExactlyTheWantedGroupsFit) {
     }
 }
 
+TEST(CudaPlacement, TheDriverDecidesHowManyGroupsAreResident) {
+    // 1 KiB more or less than was thought.
+    for (const std::int64_t surprise : {-1024, 0, 1024}) {
+        for (int groups = 1; groups <= 32; ++groups) {
+            const auto resident = [&](std::int64_t bytes) {
+                return static_cast<int>(fitting(hopper(), bytes + surprise, 128));
+            };
+            const std::int64_t guess = dynamic_shared_bytes(hopper(), shape(1, groups), 1024, 0);
+            const auto bytes =
+                shared_bytes_for_residency(guess, 0, 232448 - 1024, groups, resident);
+            ASSERT_TRUE(bytes.has_value()) << groups;
+            EXPECT_EQ(resident(*bytes), groups);
+            EXPECT_EQ(*bytes == guess, resident(guess) == groups);
+        }
+    }
+}
+
+TEST(CudaPlacement, ResidencyThatNoAmountGivesIsRefused) {
+    const auto pairs = [](std::int64_t bytes) { return bytes < 1000 ? 4 : 2; };
+    EXPECT_EQ(shared_bytes_for_residency(500, 0, 5000, 3, pairs), std::nullopt);
+    EXPECT_EQ(shared_bytes_for_residency(2000, 0, 5000, 3, pairs), std::nullopt);
+    EXPECT_EQ(shared_bytes_for_residency(2000, 0, 5000, 4, pairs).value(), 976);
+    EXPECT_EQ(shared_bytes_for_residency(2000, 1500, 5000, 4, pairs), std::nullopt);
+    EXPECT_EQ(shared_bytes_for_residency(500, 0, 5000, 1, pairs), std::nullopt);
+    EXPECT_EQ(shared_bytes_for_residency(500, 0, 5000, 5, pairs), std::nullopt);
+}
+
 TEST(CudaPlacement, AKernelsOwnSharedMemoryMustFit) {
     EXPECT_GE(dynamic_shared_bytes(hopper(), shape(1, 32), 0, 4096), 4096);
     EXPECT_THROW(dynamic_shared_bytes(turing(), shape(1, 16), 0, 4097), DeviceError);

@@ -22,6 +22,9 @@ public:
     // What a new process finds: no memory, no module, no fault of the old one.
     void new_process() { call<void()>("fake_new_process")(); }
     int live() { return call<int()>("fake_live")(); }
+    // Groups of so many warps with the last launch's shared memory that one core holds.
+    int resident(int group_warps) { return call<int(int)>("fake_resident")(group_warps); }
+    bool hanging() { return call<int()>("fake_hanging")() != 0; }
     int kernels() { return call<int()>("fake_kernels")(); }
     int captured() { return call<int(int)>("fake_graph")(0); }
     int graph_launches() { return call<int(int)>("fake_graph")(1); }

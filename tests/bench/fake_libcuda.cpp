@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -46,12 +47,13 @@ struct Module {
     std::map<std::string, Function> functions;
 };
 
+std::atomic<bool> hanging = false;  // a kernel does; seen by the tests' other threads
+
 struct State {
     std::string fault = std::getenv("OCCUPIPE_FAKE_CUDA") ? std::getenv("OCCUPIPE_FAKE_CUDA") : "";
     int kernels = 0;  // launched, without witnesses and readers
     int witnesses = 0;
     Result sticky = ok;  // what every call answers from now on
-    bool hanging = false;
     bool initialised = false;
     int context_users = 0;
     bool current = false;
@@ -90,7 +92,7 @@ Result unusable() { return state().sticky != ok ? state().sticky : invalid_conte
 
 // What waits for the GPU waits for ever once a kernel hangs.
 void wait_for_kernels() {
-    while (state().hanging) usleep(1000);
+    while (hanging) usleep(1000);
 }
 
 bool inside(unsigned long long address, std::size_t bytes) {
@@ -116,15 +118,17 @@ int resident_groups(int threads, std::size_t shared) {
     return std::min({32, 2048 / threads, sm_shared / share});
 }
 
-// 1.5 GHz unless the clock is told to move.
+double clock_ghz() { return fault("low clock") ? 0.345 : fault("throttled") ? 1.6 : 2; }
+
+// 2 GHz unless the clock is told otherwise.
 std::uint64_t witnessed_clocks(std::uint64_t nanoseconds) {
     const double turns = ++state().witnesses;
     if (fault("clock moves")) return nanoseconds + 10'000 * (state().witnesses % 7);
     if (fault("clock rises")) {
         return static_cast<std::uint64_t>(static_cast<double>(nanoseconds) *
-                                          std::min(1.5, 0.3 + turns * 1e-3));
+                                          std::min(2.0, 0.3 + turns * 1e-3));
     }
-    return nanoseconds * 3 / 2;
+    return static_cast<std::uint64_t>(clock_ghz() * static_cast<double>(nanoseconds));
 }
 
 void run_kernel(unsigned grid, unsigned block, void** arguments) {
@@ -160,7 +164,7 @@ void run_kernel(unsigned grid, unsigned block, void** arguments) {
             stamp.start = 1000 * stamp.core + w;
             stamp.stop = stamp.start + 100 * static_cast<std::uint64_t>(iterations);
             stamp.wall_start = 5000;
-            stamp.wall_stop = 5000 + 50 * static_cast<std::uint64_t>(iterations);
+            stamp.wall_stop = 5000 + static_cast<std::uint64_t>(100 / clock_ghz() * iterations);
             if (fault("no stamp") && group == grid - 1) stamp.stop = 0;
         }
     }
@@ -182,6 +186,7 @@ void fake_new_process() {
         for (void* handle : *handles) delete static_cast<char*>(handle);
     }
     state() = State();
+    hanging = false;
 }
 int fake_live() {
     return static_cast<int>(state().memory.size() + state().modules.size() + state().events.size() +
@@ -196,6 +201,10 @@ std::uint64_t fake_last_launch(int field) {
 std::uint64_t fake_last_read(int field) {
     return state().last_read.at(static_cast<std::size_t>(field));
 }
+int fake_resident(int group_warps) {
+    return resident_groups(32 * group_warps, state().last_launch.at(2) + static_shared);
+}
+int fake_hanging() { return hanging ? 1 : 0; }
 int fake_kernels() { return state().kernels; }
 int fake_copies_to_device() { return state().copies_to_device; }
 
@@ -352,8 +361,8 @@ Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
     if (fault("launch")) return 701;
     if (fault("sticky")) state().sticky = launch_failed;
     if (fault("illegal address")) state().sticky = 700;
-    if (fault("hang")) state().hanging = true;
-    if (state().sticky != ok || state().hanging) return ok;  // seen by what waits for it
+    if (fault("hang")) hanging = true;
+    if (state().sticky != ok || hanging) return ok;  // seen by what waits for it
     // Every group must be resident at once: the start line waits for all.
     if (resident_groups(static_cast<int>(bx), shared + static_shared) * cores <
         static_cast<int>(gx)) {
@@ -389,7 +398,7 @@ Result cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
     if (!usable()) return unusable();
     if (!inside(from, bytes)) return invalid_value;
     wait_for_kernels();
-    if (fault("copy blocks")) state().hanging = true;
+    if (fault("copy blocks")) hanging = true;
     wait_for_kernels();
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
     return ok;
@@ -418,7 +427,7 @@ Result cuEventSynchronize(void* event) {
 Result cuEventQuery(void* event) {
     if (fault("execution")) return launch_failed;
     if (!usable()) return unusable();
-    if (state().hanging) return not_ready;
+    if (hanging) return not_ready;
     return state().events.contains(event) ? ok : invalid_value;
 }
 Result cuStreamCreate(void** stream, unsigned flags) {

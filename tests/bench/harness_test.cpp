@@ -290,7 +290,7 @@ TEST(Harness, AClockThatRisesFromIdleIsWaitedFor) {
     const TemporaryFolder folder;
     FakeBackend backend;
     double clock = 0.3e9;
-    backend.clock = [&clock] { return std::optional(clock = std::min(2e9, clock * 1.02)); };
+    backend.clock = [&clock] { return std::optional(clock = std::min(1e9, clock * 1.02)); };
     run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}),
               {.output = folder.path / "m.json"});
     for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {

@@ -38,16 +38,17 @@ std::string text_of(const std::filesystem::path& path) {
 }  // namespace
 
 ProgramRun run_program(const std::vector<std::string>& arguments,
-                       const std::vector<std::string>& environment, double send_interrupt_after_s) {
+                       const std::vector<std::string>& environment, double signal_after_s,
+                       int signal) {
     std::string folder = (std::filesystem::temp_directory_path() / "occupipe-run-XXXXXX").string();
     if (!mkdtemp(folder.data())) throw std::runtime_error("no temporary folder");
     std::vector<std::string> words = {OCCUPIPE_PROGRAM};
     words.insert(words.end(), arguments.begin(), arguments.end());
     const pid_t child = fork();
     if (child == 0) become_program(words, environment, folder + "/out", folder + "/err");
-    if (send_interrupt_after_s > 0) {
-        usleep(static_cast<useconds_t>(send_interrupt_after_s * 1e6));
-        kill(child, SIGINT);
+    if (signal_after_s > 0) {
+        usleep(static_cast<useconds_t>(signal_after_s * 1e6));
+        kill(child, signal);
     }
     int status = 0;
     waitpid(child, &status, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,10 @@ struct ProgramRun {
 };
 
 // Runs the built program with these arguments, in the source folder. `environment`: "NAME=value".
-// send_interrupt_after_s > 0: sends SIGINT then.
+// signal_after_s > 0: sends `signal` then. exit_code is 128 + N when signal N ended the program.
 ProgramRun run_program(const std::vector<std::string>& arguments,
-                       const std::vector<std::string>& environment = {},
-                       double send_interrupt_after_s = 0);
+                       const std::vector<std::string>& environment = {}, double signal_after_s = 0,
+                       int signal = SIGINT);
 
 // The program finds NVRTC here, so that it can compile CUDA kernels.
 bool program_has_nvrtc();
