@@ -20,16 +20,18 @@ std::string agreement(const GpuProfile& one, const GpuProfile& other) {
     for (const InstructionTiming& timing : one.instructions) {
         const InstructionTiming* const same = other.find_instruction(timing.name);
         if (!same) continue;
-        if (!timing.cpi.identifiable || !same->cpi.identifiable) {
+        if (!timing.cpi.identifiable() || !same->cpi.identifiable()) {
             ++bounds;
             continue;
         }
-        const double ratio = same->cpi.value / timing.cpi.value;
+        const double here = one.cpi_per_core(timing).value;
+        const double there = other.cpi_per_core(*same).value;
+        const double ratio = there / here;
         if (std::abs(ratio - 1) <= tolerance) {
             ++agree;
         } else {
-            beyond.push_back(fmt::format("{} {:.4g} and {:.4g} ({:+.1f} %)", timing.name,
-                                         timing.cpi.value, same->cpi.value, 100 * (ratio - 1)));
+            beyond.push_back(fmt::format("{} {:.4g} and {:.4g} ({:+.1f} %)", timing.name, here,
+                                         there, 100 * (ratio - 1)));
         }
     }
     std::string text =

@@ -6,7 +6,7 @@ namespace {
 
 std::optional<RateValue> scaled(const Estimate& estimate, double factor, bool inverse,
                                 std::string_view from) {
-    if (!(estimate.value > 0) || !estimate.identifiable) return std::nullopt;
+    if (!(estimate.value > 0) || !estimate.identifiable()) return std::nullopt;
     const double value = inverse ? factor / estimate.value : factor * estimate.value;
     RateValue result{value, std::nullopt, std::string(from)};
     if (estimate.std_error) result.std_error = value * *estimate.std_error / estimate.value;
@@ -72,12 +72,8 @@ std::optional<RateValue> device_throughput(const GpuProfile& profile, std::strin
                                            double amount) {
     const InstructionTiming* timing = profile.find_instruction(instruction);
     if (!timing) return std::nullopt;
-    // λ is of one core, or of one scheduler of it.
-    const Subsystem* subsystem = profile.find_subsystem(timing->subsystem);
-    const bool per_scheduler = subsystem && subsystem->scope == Scope::scheduler;
-    const double units =
-        profile.cores * (per_scheduler ? static_cast<double>(profile.issue.schedulers) : 1.0);
-    return scaled(timing->cpi, units * profile.warp_size * amount * profile.clock_hz * 1e-9, true,
+    const double lanes = static_cast<double>(profile.cores) * profile.warp_size;
+    return scaled(profile.cpi_per_core(*timing), lanes * amount * profile.clock_hz * 1e-9, true,
                   instruction);
 }
 

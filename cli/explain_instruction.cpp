@@ -172,7 +172,7 @@ void print_limits(const Row& row, bool cpu) {
     }
     say("Where one instruction's own time is as long as its latency, or where the device does not "
         "hold enough of them, one of λ and Λ is only bounded: the profile marks it "
-        "`identifiable: false`.");
+        "`identifiable: false` and says in `bound` which side.");
     if (cpu) {
         say("A CPU is not a GPU: one work-item at a time, cycles by a witnessed clock, chains in "
             "the place of warps. Nothing follows for many work-items or for occupancy.");
@@ -180,9 +180,9 @@ void print_limits(const Row& row, bool cpu) {
 }
 
 std::string estimate_text(const Estimate& value) {
-    std::string text = fmt::format("{:.6g}", value.value);
+    std::string text = fmt::format("{}{:.6g}", sign_of(value.kind), value.value);
     if (value.std_error) text += fmt::format(" ± {:.2g}", *value.std_error);
-    if (!value.identifiable) text += ", not identifiable";
+    if (!value.identifiable()) text += fmt::format(", {}", to_string(value.kind));
     if (!value.note.empty()) text += " (" + value.note + ")";
     return text;
 }

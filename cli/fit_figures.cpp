@@ -35,11 +35,13 @@ double rounded_up(double value) {
     return 10 * power;
 }
 
-std::string bound_sign(const Estimate& e) { return e.identifiable ? "=" : "≤"; }
+std::string_view relation(const Estimate& e) {
+    return e.identifiable() ? std::string_view("= ") : sign_of(e.kind);
+}
 
 std::string timing_text(const TimingFit& fit) {
-    return fmt::format("λ {} {}, Λ {} {} cycles", fit.cpi.identifiable ? "=" : "",
-                       format_estimate(fit.cpi), fit.latency.identifiable ? "=" : "",
+    return fmt::format("λ {}{}, Λ {}{} cycles", fit.cpi.identifiable() ? "= " : "",
+                       format_estimate(fit.cpi), fit.latency.identifiable() ? "= " : "",
                        format_estimate(fit.latency));
 }
 
@@ -76,7 +78,7 @@ Figure hull_figure(const SubjectReport& subject) {
         const double latency = subject.fit.latency.value;
         figure.series.push_back(fitted_line(subject));
         if (cpi > 0)
-            figure.series.push_back({fmt::format("λ {} {:.4g}", bound_sign(subject.fit.cpi), cpi),
+            figure.series.push_back({fmt::format("λ {}{:.4g}", relation(subject.fit.cpi), cpi),
                                      Mark::line,
                                      plot::guide,
                                      {{span.low, cpi}, {span.high, cpi}}});
@@ -85,9 +87,8 @@ Figure hull_figure(const SubjectReport& subject) {
             cpi > 0 ? std::clamp(1.5 * latency / cpi, span.low, span.high) : span.high;
         if (latency > 0 && end > span.low)
             figure.series.push_back(
-                {fmt::format("Λ/M, Λ {} {:.4g}", bound_sign(subject.fit.latency), latency),
-                 Mark::line, latency_style,
-                 sampled({span.low, end}, [&](double m) { return latency / m; })});
+                {fmt::format("Λ/M, Λ {}{:.4g}", relation(subject.fit.latency), latency), Mark::line,
+                 latency_style, sampled({span.low, end}, [&](double m) { return latency / m; })});
     }
     figure.series.push_back(measured);  // over the lines
     figure.y.scale = scale_for(figure.series);
@@ -135,7 +136,7 @@ std::string mix_verdict(const MixFit& mix) {
                            : std::string(to_string(mix.best));
     text += fmt::format(" (AICc margin {:.3g})", mix.margin);
     if (mix.issue_limit)
-        text += mix.issue_limit->identifiable
+        text += mix.issue_limit->identifiable()
                     ? fmt::format(", IL = {}", format_estimate(*mix.issue_limit))
                     : fmt::format(", IL at least {:.3g}", mix.issue_limit->value);
     return text;

@@ -17,9 +17,9 @@ void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate
         lines.push_back(fmt::format("{}: its standard error {} is larger than its value {}", key,
                                     *estimate.std_error, estimate.value));
     }
-    if (!estimate.identifiable && estimate.note.empty()) {
+    if (estimate.kind == Estimate::Kind::undetermined) {
         lines.push_back(
-            fmt::format("{}: not identifiable, but no note says which bound it is", key));
+            fmt::format("{}: not identifiable, but nothing says which bound it is", key));
     }
 }
 
@@ -31,9 +31,7 @@ void add_timing(Lines& lines, const GpuProfile& profile, const InstructionTiming
         lines.push_back(
             fmt::format("{}: Λ = {} is below λ = {}", key, timing.latency.value, timing.cpi.value));
     }
-    const Subsystem* const subsystem = profile.find_subsystem(timing.subsystem);
-    const bool per_scheduler = subsystem != nullptr && subsystem->scope == Scope::scheduler;
-    const double per_core = timing.cpi.value / (per_scheduler ? profile.issue.schedulers : 1);
+    const double per_core = profile.cpi_per_core(timing).value;
     // A little slack: fitted values scatter around 1/IL where the issue port is what binds.
     if (profile.issue.limit && per_core * *profile.issue.limit < 0.95) {
         lines.push_back(

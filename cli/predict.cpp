@@ -69,11 +69,12 @@ void warn_of_weak_values(const Kernel& kernel, const GpuProfile& profile) {
     for_each_instruction(kernel,
                          [&](const KernelInstruction& instruction) { ops.insert(instruction.op); });
     const auto warn = [](const std::string& op, const char* symbol, const Estimate& estimate) {
-        if (estimate.identifiable) return;
+        if (estimate.identifiable()) return;
         fmt::print(stderr,
-                   "occupipe: warning: {} of {} was not determined by its measurements; {}{} is "
-                   "used\n",
-                   symbol, op, estimate.note.empty() ? "" : estimate.note + " ", estimate.value);
+                   "occupipe: warning: {} of {} was not determined by its measurements; the {} "
+                   "{} is used{}\n",
+                   symbol, op, to_string(estimate.kind), estimate.value,
+                   estimate.note.empty() ? "" : " (" + estimate.note + ")");
     };
     for (const std::string& op : ops) {
         const InstructionTiming* timing = profile.find_instruction(op);

@@ -91,11 +91,11 @@ const PublishedCore* find_core(const MeasurementFile& file) {
 }
 
 std::string measured(const Estimate& estimate) {
-    return fmt::format("{}{:.3f}", estimate.identifiable ? "" : "≤ ", estimate.value);
+    return fmt::format("{}{:.3f}", sign_of(estimate.kind), estimate.value);
 }
 
 std::string difference(const Estimate& estimate, double published) {
-    if (!estimate.identifiable) return "-";
+    if (!estimate.identifiable()) return "-";
     return fmt::format("{:+.1f} %", 100 * (estimate.value / published - 1));
 }
 

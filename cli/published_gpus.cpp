@@ -117,10 +117,10 @@ std::string beside_published_throughput(const GpuProfile& profile) {
         if (!results || !timing) continue;
         const double published = 1.0 * profile.warp_size * one.results / *results;
         const double difference = timing->cpi.value / published - 1;
-        const bool comparable = timing->cpi.identifiable;
+        const bool comparable = timing->cpi.identifiable();
         if (comparable && std::abs(difference) <= agreement) ++agreeing;
         table.rows.push_back({std::string(one.instruction),
-                              fmt::format("{}{:.4g}", comparable ? "" : "≤ ", timing->cpi.value),
+                              fmt::format("{}{:.4g}", sign_of(timing->cpi.kind), timing->cpi.value),
                               std::to_string(*results), fmt::format("{:.4g}", published),
                               comparable ? fmt::format("{:+.1f} %", 100 * difference) : "-"});
     }

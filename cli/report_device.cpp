@@ -107,8 +107,8 @@ std::string listed(const ReportData& data, std::string_view prefix, std::string_
 }
 
 HtmlCell estimate_cell(const Estimate& e) {
-    if (e.identifiable) return {format_estimate(e), e.value, ""};
-    return {fmt::format("≤ {:.4g}", e.value), e.value, ""};
+    if (e.identifiable()) return {format_estimate(e), e.value, ""};
+    return {fmt::format("{}{:.4g}", sign_of(e.kind), e.value), e.value, ""};
 }
 
 }  // namespace
@@ -126,8 +126,8 @@ std::string report_head(const ReportData& data) {
             "how a GPU, or many work-items, would behave.");
     return text + paragraph(
                       "λ is the cycles between two independent instructions of a core, Λ the "
-                      "cycles until a dependent one may start. ± is one standard error; ≤ marks "
-                      "what the measurements only bound.");
+                      "cycles until a dependent one may start. ± is one standard error; ≤ and ≥ "
+                      "mark what the measurements only bound.");
 }
 
 void add_device_section(ReportPage& page, const ReportData& data) {
@@ -155,7 +155,7 @@ void add_timing_section(ReportPage& page, const ReportData& data) {
         true};
     for (const InstructionTiming& timing : profile.instructions) {
         HtmlCell fill = text_cell("");
-        if (timing.cpi.identifiable && timing.latency.identifiable && timing.cpi.value > 0) {
+        if (timing.cpi.identifiable() && timing.latency.identifiable() && timing.cpi.value > 0) {
             const double ratio = timing.latency.value / timing.cpi.value;
             fill = {fmt::format("{:.3g}", ratio), ratio, ""};
         }

@@ -29,7 +29,7 @@ std::optional<std::string> first_known(const GpuProfile& profile, const Names& n
         for (const std::string_view name : names) {
             const InstructionTiming* timing = profile.find_instruction(name);
             if (timing &&
-                (!determined || (timing->cpi.identifiable && timing->latency.identifiable)))
+                (!determined || (timing->cpi.identifiable() && timing->latency.identifiable())))
                 return std::string(name);
         }
     return std::nullopt;

@@ -39,28 +39,14 @@ std::vector<std::string> headings(const TimingTable& table) {
     return by_name;
 }
 
-// How a value that the data do not determine is marked; the note says which bound it is.
-std::string bound_mark(const Estimate& estimate) {
-    if (estimate.identifiable) {
-        return {};
-    }
-    if (estimate.note.find("upper") != std::string::npos) {
-        return "≤ ";
-    }
-    if (estimate.note.find("lower") != std::string::npos) {
-        return "≥ ";
-    }
-    return "bound ";
-}
-
 // A fitted value to the second significant digit of its standard error, others to six digits.
 std::string value_text(const Estimate& estimate, bool errors) {
     const double error = estimate.std_error.value_or(0);
     if (error <= 0) {
-        return bound_mark(estimate) + fmt::format("{:.6g}", estimate.value);
+        return fmt::format("{}{:.6g}", sign_of(estimate.kind), estimate.value);
     }
     const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
-    std::string text = bound_mark(estimate) + fmt::format("{:.{}f}", estimate.value, decimals);
+    std::string text = fmt::format("{}{:.{}f}", sign_of(estimate.kind), estimate.value, decimals);
     if (errors) {
         text += fmt::format(" ± {:.{}f}", error, decimals);
     }
@@ -107,22 +93,28 @@ std::string csv_field(const std::string& text) {
 std::string csv_estimate(const Estimate& estimate) {
     return fmt::format("{},{},{}", estimate.value,
                        estimate.std_error ? fmt::format("{}", *estimate.std_error) : "",
-                       estimate.identifiable);
+                       estimate.identifiable());
+}
+
+// "upper" and "lower"; empty for a value and where the direction is not known.
+std::string_view direction(const Estimate& estimate) {
+    if (estimate.kind == Estimate::Kind::upper_bound) return "upper";
+    return estimate.kind == Estimate::Kind::lower_bound ? "lower" : "";
 }
 
 // One line per instruction and device that has it.
 std::string as_csv(const TimingTable& table) {
     std::string text =
         "instruction,device,architecture,λ,λ std_error,λ identifiable,"
-        "Λ,Λ std_error,Λ identifiable,source\n";
+        "Λ,Λ std_error,Λ identifiable,source,λ bound,Λ bound\n";
     for (const TimingTable::Row& row : table.rows) {
         for (std::size_t i = 0; i < row.timings.size(); ++i) {
             if (const auto& timing = row.timings[i]) {
-                text +=
-                    fmt::format("{},{},{},{},{},{}\n", csv_field(row.instruction),
-                                csv_field(table.devices[i].name),
-                                csv_field(table.devices[i].architecture), csv_estimate(timing->cpi),
-                                csv_estimate(timing->latency), to_string(timing->source));
+                text += fmt::format(
+                    "{},{},{},{},{},{},{},{}\n", csv_field(row.instruction),
+                    csv_field(table.devices[i].name), csv_field(table.devices[i].architecture),
+                    csv_estimate(timing->cpi), csv_estimate(timing->latency),
+                    to_string(timing->source), direction(timing->cpi), direction(timing->latency));
             }
         }
     }
@@ -181,7 +173,10 @@ ordered_json json_estimate(const Estimate& estimate) {
     if (estimate.std_error) {
         json["std_error"] = *estimate.std_error;
     }
-    json["identifiable"] = estimate.identifiable;
+    json["identifiable"] = estimate.identifiable();
+    if (!direction(estimate).empty()) {
+        json["bound"] = direction(estimate);
+    }
     if (!estimate.note.empty()) {
         json["note"] = estimate.note;
     }

@@ -3,19 +3,43 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace occupipe {
 
-// One fitted or published number. An estimate that the data do not determine
-// has `identifiable == false`: `value` is then the bound that the data give and
-// `note` says which (for a latency, usually "upper bound").
+// One fitted or published number: a value with its error, or the bound that is all the data give.
+//
+//   Estimate{.value = 0.25, .std_error = 0.0003}                             0.25 ± 0.0003
+//   Estimate{.value = 12, .kind = Estimate::Kind::upper_bound, .note = "…"}  at most 12
 struct Estimate {
+    enum class Kind {
+        value,
+        upper_bound,   // the true number is at most `value`
+        lower_bound,   // … at least `value`
+        undetermined,  // a bound of unknown direction: files written before `bound:` without a note
+    };
+
     double value = 0;
     std::optional<double> std_error;  // same unit as value; absent = unknown, never 0 by default
-    bool identifiable = true;
-    std::string note;
+    Kind kind = Kind::value;
+    std::string note;  // why it is only a bound, and other remarks
+
+    // Whether the data determine the value.
+    bool identifiable() const { return kind == Kind::value; }
+    // The same estimate in another unit.
+    Estimate times(double factor) const {
+        Estimate scaled = *this;
+        scaled.value *= factor;
+        if (scaled.std_error) *scaled.std_error *= factor;
+        return scaled;
+    }
 
     bool operator==(const Estimate&) const = default;
 };
+
+// What stands before a printed value: "" before a value, "≤ ", "≥ ", "bound ".
+std::string_view sign_of(Estimate::Kind kind);
+// "value", "upper bound", "lower bound", "bound of unknown direction".
+std::string_view to_string(Estimate::Kind kind);
 
 }  // namespace occupipe

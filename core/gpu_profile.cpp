@@ -247,6 +247,15 @@ InstructionTiming* GpuProfile::find_instruction(std::string_view name) {
     return nullptr;
 }
 
+int GpuProfile::copies(std::string_view subsystem) const {
+    const Subsystem* const found = find_subsystem(subsystem);
+    return found != nullptr && found->scope == Scope::scheduler ? issue.schedulers : 1;
+}
+
+Estimate GpuProfile::cpi_per_core(const InstructionTiming& timing) const {
+    return timing.cpi.times(1.0 / copies(timing.subsystem));
+}
+
 void validate(const GpuProfile& profile) { validate(profile, {}, {}); }
 
 void validate(const GpuProfile& profile, const std::string& file_name, const Locate& locate) {

@@ -96,6 +96,11 @@ struct GpuProfile {
     const InstructionTiming* find_instruction(std::string_view name) const;
     InstructionTiming* find_instruction(std::string_view name);
 
+    // Copies of a subsystem on one core: the schedulers where its scope says so, else 1.
+    int copies(std::string_view subsystem) const;
+    // λ per core, whatever the scope of the instruction's subsystem: one copy's λ over the copies.
+    Estimate cpi_per_core(const InstructionTiming& timing) const;
+
     bool operator==(const GpuProfile&) const = default;
 };
 

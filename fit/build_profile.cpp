@@ -66,8 +66,8 @@ MixPartner partner(std::span<const SubjectReport> subjects, const std::string& n
     MixPartner p;
     for (const SubjectReport& s : subjects) {
         if (s.curve.subject != name || !s.fit.ok || !s.primary) continue;
-        if (s.fit.cpi.identifiable) p.cpi = s.fit.cpi;
-        if (s.fit.latency.identifiable) p.latency = s.fit.latency.value;
+        if (s.fit.cpi.identifiable()) p.cpi = s.fit.cpi;
+        if (s.fit.latency.identifiable()) p.latency = s.fit.latency.value;
     }
     return p;
 }
@@ -77,7 +77,7 @@ MixPartner partner(std::span<const SubjectReport> subjects, const std::string& n
 double highest_throughput(std::span<const SubjectReport> subjects) {
     double highest = 0;
     for (const SubjectReport& s : subjects) {
-        if (!s.fit.ok || !s.fit.cpi.identifiable) continue;
+        if (!s.fit.ok || !s.fit.cpi.identifiable()) continue;
         const double slowest = s.fit.cpi.value + 2 * s.fit.cpi.std_error.value_or(0);
         highest = std::max(highest, 1 / slowest);
     }
@@ -177,7 +177,7 @@ void round_for_reports(FitOutcome& out) {
     if (!limit) return;
     const auto rounded = [&](const Estimate& e) -> std::optional<double> {
         const double multiple = std::round(e.value * std::round(*limit));
-        if (!e.identifiable || multiple < 1 || std::round(*limit) < 1) return std::nullopt;
+        if (!e.identifiable() || multiple < 1 || std::round(*limit) < 1) return std::nullopt;
         return multiple / std::round(*limit);
     };
     for (SubjectReport& s : out.subjects) {

@@ -36,7 +36,7 @@ std::vector<LinePoint> line_points(const Family& family, std::span<const FamilyM
     std::vector<LinePoint> out;
     for (const auto& [at, index] : family.members) {
         const Estimate& e = members[index].fit->*which;
-        if (!e.identifiable) continue;
+        if (!e.identifiable()) continue;
         const double error = std::max(e.std_error.value_or(0), 1e-3 * e.value);
         out.push_back({at - from, e.value, error});
     }

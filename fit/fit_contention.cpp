@@ -96,14 +96,16 @@ void mark_bounds(std::span<const OccupancyPoint> points, ContentionLawFit& out) 
     if (high->warps < ridge) {
         Estimate bound;
         for (const OccupancyPoint& p : points) bound.value = std::max(bound.value, p.throughput);
-        bound.identifiable = false;
-        bound.note = "lower bound: the highest throughput seen; no plateau reached";
+        bound.kind = Estimate::Kind::lower_bound;
+        bound.note = "the highest throughput seen; no plateau reached";
         out.saturated = bound;
     }
     if (low->warps > ridge) {
-        const std::string note = "upper bound: saturated at every point";
-        out.unloaded = {.value = low->warps, .std_error = {}, .identifiable = false, .note = note};
-        out.growth = {.value = 1, .std_error = {}, .identifiable = false, .note = note};
+        Estimate bound{.kind = Estimate::Kind::upper_bound, .note = "saturated at every point"};
+        bound.value = low->warps;
+        out.unloaded = bound;
+        bound.value = 1;
+        out.growth = bound;
     }
 }
 

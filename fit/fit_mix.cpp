@@ -116,7 +116,7 @@ private:
 };
 
 void MixFitter::add_prior(MixParameter parameter, const std::optional<Estimate>& cpi) {
-    if (!cpi || !cpi->identifiable) return;
+    if (!cpi || !cpi->identifiable()) return;
     const double statistical = cpi->std_error.value_or(0) / cpi->value;
     priors_.push_back({parameter, std::log(cpi->value), std::hypot(statistical, partner_room)});
 }
@@ -239,8 +239,8 @@ void MixFitter::report_limit(const LeastSquaresSummary& fit, double dispersion) 
         limit.std_error = limit.value * std::sqrt(variance);
     } else {
         limit.value = std::max(highest_total_, highest_alone_);
-        limit.identifiable = false;
-        limit.note = "lower bound: the highest throughput seen";
+        limit.kind = Estimate::Kind::lower_bound;
+        limit.note = "the highest throughput seen";
     }
     out_.issue_limit = limit;
 }

@@ -111,11 +111,11 @@ Overheads overheads_of(std::span<const OverheadFit> fits) {
         if (slope.value <= 2 * error)
             slope = {.value = slope.value + 2 * error,
                      .std_error = {},
-                     .identifiable = false,
-                     .note = "upper bound: not told from nothing"};
+                     .kind = Estimate::Kind::upper_bound,
+                     .note = "not told from nothing"};
         if (!(slope.value > 0) || !std::isfinite(slope.value)) return;
-        const bool better = !place || std::pair(!slope.identifiable, slope.value) <
-                                          std::pair(!place->identifiable, place->value);
+        const bool better = !place || std::pair(!slope.identifiable(), slope.value) <
+                                          std::pair(!place->identifiable(), place->value);
         if (better) place = slope;
     };
     for (const OverheadFit& fit : fits) {

@@ -119,9 +119,9 @@ void Fitter::fill_law(const Verdict& verdict, TimingFit& out) const {
     } else {
         const Estimate latency = positive(best, log_latency);
         out.cpi.value = (latency.value + 2 * *latency.std_error) / problem_.largest_in_flight();
-        out.cpi.identifiable = false;
-        out.cpi.note = fmt::format("upper bound: no plateau up to {} instructions in flight",
-                                   problem_.largest_in_flight());
+        out.cpi.kind = Estimate::Kind::upper_bound;
+        out.cpi.note =
+            fmt::format("no plateau up to {} instructions in flight", problem_.largest_in_flight());
     }
     if (verdict.latency_shows) {
         out.latency = positive(best, log_latency);
@@ -131,15 +131,15 @@ void Fitter::fill_law(const Verdict& verdict, TimingFit& out) const {
             step_work(port, problem_.smallest_in_flight(),
                       uneven_in_flight(problem_.smallest_shape(), best.variant.schedulers));
         out.latency.value = (out.cpi.value + 2 * *out.cpi.std_error) * work;
-        out.latency.note =
-            fmt::format("upper bound: throughput-bound from {} instructions in flight on",
-                        problem_.smallest_in_flight());
+        out.latency.kind = Estimate::Kind::upper_bound;
+        out.latency.note = fmt::format("throughput-bound from {} instructions in flight on",
+                                       problem_.smallest_in_flight());
     } else {
         const Estimate latency = positive(best, log_latency);
         out.latency.value = latency.value + 2 * *latency.std_error;
-        out.latency.note = "upper bound: the data do not tell latency from throughput";
+        out.latency.kind = Estimate::Kind::upper_bound;
+        out.latency.note = "the data do not tell latency from throughput";
     }
-    out.latency.identifiable = verdict.latency_shows;
 }
 
 void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
@@ -237,11 +237,11 @@ std::string Fitter::refusal() const {
 // by however many of them one warp has under way, hence at most Λ.
 void Fitter::withdraw_latency(TimingFit& out) const {
     Estimate& latency = out.latency;
-    if (latency.identifiable && latency.value > 4 * *latency.std_error)
+    if (latency.identifiable() && latency.value > 4 * *latency.std_error)
         latency.value -= 2 * *latency.std_error;
     latency.std_error.reset();
-    latency.identifiable = false;
-    latency.note = "lower bound: the instructions do not depend on each other";
+    latency.kind = Estimate::Kind::lower_bound;
+    latency.note = "the instructions do not depend on each other";
     out.contention.reset();
 }
 

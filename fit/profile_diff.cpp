@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "fit/report.h"
@@ -18,17 +19,6 @@ Estimate exact(double value) {
     return e;
 }
 
-// λ per core, so that profiles of different scope compare.
-Estimate cpi_per_core(const GpuProfile& profile, const InstructionTiming& timing) {
-    Estimate e = timing.cpi;
-    const Subsystem* subsystem = profile.find_subsystem(timing.subsystem);
-    if (subsystem != nullptr && subsystem->scope == Scope::scheduler) {
-        e.value /= profile.issue.schedulers;
-        if (e.std_error) *e.std_error /= profile.issue.schedulers;
-    }
-    return e;
-}
-
 std::optional<Estimate> issue_limit(const GpuProfile& profile) {
     if (!profile.issue.limit) return std::nullopt;
     Estimate e = exact(*profile.issue.limit);
@@ -36,22 +26,42 @@ std::optional<Estimate> issue_limit(const GpuProfile& profile) {
     return e;
 }
 
-// An upper bound contradicts a value that lies above it.
-bool bound_contradicts(const Estimate& bound, const Estimate& value, const DiffOptions& options) {
-    const double error = value.std_error.value_or(options.relative_without_errors * value.value);
-    return value.value - options.standard_errors * error > bound.value * (1 + options.relative);
+// Where the number lies for all that the estimate says.
+struct Range {
+    double low = -std::numeric_limits<double>::infinity();
+    double high = std::numeric_limits<double>::infinity();
+};
+
+Range range_of(const Estimate& e, const DiffOptions& options) {
+    switch (e.kind) {
+        case Estimate::Kind::value: {
+            const double error = options.standard_errors *
+                                 e.std_error.value_or(options.relative_without_errors * e.value);
+            return {.low = e.value - error, .high = e.value + error};
+        }
+        case Estimate::Kind::upper_bound:
+            return {.high = e.value};
+        case Estimate::Kind::lower_bound:
+            return {.low = e.value};
+        case Estimate::Kind::undetermined:
+            break;
+    }
+    return {};
+}
+
+// Two estimates of which at least one is a bound differ when their ranges lie apart.
+DiffVerdict judge_bounds(const Estimate& a, const Estimate& b, const DiffOptions& options) {
+    const Range first = range_of(a, options);
+    const Range second = range_of(b, options);
+    if (second.low > first.high * (1 + options.relative)) return DiffVerdict::larger;
+    if (first.low > second.high * (1 + options.relative)) return DiffVerdict::smaller;
+    return DiffVerdict::not_comparable;
 }
 
 DiffVerdict judge(ParameterDiff& d, const DiffOptions& options) {
     const Estimate& a = *d.first;
     const Estimate& b = *d.second;
-    if (!a.identifiable || !b.identifiable) {
-        if (!a.identifiable && b.identifiable && bound_contradicts(a, b, options))
-            return DiffVerdict::larger;
-        if (!b.identifiable && a.identifiable && bound_contradicts(b, a, options))
-            return DiffVerdict::smaller;
-        return DiffVerdict::not_comparable;
-    }
+    if (!a.identifiable() || !b.identifiable()) return judge_bounds(a, b, options);
     d.relative = b.value / a.value - 1;
     bool beyond = std::abs(*d.relative) > options.relative;
     if (a.std_error && b.std_error && std::hypot(*a.std_error, *b.std_error) > 0) {
@@ -94,7 +104,7 @@ void collect_tables(const GpuProfile& profile, const InstructionTiming& timing, 
             if (row.cpi) {
                 InstructionTiming there = timing;
                 there.cpi = *row.cpi;
-                out.emplace_back(place + " λ", cpi_per_core(profile, there));
+                out.emplace_back(place + " λ", profile.cpi_per_core(there));
             }
             if (row.latency) out.emplace_back(place + " Λ", *row.latency);
         }
@@ -168,15 +178,15 @@ std::vector<ParameterDiff> diff_profiles(const GpuProfile& first, const GpuProfi
         std::optional<Estimate> cpi;
         std::optional<Estimate> latency;
         if (b != nullptr) {
-            cpi = cpi_per_core(second, *b);
+            cpi = second.cpi_per_core(*b);
             latency = b->latency;
         }
-        differ.add(a.name + " λ", cpi_per_core(first, a), cpi);
+        differ.add(a.name + " λ", first.cpi_per_core(a), cpi);
         differ.add(a.name + " Λ", a.latency, latency);
     }
     for (const InstructionTiming& b : second.instructions) {
         if (first.find_instruction(b.name) != nullptr) continue;
-        differ.add(b.name + " λ", std::nullopt, cpi_per_core(second, b));
+        differ.add(b.name + " λ", std::nullopt, second.cpi_per_core(b));
         differ.add(b.name + " Λ", std::nullopt, b.latency);
     }
     add_further(first, second, differ);

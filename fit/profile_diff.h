@@ -24,7 +24,7 @@ enum class DiffVerdict {
     smaller,     // faster
     only_first,  // the second profile does not have it
     only_second,
-    not_comparable,  // not determined in one of the two
+    not_comparable,  // a bound in one of the two that does not contradict the other
 };
 
 struct ParameterDiff {

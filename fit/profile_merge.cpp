@@ -142,22 +142,12 @@ Overheads merge_overheads(std::span<const NamedProfile> profiles) {
             pooled(&Overheads::loop_cycles)};
 }
 
-// Copies of a subsystem per core.
-double copies(const GpuProfile& profile, const std::string& subsystem) {
-    const Subsystem* s = profile.find_subsystem(subsystem);
-    return s != nullptr && s->scope == Scope::scheduler ? profile.issue.schedulers : 1;
-}
-
 // λ, in tables too, as one copy has it elsewhere: machines may differ in the scope that was seen.
 InstructionTiming rescaled(InstructionTiming timing, double factor) {
-    const auto scale = [factor](Estimate& e) {
-        e.value *= factor;
-        if (e.std_error) *e.std_error *= factor;
-    };
-    scale(timing.cpi);
+    timing.cpi = timing.cpi.times(factor);
     for (ParameterTable& table : timing.tables)
         for (TableRow& row : table.rows)
-            if (row.cpi) scale(*row.cpi);
+            if (row.cpi) row.cpi = row.cpi->times(factor);
     return timing;
 }
 
@@ -172,7 +162,7 @@ InstructionTiming merge_instruction(std::span<const NamedProfile> profiles,
     for (const NamedProfile& p : profiles) {
         const InstructionTiming* t = p.profile.find_instruction(name);
         if (t == nullptr) continue;
-        const double copies_there = copies(p.profile, t->subsystem);
+        const double copies_there = p.profile.copies(t->subsystem);
         const std::string file = std::filesystem::path(p.path).filename().string();
         if (machines.empty()) {
             out = *t;
@@ -236,17 +226,27 @@ Annotation merged_from(std::span<const NamedProfile> profiles) {
     return out;
 }
 
+// Of bounds alone: the least upper one, else the greatest lower one.
+Estimate tightest_bound(std::span<const Estimate> bounds) {
+    const Estimate* best = &bounds.front();
+    const auto better = [](const Estimate& a, const Estimate& b) {
+        if (a.kind != b.kind) return a.kind < b.kind;  // upper, lower, of unknown direction
+        return a.kind == Estimate::Kind::lower_bound ? a.value > b.value : a.value < b.value;
+    };
+    for (const Estimate& bound : bounds)
+        if (better(bound, *best)) best = &bound;
+    return *best;
+}
+
 }  // namespace
 
 Pooled pool(std::span<const Estimate> estimates) {
     std::vector<Estimate> known;
     for (const Estimate& e : estimates)
-        if (e.identifiable) known.push_back(e);
+        if (e.identifiable()) known.push_back(e);
     if (known.empty()) {
         Pooled out;
-        out.estimate = *std::min_element(
-            estimates.begin(), estimates.end(),
-            [](const Estimate& a, const Estimate& b) { return a.value < b.value; });
+        out.estimate = tightest_bound(estimates);
         return out;
     }
     const bool errors_known = std::all_of(known.begin(), known.end(), [](const Estimate& e) {

@@ -30,8 +30,12 @@ std::string padded(const std::string& text, std::size_t width) {
 
 std::string flags(const SubjectReport& s) {
     std::vector<std::string> words;
-    if (!s.fit.cpi.identifiable) words.emplace_back("λ " + s.fit.cpi.note);
-    if (!s.fit.latency.identifiable) words.emplace_back("Λ " + s.fit.latency.note);
+    const auto say_bound = [&](const char* symbol, const Estimate& e) {
+        if (!e.identifiable())
+            words.push_back(fmt::format("{} {}: {}", symbol, to_string(e.kind), e.note));
+    };
+    say_bound("λ", s.fit.cpi);
+    say_bound("Λ", s.fit.latency);
     if (s.fit.schedulers > 1)
         words.push_back(fmt::format("one copy per scheduler ({})", s.fit.schedulers));
     if (s.fit.contention)
@@ -50,7 +54,7 @@ std::string mix_line(const MixFit& mix) {
                                    mix.margin < undecided_margin ? "undecided, best " : "",
                                    to_string(mix.best), mix.margin);
     if (mix.issue_limit)
-        text += mix.issue_limit->identifiable
+        text += mix.issue_limit->identifiable()
                     ? fmt::format(", IL {}", format_estimate(*mix.issue_limit))
                     : fmt::format(", IL at least {:.3g}", mix.issue_limit->value);
     return text;
@@ -193,7 +197,9 @@ std::string working_set_section(const WorkingSetFit& fit) {
 }  // namespace
 
 std::string format_estimate(const Estimate& e) {
-    if (!e.identifiable) return fmt::format("{:.4g} ({})", e.value, e.note);
+    if (!e.identifiable())
+        return fmt::format("{}{:.4g}{}", sign_of(e.kind), e.value,
+                           e.note.empty() ? "" : " (" + e.note + ")");
     if (!e.std_error) return fmt::format("{:.4g}", e.value);
     const int digits = decimals(e.value, *e.std_error);
     return fmt::format("{:.{}f} ± {:.{}f}", e.value, digits, *e.std_error, digits);
@@ -201,8 +207,8 @@ std::string format_estimate(const Estimate& e) {
 
 std::string format_fit_table(const FitOutcome& outcome) {
     const auto brief = [](const Estimate& e) {
-        const char* sign = e.note.starts_with("lower bound") ? "≥" : "≤";
-        return e.identifiable ? format_estimate(e) : fmt::format("{} {:.4g}", sign, e.value);
+        return e.identifiable() ? format_estimate(e)
+                                : fmt::format("{}{:.4g}", sign_of(e.kind), e.value);
     };
     std::size_t width = 12;
     for (const SubjectReport& s : outcome.subjects)

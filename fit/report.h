@@ -15,7 +15,7 @@ std::string format_fit_table(const FitOutcome& outcome);
 // rejected and why; per mix the three laws.
 std::string format_fit_report(const FitOutcome& outcome);
 
-// "0.2500 ± 0.0003", "<= 0.31 (upper bound)" …: as many digits as the error allows.
+// "0.2500 ± 0.0003", "≤ 0.31 (no plateau up to 8 …)": as many digits as the error allows.
 std::string format_estimate(const Estimate& estimate);
 
 }  // namespace occupipe

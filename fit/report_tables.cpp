@@ -41,7 +41,7 @@ std::string memory_section(const FitOutcome& outcome) {
         std::string rate = "-";
         std::string bytes = "-";
         std::string device = "-";
-        if (s.fit.cpi.identifiable) {
+        if (s.fit.cpi.identifiable()) {
             rate = fmt::format("{:.4g}", 1 / s.fit.cpi.value);
             if (s.curve.access_bytes) {
                 const double per_cycle =

@@ -46,7 +46,7 @@ std::optional<Estimate> left_end_latency(const Curve& curve) {
 void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& fit) {
     if (!fit.ok) return;
     const auto left = kind == InstructionKind::barrier ? std::nullopt : left_end_latency(curve);
-    if (left && fit.latency.identifiable) {
+    if (left && fit.latency.identifiable()) {
         const double difference = std::abs(left->value - fit.latency.value);
         const double error = std::hypot(*left->std_error, *fit.latency.std_error);
         if (difference > std::max(3 * error, smallest_contradiction * fit.latency.value)) {

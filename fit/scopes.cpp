@@ -68,7 +68,7 @@ int number_of_schedulers(FitOutcome& out) {
 void set_issue_limit(FitOutcome& out) {
     WeightedMean mixes;
     for (const MixFit& mix : out.mixes)
-        if (mix.issue_limit && mix.issue_limit->identifiable) mixes.add(*mix.issue_limit);
+        if (mix.issue_limit && mix.issue_limit->identifiable()) mixes.add(*mix.issue_limit);
     WeightedMean ports;
     for (const SubjectReport& s : out.subjects)
         if (!s.subsystem.empty() && s.fit.port_limit) ports.add(*s.fit.port_limit);

@@ -29,7 +29,7 @@ protected:
 };
 
 void expect_recovered(const Estimate& found, const Estimate& truth, const std::string& what) {
-    EXPECT_TRUE(found.identifiable) << what << ": " << found.note;
+    EXPECT_TRUE(found.identifiable()) << what << ": " << found.note;
     ASSERT_TRUE(found.std_error.has_value()) << what;
     const double allowed = std::max(3 * *found.std_error, 0.02 * truth.value);
     EXPECT_NEAR(found.value, truth.value, allowed) << what;

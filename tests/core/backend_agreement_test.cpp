@@ -36,6 +36,17 @@ TEST(BackendAgreement, NamesTheInstructionsThatDifferByMoreThanThreePercent) {
               "compared, one of\nthe two is a bound. Not: mul.f32 0.25 and 0.5 (+100.0 %).\n");
 }
 
+TEST(BackendAgreement, ComparesPerCoreWhateverTheScope) {
+    GpuProfile per_scheduler =
+        measured_by("cuda", "  fma.f32: {subsystem: alu, cpi: 1, latency: 4}\n");
+    per_scheduler.subsystems[0].scope = Scope::scheduler;
+    per_scheduler.issue.schedulers = 4;
+    const GpuProfile per_core =
+        measured_by("opencl", "  fma.f32: {subsystem: alu, cpi: 0.25, latency: 4}\n");
+    EXPECT_EQ(backend_agreement({per_scheduler, per_core}),
+              "λ of NVIDIA Test by cuda and by opencl: 1 of 1 instructions agree within 3 %.\n");
+}
+
 TEST(BackendAgreement, IsAboutTwoBackendsOnOneDeviceOnly) {
     EXPECT_EQ(backend_agreement({measured_by("cuda", by_cuda), measured_by("cuda", by_opencl)}),
               "");

@@ -35,7 +35,7 @@ TEST(Oddities, OfTimingsNameTheInstruction) {
                "instructions.b.cpi: its standard error 1 is larger than its value 0.25",
                "instructions.b: λ = 0.25 per core is below 1/issue.limit = 0.5: the subsystem can "
                "never be kept busy",
-               "instructions.c.latency: not identifiable, but no note says which bound it is"}));
+               "instructions.c.latency: not identifiable, but nothing says which bound it is"}));
 }
 
 TEST(Oddities, SchedulersShareTheWork) {

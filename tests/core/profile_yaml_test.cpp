@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "core/files.h"
 #include "random_values.h"
 
@@ -30,6 +32,35 @@ instructions:
 provenance: {tool: occupipe, files: [a, {name: b, rows: 12}]}
 )";
 
+Estimate latency_of(const std::string& quantity) {
+    std::string text = example;
+    const std::string from = "{value: 378, std_error: 1.9, identifiable: false, note: upper bound}";
+    text.replace(text.find(from), from.size(), quantity);
+    return parse_profile(text, "p.yaml").instructions[1].latency;
+}
+
+TEST(ProfileYaml, ABoundSaysItsDirection) {
+    using enum Estimate::Kind;
+    EXPECT_EQ(latency_of("{value: 3, identifiable: false, bound: upper, note: why}"),
+              (Estimate{3, {}, upper_bound, "why"}));
+    EXPECT_EQ(latency_of("{value: 3, bound: lower}"), (Estimate{3, {}, lower_bound, ""}));
+    EXPECT_EQ(latency_of("{value: 3, identifiable: false}"), (Estimate{3, {}, undetermined, ""}));
+}
+
+// Files from before the key `bound` have the direction at the head of the note.
+TEST(ProfileYaml, ABoundOfAnOlderFileIsReadFromItsNote) {
+    using enum Estimate::Kind;
+    EXPECT_EQ(latency_of("{value: 3, identifiable: false, note: 'lower bound: no chain'}"),
+              (Estimate{3, {}, lower_bound, "no chain"}));
+    EXPECT_EQ(latency_of("{value: 3, identifiable: false, note: lower bound}"),
+              (Estimate{3, {}, lower_bound, ""}));
+    EXPECT_EQ(latency_of("{value: 3, identifiable: false, note: some upper bound}"),
+              (Estimate{3, {}, undetermined, "some upper bound"}));
+    // A value's note is a remark, whatever it says.
+    EXPECT_EQ(latency_of("{value: 3, note: 'upper bound: no'}"),
+              (Estimate{3, {}, value, "upper bound: no"}));
+}
+
 TEST(ProfileYaml, EveryKeyOfTheExampleArrives) {
     const GpuProfile p = parse_profile(example, "p.yaml");
     EXPECT_EQ(p.device.name, "NVIDIA GeForce GTX 1060 6GB");
@@ -51,7 +82,7 @@ TEST(ProfileYaml, EveryKeyOfTheExampleArrives) {
     EXPECT_EQ(fma.effective_kind(), InstructionKind::compute);
     const InstructionTiming& load = p.instructions[1];
     EXPECT_EQ(load.cpi, (Estimate{.value = 12, .std_error = 0.08}));
-    EXPECT_EQ(load.latency, (Estimate{378, 1.9, false, "upper bound"}));
+    EXPECT_EQ(load.latency, (Estimate{378, 1.9, Estimate::Kind::upper_bound, ""}));
     EXPECT_EQ(load.effective_kind(), InstructionKind::store);
     EXPECT_EQ(load.source, Source::measured);
     EXPECT_EQ(load.reference, "somewhere");
@@ -131,7 +162,9 @@ Estimate random_estimate(test::RandomValues& random) {
     if (random.chance(0.5)) {
         estimate.std_error = random.positive();
     }
-    estimate.identifiable = random.chance(0.8);
+    constexpr std::array kinds = {Estimate::Kind::value, Estimate::Kind::upper_bound,
+                                  Estimate::Kind::lower_bound, Estimate::Kind::undetermined};
+    if (random.chance(0.3)) estimate.kind = kinds[static_cast<std::size_t>(random.between(0, 3))];
     estimate.note = random.chance(0.3) ? random.text() : "";
     return estimate;
 }

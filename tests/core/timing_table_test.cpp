@@ -67,10 +67,10 @@ TEST(TimingTable, ColumnsAreHeadedByNameWhereTheArchitectureIsAmbiguous) {
 TEST(TimingTable, CsvHasOneNumberPerColumnWithAllDigits) {
     EXPECT_EQ(table(TableFormat::csv),
               "instruction,device,architecture,λ,λ std_error,λ identifiable,Λ,Λ std_error,"
-              "Λ identifiable,source\n"
-              "fma.f32,First,One,0.250123,0.00123,true,10.98,0.4,false,measured\n"
-              "fma.f32,\"Second, & last\",Two,1,,true,3,,false,literature\n"
-              "mul.f32,\"Second, & last\",Two,0.375,,true,6,,true,literature\n");
+              "Λ identifiable,source,λ bound,Λ bound\n"
+              "fma.f32,First,One,0.250123,0.00123,true,10.98,0.4,false,measured,,upper\n"
+              "fma.f32,\"Second, & last\",Two,1,,true,3,,false,literature,,lower\n"
+              "mul.f32,\"Second, & last\",Two,0.375,,true,6,,true,literature,,\n");
 }
 
 TEST(TimingTable, LatexEscapesWhatLatexWouldEat) {
@@ -97,6 +97,8 @@ TEST(TimingTable, JsonHoldsNumbers) {
     EXPECT_EQ(fma["timings"][0]["cpi"]["value"], 0.250123);
     EXPECT_EQ(fma["timings"][0]["cpi"]["std_error"], 0.00123);
     EXPECT_EQ(fma["timings"][0]["latency"]["identifiable"], false);
+    EXPECT_EQ(fma["timings"][0]["latency"]["bound"], "upper");
+    EXPECT_FALSE(fma["timings"][0]["cpi"].contains("bound"));
     EXPECT_FALSE(fma["timings"][1]["cpi"].contains("std_error"));
     EXPECT_TRUE(json["instructions"][1]["timings"][0].is_null());
 }

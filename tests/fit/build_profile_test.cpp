@@ -227,17 +227,19 @@ TEST(Report, ShowsEveryPointAndEveryParameter) {
 }
 
 TEST(Report, EstimatesShowAsManyDigitsAsTheirErrorAllows) {
-    EXPECT_EQ(format_estimate(
-                  {.value = 0.249531, .std_error = 0.00033, .identifiable = true, .note = ""}),
+    EXPECT_EQ(format_estimate({.value = 0.249531, .std_error = 0.00033, .note = ""}),
               "0.24953 ± 0.00033");
-    EXPECT_EQ(
-        format_estimate({.value = 345.52, .std_error = 12.0, .identifiable = true, .note = ""}),
-        "346 ± 12");
+    EXPECT_EQ(format_estimate({.value = 345.52, .std_error = 12.0, .note = ""}), "346 ± 12");
     EXPECT_EQ(format_estimate({.value = 3.5,
                                .std_error = std::nullopt,
-                               .identifiable = false,
-                               .note = "upper bound"}),
-              "3.5 (upper bound)");
+                               .kind = Estimate::Kind::upper_bound,
+                               .note = "no plateau"}),
+              "≤ 3.5 (no plateau)");
+    EXPECT_EQ(format_estimate({.value = 10,
+                               .std_error = std::nullopt,
+                               .kind = Estimate::Kind::lower_bound,
+                               .note = ""}),
+              "≥ 10");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(Contention, APlateauThatIsNotReachedIsABound) {
     const ContentionFit f = fit_contention(curve(1500, 40, 0.1, 0.002, 1, 2, 30));
     ASSERT_TRUE(f.ok()) << f.reason;
     EXPECT_NE(f.best, ContentionLaw::none);
-    EXPECT_FALSE(f.chosen().saturated.identifiable);
+    EXPECT_EQ(f.chosen().saturated.kind, Estimate::Kind::lower_bound);
     EXPECT_NEAR(f.chosen().saturated.value, 1500 * 30 / 43.0, 20);
 }
 

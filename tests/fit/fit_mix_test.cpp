@@ -82,7 +82,7 @@ TEST(FitMix, FindsWhatTheAnalysisPaperFound) {
             ASSERT_TRUE(f.shared);
             EXPECT_EQ(*f.shared, d.law == MixLaw::one_subsystem);
             if (d.law != MixLaw::two_with_issue_limit) continue;
-            ASSERT_TRUE(f.issue_limit && f.issue_limit->identifiable);
+            ASSERT_TRUE(f.issue_limit && f.issue_limit->identifiable());
             EXPECT_NEAR(f.issue_limit->value, d.limit,
                         std::max(0.02 * d.limit, 3 * *f.issue_limit->std_error));
         }
@@ -94,7 +94,7 @@ TEST(FitMix, AnIssueLimitThatNeverBindsIsOnlyBounded) {
     ASSERT_TRUE(f.ok) << f.reason;
     EXPECT_EQ(f.best, MixLaw::two_subsystems);
     ASSERT_TRUE(f.issue_limit);
-    EXPECT_FALSE(f.issue_limit->identifiable);
+    EXPECT_EQ(f.issue_limit->kind, Estimate::Kind::lower_bound);
     EXPECT_NEAR(f.issue_limit->value, 1.25, 0.05);  // β = 4: 1 of type 1 and 1/4 of type 2
 }
 

@@ -82,10 +82,39 @@ TEST(Diff, MissingAndUndeterminedParametersAreSaidNotGuessed) {
     EXPECT_EQ(find(diffs, "fma.f32 λ").verdict, DiffVerdict::only_first);
     EXPECT_EQ(find(diffs, "add.f32 λ").verdict, DiffVerdict::only_second);
     b = profile(0.25, 6);
-    b.instructions[0].latency = {.value = 8, .std_error = {}, .identifiable = false, .note = "≤"};
+    b.instructions[0].latency = {
+        .value = 8, .std_error = {}, .kind = Estimate::Kind::upper_bound, .note = ""};
     EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::not_comparable);
     b.instructions[0].latency.value = 4;  // an upper bound below the other's value
     EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::smaller);
+}
+
+Estimate bound(Estimate::Kind kind, double value) {
+    return {.value = value, .std_error = {}, .kind = kind, .note = ""};
+}
+
+TEST(Diff, ABoundDiffersOnlyWhereItIsContradicted) {
+    const auto verdict = [](const Estimate& first, const Estimate& second) {
+        GpuProfile a = profile(0.25, 6);
+        GpuProfile b = profile(0.25, 6);
+        a.instructions[0].latency = first;
+        b.instructions[0].latency = second;
+        return find(diff_profiles(a, b), "fma.f32 Λ").verdict;
+    };
+    using enum Estimate::Kind;
+    using enum DiffVerdict;
+    EXPECT_EQ(verdict(bound(lower_bound, 10), estimate(400, 1)), not_comparable);
+    EXPECT_EQ(verdict(estimate(400, 1), bound(lower_bound, 10)), not_comparable);
+    EXPECT_EQ(verdict(bound(lower_bound, 10), estimate(4, 0.1)), smaller);
+    EXPECT_EQ(verdict(estimate(4, 0.1), bound(lower_bound, 10)), larger);
+    EXPECT_EQ(verdict(bound(upper_bound, 10), estimate(400, 1)), larger);
+    EXPECT_EQ(verdict(bound(upper_bound, 10), estimate(4, 0.1)), not_comparable);
+    EXPECT_EQ(verdict(bound(upper_bound, 3), bound(lower_bound, 10)), larger);
+    EXPECT_EQ(verdict(bound(lower_bound, 10), bound(upper_bound, 3)), smaller);
+    EXPECT_EQ(verdict(bound(upper_bound, 3), bound(upper_bound, 10)), not_comparable);
+    EXPECT_EQ(verdict(bound(undetermined, 3), estimate(400, 1)), not_comparable);
+    // 10.9 may be 10 for all that its error says.
+    EXPECT_EQ(verdict(bound(upper_bound, 10), estimate(10.9, 0.5)), not_comparable);
 }
 
 TEST(Diff, ScopeIsNoDifference) {
@@ -111,13 +140,24 @@ TEST(Pool, EqualMachinesAverageAndUnequalOnesShowTheirSpread) {
 }
 
 TEST(Pool, BoundsGiveWayToValuesElseTheTightestStays) {
-    const Estimate bound{.value = 12, .std_error = {}, .identifiable = false, .note = "≤"};
+    const Estimate bound{
+        .value = 12, .std_error = {}, .kind = Estimate::Kind::upper_bound, .note = ""};
     EXPECT_EQ(pool(std::vector{bound, estimate(10, 0.1)}).estimate.value, 10);
     Estimate tighter = bound;
     tighter.value = 11;
     const Pooled p = pool(std::vector{bound, tighter});
     EXPECT_EQ(p.estimate.value, 11);
-    EXPECT_FALSE(p.estimate.identifiable);
+    EXPECT_EQ(p.estimate.kind, Estimate::Kind::upper_bound);
+}
+
+TEST(Pool, TheTightestOfLowerBoundsIsTheGreatest) {
+    using enum Estimate::Kind;
+    const auto pooled = [](const Estimate& a, const Estimate& b) {
+        return pool(std::vector{a, b}).estimate;
+    };
+    EXPECT_EQ(pooled(bound(lower_bound, 3), bound(lower_bound, 10)).value, 10);
+    EXPECT_EQ(pooled(bound(lower_bound, 10), bound(upper_bound, 40)).kind, upper_bound);
+    EXPECT_EQ(pooled(bound(undetermined, 1), bound(lower_bound, 10)).kind, lower_bound);
 }
 
 TEST(Pool, IntervalsOfRandomMachinesCoverTheirCommonMean) {

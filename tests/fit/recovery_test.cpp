@@ -31,7 +31,7 @@ struct Tally {
     std::vector<double> errors_at_one_percent;
 
     void add(const Estimate& e, double truth, double noise) {
-        if (!e.identifiable) return;
+        if (!e.identifiable()) return;
         const double z = (e.value - truth) / e.std_error.value();
         ++intervals;
         covering += std::abs(z) <= 1.96;
@@ -62,8 +62,8 @@ void fit_device(std::uint64_t seed, Tally& tally) {
         ASSERT_TRUE(f.ok) << "seed " << seed << ": " << f.reason;
         if (i.clear_cut) {
             tally.flags += 2;
-            tally.right_flags += f.cpi.identifiable == !i.no_plateau;
-            tally.right_flags += f.latency.identifiable == !i.no_bow;
+            tally.right_flags += f.cpi.identifiable() == !i.no_plateau;
+            tally.right_flags += f.latency.identifiable() == !i.no_bow;
         }
         tally.add(f.cpi, i.truth.cpi, core.noise.relative);
         tally.add(f.latency, i.truth.latency, core.noise.relative);

@@ -19,7 +19,7 @@ struct Errors {
 
     void add(const TimingFit& f, double cpi_truth, double latency_truth) {
         ASSERT_TRUE(f.ok) << f.reason;
-        ASSERT_TRUE(f.cpi.identifiable && f.latency.identifiable);
+        ASSERT_TRUE(f.cpi.identifiable() && f.latency.identifiable());
         cpi.push_back(std::abs(f.cpi.value / cpi_truth - 1));
         latency.push_back(std::abs(f.latency.value / latency_truth - 1));
         staircases += f.schedulers == 4;
