@@ -156,6 +156,7 @@ void measure_once(benchmark::State& state, Run& run, const PlannedPoint& point,
     const KernelReceipt& receipt = run.sampler.receipt_of(point.plan);
     if (!receipt.hash.empty()) state.SetLabel(receipt.hash);
     if (receipt.registers) state.counters["registers"] = *receipt.registers;
+    for (const auto& [key, value] : receipt.counters) state.counters[key] = value;
     so_far.values.push_back(seen.cycles.value_or(seen.seconds));
 }
 

@@ -48,6 +48,9 @@ struct RowCounter {
     bool per_warp = false;  // times the warps on a core
 };
 
+// Of rows whose subject is the length of the loop's body.
+inline constexpr std::string_view body_length_counter = "body_instructions";
+
 struct Row {
     std::string_view id;  // the profile's instruction name, PTX spelling
     DataType type;

@@ -313,8 +313,24 @@ int default_unroll(const Row& first, const Row* second, int beta, int chains, bo
     const int budget = body / chains;
     const int period = second ? beta + 1 : 1;
     int unroll = sequence ? 4 : 16;
-    while (unroll * 2 <= std::min(budget, 128)) unroll *= 2;
+    // A body twice as long holds half as much of the loop's control.
+    const bool plain = !cpu && length == 1 && first.pattern == Pattern::chain &&
+                       (!second || second->pattern == Pattern::chain);
+    const int most = plain ? 256 : 128;
+    while (unroll * 2 <= std::min(budget, most)) unroll *= 2;
     return std::max(1, unroll / period) * period;
+}
+
+int second_unroll(const KernelPlan& plan) {
+    const Row& first = *plan.first;
+    const auto is_length = [](const RowCounter& counter) {
+        return counter.name == body_length_counter;
+    };
+    if (measures_launches(first.pattern) || first.pattern == Pattern::empty_loop ||
+        std::ranges::any_of(first.counters, is_length))
+        return plan.unroll;
+    const int period = plan.second ? plan.beta + 1 : 1;
+    return std::max(1, plan.unroll / 4 / period) * period;
 }
 
 KernelSource kernel_source(const KernelPlan& plan) {

@@ -62,6 +62,12 @@ struct KernelSource {
 // loop's own instructions; a multiple of a mix's period.
 int default_unroll(const Row& first, const Row* second, int beta, int chains, bool cpu);
 
+// A second, shorter body for the same plan, about a quarter of its own. Count, comparison and
+// branch cost each iteration the same whatever stands in it, so that times of both bodies tell them
+// from the steps, which times of one body cannot (its iterations are proportional to its steps).
+// plan.unroll where there is none: the loop's length is itself the subject, or nothing is timed.
+int second_unroll(const KernelPlan& plan);
+
 KernelSource kernel_source(const KernelPlan& plan);
 
 // Words of the ring that Pattern::shared_chase walks; a power of two.

@@ -147,8 +147,9 @@ Observation Sampler::sample(const PlannedPoint& point) {
     settle_clock();
     // Some runtimes compile again for each group size, and caches start cold. A model has neither.
     const std::string shape =
-        fmt::format("{}/{}/{}/{}/{}", point.plan.subject(), point.plan.working_set_bytes,
-                    point.shape.chains, point.shape.group_warps, point.shape.concurrent_groups);
+        fmt::format("{}/{}/{}/{}/{}/{}", point.plan.subject(), point.plan.working_set_bytes,
+                    point.plan.unroll, point.shape.chains, point.shape.group_warps,
+                    point.shape.concurrent_groups);
     if (!warm_[shape] && !backend_.facts().model) {
         launch(program, point);
         warm_[shape] = true;

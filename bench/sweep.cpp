@@ -120,12 +120,19 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
     return shapes;
 }
 
+// The depth in the middle has a shorter loop body than the other two, so that steps, iterations and
+// what a launch costs are three independent unknowns of three equations (second_unroll). One body
+// where several chains make other bodies anyway, on CPUs, where compiling takes longer than
+// measuring, and for walks over working sets, whose latencies hide the loop.
 void add_points(SweepPlan& sweep, const DeviceFacts& facts, KernelPlan plan, const Shape& shape,
                 std::array<std::int64_t, 3> depths) {
     plan.chains = shape.chains;
     plan.unroll = default_unroll(*plan.first, plan.second, plan.beta, shape.chains, facts.cpu);
-    for (const std::int64_t wanted : depths) {
-        const std::int64_t iterations = std::max<std::int64_t>(1, wanted / plan.unroll);
+    const bool two = !facts.cpu && shape.chains == 1 && plan.working_set_bytes == 0;
+    const std::array bodies = {plan.unroll, two ? second_unroll(plan) : plan.unroll, plan.unroll};
+    for (std::size_t i = 0; i < depths.size(); ++i) {
+        plan.unroll = bodies[i];
+        const std::int64_t iterations = std::max<std::int64_t>(1, depths[i] / plan.unroll);
         sweep.points.push_back({plan,
                                 {.group_warps = shape.group_warps,
                                  .concurrent_groups = shape.concurrent_groups,

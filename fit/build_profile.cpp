@@ -52,8 +52,9 @@ std::vector<SubjectReport> fit_subjects(std::vector<Curve>& curves, const FitOpt
         SubjectReport report;
         report.fit = fit_timing(curve, kind_of(curve.subject), options.timing);
         if (report.fit.ok) {
-            report.tables = subject_tables(curve, report.fit);
-            report.barrier_line = barrier_line(curve);
+            const Curve steps = without_loop(curve, report.fit);
+            report.tables = subject_tables(steps, report.fit);
+            report.barrier_line = barrier_line(steps);
         }
         report.curve = std::move(curve);
         out.push_back(std::move(report));

@@ -22,12 +22,18 @@ std::optional<std::string> counter_fault(const MeasurementRow& row) {
     const auto fault = [&](const char* name, const char* rule) {
         return fmt::format("{} must be {}", name, rule);
     };
-    for (const char* name : {shape_n_counter, conflict_degree_counter})
+    for (const char* name : {shape_n_counter, conflict_degree_counter, body_counter})
         if (const auto v = counter(row, name); v && !whole_from_one(*v))
             return fault(name, "a whole number of at least 1");
     for (const char* name : {bytes_in_flight_counter, access_bytes_counter})
         if (const auto v = counter(row, name); v && !(*v > 0 && std::isfinite(*v)))
             return fault(name, "positive");
+    const auto all = counter(row, loop_instructions_counter);
+    const auto others = counter(row, other_instructions_counter);
+    if (others && !(*others >= 0 && (!all || *others < *all)))
+        return fault(other_instructions_counter, "at least 0 and less than loop_instructions");
+    if (const auto v = counter(row, other_stall_counter); v && !(*v >= 0 && std::isfinite(*v)))
+        return fault(other_stall_counter, "at least 0");
     if (const auto v = counter(row, dependent_counter); v && *v != 0 && *v != 1)
         return fault(dependent_counter, "0 or 1");
     if (const auto v = counter(row, busiest_scheduler_counter);
@@ -43,6 +49,13 @@ CurveCounters curve_counters(const MeasurementRow& row) {
     const auto degree = counter(row, conflict_degree_counter);
     if (degree && whole_from_one(*degree) && *degree > 1) out.conflict_degree = degree;
     return out;
+}
+
+std::optional<double> loop_share(const MeasurementRow& row) {
+    const auto all = counter(row, loop_instructions_counter);
+    const auto others = counter(row, other_instructions_counter);
+    if (!all || !others) return std::nullopt;
+    return *others / (*all - *others);
 }
 
 bool belongs_elsewhere(const MeasurementRow& row) {

@@ -14,6 +14,10 @@ namespace occupipe {
 
 inline constexpr const char* busiest_scheduler_counter = "busiest_scheduler_warps";
 inline constexpr const char* dependent_counter = "dependent";
+inline constexpr const char* body_counter = "unroll";
+inline constexpr const char* loop_instructions_counter = "loop_instructions";
+inline constexpr const char* other_instructions_counter = "other_instructions";
+inline constexpr const char* other_stall_counter = "other_stall_cycles";
 inline constexpr const char* shape_n_counter = "shape_n";
 inline constexpr const char* conflict_degree_counter = "conflict_degree";
 inline constexpr const char* bytes_in_flight_counter = "bytes_in_flight";
@@ -35,6 +39,9 @@ std::optional<std::string> counter_fault(const MeasurementRow& row);
 // The counters that set curves of one subject apart; values out of range stay
 // out, and so does degree 1, which is the ordinary case.
 CurveCounters curve_counters(const MeasurementRow& row);
+
+// other_instructions over the rest of loop_instructions; nullopt where the row does not say both.
+std::optional<double> loop_share(const MeasurementRow& row);
 
 // Rows of working-set curves and of overheads' lines are no points of a hull.
 bool belongs_elsewhere(const MeasurementRow& row);

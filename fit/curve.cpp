@@ -121,7 +121,7 @@ std::string Curve::rejection_summary() const {
 bool PointPlace::operator<(const PointPlace& o) const {
     const auto key = [](const PointPlace& p) {
         return std::tuple(p.shape.group_warps, p.shape.concurrent_groups, p.shape.chains, p.busiest,
-                          p.bytes, p.shape.depth);
+                          p.bytes, p.shape.depth, p.body);
     };
     return key(*this) < key(o);
 }
@@ -129,6 +129,7 @@ bool PointPlace::operator<(const PointPlace& o) const {
 bool PointPlace::same_but_depth(const PointPlace& o) const {
     PointPlace at_my_depth = o;
     at_my_depth.shape.depth = shape.depth;
+    at_my_depth.body = body;
     return !(*this < at_my_depth) && !(at_my_depth < *this);
 }
 
@@ -169,7 +170,11 @@ void CurveBuilder::add(const MeasurementRow& row) {
     }
     const double busiest = counter(row, busiest_scheduler_counter).value_or(0);
     const double bytes = counter(row, bytes_in_flight_counter).value_or(0);
-    const PointPlace place{row.shape, static_cast<int>(busiest), bytes};
+    const double body = counter(row, body_counter).value_or(0);
+    const PointPlace place{row.shape, static_cast<int>(busiest), bytes, static_cast<int>(body)};
+    if (const auto share = loop_share(row)) loop_share_ = std::max(loop_share_.value_or(0), *share);
+    if (const auto stall = counter(row, other_stall_counter); stall && body > 0)
+        loop_stall_ = std::max(loop_stall_.value_or(0), *stall / body);
     samples_[place].push_back(cycles);
     if (const auto least = counter(row, least_core_counter)) least_[place].push_back(*least);
     if (const auto most = counter(row, greatest_core_counter)) greatest_[place].push_back(*most);
@@ -185,6 +190,8 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     curve.rejected = std::move(rejected_);
     curve.from_seconds = from_seconds_;
     curve.independent = independent_;
+    curve.loop_share = loop_share_;
+    curve.loop_stall = loop_stall_;
     if (access_bytes_.size() == 1 && *access_bytes_.begin() > 0)
         curve.access_bytes = *access_bytes_.begin();
     for (auto& [place, cycles] : samples_) {
@@ -193,6 +200,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
         point.shape = place.shape;
         point.busiest = place.busiest;
         point.bytes_in_flight = place.bytes;
+        point.body = place.body;
         point.cycles = median_of_sorted(cycles);
         point.repetitions = std::move(cycles);
         if (least_.contains(place)) point.least_core = median(least_.at(place));
@@ -220,6 +228,23 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     for (const Key& key : order)
         curves.push_back(std::move(builders.at(key)).finish(key.first, key.second));
     return curves;
+}
+
+std::size_t places_with_several_bodies(const Curve& curve) {
+    const auto place_of = [](const CurvePoint& p) {
+        return PointPlace{p.shape, p.busiest, p.bytes_in_flight, p.body};
+    };
+    std::size_t places = 0;
+    const std::vector<CurvePoint>& points = curve.points;
+    for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {
+        std::set<int> bodies;
+        for (end = begin;
+             end < points.size() && place_of(points[begin]).same_but_depth(place_of(points[end]));
+             ++end)
+            bodies.insert(points[end].body);
+        if (bodies.size() >= 2 && !bodies.contains(0)) ++places;
+    }
+    return places;
 }
 
 int schedulers_seen(const Curve& curve) {

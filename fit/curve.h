@@ -20,8 +20,10 @@ struct PointPlace {
     MeasurementShape shape;
     int busiest = 0;   // warps on the fullest scheduler; 0 = not recorded, spread evenly
     double bytes = 0;  // in flight on the core; 0 = not recorded
+    int body = 0;      // steps per chain in the timed loop's body; 0 = not recorded
 
     bool operator<(const PointPlace& other) const;
+    // Whatever the loop's body, which like the depth says how long was measured, not where.
     bool same_but_depth(const PointPlace& other) const;
 };
 
@@ -30,6 +32,7 @@ struct CurvePoint {
     MeasurementShape shape;
     int busiest = 0;                  // as in PointPlace
     double bytes_in_flight = 0;       // as in PointPlace
+    int body = 0;                     // as in PointPlace
     std::vector<double> repetitions;  // core cycles, ascending
     double cycles = 0;                // their median
     // Standard error of log(cycles): of the median over repetitions, spreads pooled over the
@@ -58,6 +61,12 @@ struct Curve {
     bool from_seconds = false;            // cycles = event time × clock for some row
     bool independent = false;             // instructions do not wait for each other
     std::optional<double> access_bytes;   // per thread and instruction, where all rows agree
+    // Of one iteration of the timed loop: machine instructions beside the measured ones over the
+    // measured ones, the most of any row; where the rows tell.
+    std::optional<double> loop_share;
+    // Stall cycles that the assembler counts behind the others, per step of a chain, the most of
+    // any row; where the rows tell.
+    std::optional<double> loop_stall;
     // Spread of single repetitions about their median, relative, pooled over the curve; only
     // meaningful when spread_known.
     double spread = 0;
@@ -82,6 +91,8 @@ private:
     std::map<PointPlace, std::vector<double>> least_;     // of the core that took the least
     std::map<PointPlace, std::vector<double>> greatest_;  // of the one that took the most
     std::set<double> access_bytes_;
+    std::optional<double> loop_share_;
+    std::optional<double> loop_stall_;
     bool independent_ = false;
     std::map<std::string, int> rejected_;
     int rows_ = 0;
@@ -91,6 +102,10 @@ private:
 // One curve per subject and set of counters, in order of first appearance; rows that belong to a
 // working-set curve or to an overhead's line aside.
 std::vector<Curve> curves_of(std::span<const MeasurementFile> files);
+
+// The places that were measured with loop bodies of two lengths or more: there the cost of the
+// loop itself can be told from that of the steps.
+std::size_t places_with_several_bodies(const Curve& curve);
 
 // Schedulers of a core by recorded placements: W warps of which the fullest scheduler has b need at
 // least ⌈W/b⌉ of them, and an even placement exactly so many. 1 when nothing was recorded.

@@ -3,7 +3,7 @@
 // and differentiation. Equations: J. Lemeire, J. G. Cornelis, L. Segers, "Microbenchmarks for GPU
 // characteristics: the occupancy roofline and the pipeline model" (PDP 2016) and Lemeire, Cornelis,
 // Konstantinidis, "Analysis of the analytical performance models for GPUs and extracting the
-// underlying pipeline model" ; see docs/fitting.md.
+// underlying pipeline model"; see docs/fitting.md.
 #pragma once
 
 #include <cmath>
@@ -17,6 +17,7 @@ struct HullShape {
     double chains = 1;             // c
     double depth = 1;              // N, instructions per chain
     double busiest = 0;            // warps on the fullest scheduler; 0 = as evenly as W allows
+    double body = 0;               // steps per chain in the loop's body; 0 = no loop is seen
 
     double warps() const { return group_warps * concurrent_groups; }  // W
     double in_flight() const { return warps() * chains; }             // M = W·c
@@ -31,6 +32,10 @@ struct HullParameters {
     T contention{};      // h: growth of Λ per further instruction in flight [cycles]
     T knee{};            // q = 1/p of the p-norm ridge; 0 = sharp
     T port{};            // ρ: share of λ that each scheduler's own part takes (see step_work)
+    // Count, comparison and branch of the timed loop, per iteration: what they lengthen one warp's
+    // chain by, and what they take of the place that limits the throughput, per core [cycles].
+    T loop_latency{};
+    T loop_cpi{};
 };
 
 // Maximum of two positive numbers with a rounded corner: (aᵖ + bᵖ)^(1/p), p = 1/q. At a = b it
@@ -74,6 +79,18 @@ T waiting_work(const T& port, double in_flight, double uneven, int schedulers) {
     return port * (uneven - schedulers - (in_flight - 1)) + (in_flight - 1);
 }
 
+// What a step costs with its part of the loop around it. Both parts are free in the fit: control
+// that issues in the shadow of a latency, or on another unit than the limiting one, costs nothing.
+template <class T>
+T latency_in_loop(const HullParameters<T>& p, const HullShape& shape, const T& latency) {
+    return shape.body > 0 ? latency + p.loop_latency * (1 / shape.body) : latency;
+}
+
+template <class T>
+T cpi_in_loop(const HullParameters<T>& p, const HullShape& shape) {
+    return shape.body > 0 ? p.cpi + p.loop_cpi * (1 / (shape.body * shape.chains)) : p.cpi;
+}
+
 // Cycles for W = g·γ warps of c interleaved chains of N dependent instructions:
 //     t = T0 + Λ + (M−1)·λ + (N−1)·max(Λ, M·λ),   M = W·c,
 // which is model.md's boat hull in one line: its two cases differ only in the period of a step,
@@ -84,7 +101,8 @@ T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers
     const double m = shape.in_flight();
     const double uneven = uneven_in_flight(shape, schedulers);
     const T latency = p.latency + p.contention * (m - 1);
-    const T period = smooth_max<T>(latency, p.cpi * step_work(p.port, m, uneven), p.knee);
+    const T period = smooth_max<T>(latency_in_loop(p, shape, latency),
+                                   cpi_in_loop(p, shape) * step_work(p.port, m, uneven), p.knee);
     const T ramp = p.cpi * waiting_work(p.port, m, uneven, schedulers);
     return p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp +
            period * (shape.depth - 1);
@@ -103,7 +121,8 @@ T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedul
     const double uneven_group = std::ceil(g / schedulers) * schedulers;
     const T latency = p.latency + p.contention * (shape.in_flight() - 1);
     const T alone = latency + p.cpi * waiting_work(p.port, g, uneven_group, schedulers);
-    const T period = smooth_max<T>(alone, p.cpi * step_work(p.port, w, uneven), p.knee);
+    const T period = smooth_max<T>(latency_in_loop(p, shape, alone),
+                                   cpi_in_loop(p, shape) * step_work(p.port, w, uneven), p.knee);
     const T ramp = p.cpi * waiting_work(p.port, w, uneven, schedulers);
     return p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp +
            period * (shape.depth - 1);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -33,25 +34,30 @@ struct Slope {
     double relative_error = 0;
 };
 
-// Weighted straight line through time over depth at one shape; the intercept is the overhead.
+// Weighted least squares of time over depth at one shape: the intercept is the overhead. Where
+// there are loop bodies of two lengths, time over iterations, too: the loop's own cost.
 std::optional<Slope> slope_of(std::span<const CurvePoint* const> points) {
-    double w = 0, wx = 0, wy = 0;
-    for (const CurvePoint* p : points) {
-        const double weight = std::pow(p->cycles * p->log_error, -2);
-        w += weight;
-        wx += weight * static_cast<double>(p->shape.depth);
-        wy += weight * p->cycles;
+    std::set<int> bodies;
+    for (const CurvePoint* p : points) bodies.insert(p->body);
+    const bool loop = bodies.size() >= 2 && !bodies.contains(0) && points.size() >= 3;
+    const auto n = static_cast<Eigen::Index>(points.size());
+    Eigen::MatrixXd x(n, loop ? 3 : 2);
+    Eigen::VectorXd y(n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+        const CurvePoint& p = *points[static_cast<std::size_t>(i)];
+        const double weight = 1 / (p.cycles * p.log_error);
+        const auto depth = static_cast<double>(p.shape.depth);
+        x(i, 0) = weight * depth;
+        x(i, 1) = weight;
+        if (loop) x(i, 2) = weight * depth / p.body;
+        y[i] = weight * p.cycles;
     }
-    double sxx = 0, sxy = 0;
-    for (const CurvePoint* p : points) {
-        const double weight = std::pow(p->cycles * p->log_error, -2);
-        const double x = static_cast<double>(p->shape.depth) - wx / w;
-        sxx += weight * x * x;
-        sxy += weight * x * (p->cycles - wy / w);
-    }
-    if (!(sxx > 0) || !(sxy > 0)) return std::nullopt;
-    const double slope = sxy / sxx;
-    return Slope{slope, 1 / std::sqrt(sxx) / slope};
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(x);
+    if (qr.rank() < x.cols()) return std::nullopt;
+    const double slope = qr.solve(y)[0];
+    const Eigen::MatrixXd covariance = (x.transpose() * x).inverse();
+    if (!(slope > 0) || !(covariance(0, 0) > 0)) return std::nullopt;
+    return Slope{slope, std::sqrt(covariance(0, 0)) / slope};
 }
 
 // The points of one β: one per group shape and number of instructions in flight.

@@ -2,6 +2,7 @@
 #include "fit/fit_timing.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -49,6 +50,7 @@ private:
     std::optional<double> runs_over_in_flight(const std::vector<double>& residuals) const;
     void judge(const Attempt& best, TimingFit& out) const;
     void withdraw_latency(TimingFit& out) const;
+    void widen_by_loop(TimingFit& out) const;
     std::string refusal() const;
 
     const Curve& curve_;
@@ -152,6 +154,10 @@ void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     const double room = std::max(2 * errors_[port_share], 0.03);
     const bool copies = v.schedulers > 1 && p.port + room >= 1;
     if (copies) out.schedulers = v.schedulers;
+    if (v.loop && v.regime != Regime::throughput_only)
+        out.loop_latency = linear(best, loop_latency_part, p.latency);
+    if (v.loop && v.regime != Regime::latency_only)
+        out.loop_cpi = linear(best, loop_cpi_part, p.cpi);
     if (v.regime == Regime::throughput_only) return;
     // A growth that all instructions in flight together do not make visible is none.
     if (v.contention && p.contention * problem_.largest_in_flight() > 1e-3 * p.latency)
@@ -175,6 +181,9 @@ void Fitter::fill_residuals(const Attempt& best, TimingFit& out) const {
     out.residual_scale = search_.scale();
     for (std::size_t i = 0; i < out.residuals.size(); ++i) {
         out.predicted.push_back(problem_.predicted_cycles(best.variant, best.result.parameters, i));
+        if (best.variant.loop)
+            out.loop_cycles.push_back(
+                problem_.loop_cycles(best.variant, best.result.parameters, i));
         if (std::abs(out.residuals[i]) > 5 * out.residual_scale) ++out.outlying_points;
     }
     if (out.outlying_points > 0)
@@ -245,6 +254,27 @@ void Fitter::withdraw_latency(TimingFit& out) const {
     out.contention.reset();
 }
 
+// One body length only: count, comparison and branch stand in λ and Λ in a fixed proportion to the
+// steps, and no fit can tell them. Of the throughput each takes about as much as a measured
+// instruction, and at most a cycle of the core; a chain they lengthen by no more than the cycles
+// that the assembler counts behind them. All of that counts as one standard error.
+void Fitter::widen_by_loop(TimingFit& out) const {
+    if (problem_.separates_loop()) return;
+    std::vector<std::string> parts;
+    const auto widen = [&](Estimate& e, const std::optional<double>& most, const char* name) {
+        if (!most || !e.identifiable()) return;
+        e.std_error = std::hypot(*e.std_error, *most);
+        if (*most >= 1e-3 * e.value)
+            parts.push_back(fmt::format("{:.2g} % of {}", 100 * *most / e.value, name));
+    };
+    const auto share = curve_.loop_share;
+    widen(out.cpi, share ? std::optional(*share * std::min(out.cpi.value, 1.0)) : share, "λ");
+    widen(out.latency, curve_.loop_stall, "Λ");
+    if (!parts.empty())
+        out.notes.push_back(fmt::format("one loop body only: up to {} may be the loop's control",
+                                        fmt::join(parts, " and ")));
+}
+
 TimingFit Fitter::run() {
     TimingFit out;
     out.subject = curve_.subject;
@@ -264,6 +294,7 @@ TimingFit Fitter::run() {
     out.scope_shows = verdict.cpi_shows && search_.could_show_schedulers();
     fill_residuals(verdict.best, out);
     judge(verdict.best, out);
+    widen_by_loop(out);
     if (out.overhead && out.overhead->value < -3 * *out.overhead->std_error)
         out.notes.push_back(
             fmt::format("the overhead comes out negative ({:.3g} cycles): time "
@@ -278,6 +309,22 @@ TimingFit Fitter::run() {
 
 }  // namespace
 
+Curve without_loop(const Curve& curve, const TimingFit& fit) {
+    Curve out = curve;
+    for (std::size_t i = 0; i < fit.loop_cycles.size(); ++i) {
+        CurvePoint& point = out.points[i];
+        const double loop = fit.loop_cycles[i];
+        const double steps = point.cycles - loop;
+        if (!(steps > 0)) return curve;
+        point.log_error *= point.cycles / steps;
+        for (double& cycles : point.repetitions) cycles -= loop;
+        if (point.least_core) *point.least_core -= loop;
+        if (point.greatest_core) *point.greatest_core -= loop;
+        point.cycles = steps;
+    }
+    return out;
+}
+
 TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOptions& options) {
     if (curve.points.empty()) {
         TimingFit none;
@@ -288,8 +335,9 @@ TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOp
         return none;
     }
     TimingFit fit = Fitter(curve, kind, options).run();
-    if (!curve.independent) check_against_physics(curve, kind, fit);
-    if (const auto spread = spread_over_cores(curve); spread && fit.ok)
+    const Curve steps = without_loop(curve, fit);
+    if (!curve.independent) check_against_physics(steps, kind, fit);
+    if (const auto spread = spread_over_cores(steps); spread && fit.ok)
         fit.notes.push_back(*spread);
     return fit;
 }

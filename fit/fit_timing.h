@@ -52,13 +52,24 @@ struct TimingFit {
     std::optional<Estimate> port_limit;
     int port_schedulers = 1;
 
-    std::vector<double> predicted;  // cycles, by point of the curve
-    std::vector<double> residuals;  // log(predicted / measured) in standard errors, by point
-    double residual_scale = 0;      // robust; 1 = as the repetitions' spread promises
-    int outlying_points = 0;        // beyond five standard errors
-    std::optional<Misfit> misfit;   // only when significant
+    // What count, comparison and branch of the timed loop cost one iteration of one warp: cycles
+    // that they lengthen its chain by, and core cycles where the throughput is limited. Told only
+    // where loop bodies of two lengths were measured; λ and Λ are then without them.
+    std::optional<Estimate> loop_latency;
+    std::optional<Estimate> loop_cpi;
+
+    std::vector<double> predicted;    // cycles, by point of the curve
+    std::vector<double> loop_cycles;  // the loop's own part of them; empty where it is not told
+    std::vector<double> residuals;    // log(predicted / measured) in standard errors, by point
+    double residual_scale = 0;        // robust; 1 = as the repetitions' spread promises
+    int outlying_points = 0;          // beyond five standard errors
+    std::optional<Misfit> misfit;     // only when significant
     std::vector<std::string> notes;
 };
+
+// The curve as it would be without the timed loop's own cost, where the fit tells that: one
+// straight line over depth at every place. Else the curve as it is.
+Curve without_loop(const Curve& curve, const TimingFit& fit);
 
 TimingFit fit_timing(const Curve& curve, InstructionKind kind,
                      const TimingFitOptions& options = {});

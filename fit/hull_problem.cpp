@@ -22,8 +22,8 @@ constexpr double contention_limit = 1.0;
 HullShape hull_shape(const CurvePoint& point) {
     const MeasurementShape& s = point.shape;
     return {static_cast<double>(s.group_warps), static_cast<double>(s.concurrent_groups),
-            static_cast<double>(s.chains), static_cast<double>(s.depth),
-            static_cast<double>(point.busiest)};
+            static_cast<double>(s.chains),      static_cast<double>(s.depth),
+            static_cast<double>(point.busiest), static_cast<double>(point.body)};
 }
 
 template <class T>
@@ -34,6 +34,8 @@ HullParameters<T> physical_of(std::span<const T> q, double scale) {
     p.latency = exp(q[log_latency]);
     p.overhead = q[overhead_part] * scale;
     p.group_overhead = q[group_overhead_part] * scale;
+    p.loop_latency = q[loop_latency_part] * p.latency;
+    p.loop_cpi = q[loop_cpi_part] * p.cpi;
     p.contention = q[contention_part] * p.latency;
     p.knee = q[knee_width];
     p.port = q[port_share];
@@ -48,10 +50,12 @@ T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p
             break;
         case Regime::latency_only:
             return p.overhead + p.group_overhead * shape.in_flight() +
-                   (p.latency + p.contention * (shape.in_flight() - 1)) * shape.depth;
+                   latency_in_loop<T>(p, shape,
+                                      p.latency + p.contention * (shape.in_flight() - 1)) *
+                       shape.depth;
         case Regime::throughput_only:
             return p.overhead + p.group_overhead * shape.in_flight() +
-                   p.cpi * shape.depth *
+                   cpi_in_loop(p, shape) * shape.depth *
                        step_work(p.port, shape.in_flight(),
                                  uneven_in_flight(shape, variant.schedulers));
     }
@@ -88,7 +92,8 @@ double period_at(const Curve& curve, double in_flight, double overhead) {
 
 std::size_t HullVariant::free_parameters(bool overhead_known) const {
     const std::size_t base = (regime == Regime::both ? 2U : 1U) + (overhead_known ? 0U : 1U);
-    return base + (group_overhead ? 1U : 0U) + (contention ? 1U : 0U) + (knee ? 1U : 0U) +
+    const std::size_t loops = !loop ? 0U : regime == Regime::both ? 2U : 1U;
+    return base + loops + (group_overhead ? 1U : 0U) + (contention ? 1U : 0U) + (knee ? 1U : 0U) +
            (ports ? 1U : 0U);
 }
 
@@ -111,6 +116,7 @@ HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
     distinct_ = in_flight.size();
     depths_ = depths.size();
     groups_ = groups.size();
+    separates_loop_ = places_with_several_bodies(curve) >= 2;
     smallest_shape_ = *std::min_element(
         shapes_.begin(), shapes_.end(),
         [](const HullShape& a, const HullShape& b) { return a.in_flight() < b.in_flight(); });
@@ -149,6 +155,8 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
     out.fixed[log_latency] = variant.regime == Regime::throughput_only;
     out.fixed[overhead_part] = known_overhead_.has_value();
     out.fixed[group_overhead_part] = !variant.group_overhead;
+    out.fixed[loop_latency_part] = !variant.loop || variant.regime == Regime::throughput_only;
+    out.fixed[loop_cpi_part] = !variant.loop || variant.regime == Regime::latency_only;
     out.fixed[contention_part] = !variant.contention;
     out.fixed[knee_width] = !variant.knee;
     out.fixed[port_share] = !variant.ports;
@@ -171,9 +179,10 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
             return true;
         }
         // Derivatives only as far as something is free: most fits stop at the overheads.
-        const bool short_form = !variant.contention && !variant.knee && !variant.ports;
-        return short_form ? derive<contention_part>(variant, i, q, residual, gradient)
-                          : derive<hull_parameter_count>(variant, i, q, residual, gradient);
+        if (variant.contention || variant.knee || variant.ports)
+            return derive<hull_parameter_count>(variant, i, q, residual, gradient);
+        return variant.loop ? derive<contention_part>(variant, i, q, residual, gradient)
+                            : derive<loop_latency_part>(variant, i, q, residual, gradient);
     };
     return out;
 }
@@ -197,6 +206,13 @@ bool HullProblem::derive(const HullVariant& variant, std::size_t i, std::span<co
 
 HullParameters<double> HullProblem::physical(const std::vector<double>& parameters) const {
     return physical_of<double>(parameters, scale_);
+}
+
+double HullProblem::loop_cycles(const HullVariant& variant, const std::vector<double>& parameters,
+                                std::size_t point) const {
+    std::vector<double> without = parameters;
+    without[loop_latency_part] = without[loop_cpi_part] = 0;
+    return predicted_cycles(variant, parameters, point) - predicted_cycles(variant, without, point);
 }
 
 double HullProblem::predicted_cycles(const HullVariant& variant,

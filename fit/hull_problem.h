@@ -17,13 +17,15 @@
 namespace occupipe {
 
 // The order of the problem's parameters. λ and Λ by their logarithms, so that they stay positive;
-// overheads as parts of the shortest measured time and contention as a part of Λ, so that all are
-// of order one.
+// overheads as parts of the shortest measured time, contention and the loop's control as parts of Λ
+// and λ, so that all are of order one.
 enum HullParameter : std::size_t {
     log_cpi,
     log_latency,
     overhead_part,
     group_overhead_part,
+    loop_latency_part,
+    loop_cpi_part,
     contention_part,
     knee_width,
     port_share,
@@ -41,6 +43,7 @@ struct HullVariant {
     int schedulers = 1;
     bool ports = false;  // with schedulers: one subsystem behind issue ports; else a copy each
     bool group_overhead = false;
+    bool loop = false;  // the loop's own cost is free; else none is assumed
     bool contention = false;
     bool knee = false;
 
@@ -65,6 +68,11 @@ public:
     std::size_t distinct_in_flight() const { return distinct_; }
     std::size_t distinct_depths() const { return depths_; }
     std::size_t distinct_groups() const { return groups_; }
+    // Loop bodies of two lengths at two places or more: the loop's own cost can be told.
+    bool separates_loop() const { return separates_loop_; }
+    // Part of a point's predicted time that is the loop's own [cycles].
+    double loop_cycles(const HullVariant& variant, const std::vector<double>& parameters,
+                       std::size_t point) const;
     const HullShape& smallest_shape() const { return smallest_shape_; }
 
 private:
@@ -82,6 +90,7 @@ private:
     std::size_t distinct_ = 0;
     std::size_t depths_ = 0;
     std::size_t groups_ = 0;
+    bool separates_loop_ = false;
     HullShape smallest_shape_;
     double period_smallest_ = 0;  // cycles per step at the smallest and largest in-flight count
     double period_largest_ = 0;

@@ -224,6 +224,7 @@ bool LawSearch::add_term(Attempt& best) const {
 Attempt LawSearch::best_law() {
     HullVariant plain;
     plain.group_overhead = options_.allow_group_overhead && problem_.distinct_groups() >= 4;
+    plain.loop = problem_.separates_loop();
     Attempt law = attempt(plain);
     if (!law.converged()) return law;
     set_scale(law);
@@ -245,6 +246,7 @@ Attempt LawSearch::best_latency_half(const Attempt& law) const {
     HullVariant slow{.regime = Regime::latency_only};
     slow.group_overhead = problem_.distinct_in_flight() >= 3;
     slow.contention = law.variant.contention;
+    slow.loop = law.variant.loop;
     Attempt best = attempt(slow);
     // Contention at most doubles Λ here; a curve that rises further is not latency-bound at all.
     const HullParameters<double> p = problem_.physical(law.result.parameters);
@@ -266,6 +268,7 @@ Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
     HullVariant busy{.regime = Regime::throughput_only};
     busy.group_overhead = problem_.distinct_in_flight() >= 3;
     busy.schedulers = law.schedulers;
+    busy.loop = law.loop;
     busy.ports = law.ports;
     Attempt best = attempt(busy);
     busy.ports = false;

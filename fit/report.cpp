@@ -129,6 +129,8 @@ std::string subject_section(const SubjectReport& s) {
                            s.fit.port_schedulers, format_estimate(*s.fit.port_limit));
     out += optional_row("overhead, cycles", s.fit.overhead);
     out += optional_row("overhead per group, cycles", s.fit.group_overhead);
+    out += optional_row("loop control, cycles per iteration of one warp", s.fit.loop_latency);
+    out += optional_row("loop control at full throughput, cycles per iteration", s.fit.loop_cpi);
     out += optional_row("contention h, cycles per instruction in flight", s.fit.contention);
     out += optional_row("knee width q", s.fit.knee);
     if (s.curve.spread_known)
@@ -137,7 +139,7 @@ std::string subject_section(const SubjectReport& s) {
                        s.fit.residual_scale);
     for (const std::string& note : s.fit.notes) out += fmt::format("\nNote: {}.\n", note);
     out += "\n" + curve_table(s);
-    out += lines_over_depth(s.curve);
+    out += lines_over_depth(without_loop(s.curve, s.fit));
     for (const ParameterTable& table : s.tables) out += "\n" + table_section(table);
     if (s.barrier_line)
         out += "\n" + line_section("Time of a step of one group against its warps less one",

@@ -36,3 +36,10 @@ if(OCCUPIPE_FUZZ)
     target_link_options(fuzz_measurements PRIVATE -fsanitize=fuzzer,address,undefined)
     target_link_libraries(fuzz_measurements PRIVATE occupipe::fit)
 endif()
+
+# A core cycle by cycle that runs decoded loops (tests/virtual_gpu), in front of the real fit.
+add_library(virtual_gpu STATIC ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/timed_code.cpp
+            ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/virtual_core.cpp)
+target_include_directories(virtual_gpu PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(virtual_gpu PUBLIC occupipe::bench occupipe::warnings)
+occupipe_test(virtual_gpu_test KIND fit LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)

@@ -38,7 +38,8 @@ struct CudaProgram : Program {
         operands.write(source.operands);
         receipt_ = {.text = format_receipt(compiled.receipt),
                     .hash = "cubin " + compiled.receipt.cubin_hash,
-                    .registers = compiled.receipt.registers};
+                    .registers = compiled.receipt.registers,
+                    .counters = receipt_counters(compiled.receipt)};
     }
 
     KernelPlan plan;

@@ -31,7 +31,7 @@ Row body(std::string_view id, int instructions, std::string_view meaning) {
     Row row = multiply_add(id, "FMA_F32($, a, b)", meaning);
     row.unroll = instructions;
     row.most_chains = 1;
-    row.counters = {{{"body_instructions", static_cast<double>(instructions)}, {}}};
+    row.counters = {{{body_length_counter, static_cast<double>(instructions)}, {}}};
     return row;
 }
 

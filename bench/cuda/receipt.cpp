@@ -96,6 +96,7 @@ public:
         if (const int stray = count_outside(code, loop, keys()); stray > 2 * plan_.chains + 3) {
             fault("{} of the counted instructions are timed outside of the loop", stray);
         }
+        measure_others(code, loop);
         check_dependences(follow_dependences(code, loop, keys()));
     }
 
@@ -131,6 +132,18 @@ private:
             names.insert(names.end(), one.sass.begin(), one.sass.end());
         }
         return names;
+    }
+
+    // What one iteration holds beside the counted instructions.
+    void measure_others(const std::vector<Instruction>& code, const TimedLoop& loop) {
+        const std::vector<std::string> names = keys();
+        for (std::size_t i = loop.first; i <= loop.last; ++i) {
+            ++receipt_.loop_instructions;
+            const bool counted = std::ranges::find(names, code[i].name) != names.end();
+            if (counted && !loop.control.contains(i)) continue;
+            ++receipt_.other_instructions;
+            receipt_.other_stall_cycles += code[i].stall_cycles;
+        }
     }
 
     void check_spills(const std::vector<Instruction>& code) {
@@ -246,6 +259,17 @@ Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
         receipt.faults.emplace_back(error.what());
     }
     return receipt;
+}
+
+std::map<std::string, double> receipt_counters(const Receipt& receipt) {
+    std::map<std::string, double> counters;
+    if (receipt.loop_instructions > receipt.other_instructions) {
+        counters["loop_instructions"] = receipt.loop_instructions;
+        counters["other_instructions"] = receipt.other_instructions;
+        counters["other_stall_cycles"] = receipt.other_stall_cycles;
+    }
+    if (receipt.counted_latency) counters["counted_latency"] = *receipt.counted_latency;
+    return counters;
 }
 
 std::string format_receipt(const Receipt& receipt) {

@@ -35,6 +35,9 @@ struct Receipt {
     std::vector<Count> counts;
     std::map<std::string, int> others;   // in the loop besides the counted ones
     std::map<std::string, int> control;  // the loop's own counter, comparison and branch
+    int loop_instructions = 0;           // all of one iteration
+    int other_instructions = 0;          // those that are not counted ones: others and control
+    int other_stall_cycles = 0;          // that the assembler counts behind these
     std::optional<int> counted_latency;  // cycles the assembler counts from step to step
     std::optional<int> registers;        // per thread
     std::optional<std::int64_t> stack_bytes;
@@ -51,6 +54,9 @@ struct Receipt {
 Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
                      std::string_view source, std::string_view ptx, std::string_view cubin,
                      const std::string& compiler_log, const char* entry = kernel_entry);
+
+// For every row that is measured with this kernel (docs/file-formats.md).
+std::map<std::string, double> receipt_counters(const Receipt& receipt);
 
 std::string format_receipt(const Receipt& receipt);  // for people, a dozen lines
 

@@ -292,7 +292,14 @@ Instruction decode(InstructionWord word, std::int64_t address, int architecture)
     const auto guard = static_cast<int>(bits(word, 12, 3));
     if (guard != 7) instruction.guard = predicate_base + guard;
     instruction.stall_cycles = static_cast<int>(bits(word, 105, 4));
-    instruction.scoreboard = bits(word, 110, 3) != 7;
+    const auto scoreboard_at = [&](int first_bit) {
+        const auto number = static_cast<int>(bits(word, first_bit, 3));
+        return number == 7 ? std::nullopt : std::optional(number);
+    };
+    instruction.result_scoreboard = scoreboard_at(110);
+    instruction.operand_scoreboard = scoreboard_at(113);
+    instruction.awaited_scoreboards = static_cast<unsigned>(bits(word, 116, 6));
+    instruction.scoreboard = instruction.result_scoreboard.has_value();
     const Operation* operation = find_operation(code, architecture);
     if (!operation) {
         instruction.name = fmt::format("op:{:#05x}", code);

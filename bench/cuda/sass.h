@@ -28,6 +28,11 @@ struct Instruction {
     std::optional<int> guard;  // predicate register that must hold (or not hold) for it to act
     std::optional<std::int64_t> branch_target;  // byte address, for branches with a fixed target
     int stall_cycles = 0;                       // until the next instruction of the warp may issue
+    // Scoreboards (0 to 5): what it raises until its result is there and until its operands are
+    // read; those that it waits for before it issues, as bits.
+    std::optional<int> result_scoreboard;
+    std::optional<int> operand_scoreboard;
+    unsigned awaited_scoreboards = 0;
     bool scoreboard = false;  // its result is awaited by a scoreboard, not by counted cycles
     bool core_clock = false;  // reads the core's clock
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How often a point is repeated, and what is said of its repetitions.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -152,10 +153,11 @@ TEST(Receipts, ComeOncePerKernelAndARefusalIsOne) {
     run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}}),
               {.output = folder.path / "m.json",
                .receipt = [&](const KernelPlan& plan, const std::string& text) {
-                   ++seen[std::to_string(plan.chains) + text];
+                   ++seen[fmt::format("{} {} {}", plan.chains, plan.unroll, text)];
                }});
-    EXPECT_EQ(seen["1all there\n"], 1);
-    EXPECT_EQ(seen["2fma.f32\n  REFUSED: fake: folded\n"], 1);
+    EXPECT_EQ(seen["1 256 all there\n"], 1);
+    EXPECT_EQ(seen["1 64 all there\n"], 1);  // the loop body in the middle depth
+    EXPECT_EQ(seen["2 128 fma.f32\n  REFUSED: fake: folded\n"], 1);
     for (const auto& [text, times] : seen) EXPECT_EQ(times, 1) << text;
     EXPECT_EQ(backend.refusals, 1);  // not tried again at every point
     for (const Json& row : rows_of(folder.path / "m.json")) {

@@ -69,6 +69,30 @@ TEST(Sweep, EveryShapeHasThreeDepthsThatAreWholeLoopBodies) {
     for (const auto& [name, set] : depths) EXPECT_EQ(set.size(), 3u) << name;
 }
 
+// Iterations that are proportional to steps cannot be told from them.
+TEST(Sweep, OneDepthOfEachShapeHasAShorterLoopBody) {
+    const FakeBackend backend;
+    std::map<std::tuple<std::string, int, int>, std::map<std::int64_t, int>> bodies;
+    for (const auto& point : make_sweep(backend, {}).points)
+        if (point.shape.chains == 1 && point.plan.working_set_bytes == 0)
+            bodies[{point.plan.subject(), point.shape.group_warps, point.shape.concurrent_groups}]
+                  [point.shape.depth] = point.plan.unroll;
+    int two = 0;
+    for (const auto& [place, by_depth] : bodies) {
+        ASSERT_EQ(by_depth.size(), 3u) << std::get<0>(place);
+        const int first = by_depth.begin()->second;
+        const int second = std::next(by_depth.begin())->second;
+        EXPECT_EQ(by_depth.rbegin()->second, first) << std::get<0>(place);
+        EXPECT_LE(second, first) << std::get<0>(place);
+        two += second < first ? 1 : 0;
+    }
+    EXPECT_GT(two, static_cast<int>(bodies.size()) / 2);
+    const auto body = [&](const char* subject) { return bodies[{subject, 1, 1}]; };
+    EXPECT_EQ(body("fma.f32"), (std::map<std::int64_t, int>{{512, 256}, {1024, 64}, {2048, 256}}));
+    EXPECT_EQ(body("mix(fma.f32*8,cos.approx.f32)").size(), 0u);  // full occupancy only
+    for (const auto& [depth, unroll] : body("fma.f32.body512")) EXPECT_EQ(unroll, 512);
+}
+
 TEST(Sweep, AWorkingSetCurveGrowsFromAFirstLevelCacheToBeyondTheLast) {
     const FakeBackend backend;
     std::set<std::size_t> sizes;

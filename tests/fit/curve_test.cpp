@@ -91,6 +91,37 @@ TEST(Curve, RepeatingExactlyDoesNotMakeAnErrorOfZero) {
     EXPECT_GT(curve.points[0].log_error, 1e-4);
 }
 
+TEST(Curve, BodiesOfTwoLengthsAreTwoPointsOfOnePlace) {
+    MeasurementFile file;
+    for (const int body : {256, 64})
+        for (int r = 0; r < 3; ++r) {
+            file.rows.push_back(row_of("fma.f32", shape, 1000 + body, r));
+            file.rows.back().counters["unroll"] = body;
+        }
+    const Curve curve = curves_of(std::span(&file, 1))[0];
+    ASSERT_EQ(curve.points.size(), 2U);
+    EXPECT_EQ(curve.points[0].body, 64);
+    EXPECT_EQ(curve.points[1].body, 256);
+    EXPECT_EQ(places_with_several_bodies(curve), 1U);
+    EXPECT_FALSE(curve.loop_share);
+}
+
+TEST(Curve, WhatElseStandsInTheLoopIsReadAndChecked) {
+    MeasurementFile file;
+    file.rows.push_back(row_of("fma.f32", shape, 1000, 0));
+    file.rows.back().counters = {{"unroll", 128},
+                                 {"loop_instructions", 131},
+                                 {"other_instructions", 3},
+                                 {"other_stall_cycles", 10}};
+    file.rows.push_back(row_of("fma.f32", shape, 1000, 1));
+    file.rows.back().counters = {{"loop_instructions", 3}, {"other_instructions", 3}};
+    const Curve curve = curves_of(std::span(&file, 1))[0];
+    EXPECT_DOUBLE_EQ(curve.loop_share.value(), 3.0 / 128);
+    EXPECT_DOUBLE_EQ(curve.loop_stall.value(), 10.0 / 128);
+    EXPECT_EQ(curve.rejected_rows(), 1);
+    EXPECT_NE(curve.rejection_summary().find("other_instructions"), std::string::npos);
+}
+
 TEST(Curve, SubjectsOfSeveralFilesMerge) {
     std::vector<MeasurementFile> files(2);
     files[0].rows.push_back(row_of("fma.f32", shape, 100, 0));

@@ -98,6 +98,30 @@ TEST(FitMix, AnIssueLimitThatNeverBindsIsOnlyBounded) {
     EXPECT_NEAR(f.issue_limit->value, 1.25, 0.05);  // β = 4: 1 of type 1 and 1/4 of type 2
 }
 
+TEST(FitMix, TheLoopAroundAMixIsToldFromItByTwoBodies) {
+    // Three instructions of loop in the issue slots: 1.2 % of a body of 256, 4.9 % of one of 64.
+    MeasurementFile file;
+    std::mt19937_64 random(3);
+    for (const int beta : {1, 3, 7, 15, 31}) {
+        const double per_step = 64 * beta / (beta + 1.0) / per_cycle(kepler, kepler.law, beta);
+        for (const auto& [depth, body] : {std::pair{512, 256}, {1024, 64}, {2048, 256}}) {
+            const std::size_t before = file.rows.size();
+            const double loop = 64 * 0.75 * depth / body;
+            test::add_rows(
+                file, mix_name({"fma.f32", beta, "cos.approx.f32"}), {{32, 2, 1, depth}},
+                [&](const MeasurementShape&) { return 100 + depth * per_step + loop; }, {0.0005, 5},
+                random);
+            for (std::size_t i = before; i < file.rows.size(); ++i)
+                file.rows[i].counters["unroll"] = body;
+        }
+    }
+    const MixFit f = fit(curves_of(std::span(&file, 1)), std::nullopt, std::nullopt);
+    ASSERT_FALSE(f.points.empty());
+    for (const MixPoint& p : f.points)
+        EXPECT_NEAR(p.per_cycle, per_cycle(kepler, kepler.law, p.beta), 0.004 * p.per_cycle)
+            << p.beta;
+}
+
 TEST(FitMix, WorksWithoutSingleFits) {
     for (const Device& d : {fermi, kepler, tonga}) {
         const MixFit f = fit(mix_curves(d, d.law, 0.005, 2, {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}),

@@ -254,6 +254,72 @@ TEST(FitTiming, SystematicMisfitIsFlaggedWithItsSize) {
     EXPECT_GT(f.residual_scale, 5);
 }
 
+// A loop around the steps: so many cycles per iteration on a warp's chain, and of the unit.
+struct Loop {
+    double latency;
+    double cpi;
+};
+
+Curve looped_curve(const Truth& truth, const Loop& loop, const Noise& noise, std::uint64_t seed) {
+    MeasurementFile file;
+    std::mt19937_64 random(seed);
+    for (const int w : {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64})
+        for (const auto& [depth, body] : {std::pair{512, 256}, {1024, 64}, {2048, 256}}) {
+            const auto law = [&](const MeasurementShape& s) {
+                const double n = static_cast<double>(s.depth);
+                return 300 + std::max(n * truth.latency + n / body * loop.latency,
+                                      s.warps() * (n * truth.cpi + n / body * loop.cpi));
+            };
+            const std::size_t before = file.rows.size();
+            test::add_rows(file, truth.name, {{1, w, 1, depth}}, law, noise, random);
+            for (std::size_t i = before; i < file.rows.size(); ++i)
+                file.rows[i].counters["unroll"] = body;
+        }
+    return curves_of(std::span(&file, 1))[0];
+}
+
+TEST(FitTiming, TwoLoopBodiesTellTheLoopFromTheSteps) {
+    const Truth truth{"fma.f32", 0.25, 4};
+    const Loop loop{5, 0.75};
+    int inside = 0;
+    constexpr int seeds = 40;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        const TimingFit f = fit(looped_curve(truth, loop, {0.005, 3, 0.01, 3}, seed));
+        ASSERT_TRUE(f.ok) << f.reason;
+        ASSERT_TRUE(f.loop_latency && f.loop_cpi);
+        inside += std::abs(f.cpi.value - truth.cpi) <= 1.96 * *f.cpi.std_error;
+        inside += std::abs(f.latency.value - truth.latency) <= 1.96 * *f.latency.std_error;
+        inside +=
+            std::abs(f.loop_latency->value - loop.latency) <= 1.96 * *f.loop_latency->std_error;
+        inside += std::abs(f.loop_cpi->value - loop.cpi) <= 1.96 * *f.loop_cpi->std_error;
+        EXPECT_NEAR(f.cpi.value, truth.cpi, 0.005 * truth.cpi) << seed;
+        EXPECT_NEAR(f.latency.value, truth.latency, 0.05) << seed;
+    }
+    EXPECT_GE(inside, 0.9 * 4 * seeds);
+}
+
+TEST(FitTiming, WithoutTheLoopEveryPlaceLiesOnOneLineOverDepth) {
+    const Curve curve = looped_curve({"fma.f32", 0.25, 4}, {5, 0.75}, {0, 3}, 1);
+    const TimingFit f = fit(curve);
+    ASSERT_TRUE(f.ok) << f.reason;
+    const Curve steps = without_loop(curve, f);
+    for (const CurvePoint& p : steps.points) {
+        const double n = static_cast<double>(p.shape.depth);
+        EXPECT_NEAR(p.cycles, 300 + std::max(4 * n, 0.25 * n * p.shape.warps()), 0.002 * p.cycles)
+            << p.shape.warps() << " warps, depth " << n;
+    }
+}
+
+TEST(FitTiming, ALoopThatCostsNothingIsFoundToCostNothing) {
+    const Truth truth{"ld.shared.u32", 1, 29};
+    const TimingFit f = fit(looped_curve(truth, {0, 0}, {0.003, 3}, 7));
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_LE(std::abs(f.loop_cpi->value), 3 * *f.loop_cpi->std_error);
+    EXPECT_LE(std::abs(f.loop_latency->value), 3 * *f.loop_latency->std_error);
+    EXPECT_TRUE(near_enough(f.cpi, truth.cpi));
+    EXPECT_TRUE(near_enough(f.latency, truth.latency));
+}
+
 TEST(FitTiming, SlopeNotQuotient) {
     // A third of the time is overhead; the quotient time/depth would be 50 % off.
     const Truth truth{"fma.f32", 1, 20};
