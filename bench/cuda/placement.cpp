@@ -50,7 +50,7 @@ std::map<std::uint32_t, CoreTimes> by_core(std::span<const WarpStamp> stamps, in
     for (std::size_t i = 0; i < stamps.size(); ++i) {
         const WarpStamp& stamp = stamps[i];
         if (stamp.start == 0 || stamp.stop <= stamp.start) {
-            throw DeviceError(fmt::format("CUDA: warp {} left no times: it did not run", i));
+            throw DeviceError(fmt::format("CUDA: warp {} left no times: it did not run to its end", i));
         }
         CoreTimes& core = cores[stamp.core];
         core.warps.push_back(stamp);

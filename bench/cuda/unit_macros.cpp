@@ -99,7 +99,8 @@ constexpr const char* copies = R"(
 #define CP_ASYNC_4(x, step) CP_ASYNC(step, 4, 0) CP_ASYNC(step, 4, 1) CP_ASYNC(step, 4, 2) CP_ASYNC(step, 4, 3) CP_ASYNC_WAIT
 #define CP_ASYNC_8(x, step) CP_ASYNC(step, 8, 0) CP_ASYNC(step, 8, 1) CP_ASYNC(step, 8, 2) CP_ASYNC(step, 8, 3) CP_ASYNC(step, 8, 4) CP_ASYNC(step, 8, 5) CP_ASYNC(step, 8, 6) CP_ASYNC(step, 8, 7) CP_ASYNC_WAIT
 
-// One lane of each warp asks for the copy; all lanes wait until it has arrived. x is the phase.
+// One lane of each warp asks for the copy; all lanes wait until it has arrived. x is the phase. A
+// warp whose copy does not arrive ends there, without stamps.
 struct Bulk {
     uint phase;
     uint barrier;
@@ -115,18 +116,20 @@ struct Bulk {
     }
     __device__ __forceinline__ operator uint() const { return phase; }
 };
-#define BULK_COPY(bytes, x, step) asm volatile("{ .reg .pred lead, done; setp.eq.u32 lead, %4, 0; @lead mbarrier.arrive.expect_tx.shared.b64 _, [%1], " #bytes "; @lead cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%2], [%3+%5], " #bytes ", [%1]; AGAIN: mbarrier.try_wait.parity.shared.b64 done, [%1], %0; @!done bra AGAIN; xor.b32 %0, %0, 1; }" : "+r"((x).phase) : "r"((x).barrier), "r"(SHARED_ADDRESS), "l"(p), "r"(LANE), "n"((step) * (bytes)) : "memory")
+#define BULK_COPY(bytes, x, step) asm volatile("{ .reg .pred lead, done, more; .reg .u32 looks; setp.eq.u32 lead, %4, 0; @lead mbarrier.arrive.expect_tx.shared.b64 _, [%1], " #bytes "; @lead cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%2], [%3+%5], " #bytes ", [%1]; mov.u32 looks, %6; AGAIN: mbarrier.try_wait.parity.shared.b64 done, [%1], %0; @done bra ARRIVED; sub.u32 looks, looks, 1; setp.ne.u32 more, looks, 0; @more bra AGAIN; exit; ARRIVED: xor.b32 %0, %0, 1; }" : "+r"((x).phase) : "r"((x).barrier), "r"(SHARED_ADDRESS), "l"(p), "r"(LANE), "n"((step) * (bytes)), "n"(PATIENCE) : "memory")
 )";
 
 constexpr const char* barriers = R"(
 #define CLUSTER_KERNEL(TYPE) extern "C" __global__ void __cluster_dims__(2, 1, 1) occupipe_kernel(const TYPE* __restrict__ operands, TYPE* __restrict__ out, ulong* __restrict__ stamps, int all_iterations, uint start)
 #define CLUSTER_BARRIER(x) asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory")
 
-// Counts the groups that have come; all groups are resident together.
+// Counts the groups that have come; all groups are resident together. A group that has waited in
+// vain once does not wait any more, and its first warp ends without stamps (see need()).
 struct GridBarrier {
     ulong target;
-    __device__ __forceinline__ GridBarrier(uint) : target(0) {}
-    __device__ __forceinline__ operator uint() const { return (uint)target; }
+    int patience;
+    __device__ __forceinline__ GridBarrier(uint) : target(0), patience(50 * PATIENCE) {}
+    __device__ __forceinline__ operator uint() const { return patience > 0 ? (uint)target : 0x7fc0deadu; }
 };
 #define GRID_BARRIER(g)                                                                       \
     {                                                                                         \
@@ -135,7 +138,9 @@ struct GridBarrier {
         if (threadIdx.x == 0) {                                                               \
             ulong* counter = stamps + STAMPS_BARRIER;                                         \
             asm volatile("red.release.gpu.global.add.u64 [%0], 1;" :: "l"(counter) : "memory"); \
-            for (int look = 0; look < 50 * PATIENCE && *(volatile ulong*)counter < (g).target; ++look) { } \
+            int looks = (g).patience;                                                         \
+            while (looks > 0 && *(volatile ulong*)counter < (g).target) --looks;              \
+            if (looks <= 0) (g).patience = 0;                                                 \
             __threadfence();                                                                  \
         }                                                                                     \
         __syncthreads();                                                                      \

@@ -114,6 +114,54 @@ TEST_F(CudaRun, AGridBarrierLetsNoGroupRunAhead) {
     EXPECT_EQ(outcome.intervals.at(2).at("red.release.gpu.global.add.u64"), 64);
 }
 
+// A group that waits in vain at a barrier of all groups does so once, in the untimed pass already:
+// the launch ends soon, and nothing looks measured.
+TEST_F(CudaRun, AGridBarrierWaitsInVainOnlyOnce) {
+    const KernelPlan plan{.first = find_row("barrier.grid"), .chains = 1, .unroll = 16};
+    const KernelSource source = kernel_source(plan);
+    buffers = {{"in", in_address, source.operands},
+               {"out", out_address, std::vector<std::byte>(std::size_t{3} * 32 * 4)},
+               {"stamps", stamps_address,
+                std::vector<std::byte>(sizeof(StampHeader) + 3 * sizeof(WarpStamp))}};
+    ptx::Launch launch{.groups = 3,
+                       .threads = 32,
+                       .shared_bytes = 1024,
+                       .arguments = {in_address, out_address, stamps_address, 4, 0},
+                       .absent_groups = 1};
+    launch.most_steps = 30'000'000;  // two groups' whole patience, once
+    ptx::run(ptx::parse(compile_cuda(source, architecture).ptx), launch, buffers);
+    std::vector<WarpStamp> stamps(3);
+    std::memcpy(stamps.data(), &buffers[2].bytes[sizeof(StampHeader)], 3 * sizeof(WarpStamp));
+    for (const WarpStamp& stamp : stamps) EXPECT_EQ(stamp.stop, 0u);
+    const MeasurementShape shape{
+        .group_warps = 1, .concurrent_groups = 1, .chains = 1, .depth = 64};
+    EXPECT_THROW(evaluate_stamps({}, stamps, shape, 3, 1), DeviceError);
+}
+
+// … and a copy that never arrives is not waited for without an end.
+TEST_F(CudaRun, ABulkCopyThatDoesNotArriveEndsItsWarp) {
+    const KernelPlan plan{.first = find_row("cp.async.bulk.512"), .chains = 1, .unroll = 16};
+    TableSizes sizes;
+    sizes.second_level = 65536;
+    const KernelSource source = kernel_source(plan);
+    for (const bool arrive : {true, false}) {
+        buffers = {{"in", in_address, std::vector<std::byte>(std::size_t{4} * 65536)},
+                   {"out", out_address, std::vector<std::byte>(32 * 4)},
+                   {"stamps", stamps_address,
+                    std::vector<std::byte>(sizeof(StampHeader) + sizeof(WarpStamp))}};
+        ptx::Launch launch{.groups = 1,
+                           .threads = 32,
+                           .shared_bytes = 4096,
+                           .arguments = {in_address, out_address, stamps_address, 4, 0},
+                           .copies_arrive = arrive};
+        launch.most_steps = 1'000'000;
+        ptx::run(ptx::parse(compile_cuda(source, architecture, sizes).ptx), launch, buffers);
+        WarpStamp stamp;
+        std::memcpy(&stamp, &buffers[2].bytes[sizeof(StampHeader)], sizeof stamp);
+        EXPECT_EQ(stamp.stop > stamp.start, arrive);
+    }
+}
+
 TEST_F(CudaRun, TheWitnessWaitsAndCountsClocks) {
     buffers = {{"out", out_address, std::vector<std::byte>(sizeof(WitnessStamp))}};
     const auto program = ptx::parse(nvrtc().compile(cuda_witness_source(), architecture).ptx);

@@ -64,8 +64,12 @@ Kind kind_of(const Instruction& one) {
 class Machine {
 public:
     Machine(const Program& program, const Launch& launch, std::vector<Buffer>& buffers)
-        : program_(program), state_(program, launch, buffers), most_steps_(launch.most_steps) {
-        for (unsigned g = 0; g < launch.groups; ++g) groups_.push_back(state_.make_group(g));
+        : program_(program),
+          state_(program, launch, buffers),
+          most_steps_(launch.most_steps),
+          copies_arrive_(launch.copies_arrive) {
+        for (unsigned g = 0; g + launch.absent_groups < launch.groups; ++g)
+            groups_.push_back(state_.make_group(g));
         for (const Instruction& one : program.code) kinds_.push_back(kind_of(one));
     }
 
@@ -303,7 +307,7 @@ private:
                 std::memcpy(state_.memory("shared", state_.value(operands[0]) + i, 16),
                             state_.memory("global", state_.value(operands[1]) + i, 16), 16);
             }
-            if (operands.size() > 3)
+            if (operands.size() > 3 && copies_arrive_)
                 *state_.memory("shared", state_.value(operands[3]), 8) ^= std::byte{1};
         } else if (state_.instruction->words.at(1) == "init") {
             const std::uint64_t phase = 0;
@@ -379,6 +383,7 @@ private:
     const Program& program_;
     State state_;
     std::int64_t most_steps_;
+    bool copies_arrive_;
     std::vector<Kind> kinds_;  // of each instruction in the text
     std::vector<Group> groups_;
     std::vector<std::uint64_t> sources_;

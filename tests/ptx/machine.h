@@ -34,6 +34,8 @@ struct Launch {
     unsigned threads = 32;  // per group; whole warps
     std::size_t shared_bytes = 0;
     std::vector<std::uint64_t> arguments;  // bits of each
+    unsigned absent_groups = 0;            // the last ones, which never start
+    bool copies_arrive = true;             // asynchronous ones with a barrier
     std::int64_t most_steps = 20'000'000;  // instructions of warps; more count as endless
 };
 
