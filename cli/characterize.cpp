@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/device.h"
+#include "cli/findings_page.h"
 #include "cli/measure_device.h"
 #include "cli/published_cores.h"
 #include "cli/published_gpus.h"
@@ -81,13 +82,21 @@ void characterize(Arguments& arguments) {
         format_timing_table(timing_table({fitted.profile}), TableFormat::markdown, true);
     const std::string check = self_check(files.front(), fitted.profile);
     const std::string text = summary(files.front(), fitted.profile, table, check);
+    std::vector<CheckedProfile> checked;
+    checked.push_back({"profile.yaml", &fitted.profile,
+                       analysis::self_check({.profile = fitted.profile, .measurements = files})});
+    write_text_file(arguments.folder / "selfcheck.md",
+                    findings_markdown(checked, analysis::built_in_published()), Overwrite::yes);
     write_text_file(arguments.folder / "profile.yaml", format_profile(fitted.profile),
                     Overwrite::yes);
     write_text_file(arguments.folder / "table.md", table, Overwrite::yes);
     write_text_file(arguments.folder / "summary.md", text, Overwrite::yes);
     fmt::print("{}", text);
-    fmt::print(stderr, "wrote measurements.json, profile.yaml, table.md and summary.md in {}\n",
-               arguments.folder.string());
+    fmt::print(
+        stderr,
+        "wrote measurements.json, profile.yaml, table.md, summary.md and selfcheck.md ({} serious) "
+        "in {}\n",
+        checked.front().check.serious(), arguments.folder.string());
 }
 
 }  // namespace

@@ -28,5 +28,6 @@ void add_rates(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_check(CLI::App& app);
+void add_selfcheck(CLI::App& app);
 
 }  // namespace occupipe::cli

@@ -190,7 +190,10 @@ std::string estimate_text(const Estimate& value) {
 void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
                    const std::string& file) {
     fmt::print("\nIn {} ({})\n", file, profile.device.name);
-    fmt::print("{}", wrapped("λ " + estimate_text(timing.cpi) + " cycles", 2));
+    std::string cpi = "λ " + estimate_text(profile.cpi_per_core(timing)) + " cycles per core";
+    if (profile.copies(timing.subsystem) > 1)
+        cpi += fmt::format(", {:.6g} in each scheduler's copy", timing.cpi.value);
+    fmt::print("{}", wrapped(cpi, 2));
     fmt::print("{}", wrapped("Λ " + estimate_text(timing.latency) + " cycles", 2));
     if (timing.latency_growth) {
         fmt::print("{}", wrapped("Λ grows by " + estimate_text(*timing.latency_growth) +

@@ -215,10 +215,11 @@ Picture timing_map(const GpuProfile& profile) {
                       static_cast<int>(figure.series.size()) % plot::style_count,
                       {}};
         for (const InstructionTiming& timing : profile.instructions)
-            if (timing.subsystem == subsystem.name && timing.cpi.value > 0 &&
+            if (timing.subsystem == subsystem.name && profile.cpi_per_core(timing).value > 0 &&
                 timing.latency.value > 0)
-                series.points.push_back({timing.cpi.value, timing.latency.value,
-                                         timing.latency.std_error, timing.cpi.std_error});
+                series.points.push_back({profile.cpi_per_core(timing).value, timing.latency.value,
+                                         timing.latency.std_error,
+                                         profile.cpi_per_core(timing).std_error});
         if (!series.points.empty()) figure.series.push_back(series);
     }
     double low = 0;

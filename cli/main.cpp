@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
     add_predict(app);
     add_compare(app);
     add_check(app);
+    add_selfcheck(app);
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) throw InputError("a subcommand is required; see --help");

@@ -30,7 +30,7 @@ void run_merge(const Arguments& arguments) {
     write_text_file(arguments.output, format_profile(merged),
                     arguments.force ? Overwrite::yes : Overwrite::no);
     for (const InstructionTiming& t : merged.instructions)
-        fmt::print("{}: λ {}, Λ {}; {}\n", t.name, format_estimate(t.cpi),
+        fmt::print("{}: λ {} per core, Λ {}; {}\n", t.name, format_estimate(merged.cpi_per_core(t)),
                    format_estimate(t.latency), t.note);
     fmt::print(stderr, "wrote {}\n", arguments.output);
 }

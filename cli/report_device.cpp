@@ -111,6 +111,14 @@ HtmlCell estimate_cell(const Estimate& e) {
     return {fmt::format("{}{:.4g}", sign_of(e.kind), e.value), e.value, ""};
 }
 
+// λ per core, and beside it the one of a scheduler's copy where there are several.
+HtmlCell cpi_cell(const GpuProfile& profile, const InstructionTiming& timing) {
+    HtmlCell cell = estimate_cell(profile.cpi_per_core(timing));
+    if (profile.copies(timing.subsystem) > 1)
+        cell.text += fmt::format(" ({:.4g} per scheduler)", timing.cpi.value);
+    return cell;
+}
+
 }  // namespace
 
 std::string report_head(const ReportData& data) {
@@ -156,12 +164,12 @@ void add_timing_section(ReportPage& page, const ReportData& data) {
     for (const InstructionTiming& timing : profile.instructions) {
         HtmlCell fill = text_cell("");
         if (timing.cpi.identifiable() && timing.latency.identifiable() && timing.cpi.value > 0) {
-            const double ratio = timing.latency.value / timing.cpi.value;
+            const double ratio = timing.latency.value / profile.cpi_per_core(timing).value;
             fill = {fmt::format("{:.3g}", ratio), ratio, ""};
         }
         table.rows.push_back({{timing.name, std::nullopt, "#" + anchor_of(timing.name)},
                               text_cell(timing.subsystem),
-                              estimate_cell(timing.cpi),
+                              cpi_cell(profile, timing),
                               estimate_cell(timing.latency),
                               fill,
                               text_cell(timing.note)});

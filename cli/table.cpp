@@ -49,7 +49,7 @@ void add_table(CLI::App& app) {
                       "Show standard errors in md and latex (csv and json always have them)");
     command
         ->add_flag("--published", options->published,
-                   "Print instead λ beside NVIDIA's published throughput, in Markdown")
+                   "Print instead λ per core beside NVIDIA's published throughput, in Markdown")
         ->excludes("--format")
         ->excludes("--errors");
     command->callback([options] {

@@ -53,11 +53,14 @@ std::string value_text(const Estimate& estimate, bool errors) {
     return text;
 }
 
-std::string cell_text(const std::optional<InstructionTiming>& timing, bool errors) {
+std::string cell_text(const TimingTable::Row& row, std::size_t device, bool errors) {
+    const auto& timing = row.timings[device];
     if (!timing) {
         return "-";
     }
-    return fmt::format("{} / {}", value_text(timing->cpi, errors),
+    const auto& one = row.per_scheduler[device];
+    return fmt::format("{}{} / {}", value_text(timing->cpi, errors),
+                       one ? fmt::format(" ({:.4g} per scheduler)", *one) : "",
                        value_text(timing->latency, errors));
 }
 
@@ -71,8 +74,8 @@ std::string as_markdown(const TimingTable& table, bool errors) {
     }
     for (const TimingTable::Row& row : table.rows) {
         std::vector<std::string> cells = {row.instruction};
-        for (const auto& timing : row.timings) {
-            cells.push_back(cell_text(timing, errors));
+        for (std::size_t i = 0; i < row.timings.size(); ++i) {
+            cells.push_back(cell_text(row, i, errors));
         }
         text.rows.push_back(std::move(cells));
     }
@@ -106,15 +109,16 @@ std::string_view direction(const Estimate& estimate) {
 std::string as_csv(const TimingTable& table) {
     std::string text =
         "instruction,device,architecture,λ,λ std_error,λ identifiable,"
-        "Λ,Λ std_error,Λ identifiable,source,λ bound,Λ bound\n";
+        "Λ,Λ std_error,Λ identifiable,source,λ bound,Λ bound,λ per scheduler\n";
     for (const TimingTable::Row& row : table.rows) {
         for (std::size_t i = 0; i < row.timings.size(); ++i) {
             if (const auto& timing = row.timings[i]) {
                 text += fmt::format(
-                    "{},{},{},{},{},{},{},{}\n", csv_field(row.instruction),
+                    "{},{},{},{},{},{},{},{},{}\n", csv_field(row.instruction),
                     csv_field(table.devices[i].name), csv_field(table.devices[i].architecture),
                     csv_estimate(timing->cpi), csv_estimate(timing->latency),
-                    to_string(timing->source), direction(timing->cpi), direction(timing->latency));
+                    to_string(timing->source), direction(timing->cpi), direction(timing->latency),
+                    row.per_scheduler[i] ? fmt::format("{}", *row.per_scheduler[i]) : "");
             }
         }
     }
@@ -156,8 +160,8 @@ std::string as_latex(const TimingTable& table, bool errors) {
     text += " \\\\\n\\hline\n";
     for (const TimingTable::Row& row : table.rows) {
         text += fmt::format("\\texttt{{{}}}", latex_text(row.instruction));
-        for (const auto& timing : row.timings) {
-            std::string cell = timing ? cell_text(timing, errors) : "--";
+        for (std::size_t i = 0; i < row.timings.size(); ++i) {
+            std::string cell = row.timings[i] ? cell_text(row, i, errors) : "--";
             cell = replaced(std::move(cell), "±", "$\\pm$");
             cell = replaced(std::move(cell), "≤", "$\\le$");
             cell = replaced(std::move(cell), "≥", "$\\ge$");
@@ -192,11 +196,15 @@ std::string as_json(const TimingTable& table) {
     }
     for (const TimingTable::Row& row : table.rows) {
         ordered_json timings = ordered_json::array();
-        for (const auto& timing : row.timings) {
+        for (std::size_t i = 0; i < row.timings.size(); ++i) {
+            const auto& timing = row.timings[i];
             if (timing) {
                 timings.push_back({{"cpi", json_estimate(timing->cpi)},
                                    {"latency", json_estimate(timing->latency)},
                                    {"source", to_string(timing->source)}});
+                if (row.per_scheduler[i]) {
+                    timings.back()["cpi_per_scheduler"] = *row.per_scheduler[i];
+                }
             } else {
                 timings.push_back(nullptr);
             }
@@ -217,11 +225,16 @@ TimingTable timing_table(const std::vector<GpuProfile>& profiles) {
             auto row = std::find_if(table.rows.begin(), table.rows.end(),
                                     [&](const auto& r) { return r.instruction == timing.name; });
             if (row == table.rows.end()) {
-                table.rows.push_back({timing.name, {}});
+                table.rows.push_back({timing.name, {}, {}});
                 row = std::prev(table.rows.end());
                 row->timings.resize(profiles.size());
+                row->per_scheduler.resize(profiles.size());
             }
             row->timings[i] = timing;
+            row->timings[i]->cpi = profiles[i].cpi_per_core(timing);
+            if (profiles[i].copies(timing.subsystem) > 1) {
+                row->per_scheduler[i] = timing.cpi.value;
+            }
         }
     }
     return table;

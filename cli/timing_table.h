@@ -13,7 +13,9 @@ namespace occupipe::cli {
 struct TimingTable {
     struct Row {
         std::string instruction;
-        std::vector<std::optional<InstructionTiming>> timings;  // one per device
+        std::vector<std::optional<InstructionTiming>> timings;  // one per device; λ per core
+        // λ of one scheduler's copy, where every scheduler has its own
+        std::vector<std::optional<double>> per_scheduler;
     };
     std::vector<DeviceIdentity> devices;
     std::vector<std::string> backends;  // one per device, as far as known

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # cmake -D ROOT=… -P CheckIncludes.cmake: refuses an #include that crosses the dependency rule
-# core ← {bench, fit, sim, plot} ← cli. Link rules (Components.cmake) cannot see these, since all
+# core ← {bench, fit, sim, plot} ← analysis ← cli. Link rules (Components.cmake) cannot see these, since all
 # components share one include root.
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
@@ -11,7 +11,8 @@ set(may_use_bench core bench)
 set(may_use_fit   core fit)
 set(may_use_sim   core sim)
 set(may_use_plot  core plot)
-set(may_use_cli   core bench fit sim plot cli)
+set(may_use_analysis core bench fit sim plot analysis)
+set(may_use_cli   core bench fit sim plot analysis cli)
 
 # confine(HEADERS FILES): headers matching the first regular expression stand only in files whose
 # path from the root matches the second.
@@ -28,7 +29,7 @@ confine("^yaml-cpp/"                              "^core/[^/]*\\.cpp$")
 confine("^nlohmann/"                              "^((core|bench)/[^/]*\\.cpp$|cli/)")
 confine("^CLI/"                                   "^cli/[^/]*\\.cpp$")
 confine("^(gtest|gmock)/"                         "^tests/")
-confine("^sim/(models|reference)/"                "^(sim/(models|reference)|cli)/")
+confine("^sim/(models|reference)/"                "^(sim/(models|reference)|analysis|cli)/")
 
 set(offences "")
 set(checked 0)
@@ -52,7 +53,7 @@ function(check_include file component number header)
     endif()
 endfunction()
 
-foreach(component core bench fit sim plot cli)
+foreach(component core bench fit sim plot analysis cli)
     file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${component}/*.h" "${ROOT}/${component}/*.cpp")
     foreach(file IN LISTS files)
         math(EXPR checked "${checked} + 1")

@@ -11,7 +11,8 @@ set(OCCUPIPE_MAY_LINK_bench  occupipe::core benchmark::benchmark OpenCL::OpenCL 
 set(OCCUPIPE_MAY_LINK_fit    occupipe::core Ceres::ceres occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_sim    occupipe::core occupipe::fmt Threads::Threads)
 set(OCCUPIPE_MAY_LINK_plot   occupipe::core occupipe::fmt)
-set(OCCUPIPE_MAY_LINK_cli    occupipe::core occupipe::bench occupipe::fit occupipe::sim occupipe::plot CLI11::CLI11 occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
+set(OCCUPIPE_MAY_LINK_analysis occupipe::core occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt)
+set(OCCUPIPE_MAY_LINK_cli    occupipe::analysis occupipe::core occupipe::bench occupipe::fit occupipe::sim occupipe::plot CLI11::CLI11 occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
 
 # occupipe_component(NAME SOURCES file… LINK target…): static library occupipe::NAME.
 function(occupipe_component name)

@@ -35,6 +35,11 @@ if(OCCUPIPE_FUZZ)
     target_compile_options(fuzz_measurements PRIVATE -fsanitize=fuzzer,address,undefined)
     target_link_options(fuzz_measurements PRIVATE -fsanitize=fuzzer,address,undefined)
     target_link_libraries(fuzz_measurements PRIVATE occupipe::fit)
+    target_compile_options(occupipe_analysis PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
+    add_executable(fuzz_published ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_published.cpp)
+    target_compile_options(fuzz_published PRIVATE -fsanitize=fuzzer,address,undefined)
+    target_link_options(fuzz_published PRIVATE -fsanitize=fuzzer,address,undefined)
+    target_link_libraries(fuzz_published PRIVATE occupipe::analysis)
 endif()
 
 # A core cycle by cycle that runs decoded loops (tests/virtual_gpu), in front of the real fit.

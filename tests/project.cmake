@@ -18,6 +18,7 @@ foreach(case
         "core/uses_sim.h|#  include \"sim/simulate.h\"|core may not include from sim"
         "bench/sweep_uses_opencl.cpp|#include <CL/cl.h>|only files matching"
         "fit/header_uses_ceres.h|#include <ceres/ceres.h>|only files matching"
+        "analysis/uses_cli.cpp|#include \"cli/console.h\"|analysis may not include from cli"
         "cli/goes_up.cpp|#include \"../core/kernel.h\"|start at the root"
         "sim/uses_a_model.cpp|#include \"sim/models/registry.h\"|only files matching")
     string(REPLACE "|" ";" case "${case}")
@@ -33,7 +34,7 @@ occupipe_source_test(Project.SourceCheckRefusesAFileWithoutLicence CheckSources.
     PASS_REGULAR_EXPRESSION "sim/licence_missing.cpp:1: the first line has to be the licence")
 
 # Every header has to compile alone and twice: one generated file each, compiled with everything else.
-foreach(component core bench fit sim plot cli)
+foreach(component core bench fit sim plot analysis cli)
     if(NOT TARGET occupipe::${component})
         continue()
     endif()

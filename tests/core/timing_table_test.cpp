@@ -48,6 +48,24 @@ TEST(TimingTable, ErrorsAreShownOnDemand) {
         << table(TableFormat::markdown, true);
 }
 
+// One unit: per core, and the scheduler's own copy beside it.
+TEST(TimingTable, LambdaIsPerCoreWhateverTheScope) {
+    GpuProfile p = profile("{name: x}", "  a: {subsystem: alu, cpi: 1, latency: 4}\n");
+    p.subsystems[0].scope = Scope::scheduler;
+    p.issue.schedulers = 4;
+    const auto in = [&](TableFormat format) {
+        return format_timing_table(timing_table({p}), format, false);
+    };
+    EXPECT_NE(in(TableFormat::markdown).find("| 0.25 (1 per scheduler) / 4 |"), std::string::npos)
+        << in(TableFormat::markdown);
+    EXPECT_NE(in(TableFormat::csv).find("a,x,,0.25,,true,4,,true,literature,,,1\n"),
+              std::string::npos)
+        << in(TableFormat::csv);
+    const auto json = nlohmann::json::parse(in(TableFormat::json));
+    EXPECT_EQ(json["instructions"][0]["timings"][0]["cpi"]["value"], 0.25);
+    EXPECT_EQ(json["instructions"][0]["timings"][0]["cpi_per_scheduler"], 1);
+}
+
 TEST(TimingTable, ABoundOfUnknownSenseIsStillMarked) {
     const auto p = profile(
         "{name: x}", "  a: {subsystem: alu, cpi: {value: 2, identifiable: false}, latency: 3}\n");
@@ -67,10 +85,10 @@ TEST(TimingTable, ColumnsAreHeadedByNameWhereTheArchitectureIsAmbiguous) {
 TEST(TimingTable, CsvHasOneNumberPerColumnWithAllDigits) {
     EXPECT_EQ(table(TableFormat::csv),
               "instruction,device,architecture,λ,λ std_error,λ identifiable,Λ,Λ std_error,"
-              "Λ identifiable,source,λ bound,Λ bound\n"
-              "fma.f32,First,One,0.250123,0.00123,true,10.98,0.4,false,measured,,upper\n"
-              "fma.f32,\"Second, & last\",Two,1,,true,3,,false,literature,,lower\n"
-              "mul.f32,\"Second, & last\",Two,0.375,,true,6,,true,literature,,\n");
+              "Λ identifiable,source,λ bound,Λ bound,λ per scheduler\n"
+              "fma.f32,First,One,0.250123,0.00123,true,10.98,0.4,false,measured,,upper,\n"
+              "fma.f32,\"Second, & last\",Two,1,,true,3,,false,literature,,lower,\n"
+              "mul.f32,\"Second, & last\",Two,0.375,,true,6,,true,literature,,,\n");
 }
 
 TEST(TimingTable, LatexEscapesWhatLatexWouldEat) {

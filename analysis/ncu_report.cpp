@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/ncu_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "core/csv.h"
+#include "core/error.h"
+
+namespace occupipe::analysis {
+namespace {
+
+using Fields = std::vector<std::string>;
+
+// The CSV in the profiler's output: without its messages ("==PROF== …") and blank lines.
+struct Table {
+    std::string text;
+    int first_line = 0;
+};
+
+Table table_in(const std::string& text, const std::string& file_name) {
+    Table table;
+    std::size_t at = 0;
+    for (int line = 1; at < text.size(); ++line) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view one = std::string_view(text).substr(at, end - at);
+        at = end + 1;
+        const bool header = one.starts_with("\"ID\",") || one.starts_with("ID,");
+        if (table.first_line == 0 && !header) continue;
+        if (table.first_line == 0) table.first_line = line;
+        if (one.starts_with("==") || one.find_first_not_of("\r ") == std::string_view::npos)
+            continue;
+        table.text.append(one).push_back('\n');
+    }
+    if (table.first_line == 0)
+        throw InputError(file_name, {}, "",
+                         "no header with the column ID: not the output of ncu --csv");
+    return table;
+}
+
+// "1,234.5" as ncu groups digits; nullopt for what is no finite number.
+std::optional<double> number(std::string text) {
+    std::erase(text, ',');
+    double value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+        return std::nullopt;
+    return value;
+}
+
+// What one of the unit is in base units: "Mbyte" 1e6, "usecond" 1e-6.
+double factor_of(std::string_view unit) {
+    static const std::map<char, double> prefixes = {
+        {'n', 1e-9}, {'u', 1e-6}, {'m', 1e-3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}};
+    for (const std::string_view base : {"byte", "second", "hz", "inst", "cycle", "sector"}) {
+        const std::size_t at = unit.find(base);
+        if (at != 1) continue;
+        const auto prefix = prefixes.find(unit.front());
+        if (prefix != prefixes.end()) return prefix->second;
+    }
+    return 1;
+}
+
+std::optional<std::size_t> column(const Fields& header, std::string_view name) {
+    const auto found = std::ranges::find(header, name);
+    if (found == header.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - header.begin());
+}
+
+std::vector<NcuKernel> long_form(const std::vector<CsvRecord>& records, std::size_t id,
+                                 std::size_t kernel) {
+    const Fields& header = records.front().fields;
+    const std::size_t name = *column(header, "Metric Name");
+    const auto unit = column(header, "Metric Unit");
+    const auto value = column(header, "Metric Value");
+    std::vector<NcuKernel> kernels;
+    std::string last;
+    for (std::size_t i = 1; i < records.size(); ++i) {
+        const Fields& fields = records[i].fields;
+        if (kernels.empty() || fields[id] != last) kernels.push_back({fields[kernel], {}});
+        last = fields[id];
+        if (const auto found = number(fields[*value]))
+            kernels.back().metrics[fields[name]] = *found * (unit ? factor_of(fields[*unit]) : 1.0);
+    }
+    return kernels;
+}
+
+// Under the header stands a line of units, whose ID is empty.
+std::vector<NcuKernel> wide_form(const std::vector<CsvRecord>& records, std::size_t id,
+                                 std::size_t kernel) {
+    const Fields& header = records.front().fields;
+    Fields units(header.size());
+    std::vector<NcuKernel> kernels;
+    for (std::size_t i = 1; i < records.size(); ++i) {
+        const Fields& fields = records[i].fields;
+        if (fields[id].empty()) {
+            units = fields;
+            continue;
+        }
+        kernels.push_back({fields[kernel], {}});
+        for (std::size_t c = 0; c < header.size(); ++c) {
+            if (header[c].find("__") == std::string::npos) continue;
+            if (const auto found = number(fields[c]))
+                kernels.back().metrics[header[c]] = *found * factor_of(units[c]);
+        }
+    }
+    return kernels;
+}
+
+}  // namespace
+
+std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string& file_name) {
+    const Table table = table_in(text, file_name);
+    const std::vector<CsvRecord> records = [&] {
+        try {
+            return parse_csv(table.text, file_name);
+        } catch (const InputError& error) {
+            if (table.first_line == 1) throw;
+            throw InputError(fmt::format("{} (lines counted from the header in line {})",
+                                         error.what(), table.first_line));
+        }
+    }();
+    const Fields& header = records.front().fields;
+    const auto id = column(header, "ID");
+    const auto kernel = column(header, "Kernel Name");
+    if (!id || !kernel)
+        throw InputError(file_name, {table.first_line, 0}, "",
+                         "no column 'Kernel Name': not the output of ncu --csv");
+    const bool by_metric = column(header, "Metric Name").has_value();
+    if (by_metric && !column(header, "Metric Value"))
+        throw InputError(file_name, {table.first_line, 0}, "", "no column 'Metric Value'");
+    return by_metric ? long_form(records, *id, *kernel) : wide_form(records, *id, *kernel);
+}
+
+const double* find_metric(const NcuKernel& kernel, std::string_view name) {
+    for (const auto& [metric, value] : kernel.metrics) {
+        const std::size_t prefix = metric.find("__");
+        const std::string_view bare =
+            prefix == std::string::npos ? metric : std::string_view(metric).substr(prefix + 2);
+        if (bare == name) return &value;
+    }
+    return nullptr;
+}
+
+}  // namespace occupipe::analysis

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Counts of NVIDIA Nsight Compute, from `ncu --csv` (one line per metric) and
+// `ncu --csv --page raw` (one line per kernel).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/measurement.h"
+
+namespace occupipe::analysis {
+
+// One profiled launch.
+struct NcuKernel {
+    std::string kernel;                     // its name
+    std::map<std::string, double> metrics;  // "smsp__inst_executed.sum", in base units (bytes, …)
+};
+
+// Launches in the file's order. Lines of the profiler's own messages before the header are passed
+// over; metrics that are no numbers are left out. Throws InputError naming file and line.
+std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string& file_name);
+
+// A launch and the measured point that it ran.
+struct NcuPoint {
+    std::string subject;  // "fma.f32"
+    MeasurementShape shape;
+    NcuKernel kernel;
+};
+
+// The metric by its name without the unit's prefix ("inst_executed.sum" for
+// "smsp__inst_executed.sum" and "sm__inst_executed.sum"); nullptr when there is none.
+const double* find_metric(const NcuKernel& kernel, std::string_view name);
+
+}  // namespace occupipe::analysis

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "cli/findings_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/text_table.h"
+#include "plot/svg.h"
+
+namespace occupipe::cli {
+namespace {
+
+using analysis::Compared;
+using analysis::Finding;
+using analysis::Level;
+using analysis::Published;
+using analysis::SelfCheck;
+using nlohmann::ordered_json;
+
+std::string measured_text(const Compared& one) {
+    if (!one.measured) return "-";
+    std::string text = fmt::format("{}{:.4g}", sign_of(one.measured->kind), one.measured->value);
+    if (one.measured->std_error) text += fmt::format(" ± {:.2g}", *one.measured->std_error);
+    if (one.per_scheduler) text += fmt::format(" ({:.4g} per scheduler)", *one.per_scheduler);
+    return text;
+}
+
+std::string reference_text(const Compared& one) {
+    if (!one.reference) return "-";
+    const auto [low, high] = *one.reference;
+    if (!std::isfinite(high)) return fmt::format("≥ {:.4g}", low);
+    if (low == high) return fmt::format("{:.4g}", low);
+    return fmt::format("{:.4g} to {:.4g}", low, high);
+}
+
+std::string difference_text(const Compared& one) {
+    if (!one.relative) return "-";
+    return *one.relative == 0 ? "inside" : fmt::format("{:+.1f} %", 100 * *one.relative);
+}
+
+std::size_t count(const SelfCheck& check, Level level) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        check.findings, [&](const Finding& f) { return f.level() == level; }));
+}
+
+std::string title_of(const CheckedProfile& one) {
+    const DeviceIdentity& device = one.profile->device;
+    const std::string backend = analysis::backend_of(*one.profile);
+    return fmt::format("Self-check of {}{}{}", device.name,
+                       device.compute_capability.empty()
+                           ? ""
+                           : fmt::format(", compute capability {}", device.compute_capability),
+                       backend.empty() ? "" : " by " + backend);
+}
+
+std::string summary_of(const CheckedProfile& one) {
+    const SelfCheck& check = one.check;
+    return fmt::format("{}: {} serious, {} suspicious, {} notices; {} comparisons agree.", one.file,
+                       count(check, Level::serious), count(check, Level::suspicious),
+                       count(check, Level::notice), check.agreements.size());
+}
+
+// Sources that the comparisons name, in the order of the published files.
+std::vector<const analysis::PublishedSource*> cited(const std::vector<CheckedProfile>& profiles,
+                                                    const Published& published) {
+    const auto names = [](const Compared& one, const std::string& id) {
+        return one.source.find(id) != std::string::npos;
+    };
+    std::vector<const analysis::PublishedSource*> sources;
+    for (const analysis::PublishedSource& source : published.sources) {
+        const bool used = std::ranges::any_of(profiles, [&](const CheckedProfile& one) {
+            const auto cites = [&](const Compared& c) { return names(c, source.id); };
+            return std::ranges::any_of(one.check.findings, cites) ||
+                   std::ranges::any_of(one.check.agreements, cites);
+        });
+        if (used) sources.push_back(&source);
+    }
+    return sources;
+}
+
+std::string source_text(const analysis::PublishedSource& source) {
+    std::string text = fmt::format("{}: \"{}\"", source.authors, source.title);
+    if (source.year) text += fmt::format(", {}", *source.year);
+    text += fmt::format("; {}. Method: {}.", source.where, source.method);
+    if (!source.read.empty()) text += fmt::format(" Read: {}.", source.read);
+    return text;
+}
+
+std::string subject_of(const Compared& one) {
+    return one.subject.empty() ? "the profile" : one.subject;
+}
+
+// Label and text of a finding's lines.
+std::vector<std::pair<std::string, std::string>> details(const Finding& finding) {
+    std::vector<std::pair<std::string, std::string>> lines = {
+        {"measured",
+         fmt::format("{} {} {}", finding.quantity, measured_text(finding), finding.unit)},
+        {"expected", fmt::format("{} {}{}", reference_text(finding), finding.unit,
+                                 finding.source.empty() ? "" : " (" + finding.source + ")")},
+        {"could be", finding.explanation},
+        {"look at", finding.look_at}};
+    return lines;
+}
+
+TextTable agreements_table(const SelfCheck& check) {
+    TextTable table{{"check", "of", "quantity", "measured", "expected", "unit", "off"},
+                    {Align::left, Align::left, Align::left, Align::right, Align::right, Align::left,
+                     Align::right},
+                    {}};
+    for (const Compared& one : check.agreements)
+        table.rows.push_back({std::string(to_string(one.check)), subject_of(one), one.quantity,
+                              measured_text(one), reference_text(one), one.unit,
+                              difference_text(one)});
+    return table;
+}
+
+ordered_json json_of(const Compared& one) {
+    ordered_json json = {
+        {"check", to_string(one.check)}, {"quantity", one.quantity}, {"unit", one.unit}};
+    if (!one.subject.empty()) json["subject"] = one.subject;
+    if (one.measured) {
+        json["measured"] = one.measured->value;
+        if (one.measured->std_error) json["std_error"] = *one.measured->std_error;
+        if (!one.measured->identifiable()) json["bound"] = to_string(one.measured->kind);
+    }
+    if (one.per_scheduler) json["per_scheduler"] = *one.per_scheduler;
+    if (one.reference) {
+        json["expected_low"] = one.reference->first;
+        if (std::isfinite(one.reference->second)) json["expected_high"] = one.reference->second;
+    }
+    if (!one.source.empty()) json["source"] = one.source;
+    if (one.relative) json["relative"] = *one.relative;
+    return json;
+}
+
+// The few rules that a page of tables needs.
+constexpr const char* style =
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
+    "table{border-collapse:collapse}td,th{border-bottom:1px solid #ccc;padding:.2em .6em;"
+    "text-align:left}.serious{color:#a00000}.suspicious{color:#8a5a00}dt{font-weight:600}"
+    "dd{margin:0 0 .2em 1.5em}";
+
+std::string html_list(const std::vector<std::string>& items) {
+    std::string text = "<ul>\n";
+    for (const std::string& item : items)
+        text += fmt::format("<li>{}</li>\n", plot::html_escaped(item));
+    return text + "</ul>\n";
+}
+
+std::string html_table(const TextTable& table) {
+    std::string text = "<table>\n<tr>";
+    for (const std::string& cell : table.header)
+        text += fmt::format("<th>{}</th>", plot::html_escaped(cell));
+    text += "</tr>\n";
+    for (const auto& row : table.rows) {
+        text += "<tr>";
+        for (const std::string& cell : row)
+            text += fmt::format("<td>{}</td>", plot::html_escaped(cell));
+        text += "</tr>\n";
+    }
+    return text + "</table>\n";
+}
+
+}  // namespace
+
+std::string findings_markdown(const std::vector<CheckedProfile>& profiles,
+                              const Published& published) {
+    std::string text;
+    for (const CheckedProfile& one : profiles) {
+        text +=
+            fmt::format("{}# {}\n\n{}\n", text.empty() ? "" : "\n", title_of(one), summary_of(one));
+        if (!one.check.findings.empty())
+            text += "\n## What does not agree, the most suspicious first\n\n";
+        int number = 0;
+        for (const Finding& finding : one.check.findings) {
+            text +=
+                fmt::format("{}. **{}** ({:.0f}) `{}`: {}\n", ++number, to_string(finding.level()),
+                            finding.severity, subject_of(finding), finding.meaning);
+            for (const auto& [label, line] : details(finding))
+                text += fmt::format("   - {}: {}\n", label, line);
+        }
+        if (!one.check.agreements.empty())
+            text += fmt::format("\n## What agrees\n\n{}", markdown(agreements_table(one.check)));
+        if (!one.check.not_compared.empty()) text += "\n## Not compared\n\n";
+        for (const std::string& reason : one.check.not_compared)
+            text += fmt::format("- {}\n", reason);
+    }
+    const auto sources = cited(profiles, published);
+    if (!sources.empty()) text += "\n## Sources\n\n";
+    for (const analysis::PublishedSource* source : sources)
+        text += fmt::format("- `{}`: {}\n", source->id, source_text(*source));
+    return text;
+}
+
+std::string findings_html(const std::vector<CheckedProfile>& profiles, const Published& published) {
+    std::string body;
+    for (const CheckedProfile& one : profiles) {
+        body += fmt::format("<h1>{}</h1>\n<p>{}</p>\n", plot::html_escaped(title_of(one)),
+                            plot::html_escaped(summary_of(one)));
+        if (!one.check.findings.empty())
+            body += "<h2>What does not agree, the most suspicious first</h2>\n<ol>\n";
+        for (const Finding& finding : one.check.findings) {
+            body += fmt::format(
+                "<li><strong class=\"{0}\">{0}</strong> ({1:.0f}) <code>{2}</code>: {3}\n<dl>",
+                to_string(finding.level()), finding.severity,
+                plot::html_escaped(subject_of(finding)), plot::html_escaped(finding.meaning));
+            for (const auto& [label, line] : details(finding))
+                body += fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, plot::html_escaped(line));
+            body += "</dl></li>\n";
+        }
+        if (!one.check.findings.empty()) body += "</ol>\n";
+        if (!one.check.agreements.empty())
+            body += "<h2>What agrees</h2>\n" + html_table(agreements_table(one.check));
+        if (!one.check.not_compared.empty())
+            body += "<h2>Not compared</h2>\n" + html_list(one.check.not_compared);
+    }
+    std::vector<std::string> sources;
+    for (const analysis::PublishedSource* source : cited(profiles, published))
+        sources.push_back(fmt::format("{}: {}", source->id, source_text(*source)));
+    if (!sources.empty()) body += "<h2>Sources</h2>\n" + html_list(sources);
+    return fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Self-check"
+        "</title>\n<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+        style, body);
+}
+
+std::string findings_json(const std::vector<CheckedProfile>& profiles) {
+    ordered_json json = {{"format", "occupipe-selfcheck/1"}, {"profiles", ordered_json::array()}};
+    for (const CheckedProfile& one : profiles) {
+        ordered_json findings = ordered_json::array();
+        for (const Finding& finding : one.check.findings) {
+            ordered_json entry = {{"level", to_string(finding.level())},
+                                  {"severity", finding.severity}};
+            entry.update(json_of(finding));
+            entry["meaning"] = finding.meaning;
+            entry["explanation"] = finding.explanation;
+            entry["look_at"] = finding.look_at;
+            findings.push_back(std::move(entry));
+        }
+        ordered_json agreements = ordered_json::array();
+        for (const Compared& agreement : one.check.agreements)
+            agreements.push_back(json_of(agreement));
+        json["profiles"].push_back({{"file", one.file},
+                                    {"device", one.profile->device.name},
+                                    {"findings", std::move(findings)},
+                                    {"agreements", std::move(agreements)},
+                                    {"not_compared", one.check.not_compared}});
+    }
+    return json.dump(2) + '\n';
+}
+
+}  // namespace occupipe::cli
