@@ -95,7 +95,7 @@ public:
     virtual std::optional<double> witness_clock() = 0;
     // Bounds the waits of the calls that follow, as long as it lives. A backend that does not take
     // part waits for as long as its device does.
-    virtual void watch(std::shared_ptr<DeviceWatch>) {}
+    virtual void watch(const std::shared_ptr<DeviceWatch>&) {}
 };
 
 }  // namespace occupipe::bench

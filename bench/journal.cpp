@@ -31,7 +31,11 @@ constexpr std::string_view suffix = ".partial";
 }
 
 struct Content {
-    Json header;  // format, key, points, context
+    Content() = default;
+    Content(const Content&) = delete;
+    Content& operator=(const Content&) = delete;
+
+    Json header = Json::object();  // format, key, points, context
     std::vector<std::string> lines;
     std::size_t bytes = 0;  // of whole lines
     std::set<std::string> finished;
@@ -62,9 +66,8 @@ void take(Content& content, const Json& entry) {
     }
 }
 
-// Of a file that is there. Empty when it does not hold one whole line.
-Content read_journal(const fs::path& path) {
-    Content content;
+// Of a file that is there. `content` stays empty when it does not hold one whole line.
+void read_journal(const fs::path& path, Content& content) {
     std::istringstream lines(read_text_file(path));
     for (std::string line; std::getline(lines, line);) {
         // A line that a crash cut short has no end: getline then meets the end of the file.
@@ -84,7 +87,23 @@ Content read_journal(const fs::path& path) {
         content.bytes += line.size() + 1;
         content.lines.push_back(line);
     }
-    return content;
+}
+
+// What write_text_file() leaves beside its target when it is killed: TARGET.PID-N.partial.
+void remove_attempts(const fs::path& target) {
+    const std::string beginning = target.filename().string() + ".";
+    const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with(beginning) || !name.ends_with(suffix)) continue;
+        if (name.size() <= beginning.size() + suffix.size()) continue;
+        const std::string middle =
+            name.substr(beginning.size(), name.size() - beginning.size() - suffix.size());
+        if (middle.find('-') == std::string::npos) continue;
+        if (middle.find_first_not_of("0123456789-") != std::string::npos) continue;
+        fs::remove(entry.path(), ignored);
+    }
 }
 
 // One row a line: short enough to read, to search and to compare line by line.
@@ -130,7 +149,9 @@ fs::path Journal::path_for(const fs::path& output) { return output.string() + st
 
 bool Journal::finishing(const fs::path& output) {
     const fs::path path = path_for(output);
-    return fs::exists(path) && read_journal(path).finishing;
+    Content content;
+    if (fs::exists(path)) read_journal(path, content);
+    return content.finishing;
 }
 
 Journal::Journal(const fs::path& output, const std::string& key, const std::string& context_json,
@@ -140,7 +161,7 @@ Journal::Journal(const fs::path& output, const std::string& key, const std::stri
     file_->path = path_for(output);
     Content& content = file_->content;
     if (fs::exists(file_->path)) {
-        content = read_journal(file_->path);
+        read_journal(file_->path, content);
         if (!content.lines.empty() && content.header.value("key", "") != key) {
             throw InputError(file_->path.string(), {1, 1}, "key",
                              "belongs to another measurement (other device, program version "
@@ -250,6 +271,7 @@ void Journal::finish() {
         measurement_text(file_->content.header.at("context"), file_->content.lines);
     // Overwriting was allowed or refused before the measurement began.
     write_text_file(file_->output, whole, Overwrite::yes);
+    remove_attempts(file_->output);
     fs::remove(file_->path);
 }
 
@@ -259,7 +281,8 @@ ClosedJournal close_journal(const fs::path& file, const fs::path& output, Overwr
     const fs::path journal = is_journal ? file : Journal::path_for(file);
     const fs::path own_output =
         is_journal ? fs::path(name.substr(0, name.size() - suffix.size())) : file;
-    const Content content = read_journal(journal);
+    Content content;
+    read_journal(journal, content);
     if (content.finished.empty()) {
         throw InputError(journal.string(), {}, {}, "holds no finished point: nothing to close");
     }

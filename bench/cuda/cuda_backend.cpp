@@ -182,7 +182,7 @@ public:
         return static_cast<double>(stamp.clocks) / static_cast<double>(stamp.nanoseconds) * 1e9;
     }
 
-    void watch(std::shared_ptr<DeviceWatch> watch) override { session_->watch(std::move(watch)); }
+    void watch(const std::shared_ptr<DeviceWatch>& watch) override { session_->watch(watch); }
 
 private:
     void ensure(std::unique_ptr<DeviceBuffer>& buffer, std::size_t bytes) {

@@ -78,7 +78,7 @@ DeviceBuffer::DeviceBuffer(std::shared_ptr<const Session> session, std::size_t b
 
 DeviceBuffer::~DeviceBuffer() {
     if (!session_->usable()) return;
-    const auto wait = session_->waiting("cuMemFree");
+    const DeviceWatch::Wait wait(session_->device_watch(), "cuMemFree");
     session_->driver().mem_free(address_);
 }
 
@@ -132,7 +132,7 @@ LoadedKernel::LoadedKernel(std::shared_ptr<const Session> session, const std::st
 
 LoadedKernel::~LoadedKernel() {
     if (!session_->usable()) return;
-    const auto wait = session_->waiting("cuModuleUnload");
+    const DeviceWatch::Wait wait(session_->device_watch(), "cuModuleUnload");
     session_->driver().module_unload(module_);
 }
 

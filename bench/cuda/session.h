@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "bench/cuda/driver_api.h"
 #include "bench/device_watch.h"
@@ -34,9 +33,10 @@ public:
     void await(cu::Event event) const;
     // Around a call that may wait for the GPU. Throws DeviceLost where the device is lost already.
     DeviceWatch::Wait waiting(const char* call) const;
+    DeviceWatch& device_watch() const { return *watch_; }
     // False: the device is lost, and what lives on it is left to the end of the process.
     bool usable() const { return !driver_.lost(); }
-    void watch(std::shared_ptr<DeviceWatch> watch) { watch_ = std::move(watch); }
+    void watch(const std::shared_ptr<DeviceWatch>& watch) { watch_ = watch; }
 
 private:
     Driver driver_;

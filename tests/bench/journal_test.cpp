@@ -152,7 +152,13 @@ TEST(Journal, AProcessThatDiesWhileFinishingHasFinished) {
     write_text_file(Journal::path_for(output), before + "{\"finishing\":true}\n", Overwrite::no);
     EXPECT_TRUE(Journal::finishing(output));
     const std::string first = read_text_file(output);
+    const auto attempt = folder.path / "m.json.4711-0.partial";
+    const auto other = folder.path / "m.json.other-file.partial";
+    write_text_file(attempt, "{", Overwrite::no);
+    write_text_file(other, "{", Overwrite::no);
     Journal(output, "key", "{}", 1).finish();
+    EXPECT_FALSE(std::filesystem::exists(attempt));
+    EXPECT_TRUE(std::filesystem::exists(other));
     EXPECT_EQ(read_text_file(output), first);
 }
 
