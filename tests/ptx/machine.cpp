@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
 
+#include "tests/ptx/matrix.h"
 #include "tests/ptx/operations.h"
 #include "tests/ptx/state.h"
 
@@ -27,6 +29,7 @@ enum class Kind {
     branch,
     leave,
     barrier,
+    cluster_barrier,
     nothing,  // memory is in order here, and lanes that meet go together
     access,
     copy,
@@ -35,6 +38,7 @@ enum class Kind {
     pack,
     carry,
     collective,
+    matrix,
     plain  // on its operands alone
 };
 
@@ -49,6 +53,7 @@ Kind kind_of(const Instruction& one) {
     };
     if (is({"bra"})) return Kind::branch;
     if (is({"ret", "exit"})) return Kind::leave;
+    if (is({"barrier"}) && one.words.at(1) == "cluster") return Kind::cluster_barrier;
     if (is({"bar"}) && one.words.at(1) == "sync") return Kind::barrier;
     if (is({"bar", "fence", "membar"})) return Kind::nothing;
     if (is({"ld", "st", "atom", "red"})) return Kind::access;
@@ -57,7 +62,8 @@ Kind kind_of(const Instruction& one) {
     if (lists(0)) return Kind::unpack;
     if (lists(1)) return Kind::pack;
     if (is({"addc"}) || one.opcode == "add.cc.u32") return Kind::carry;
-    if (is({"shfl", "vote", "match", "redux", "mma", "wgmma"})) return Kind::collective;
+    if (is({"mma", "wgmma", "ldmatrix", "stmatrix", "movmatrix"})) return Kind::matrix;
+    if (is({"shfl", "vote", "match", "redux"})) return Kind::collective;
     return Kind::plain;
 }
 
@@ -68,6 +74,7 @@ public:
           state_(program, launch, buffers),
           most_steps_(launch.most_steps),
           copies_arrive_(launch.copies_arrive) {
+        state_.groups = &groups_;
         for (unsigned g = 0; g + launch.absent_groups < launch.groups; ++g)
             groups_.push_back(state_.make_group(g));
         for (const Instruction& one : program.code) kinds_.push_back(kind_of(one));
@@ -81,6 +88,9 @@ public:
                     }
                 }
                 release(group);
+            }
+            for (std::size_t g = 0; g + program_.cluster <= groups_.size(); g += program_.cluster) {
+                release_cluster(g);
             }
         }
         return outcome_;
@@ -97,12 +107,33 @@ private:
     static void release(Group& group) {
         for (const Warp& warp : group.warps) {
             for (const Thread& lane : warp.lanes) {
-                if (!lane.done && !lane.waits) return;
+                if (!lane.done && (!lane.waits || lane.waits_for_cluster)) return;
             }
         }
         for (Warp& warp : group.warps) {
             for (Thread& lane : warp.lanes) lane.waits = false;
         }
+    }
+
+    template <typename Visit>
+    void for_cluster(std::size_t first, Visit visit) {
+        for (std::size_t g = first; g < first + program_.cluster; ++g) {
+            for (Warp& warp : groups_[g].warps) {
+                for (Thread& lane : warp.lanes) {
+                    if (!lane.done) visit(lane);
+                }
+            }
+        }
+    }
+
+    // Lets those threads of the cluster pass whose every arrival all others have matched.
+    void release_cluster(std::size_t first) {
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for_cluster(first, [&](Thread& lane) { least = std::min(least, lane.cluster_arrivals); });
+        for_cluster(first, [&](Thread& lane) {
+            if (!lane.waits_for_cluster || lane.cluster_arrivals > least) return;
+            lane.waits = lane.waits_for_cluster = false;
+        });
     }
 
     // One instruction for the lanes that are furthest behind; false when all wait or are done.
@@ -139,12 +170,12 @@ private:
     }
 
     void execute(Kind kind, const std::vector<Thread*>& active, bool together) {
-        if (kind == Kind::collective) {
+        if (kind == Kind::collective || kind == Kind::matrix) {
             state_.thread = active.front();
             if (!together || active.size() != warp_size) {
                 state_.fail("not all lanes of the warp are here");
             }
-            return collective(active);
+            return kind == Kind::matrix ? matrices_.execute(state_, active) : collective(active);
         }
         for (Thread* lane : active) {
             state_.thread = lane;
@@ -176,6 +207,8 @@ private:
             case Kind::barrier:
                 state_.thread->waits = true;
                 break;
+            case Kind::cluster_barrier:
+                return meet_cluster();
             case Kind::nothing:
                 break;
             case Kind::access:
@@ -207,6 +240,17 @@ private:
                                   (carry_in && state_.thread->carry ? 1 : 0);
         state_.thread->carry = sum >> 32 != 0;
         state_.write(operands[0], sum & 0xffffffff);
+    }
+
+    void meet_cluster() {
+        const std::string& what = state_.instruction->words.at(2);
+        if (what == "arrive") {
+            ++state_.thread->cluster_arrivals;
+        } else if (what == "wait") {
+            state_.thread->waits = state_.thread->waits_for_cluster = true;
+        } else {
+            throw NotUnderstood(state_.instruction->text);
+        }
     }
 
     std::size_t part_bits(std::size_t parts) const {
@@ -242,7 +286,8 @@ private:
     void access(const std::string& name) {
         const auto& operands = state_.instruction->operands;
         const std::string space =
-            word_among(*state_.instruction, {"global", "shared", "const", "local", "param"});
+            word_among(*state_.instruction,
+                       {"global", "shared", "shared::cluster", "const", "local", "param"});
         const std::size_t width = type_width(state_.instruction->words.back());
         if (space == "param") {
             return state_.write(operands[0],
@@ -294,53 +339,82 @@ private:
         return *made;
     }
 
-    // Asynchronous copies, and the barriers in shared memory that say when they are done: a word
-    // that counts the phases. With one arrival and its copy a phase is over.
+    // A barrier in shared memory: 64 bits that hold what the hardware counts.
+    struct Arrivals {
+        std::int32_t bytes = 0;    // announced and not yet here
+        std::int16_t missing = 0;  // arrivals of this phase
+        std::uint16_t phase = 0;   // bit 15; the others: arrivals of each phase
+    };
+    static_assert(sizeof(Arrivals) == 8);
+
+    void change_barrier(const std::string& space, std::uint64_t address, std::int32_t bytes,
+                        std::int16_t arrivals) {
+        std::byte* at = state_.memory(space, address, 8);
+        Arrivals barrier;
+        std::memcpy(&barrier, at, 8);
+        barrier.bytes += bytes;
+        barrier.missing = static_cast<std::int16_t>(barrier.missing - arrivals);
+        if (barrier.missing < 0) state_.fail("more arrivals than the barrier has");
+        if (barrier.missing == 0 && barrier.bytes == 0) {
+            barrier.phase ^= 0x8000;
+            barrier.missing = static_cast<std::int16_t>(barrier.phase & 0x7fff);
+        }
+        std::memcpy(at, &barrier, 8);
+    }
+
+    // Asynchronous copies are done at once.
     void copy(const std::string& name) {
         const auto& operands = state_.instruction->operands;
-        if (state_.instruction->words.at(1) == "async" &&
-            state_.instruction->words.at(2) == "wait_all")
-            return;
+        const std::string& what = state_.instruction->words.at(1);
         if (name == "cp") {
-            const std::uint64_t bytes = state_.value(operands.at(2));
-            for (std::uint64_t i = 0; i < bytes; i += 16) {
-                std::memcpy(state_.memory("shared", state_.value(operands[0]) + i, 16),
-                            state_.memory("global", state_.value(operands[1]) + i, 16), 16);
-            }
-            if (operands.size() > 3 && copies_arrive_)
-                *state_.memory("shared", state_.value(operands[3]), 8) ^= std::byte{1};
-        } else if (state_.instruction->words.at(1) == "init") {
-            const std::uint64_t phase = 0;
-            std::memcpy(state_.memory("shared", state_.value(operands.at(0)), 8), &phase, 8);
-        } else if (state_.instruction->words.at(1) == "try_wait") {
-            const std::byte phase =
-                *state_.memory("shared", state_.value(operands.at(1)), 8) & std::byte{1};
-            state_.write(operands[0],
-                         static_cast<std::uint64_t>(phase) != state_.value(operands.at(2)) ? 1 : 0);
-        } else if (state_.instruction->words.at(1) == "arrive") {
-            state_.memory("shared", state_.value(operands.at(1)), 8);
+            if (what != "async") throw NotUnderstood(state_.instruction->text);
+            if (state_.instruction->words.at(2) != "wait_all") copy_bytes(operands);
+        } else if (what == "init") {
+            const auto count = static_cast<std::uint16_t>(state_.value(operands.at(1)));
+            const Arrivals barrier{0, static_cast<std::int16_t>(count), count};
+            std::memcpy(state_.memory("shared", state_.value(operands.at(0)), 8), &barrier, 8);
+        } else if (what == "try_wait") {
+            Arrivals barrier;
+            std::memcpy(&barrier, state_.memory("shared", state_.value(operands.at(1)), 8), 8);
+            const std::uint64_t parity = barrier.phase >> 15;
+            state_.write(operands[0], parity != state_.value(operands.at(2)) ? 1 : 0);
+        } else if (what == "arrive" && state_.instruction->words.at(2) == "expect_tx") {
+            change_barrier("shared", state_.value(operands.at(1)),
+                           static_cast<std::int32_t>(state_.value(operands.at(2))), 1);
         } else {
             throw NotUnderstood(state_.instruction->text);
+        }
+    }
+
+    void copy_bytes(const std::vector<Operand>& operands) {
+        const Instruction& one = *state_.instruction;
+        const bool global = word_among(one, {"global"}) == "global";
+        const bool bulk = one.words.at(2) == "bulk";
+        const std::uint64_t to = state_.value(operands.at(0));
+        const std::uint64_t from = state_.value(operands.at(1));
+        const std::uint64_t bytes = state_.value(operands.at(2));
+        const std::string target = bulk ? "shared::cluster" : "shared";
+        if (bytes % 16 != 0) state_.fail("a part of 16 bytes");
+        const std::uint64_t barrier = bulk ? state_.value(operands.at(3)) : 0;
+        const auto land = [&](std::uint64_t window) {
+            for (std::uint64_t i = 0; i < bytes; i += 16) {
+                std::memcpy(state_.memory(target, (to | window) + i, 16),
+                            state_.memory(global ? "global" : "shared", from + i, 16), 16);
+            }
+            if (bulk && copies_arrive_) {
+                change_barrier(target, barrier | window, -static_cast<std::int32_t>(bytes), 0);
+            }
+        };
+        if (word_among(one, {"multicast::cluster"}).empty()) return land(0);
+        const std::uint64_t mask = state_.value(operands.at(4));
+        for (unsigned rank = 0; rank < 16; ++rank) {
+            if ((mask >> rank & 1) != 0) land(std::uint64_t{rank + 1} << 24);
         }
     }
 
     void collective(const std::vector<Thread*>& lanes) {
         const std::string& name = state_.instruction->words.front();
         const auto& operands = state_.instruction->operands;
-        if (name == "wgmma") return;  // the accumulators stay as they are
-        if (name == "mma") {
-            for (Thread* lane : lanes) {
-                state_.thread = lane;
-                std::vector<std::uint64_t> passed;
-                for (const Operand& part : operands.at(1).parts) state_.value(part);
-                for (const Operand& part : operands.at(2).parts) state_.value(part);
-                for (const Operand& part : operands.at(3).parts)
-                    passed.push_back(state_.value(part));
-                for (std::size_t i = 0; i < passed.size(); ++i)
-                    state_.write(operands[0].parts.at(i), passed[i]);
-            }
-            return;
-        }
         std::array<std::uint64_t, warp_size> in{};
         for (std::size_t i = 0; i < warp_size; ++i) {
             state_.thread = lanes[i];
@@ -382,6 +456,7 @@ private:
 
     const Program& program_;
     State state_;
+    MatrixUnit matrices_;
     std::int64_t most_steps_;
     bool copies_arrive_;
     std::vector<Kind> kinds_;  // of each instruction in the text

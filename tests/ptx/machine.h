@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Executes a kernel's PTX on the host, a warp at a time, with every access to memory checked. It
 // shows what a kernel computes and touches, not how long that takes. Lanes that went different ways
-// come together where they meet (the lowest position in the text goes first). Of matrix products
-// only the accumulators pass through: A and B count as zero. Copies are done when they are asked
-// for.
+// come together where they meet (the lowest position in the text goes first). Matrix
+// products are exact until they are added up. Copies, and products of a warp group, are done when
+// they are asked for.
 #pragma once
 
 #include <cstddef>

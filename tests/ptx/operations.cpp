@@ -82,8 +82,9 @@ double real_result(const Instruction& one, std::string_view type, const double* 
     if (name == "mul") return x[0] * x[1];
     if (name == "fma") return std::fma(x[0], x[1], x[2]);
     if (name == "div") return x[0] / x[1];
-    if (name == "min") return std::fmin(x[0], x[1]);
-    if (name == "max") return std::fmax(x[0], x[1]);
+    const bool three = one.operands.size() == 4;
+    if (name == "min") return std::fmin(std::fmin(x[0], x[1]), three ? x[2] : x[1]);
+    if (name == "max") return std::fmax(std::fmax(x[0], x[1]), three ? x[2] : x[1]);
     if (name == "neg") return -x[0];
     if (name == "abs") return std::abs(x[0]);
     if (name == "copysign") return std::copysign(x[1], x[0]);
@@ -106,13 +107,24 @@ std::uint64_t real_operation(const Instruction& one, std::string_view type, Sour
     return real_bits(real_result(one, type, x), type);
 }
 
-// Two halves of a word, each by itself.
+std::optional<Wide> integer_operation(const Instruction& one, std::string_view type, Sources in);
+
+// Two numbers of `type`, each by itself.
 std::uint64_t pair_operation(const Instruction& one, std::string_view type, Sources in) {
+    const int bits = type_bits(type);
+    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
     std::uint64_t result = 0;
-    for (const int shift : {0, 16}) {
+    for (const int shift : {0, bits}) {
         std::uint64_t halves[3] = {};
-        for (std::size_t i = 0; i < in.size(); ++i) halves[i] = in[i] >> shift & 0xffff;
-        result |= real_operation(one, type, std::span(halves, in.size())) << shift;
+        for (std::size_t i = 0; i < in.size(); ++i) halves[i] = in[i] >> shift & mask;
+        const std::span sources(halves, in.size());
+        if (is_real(type)) {
+            result |= real_operation(one, type, sources) << shift;
+        } else if (const auto value = integer_operation(one, type, sources)) {
+            result |= (static_cast<std::uint64_t>(*value) & mask) << shift;
+        } else {
+            throw NotUnderstood(one.text);
+        }
     }
     return result;
 }
@@ -206,8 +218,9 @@ std::optional<Wide> integer_operation(const Instruction& one, std::string_view t
     if (name == "mad") return product(one, x(0), x(1), bits) + x(2);
     if (name == "div") return quotient(one, x(0), x(1));
     if (name == "rem") return x(0) - quotient(one, x(0), x(1)) * x(1);
-    if (name == "min") return std::min(x(0), x(1));
-    if (name == "max") return std::max(x(0), x(1));
+    const Wide least = has(one, "relu") ? 0 : std::numeric_limits<std::int64_t>::min();
+    if (name == "min") return std::max(least, std::min(x(0), x(1)));
+    if (name == "max") return std::max(least, std::max(x(0), x(1)));
     if (name == "abs") return x(0) < 0 ? -x(0) : x(0);
     if (name == "neg") return -x(0);
     if (name == "sad") return (x(0) < x(1) ? x(1) - x(0) : x(0) - x(1)) + x(2);
@@ -288,14 +301,15 @@ std::uint64_t truncated(std::uint64_t value, std::string_view type) {
 
 std::optional<std::uint64_t> compute(const Instruction& one, Sources in) {
     const std::string& name = one.words.front();
-    const std::string& type = one.words.back();
+    const std::string& type = one.words.back() == "relu" ? one.words.at(1) : one.words.back();
     if (name == "cvta") return in[0];
+    if (name == "mapa") return (in[0] & 0xffffff) | (in[1] + 1) << 24;
     if (name == "mov") return truncated(in[0], type);
     if (name == "setp") return compared(one, type, in) ? 1 : 0;
     if (name == "selp") return (in[2] & 1) != 0 ? in[0] : in[1];
     if (name == "slct") return integer_value(in[2], "s32") >= 0 ? in[0] : in[1];
     if (name == "cvt") return converted(one, in);
-    if (type == "f16x2" || type == "bf16x2") {
+    if (type.ends_with("x2")) {
         return pair_operation(one, std::string_view(type).substr(0, type.size() - 2), in);
     }
     if (is_real(type)) return real_operation(one, type, in);

@@ -65,6 +65,10 @@ public:
              split(std::string_view(text_).substr(open + 1, close - open - 1), ',')) {
             program_.parameters.push_back(split(parameter, ' ').back());
         }
+        constexpr std::string_view cluster = ".reqnctapercluster";
+        if (const std::size_t at = text_.find(cluster, close); at < body) {
+            program_.cluster = static_cast<unsigned>(std::stoul(text_.substr(at + cluster.size())));
+        }
         for (const auto& statement : split(text_.substr(0, entry), ';')) {
             const std::size_t dot = statement.find(".shared");
             const std::size_t constant = statement.find(".const");
@@ -243,8 +247,10 @@ private:
     static std::uint64_t immediate(const std::string& text) {
         const bool real = text.starts_with("0f") || text.starts_with("0d");
         const bool negative = text.starts_with('-');
-        const std::uint64_t value = real ? std::stoull(text.substr(2), nullptr, 16)
-                                         : std::stoull(text.substr(negative ? 1 : 0), nullptr, 0);
+        const std::string digits = text.substr(real ? 2 : negative ? 1 : 0);
+        std::size_t read = 0;
+        const std::uint64_t value = std::stoull(digits, &read, real ? 16 : 0);
+        if (read != digits.size()) throw NotUnderstood("number " + text);
         return negative ? ~value + 1 : value;
     }
 
@@ -260,6 +266,7 @@ private:
 
 std::size_t type_width(std::string_view type) {
     if (type == "pred") return 1;
+    if (type == "f32x2") return 8;
     if (type.ends_with("x2")) return 4;
     const std::size_t digit = type.find_first_of("0123456789");
     if (digit == type.npos) throw NotUnderstood("type " + std::string(type));

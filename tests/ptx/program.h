@@ -52,6 +52,7 @@ struct Program {
     std::string entry;
     std::vector<std::string> parameters;
     int registers = 0;
+    unsigned cluster = 1;  // groups
     std::map<std::string, Variable> variables;
     std::vector<Instruction> code;
 };

@@ -84,6 +84,23 @@ TEST(PtxMachine, IntegersWrapAndKeepTheirSigns) {
     EXPECT_EQ(word("add.cc.u32 %r8, %r2, %r3; addc.u32 %r9, %r4, 0", 0xffffffff, 1, 4), 5u);
 }
 
+TEST(PtxMachine, PairsOfNumbersDoNotTouchEachOther) {
+    EXPECT_EQ(word("add.s16x2 %r9, %r2, %r3", 0x0001ffff, 0x00020001), 0x00030000u);
+    EXPECT_EQ(word("max.s16x2 %r9, %r2, %r3", 0x0001ffff, 0x00020001), 0x00020001u);
+    EXPECT_EQ(word("min.u16x2 %r9, %r2, %r3", 0x0001ffff, 0x00020001), 0x00010001u);
+    EXPECT_EQ(word("max.s16x2.relu %r9, %r2, %r3", 0xfffe0007, 0xffff0001), 0x00000007u);
+    EXPECT_EQ(word("max.s32.relu %r9, %r2, %r3", 0xfffffffe, 0xffffffff), 0u);
+    EXPECT_EQ(word("min.s32 %r9, %r2, %r3", 0xfffffffe, 7), 0xfffffffeu);
+    EXPECT_EQ(word("mov.b64 %rd2, {%r2, %r3}; mov.b64 %rd3, {%r4, %r2}; fma.rn.f32x2 %rd4, %rd2, "
+                   "%rd3, %rd2; mov.b64 {%r8, %r9}, %rd4",
+                   0x40000000, 0x40400000, 0x3f800000),
+              0x41100000u);  // 3 · 2 + 3
+    EXPECT_EQ(word("mov.b32 %f0, %r2; mov.b32 %f1, %r3; max.f32 %f2, %f0, %f0, %f1; mov.b32 %r9, "
+                   "%f2",
+                   0x40000000, 0x40400000),
+              0x40400000u);
+}
+
 TEST(PtxMachine, BitsMoveAsTheyShould) {
     EXPECT_EQ(word("prmt.b32 %r9, %r2, %r3, %r4", 0x33221100, 0x77665544, 0x7041), 0x77004411u);
     EXPECT_EQ(word("prmt.b32 %r9, %r2, %r3, %r4", 0x00000080, 0, 0x8888), 0xffffffffu);
@@ -181,6 +198,7 @@ TEST(PtxMachine, WhatAGpuWouldRefuseIsAFault) {
                 HasSubstr("outside of everything"));
     EXPECT_THAT(fault("add.s32 %r2, %r3, 1;"), HasSubstr("nothing was written to"));
     EXPECT_THAT(fault("frobnicate.u32 %r2, %r1;"), HasSubstr("frobnicate"));
+    EXPECT_THAT(fault("mov.u32 %r2, 8 / 2;"), HasSubstr("number 8 / 2"));
     EXPECT_THAT(fault("bra $NOWHERE;"), HasSubstr("no such label"));
     EXPECT_THAT(fault("", 40), HasSubstr("partial warp"));
 }

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t shared_base = 0x400;
 constexpr std::uint64_t constant_base = 0x1000;
 constexpr std::uint64_t local_base = 0x2000;
+constexpr int cluster_shift = 24;
 constexpr std::byte unwritten{0xcd};
 
 }  // namespace
@@ -22,6 +23,7 @@ State::State(const Program& program, const Launch& launch, std::vector<Buffer>& 
     if (launch.arguments.size() != program.parameters.size()) {
         throw Fault("the kernel has " + std::to_string(program.parameters.size()) + " parameters");
     }
+    if (launch.groups % program.cluster != 0) throw Fault("a partial cluster");
     place_variables();
 }
 
@@ -96,6 +98,7 @@ std::optional<std::uint64_t> State::special(const std::string& name) const {
     if (name == "%ntid.x") return launch_.threads;
     if (name == "%ctaid.x") return group->index;
     if (name == "%nctaid.x") return launch_.groups;
+    if (name == "%cluster_ctarank") return group->index % program_.cluster;
     if (name == "%laneid") return thread->index % warp_size;
     if (name == "%smid") return group->index;  // a core of its own for each group
     if (name == "%warpid") return thread->index / warp_size;
@@ -105,15 +108,35 @@ std::optional<std::uint64_t> State::special(const std::string& name) const {
     return std::nullopt;
 }
 
+std::byte* State::shared_memory(const std::string& space, std::uint64_t address,
+                                std::size_t bytes) {
+    Group* of = group;
+    if (const std::uint64_t number = address >> cluster_shift; number > 0 && space != "shared") {
+        if (number > program_.cluster) return nullptr;
+        of = &groups->at(group->index / program_.cluster * program_.cluster + number - 1);
+        // A group's shared memory is gone with it.
+        for (const Warp& warp : of->warps) {
+            for (const Thread& lane : warp.lanes) {
+                if (lane.done) fail("the group that has this memory may have left");
+            }
+        }
+        address &= (std::uint64_t{1} << cluster_shift) - 1;
+    }
+    const bool inside =
+        address >= shared_base && address - shared_base + bytes <= of->shared.size();
+    return inside ? &of->shared[address - shared_base] : nullptr;
+}
+
 std::byte* State::memory(const std::string& space, std::uint64_t address, std::size_t bytes) {
     if (address % bytes != 0) fail("address is not a multiple of " + std::to_string(bytes));
     const auto within = [&](std::vector<std::byte>& block, std::uint64_t base) -> std::byte* {
         const bool inside = address >= base && address - base + bytes <= block.size();
         return inside ? &block[address - base] : nullptr;
     };
+    const bool generic_shared = space.empty() && address >> 32 == 0;
     std::byte* found = nullptr;
-    if (space == "shared") {
-        found = within(group->shared, shared_base);
+    if (space.starts_with("shared") || generic_shared) {
+        found = shared_memory(space, address, bytes);
     } else if (space == "const") {
         found = within(constants_, constant_base);
     } else if (space == "local") {

@@ -20,6 +20,8 @@ struct Thread {
     unsigned index = 0;  // in its group
     std::size_t at = 0;  // position in the code
     bool waits = false;
+    bool waits_for_cluster = false;
+    std::int64_t cluster_arrivals = 0;
     bool done = false;
     bool carry = false;
     std::vector<std::uint64_t> registers;
@@ -46,6 +48,7 @@ public:
 
     // Who executes what; the functions below are about these.
     Group* group = nullptr;
+    std::vector<Group>* groups = nullptr;  // of the launch
     Thread* thread = nullptr;
     const Instruction* instruction = nullptr;
     std::int64_t now = 0;
@@ -58,10 +61,13 @@ public:
     void write(const Operand& to, std::uint64_t value);
     std::uint64_t parameter(const std::string& name) const;
 
-    // The bytes that an access touches. space: "shared", "const", "local", else global.
+    // The bytes that an access touches. space: "shared", "shared::cluster", "const", "local",
+    // "global"; empty for a generic address. An address in the cluster's window says which group's
+    // memory it is in bits 24 and up: its number in the cluster plus one.
     std::byte* memory(const std::string& space, std::uint64_t address, std::size_t bytes);
 
 private:
+    std::byte* shared_memory(const std::string& space, std::uint64_t address, std::size_t bytes);
     void place_variables();
     std::uint64_t read(int reg) const;
     std::optional<std::uint64_t> special(const std::string& name) const;
