@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <set>
 
 #include "core/error.h"
@@ -96,6 +97,8 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
         for (int count = 1; count <= groups && static_cast<std::int64_t>(size) * count <= warps;
              ++count) {
             if (!shared_memory_holds(facts, row, count)) break;
+            // One group per core, so that a neighbour in the cluster is on another core.
+            if (row.cluster > 1 && row.shared_bytes > 0 && count > 1) break;
             // Every warp count up to the ridge of all instructions known to us, then every fourth,
             // each with its smallest group; in full also the corners of group size x groups.
             // Barriers need the group sizes: quick keeps their corners, full has them all.
@@ -150,14 +153,33 @@ std::array<std::int64_t, 3> depths_of(const DeviceFacts& facts, const Row& row) 
     return {least, 2 * least, 4 * least};
 }
 
+// Of the tables of one curve. A level is seen by three sizes, memory's too: on a GPU these are
+// twice, four and eight times its last cache and more, where its memory has room for them.
+std::set<std::size_t> working_sets(const DeviceFacts& facts, bool quick) {
+    constexpr std::size_t smallest = 4096;
+    constexpr std::size_t share_of_memory = 8;
+    std::set<std::size_t> sizes;
+    for (std::size_t bytes = smallest; bytes <= facts.tables.beyond_caches;
+         bytes *= quick ? 4 : 2) {
+        sizes.insert(bytes);
+    }
+    if (facts.cpu || facts.tables.cache_bytes == 0) return sizes;
+    const std::size_t far = std::bit_ceil(2 * facts.tables.cache_bytes);
+    for (const std::size_t bytes : {far, 2 * far, 4 * far}) {
+        const bool room =
+            facts.global_memory_bytes == 0 ||
+            bytes <= static_cast<std::size_t>(facts.global_memory_bytes) / share_of_memory;
+        if (room) sizes.insert(bytes);
+    }
+    return sizes;
+}
+
 // One curve over the size of the table. The first launch of a point walks once around whatever a
 // core's own caches may hold; the others find that in place.
 void add_working_sets(SweepPlan& sweep, const DeviceFacts& facts, const Row& row, bool quick) {
-    constexpr std::size_t smallest = 4096;
     constexpr std::size_t largest_near = 1u << 20;  // beyond any core's own cache
     const std::int64_t line_bytes = facts.cpu ? 64 : 128;
-    for (std::size_t bytes = smallest; bytes <= facts.tables.beyond_caches;
-         bytes *= quick ? 4 : 2) {
+    for (const std::size_t bytes : working_sets(facts, quick)) {
         const auto lines = static_cast<std::int64_t>(std::min(bytes, largest_near)) / line_bytes;
         const std::int64_t least = std::max<std::int64_t>(facts.cpu ? 65536 : 512, lines);
         add_points(sweep, facts, {.first = &row, .working_set_bytes = bytes}, {1, 1, 1},

@@ -110,6 +110,37 @@ TEST(Sweep, AWorkingSetCurveGrowsFromAFirstLevelCacheToBeyondTheLast) {
     EXPECT_GE(sizes.size(), 12u);
 }
 
+// As on a GPU with a last cache of 50 MiB: quick's sizes grow fourfold, and only one of them would
+// be clear of it.
+TEST(Sweep, AQuickWorkingSetCurveHasThreeSizesInMemory) {
+    FakeBackend backend;
+    backend.facts_.tables.cache_bytes = 50u << 20;
+    backend.facts_.tables.beyond_caches = 256u << 20;
+    const auto in_memory = [&] {
+        std::set<std::size_t> sizes;
+        for (const auto& point :
+             make_sweep(backend, {.patterns = {"ld.global.u32.working_set"}, .quick = true})
+                 .points) {
+            if (point.plan.working_set_bytes >= 100u << 20)
+                sizes.insert(point.plan.working_set_bytes >> 20);
+        }
+        return sizes;
+    };
+    EXPECT_EQ(in_memory(), (std::set<std::size_t>{128, 256, 512}));
+    backend.facts_.global_memory_bytes = std::int64_t{2} << 30;
+    EXPECT_EQ(in_memory(), (std::set<std::size_t>{128, 256}));
+}
+
+TEST(Sweep, AGroupThatUsesItsNeighboursMemoryIsAloneOnItsCore) {
+    const FakeBackend backend;
+    int points = 0;
+    for (const auto& point : make_sweep(backend, {.patterns = {"*.shared.cluster.*"}}).points) {
+        EXPECT_EQ(point.shape.concurrent_groups, 1) << point.name();
+        ++points;
+    }
+    EXPECT_GT(points, 0);
+}
+
 TEST(Sweep, GroupsOfAWarpGroupInstructionAreMultiplesOfFourWarps) {
     const FakeBackend backend;
     int points = 0;
