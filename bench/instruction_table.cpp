@@ -470,9 +470,11 @@ constexpr std::array rows = {
 std::span<const Row> instruction_table() {
     static const std::vector<Row> all = [] {
         std::vector<Row> table(rows.begin(), rows.end());
-        for (const auto& more : {cuda_float_rows(), cuda_half_rows(), cuda_integer_rows(),
-                                 cuda_wide_rows(), cuda_further_rows(), cuda_memory_rows(),
-                                 cuda_matrix_rows(), cuda_unit_rows(), cuda_behaviour_rows()}) {
+        for (const auto& more :
+             {cuda_float_rows(), cuda_half_rows(), cuda_integer_rows(), cuda_wide_rows(),
+              cuda_further_rows(), cuda_memory_rows(), cuda_matrix_rows(), cuda_product_rows(),
+              cuda_group_matrix_rows(), cuda_cluster_rows(), cuda_fused_rows(), cuda_unit_rows(),
+              cuda_behaviour_rows()}) {
             table.insert(table.end(), more.begin(), more.end());
         }
         join_opencl_rows(table);

@@ -13,3 +13,5 @@ occupipe_test(cuda_codegen_test KIND codegen TIMEOUT 600 WITHOUT_NVRTC * LINK oc
     SOURCES bench/cuda_codegen_test.cpp bench/carry_codegen_test.cpp bench/nvdisasm_test.cpp)
 occupipe_test(cuda_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock
     SOURCES bench/cuda_run_test.cpp)
+occupipe_test(cuda_cluster_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock
+    SOURCES bench/cuda_cluster_run_test.cpp)

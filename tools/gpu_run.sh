@@ -56,7 +56,7 @@ done
 
 # The names of a part's instructions and mixes, with commas between; nothing where the device has none.
 instructions_of() {
-    local part=$1 memory='^(ld|st|atom|red|bar|barrier|fence|cp|launch)(\.|$)' special='\.approx\.' matrix='^w?g?mma\.' kept
+    local part=$1 memory='^(ld|st|atom|red|bar|barrier|fence|cp|launch)(\.|$)' special='\.approx\.' matrix='^(w?g?mma|(ld|st|mov)matrix)\.' kept
     case $part in
         memory) kept=$(grep -E "$memory" <<< "$instructions") ;;
         special) kept=$(grep -E "$special" <<< "$instructions"; printf 'mix(*\n') ;;

@@ -40,21 +40,6 @@ Row multiply(std::string_view id, DataType type, std::string_view state, std::st
     return row;
 }
 
-Row group_multiply(std::string_view id, std::string_view state, std::string_view step,
-                   std::string_view ptx, int n, std::string_view meaning) {
-    Row row = multiply(id, f16x2, state, step, ptx, "HGMMA", 90, 2.0 * 64 * n * 16, meaning);
-    row.last_architecture = 90;
-    row.architecture_features = true;
-    row.order = Order::waits;
-    row.counters[1] = {"shape_n", static_cast<double>(n)};
-    row.group_warps = 4;
-    row.shared_bytes = 16 * 1024;
-    row.most_chains = 1;
-    row.sass_also = "the fence before each multiplication and the wait for it";
-    row.unroll = 16;
-    return row;
-}
-
 std::vector<Row> make_rows() {
     return {
         multiply("mma.m16n8k16.f32.f16", f16x2, "FragmentF32",
@@ -89,24 +74,6 @@ std::vector<Row> make_rows() {
                  R"(MMA_S32_11("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", $, a, b))",
                  "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", "IMMA", 75, 2.0 * 8 * 8 * 16,
                  "a warp's matrix multiply-add 8x8x16, bytes into integers"),
-        group_multiply("wgmma.m64n8k16.f32.f16", "GroupFragment8", "WGMMA_N8($)",
-                       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", 8,
-                       "four warps' matrix multiply-add 64x8x16 from shared memory, awaited"),
-        group_multiply("wgmma.m64n16k16.f32.f16", "GroupFragment16", "WGMMA_N16($)",
-                       "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16", 16,
-                       "four warps' matrix multiply-add 64x16x16 from shared memory, awaited"),
-        group_multiply("wgmma.m64n32k16.f32.f16", "GroupFragment32", "WGMMA_N32($)",
-                       "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16", 32,
-                       "four warps' matrix multiply-add 64x32x16 from shared memory, awaited"),
-        group_multiply("wgmma.m64n64k16.f32.f16", "GroupFragment64", "WGMMA_N64($)",
-                       "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16", 64,
-                       "four warps' matrix multiply-add 64x64x16 from shared memory, awaited"),
-        group_multiply("wgmma.m64n128k16.f32.f16", "GroupFragment128", "WGMMA_N128($)",
-                       "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", 128,
-                       "four warps' matrix multiply-add 64x128x16 from shared memory, awaited"),
-        group_multiply("wgmma.m64n256k16.f32.f16", "GroupFragment256", "WGMMA_N256($)",
-                       "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", 256,
-                       "four warps' matrix multiply-add 64x256x16 from shared memory, awaited"),
     };
 }
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "bench/cuda/cluster_macros.h"
+#include "bench/cuda/matrix_macros.h"
+
 namespace occupipe::bench {
 namespace {
 
@@ -50,25 +53,6 @@ constexpr const char* group_matrix = R"(
 #endif
 #define MATRIX_DESCRIPTOR(offset) ((ulong)(((SHARED_ADDRESS + (offset)) & 0x3ffff) >> 4) | (ulong)(128 >> 4) << 16 | (ulong)(256 >> 4) << 32)
 )";
-
-// One asynchronous multiplication of a warp group, and the wait for it.
-std::string warp_group_multiply(int n) {
-    const int registers = n / 2;
-    std::string names;
-    std::string operands;
-    for (int i = 0; i < registers; ++i) {
-        names += fmt::format("{}%{}", i ? "," : "", i);
-        operands += fmt::format("{}\"+f\"((x).element[{}])", i ? ", " : "", i);
-    }
-    return fmt::format(
-        "typedef Fragment<float, {2}> GroupFragment{0};\n"
-        "#define WGMMA_N{0}(x) asm volatile(\"{{ .reg .pred add; setp.eq.u32 add, 0, 0; "
-        "wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.f16.f16 {{{1}}}, "
-        "%{2}, %{3}, add, 1, 1, 0, 0; wgmma.commit_group.sync.aligned; "
-        "wgmma.wait_group.sync.aligned 0; }}\" : {4} : \"l\"(MATRIX_DESCRIPTOR(0)), "
-        "\"l\"(MATRIX_DESCRIPTOR(2048)) : \"memory\")\n",
-        n, names, registers, registers + 1, operands);
-}
 
 constexpr const char* atomics = R"(
 #define ATOM(text, address_kind, x, address) asm volatile(text : "+r"(x) : address_kind(address) : "memory")
@@ -168,7 +152,7 @@ std::string divergence(int paths) {
 std::string cuda_unit_macros() {
     std::string text = std::string(matrix) + group_matrix + atomics + copies + barriers;
     for (const int paths : {2, 4, 8, 16, 32}) text += divergence(paths);
-    for (const int n : {8, 16, 32, 64, 128, 256}) text += warp_group_multiply(n);
+    text += cuda_matrix_macros() + cuda_cluster_macros();
     return text;
 }
 

@@ -37,8 +37,34 @@ constexpr std::array reasons = {
            "clz.b32 of the halves; the next one in a chain would know its upper half to be zero"},
     Reason{"cvt.s64.s32", "the upper half is made by one shift (shr.s32)"},
     Reason{"*x[24]", "PTX calculates vectors element by element"},
+    Reason{"tcgen05.*",
+           "works on a tensor memory that kernels allocate, and that no row prepares yet"},
     Reason{"st.global.u32", "st.global.f32 stores to ever new words; this is about one word"},
     Reason{"*", "a function of OpenCL C's library; PTX has no such instruction"},
+};
+
+// Of PTX that the named architectures only have as a sequence of others: no one instruction to
+// measure. First match.
+struct Gap {
+    const char* ids;  // shell pattern
+    int first, last;  // architectures
+    const char* why;
+};
+
+constexpr std::array gaps = {
+    Gap{"mma.m16n8k32.f??.e[45]m[23]", 90, 119,
+        "conversions and two multiplications of halves there: no instruction of its own"},
+    Gap{"mma.sp.m16n8k64.f32.e4m3", 90, 119,
+        "conversions and two multiplications of halves there: no instruction of its own"},
+    Gap{"viadd*", 120, 999, "an addition and a comparison there"},
+    Gap{"vim[ai][xn]3.*", 120, 999, "two comparisons there"},
+    Gap{"m[ia][nx]3.f32", 120, 999, "two comparisons there"},
+    Gap{"*.f32x2", 120, 999, "an instruction for each of the two there"},
+    Gap{"redux.sync.min.f32", 120, 999, "GPUs of sm_100a and its kin alone have it"},
+    Gap{"cp.async.bulk.multicast.*", 120, 999, "calls a function there"},
+    Gap{"mma.m16n8k64.s32.s4", 90, 999, "calls a function that makes bytes of the four bits"},
+    Gap{"mma.m16n8k256.s32.b1", 100, 999, "calls a function that makes bytes of the bits"},
+    Gap{"mma.m16n8k*.f64", 91, 999, "multiplications 8x8x4 (mma.m8n8k4.f64) one after the other"},
 };
 
 }  // namespace
@@ -54,6 +80,11 @@ std::optional<std::string> cuda_unsupported(const Row& row, int architecture) {
         });
         return found->why;
     }
+    const auto gap = std::ranges::find_if(gaps, [&](const Gap& one) {
+        return one.first <= architecture && architecture <= one.last &&
+               fnmatch(one.ids, std::string(row.id).c_str(), 0) == 0;
+    });
+    if (gap != gaps.end()) return gap->why;
     if (row.least_architecture > architecture) {
         return fmt::format("measured on GPUs of sm_{} and later only", row.least_architecture);
     }

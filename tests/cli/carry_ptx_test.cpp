@@ -60,7 +60,8 @@ void expect_results(const CarriedLaunch& row, const Bytes& out) {
     std::string name = row.fields.at("point").substr(0, row.fields.at("point").find('/'));
     if (name.starts_with("mix(")) name = name.substr(4, name.find('*') - 4);
     if (name.ends_with(".f32")) expect_finite<float>(out);
-    if (name.ends_with(".f64")) expect_finite<double>(out);
+    // (A product of matrices leaves a word, whatever its elements are.)
+    if (name.ends_with(".f64") && width == sizeof(double)) expect_finite<double>(out);
 }
 
 // The clock is read at the begin and end of an untimed pass, and again of the timed one.

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/cuda/cuda_rows.h"
+
+namespace occupipe::bench {
+namespace {
+
+using enum DataType;
+using enum Pattern;
+
+// Multiplicands of a warp group's product. Every row of A and column of B is 32 bytes.
+struct Factors {
+    const char* name;  // in the row's
+    int k;
+    const char* types;  // in the instruction's, with the accumulator's
+    const char* accumulator;
+    const char* sass;
+    const char* bits;  // which of a word are arbitrary, and which are set (matrix_macros.cpp)
+    const char* words;
+    bool transposes;  // the instruction says whether the matrices are transposed
+};
+
+constexpr Factors halves{"f32.f16",
+                         16,
+                         "f32.f16.f16",
+                         "float",
+                         "HGMMA",
+                         "0x83ff83ffu, 0x34003400u",
+                         "half precision into single",
+                         true};
+constexpr Factors halves_only{"f16.f16",        16,      "f16.f16.f16",
+                              "uint",           "HGMMA", "0x83ff83ffu, 0x34003400u",
+                              "half precision", true};
+constexpr Factors bfloats{"f32.bf16",
+                          16,
+                          "f32.bf16.bf16",
+                          "float",
+                          "HGMMA",
+                          "0x807f807fu, 0x3e803e80u",
+                          "bfloat16 into single",
+                          true};
+constexpr Factors tf32{"f32.tf32",
+                       8,
+                       "f32.tf32.tf32",
+                       "float",
+                       "HGMMA",
+                       "0x807fe000u, 0x3e800000u",
+                       "19-bit floats into single",
+                       false};
+constexpr Factors e4m3{
+    "f32.e4m3",         32,   "f32.e4m3.e4m3", "float", "QGMMA", "0x87878787u, 0x28282828u",
+    "e4m3 into single", false};
+constexpr Factors e5m2{
+    "f32.e5m2",         32,   "f32.e5m2.e5m2", "float", "QGMMA", "0x83838383u, 0x34343434u",
+    "e5m2 into single", false};
+constexpr Factors bytes{
+    "s32.s8", 32, "s32.s8.s8", "int", "IGMMA", "0xffffffffu, 0u", "bytes into integers", false};
+
+// Texts that rows view.
+std::string_view kept(std::string text) {
+    static std::deque<std::string> all;
+    return all.emplace_back(std::move(text));
+}
+
+// One multiplication, and the wait until at most `flight` - 1 are on their way: for the next one,
+// all of whose registers are this one's, they need not have arrived.
+std::string step_macro(const Factors& factors, int n, int registers, int flight) {
+    std::string names;
+    std::string operands;
+    const char* constraint = std::string_view(factors.accumulator) == "float" ? "+f" : "+r";
+    for (int i = 0; i < registers; ++i) {
+        names += fmt::format("{}%{}", i > 0 ? "," : "", i);
+        operands += fmt::format("{}\"{}\"((x).element[{}])", i > 0 ? ", " : "", constraint, i);
+    }
+    const bool integers = std::string_view(factors.sass) == "IGMMA";
+    return fmt::format(
+        "MATRIX_FILL(16384, {});\n"
+        "#define WGMMA(x) asm volatile(\"{{ .reg .pred add; setp.eq.u32 add, 0, 0; "
+        "wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n{}k{}.{} {{{}}}, %{}, %{}, "
+        "add{}{}; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned {}; }}\" : {} : "
+        "\"l\"((x).left), \"l\"((x).right) : \"memory\")\n",
+        factors.bits, n, factors.k, factors.types, names, registers, registers + 1,
+        integers ? "" : ", 1, 1", factors.transposes ? ", 0, 0" : "", flight - 1, operands);
+}
+
+Row group_product(const Factors& factors, int n, int flight = 1) {
+    const int registers = n / (std::string_view(factors.name) == "f16.f16" ? 4 : 2);
+    const bool awaited = flight == 1;
+    Row row{};
+    row.id = kept(fmt::format("wgmma.m64n{}k{}.{}{}", n, factors.k, factors.name,
+                              awaited ? "" : fmt::format(".flight{}", flight)));
+    row.type = b32;
+    row.pattern = chain;
+    row.state = kept(fmt::format("GroupProduct<{}, {}>", factors.accumulator, registers));
+    row.setup = kept(step_macro(factors, n, registers, flight));
+    row.step = "WGMMA($)";
+    row.a = 1;
+    row.b = 1;
+    row.x = 1;
+    row.ptx =
+        kept(fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}", n, factors.k, factors.types));
+    row.sass = factors.sass;
+    row.sass_also = awaited ? "the fence before each multiplication and the wait for it; "
+                              "no-operations behind large ones"
+                            : "the fence before each multiplication and the wait for earlier ones; "
+                              "no-operations behind large ones";
+    row.sass_length = 4;
+    row.least_architecture = 90;
+    row.last_architecture = 90;
+    row.architecture_features = true;
+    row.order = awaited ? Order::waits : Order::none;
+    row.counters = {
+        {{"operations", 2.0 * 64 * n * factors.k}, {"shape_n", static_cast<double>(n)}}};
+    // The compiler is slow on many operands. The product of a large n takes longer than the loop.
+    row.unroll = n > 128 ? 8 : n > 64 ? 16 : n > 16 ? 32 : 64;
+    row.group_warps = 4;
+    row.shared_bytes = std::size_t{16} * 1024;
+    row.most_chains = 1;
+    row.meaning = kept(fmt::format(
+        "four warps' matrix multiply-add 64x{}x{} from shared memory, {}, {}", n, factors.k,
+        factors.words, awaited ? "awaited" : fmt::format("up to {} on their way", flight)));
+    return row;
+}
+
+}  // namespace
+
+std::span<const Row> cuda_group_matrix_rows() {
+    static const std::vector<Row> rows = [] {
+        std::vector<Row> all;
+        for (const int n : {8, 16, 32, 64, 128, 256}) all.push_back(group_product(halves, n));
+        for (const Factors* factors : {&bfloats, &tf32, &e4m3, &e5m2, &bytes, &halves_only}) {
+            for (const int n : {8, 64, 128, 256}) all.push_back(group_product(*factors, n));
+        }
+        for (const int flight : {2, 4}) {
+            for (const int n : {8, 64, 128, 256}) {
+                all.push_back(group_product(halves, n, flight));
+            }
+            for (const Factors* factors : {&bfloats, &tf32, &e4m3, &e5m2, &bytes, &halves_only}) {
+                if (flight == 4) all.push_back(group_product(*factors, 256, flight));
+            }
+        }
+        return all;
+    }();
+    return rows;
+}
+
+}  // namespace occupipe::bench
