@@ -7,6 +7,7 @@
 
 #include "cli/text_table.h"
 #include "core/files.h"
+#include "sim/models/model.h"
 #include "sim/sensitivity.h"
 #include "sim/views/stalls.h"
 #include "sim/views/timeline.h"
@@ -69,8 +70,8 @@ void add_uncertainty(Explanation& out, const Uncertainty& u, const GpuProfile& p
         "\nFrom the standard errors of the profile's values ({} draws): {:.10g} cycles, 95 % "
         "between "
         "{:.10g} and {:.10g} ({:.4g} to {:.4g} us)\n",
-        u.draws, u.median, u.low, u.high, u.low / profile.clock_hz * 1e6,
-        u.high / profile.clock_hz * 1e6);
+        u.draws, u.median, u.low, u.high, kernel_seconds(profile, u.low) * 1e6,
+        kernel_seconds(profile, u.high) * 1e6);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void add_timing(Lines& lines, const GpuProfile& profile, const InstructionTiming
             fmt::format("{}: Λ = {} is below λ = {}", key, timing.latency.value, timing.cpi.value));
     }
     const double per_core = profile.cpi_per_core(timing).value;
-    // A little slack: fitted values scatter around 1/IL where the issue port is what binds.
+    // A little slack: fitted values scatter around 1/IL where the issue limit is what binds.
     if (profile.issue.limit && per_core * *profile.issue.limit < 0.95) {
         lines.push_back(
             fmt::format("{}: λ = {} per core is below 1/issue.limit = {}: the subsystem can never "
@@ -69,6 +69,12 @@ Lines oddities(const GpuProfile& profile) {
     }
     if (profile.instructions.empty()) {
         lines.emplace_back("instructions: there are none");
+    }
+    if (profile.issue.limit && *profile.issue.limit < profile.issue.schedulers) {
+        lines.push_back(fmt::format(
+            "issue.limit: {} for {} schedulers leaves a scheduler cycles in which it may issue "
+            "nothing, which delays its first instruction and lengthens latencies",
+            *profile.issue.limit, profile.issue.schedulers));
     }
     for (const Subsystem& subsystem : profile.subsystems) {
         const bool used =

@@ -41,7 +41,8 @@ struct Options {
     std::string profile;
     std::vector<std::string> models = {"pipeline"};
     LaunchOptions launch;
-    std::string policy = "lrr";
+    std::string policy;  // empty: as the profile says
+    std::string select;  // empty: as the profile says
     std::string order = "dataflow";
     MemoryBehaviour memory;
     std::vector<std::string> uses;
@@ -97,8 +98,8 @@ void predict(const Options& options) {
     if (!options.plot.empty()) require_curve(shapes.size());
     warn_of_weak_values(kernel, profile);
 
-    const ModelOptions model_options{*parse_policy(options.policy), *parse_order(options.order),
-                                     options.memory};
+    const ModelOptions model_options{parse_policy(options.policy), parse_select(options.select),
+                                     *parse_order(options.order), options.memory};
     PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
     set.predictions.resize(chosen.size() * shapes.size());
     parallel_for(set.predictions.size(), [&](std::size_t i) {
@@ -113,9 +114,7 @@ void predict(const Options& options) {
             throw InputError(
                 "--stalls, --timeline, --svg, --trace, --sensitivity and "
                 "--uncertainty explain one launch; choose one --occupancy");
-        why = explain(profile, kernel, shapes[0],
-                      {.policy = model_options.policy, .order = model_options.order},
-                      options.explain);
+        why = explain(profile, kernel, shapes[0], model_options.simulation(), options.explain);
     }
     if (options.json) {
         nlohmann::ordered_json json = to_json(set);
@@ -177,10 +176,19 @@ void add_predict(CLI::App& app) {
                      "A row per occupancy: 'all' that the profile's limits admit, or warps per "
                      "core such as 1-10 or 4,8,16")
         ->type_name("all|LIST");
-    command->add_option("--policy", options->policy, "Which warp issues first: lrr, gto or oldest")
+    command
+        ->add_option("--policy", options->policy,
+                     "Which warp issues first: lrr, gto or oldest; without it as the profile says, "
+                     "else lrr")
         ->check(CLI::IsMember({"lrr", "gto", "oldest"}))
-        ->capture_default_str()
         ->type_name("POLICY");
+    command
+        ->add_option("--select", options->select,
+                     "What a scheduler goes through first: subsystem (each looks for a warp) or "
+                     "warp (each looks for a subsystem); without it as the profile says, else "
+                     "subsystem")
+        ->check(CLI::IsMember({"subsystem", "warp"}))
+        ->type_name("SELECT");
     command
         ->add_option("--order", options->order,
                      "Which instructions of a warp may issue: dataflow (any ready one) or in_order")

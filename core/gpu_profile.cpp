@@ -220,6 +220,28 @@ std::string_view to_string(Source source) {
     return {};
 }
 
+std::string_view to_string(Policy policy) {
+    switch (policy) {
+        case Policy::lrr:
+            return "lrr";
+        case Policy::gto:
+            return "gto";
+        case Policy::oldest:
+            return "oldest";
+    }
+    return {};
+}
+
+std::string_view to_string(Select select) {
+    switch (select) {
+        case Select::subsystem:
+            return "subsystem";
+        case Select::warp:
+            return "warp";
+    }
+    return {};
+}
+
 const Subsystem* GpuProfile::find_subsystem(std::string_view name) const {
     for (const Subsystem& subsystem : subsystems) {
         if (subsystem.name == name) {

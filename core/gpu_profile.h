@@ -20,8 +20,23 @@ namespace occupipe {
 enum class Scope { core, scheduler };  // one per core | one copy per scheduler
 enum class Source { measured, literature, vendor, assumed };
 
+// Which warp a scheduler takes first when several can issue.
+enum class Policy {
+    lrr,     // loose round robin: a ring over the warps, starting after the one that issued last
+    gto,     // greedy then oldest: the warp that issued last while it can, else the oldest
+    oldest,  // the oldest group's lowest warp
+};
+
+// What a scheduler goes through first (docs/model.md, "Choice").
+enum class Select {
+    subsystem,  // its subsystems look for warps
+    warp,       // its warps look for subsystems
+};
+
 std::string_view to_string(Scope scope);
 std::string_view to_string(Source source);
+std::string_view to_string(Policy policy);
+std::string_view to_string(Select select);
 
 struct DeviceIdentity {
     std::string name;  // the only required one
@@ -47,6 +62,9 @@ struct Issue {
     std::optional<double> limit;  // IL [warp-instructions/cycle/core]; absent = no valve
     std::optional<double> limit_std_error;
     int schedulers = 1;
+    // What the GPU was found to do; absent = not known, lrr and subsystem are assumed.
+    std::optional<Policy> policy;
+    std::optional<Select> select;
 
     bool operator==(const Issue&) const = default;
 };

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "core/name_rules.h"
@@ -49,7 +52,7 @@ std::int64_t counted(const std::vector<KernelItem>& items, const std::string& fi
 
 // The program with names replaced by numbers. Instructions are numbered in program text order.
 // A loop-carried dependence reads a cell that its repeat fills at the end of every iteration and
-// empties on entry.
+// empties on entry; the cell keeps as many iterations as its dependence goes back.
 struct Resolved {
     struct Operand {
         bool carried = false;
@@ -62,6 +65,7 @@ struct Resolved {
     struct Cell {
         std::size_t repeat = 0;
         std::size_t instruction = 0;
+        std::int64_t iterations_back = 1;
     };
     std::vector<Idg::Op> ops;
     std::vector<Instruction> instructions;
@@ -149,7 +153,10 @@ private:
             fail(user, dependence, "no instruction has this id");
         }
         const Declared& target = found->second;
-        if (!dependence.previous_iteration) {
+        if (dependence.iterations_back < 0) {
+            fail(user, dependence, "looks into the future");
+        }
+        if (dependence.iterations_back == 0) {
             if (target.index >= next_) {
                 fail(user, dependence, "is used before it is defined");
             }
@@ -160,14 +167,15 @@ private:
         if (fork.first == path_.begin()) {
             fail(user, dependence, "no repeat holds both");
         }
-        return {.carried = true, .index = cell(*std::prev(fork.first), target.index)};
+        return {.carried = true,
+                .index = cell(*std::prev(fork.first), target.index, dependence.iterations_back)};
     }
 
-    std::size_t cell(std::size_t repeat, std::size_t instruction) {
-        const auto [it, is_new] = cell_of_.try_emplace(
-            (static_cast<std::uint64_t>(repeat) << 32U) | instruction, result_.cells.size());
+    std::size_t cell(std::size_t repeat, std::size_t instruction, std::int64_t iterations_back) {
+        const auto [it, is_new] =
+            cell_of_.try_emplace({repeat, instruction, iterations_back}, result_.cells.size());
         if (is_new) {
-            result_.cells.push_back({repeat, instruction});
+            result_.cells.push_back({repeat, instruction, iterations_back});
         }
         return it->second;
     }
@@ -186,15 +194,14 @@ private:
     [[noreturn]] void fail(const KernelInstruction& user, const Dependence& dependence,
                            const std::string& reason) const {
         throw InputError(file_name_, user.where, user.id + ".after",
-                         fmt::format("{}{}: {}", dependence.id,
-                                     dependence.previous_iteration ? "@-1" : "", reason));
+                         fmt::format("{}: {}", to_string(dependence), reason));
     }
 
     const std::string& file_name_;
     Resolved result_;
     std::unordered_map<std::string, Declared> declared_;
     std::unordered_map<std::string, std::int32_t> op_of_;
-    std::unordered_map<std::uint64_t, std::size_t> cell_of_;
+    std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, std::size_t> cell_of_;
     std::vector<std::size_t> path_;
     std::size_t repeats_ = 0;
     std::size_t next_ = 0;
@@ -214,7 +221,7 @@ public:
         idg_.ops = resolved_.ops;
         idg_.nodes.reserve(static_cast<std::size_t>(count));
         last_.resize(resolved_.instructions.size());
-        carried_.assign(resolved_.cells.size(), std::nullopt);
+        carried_.resize(resolved_.cells.size());
         cells_of_.resize(resolved_.cells.size());
         for (std::size_t i = 0; i < resolved_.cells.size(); ++i) {
             const std::size_t repeat = resolved_.cells[i].repeat;
@@ -247,13 +254,18 @@ private:
             static const std::vector<std::size_t> none;
             const auto& cells = self < cells_of_.size() ? cells_of_[self] : none;
             for (const std::size_t cell : cells) {
-                carried_[cell] = std::nullopt;
+                carried_[cell].clear();
             }
             Counters after;
             for (std::int64_t i = 0; i < loop.count; ++i) {
                 after = run(loop.body, at.instruction, self + 1);
                 for (const std::size_t cell : cells) {
-                    carried_[cell] = last_[resolved_.cells[cell].instruction];
+                    auto& nodes = carried_[cell];
+                    nodes.push_back(last_[resolved_.cells[cell].instruction]);
+                    if (static_cast<std::int64_t>(nodes.size()) >
+                        resolved_.cells[cell].iterations_back) {
+                        nodes.pop_front();
+                    }
                 }
             }
             at = after;
@@ -273,8 +285,9 @@ private:
         for (const Resolved::Operand& operand : from.after) {
             if (!operand.carried) {
                 idg_.predecessors.push_back(last_[operand.index]);
-            } else if (carried_[operand.index]) {
-                idg_.predecessors.push_back(*carried_[operand.index]);
+            } else if (static_cast<std::int64_t>(carried_[operand.index].size()) ==
+                       resolved_.cells[operand.index].iterations_back) {
+                idg_.predecessors.push_back(carried_[operand.index].front());
             }
         }
         node.predecessor_count =
@@ -285,9 +298,9 @@ private:
 
     Resolved resolved_;
     Idg idg_;
-    std::vector<std::int32_t> last_;                    // node of each instruction's last instance
-    std::vector<std::optional<std::int32_t>> carried_;  // per cell
-    std::vector<std::vector<std::size_t>> cells_of_;    // per repeat
+    std::vector<std::int32_t> last_;                  // node of each instruction's last instance
+    std::vector<std::deque<std::int32_t>> carried_;   // per cell: of the last iterations
+    std::vector<std::vector<std::size_t>> cells_of_;  // per repeat
 };
 
 void validate(const Launch& launch, const std::string& file_name) {
@@ -306,6 +319,13 @@ void validate(const Launch& launch, const std::string& file_name) {
 }
 
 }  // namespace
+
+std::string to_string(const Dependence& dependence) {
+    if (dependence.iterations_back == 0) {
+        return dependence.id;
+    }
+    return fmt::format("{}@-{}", dependence.id, dependence.iterations_back);
+}
 
 bool Repeat::operator==(const Repeat& o) const { return count == o.count && body == o.body; }
 

@@ -15,15 +15,19 @@
 
 namespace occupipe {
 
-// One entry of `after`. With previous_iteration (written NAME@-1) it means NAME's instance of
-// the previous iteration of the innermost repeat that holds both the user and NAME; dropped in
-// that repeat's first iteration. Otherwise the most recent instance of NAME before the user.
+// One entry of `after`. With iterations_back = N > 0 (written NAME@-N) it means NAME's last
+// instance in the iteration N before this one, of the innermost repeat that holds both the user and
+// NAME; dropped in that repeat's first N iterations. With 0 the most recent instance of NAME before
+// the user.
 struct Dependence {
     std::string id;
-    bool previous_iteration = false;
+    std::int64_t iterations_back = 0;
 
     bool operator==(const Dependence&) const = default;
 };
+
+// As files write it: NAME or NAME@-N.
+std::string to_string(const Dependence& dependence);
 
 struct KernelInstruction {
     std::string id;                       // unique in its list

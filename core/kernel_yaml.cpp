@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <charconv>
 #include <limits>
+#include <string_view>
 
 #include "core/files.h"
 #include "core/words.h"
@@ -12,7 +14,7 @@ namespace occupipe {
 namespace {
 
 constexpr std::string_view kernel_format = "occupipe-kernel/1";
-constexpr std::string_view previous_mark = "@-1";
+constexpr std::string_view back_mark = "@-";
 
 class KernelReader {
 public:
@@ -102,15 +104,23 @@ private:
     }
 
     Dependence dependence(const DocumentNode& node) const {
-        std::string name = document_.text(node);
-        const bool previous = name.ends_with(previous_mark);
-        if (previous) {
-            name.resize(name.size() - previous_mark.size());
+        const std::string& text = document_.text(node);
+        Dependence dependence{.id = text.substr(0, text.find('@'))};
+        bool good = !dependence.id.empty();
+        if (good && dependence.id.size() < text.size()) {
+            const std::string_view rest = std::string_view(text).substr(dependence.id.size());
+            const char* const end = text.data() + text.size();
+            const char* const digits = end - rest.size() + back_mark.size();
+            good = rest.starts_with(back_mark) && rest.size() > back_mark.size() &&
+                   std::from_chars(digits, end, dependence.iterations_back).ptr == end &&
+                   dependence.iterations_back > 0;
         }
-        if (name.empty() || name.find('@') != std::string::npos) {
-            document_.fail(node, fmt::format("'{}' is neither NAME nor NAME@-1", node.text));
+        if (!good) {
+            document_.fail(node, fmt::format("'{}' is neither NAME nor NAME@-N with N iterations, "
+                                             "at least 1",
+                                             node.text));
         }
-        return {.id = std::move(name), .previous_iteration = previous};
+        return dependence;
     }
 
     Launch launch_of(const DocumentNode& node) const {
@@ -136,8 +146,7 @@ std::string instruction_line(const KernelInstruction& instruction) {
     if (!instruction.after.empty()) {
         std::vector<std::string> names;
         for (const Dependence& dependence : instruction.after) {
-            names.push_back(yaml_scalar(
-                dependence.id + std::string(dependence.previous_iteration ? previous_mark : "")));
+            names.push_back(yaml_scalar(to_string(dependence)));
         }
         line += fmt::format(", after: [{}]", fmt::join(names, ", "));
     }

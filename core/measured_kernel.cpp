@@ -29,7 +29,7 @@ Kernel measured_kernel(std::string_view subject, const MeasurementShape& shape) 
             KernelInstruction instruction;
             instruction.id = id(step);
             instruction.op = period[static_cast<std::size_t>(step)];
-            instruction.after = {{id(first ? steps - 1 : step - 1), first}};
+            instruction.after = {{id(first ? steps - 1 : step - 1), first ? 1 : 0}};
             loop.body.emplace_back(std::move(instruction));
         }
     }

@@ -30,8 +30,8 @@ struct Prediction {
     std::string model;
     Launch launch;
     std::int64_t groups_per_core = 0;
-    double cycles = 0;  // core cycles for all groups of one core
-    double seconds = 0;
+    double cycles = 0;           // core cycles for all groups of one core
+    double seconds = 0;          // cycles / clock, and the launch overhead where it is known
     double warps_per_cycle = 0;  // WPC = groups_per_core * group_warps / cycles
     double cycles_per_run = 0;   // CPR = ω / WPC: the warps that are resident at once
     double instructions_per_cycle = 0;

@@ -95,7 +95,7 @@ private:
     }
 
     Issue issue(const DocumentNode& node) const {
-        document_.only_keys(node, {"limit", "schedulers"});
+        document_.only_keys(node, {"limit", "schedulers", "policy", "select"});
         Issue issue;
         if (const DocumentNode* limit = Document::find(node, "limit")) {
             if (limit->kind == DocumentNode::Kind::map) {
@@ -108,6 +108,12 @@ private:
         }
         if (const DocumentNode* schedulers = Document::find(node, "schedulers")) {
             issue.schedulers = count(*schedulers);
+        }
+        if (const DocumentNode* policy = Document::find(node, "policy")) {
+            issue.policy = word(*policy, {Policy::lrr, Policy::gto, Policy::oldest});
+        }
+        if (const DocumentNode* select = Document::find(node, "select")) {
+            issue.select = word(*select, {Select::subsystem, Select::warp});
         }
         return issue;
     }
@@ -204,6 +210,12 @@ std::string issue_line(const Issue& issue) {
         pairs.emplace_back("limit", quantity_text(limit));
     }
     pairs.emplace_back("schedulers", fmt::format("{}", issue.schedulers));
+    if (issue.select) {
+        pairs.emplace_back("select", to_string(*issue.select));
+    }
+    if (issue.policy) {
+        pairs.emplace_back("policy", to_string(*issue.policy));
+    }
     return map_lines(0, "issue", pairs);
 }
 

@@ -32,6 +32,12 @@ void require_same(std::span<const NamedProfile> profiles) {
     }
 }
 
+// What one of them does not say, or says otherwise, is not known of all.
+template <typename Choice>
+void keep_agreed(std::optional<Choice>& merged, const std::optional<Choice>& other) {
+    if (merged != other) merged.reset();
+}
+
 // Variance between machines by DerSimonian and Laird's method of moments; zero when the machines'
 // own errors explain their differences.
 double variance_between(std::span<const Estimate> known) {
@@ -292,6 +298,10 @@ GpuProfile merge_profiles(std::span<const NamedProfile> profiles) {
     }
     out.clock_hz = median(std::move(clocks));
     merge_issue_limit(profiles, out);
+    for (const NamedProfile& p : profiles) {
+        keep_agreed(out.issue.policy, p.profile.issue.policy);
+        keep_agreed(out.issue.select, p.profile.issue.select);
+    }
     out.overheads = merge_overheads(profiles);
     out.memory_levels = merge_levels(profiles);
     out.instructions.clear();

@@ -39,7 +39,7 @@ ProgramLayout::Stream build_stream(CoreLayout& layout, const LoopProgram& progra
     stream.last_user = from.first_user + from.user_count;
     stream.top_end = from.top_end;
     for (std::int32_t l = from.loop; l >= 0; l = program.loops[l].parent) ++stream.depth;
-    stream.waits = op.wait > 0;
+    stream.waits = op.queued;
     stream.own_unit = layout.machine.subsystems[op.subsystem].scope == Scope::scheduler;
     stream.run = stream.instances;
     if (from.loop >= 0) {
@@ -80,7 +80,7 @@ ProgramLayout::Stream build_stream(CoreLayout& layout, const LoopProgram& progra
 std::int64_t largest_credit(const LoopProgram& program) {
     std::int64_t largest = 0;
     for (const LoopProgram::Edge& edge : program.edges)
-        largest = std::max({largest, program.streams[edge.producer].instances,
+        largest = std::max({largest, program.streams[edge.producer].instances - edge.required(0),
                             edge.required(program.streams[edge.user].instances - 1)});
     return largest;
 }
@@ -118,8 +118,10 @@ void place_credits(const CoreLayout& layout, ProgramLayout& result, const LoopPr
             // Where a loop lies between them, the same throughout a run of the innermost loop.
             if (edge.divisor == 1)
                 result.credit_steps[word] += one * static_cast<std::uint64_t>(edge.multiplier);
-            if (edge.divisor == 1 && edge.previous && edge.restart != 0) stream.restarts = true;
+            if (edge.divisor == 1 && edge.restart != 0)
+                stream.first_of_run = std::max(stream.first_of_run, edge.back);
         }
+        if (stream.first_of_run > 1) result.initial_heads[s].run_left = 1;
     }
     for (const std::int32_t e : program.users) result.users.push_back(by_edge[e]);
 }
@@ -168,9 +170,11 @@ void set_barrier_channels(CoreLayout& layout, const std::set<std::int32_t>& used
                 program.streams[s].barrier_channel = diverges ? 0 : channels++;
         if (diverges && barriers > 0) {
             channels = 1;
-            if (!barriers_form_a_chain(program.program, layout.machine))
-                throw InputError(
-                    "where warps diverge, each barrier must depend on the barrier before it");
+            if (const auto fault = unordered_barriers(program.program, layout.machine))
+                throw InputError(fmt::format(
+                    "where warps diverge, each barrier must depend on the one before: put {} into "
+                    "the `after` of {}, or of what {} waits for",
+                    fault->before, fault->barrier, fault->barrier));
         }
         layout.barrier_channels = channels;
     }
@@ -250,13 +254,14 @@ CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const L
     CoreLayout layout;
     layout.machine = build_machine(profile, kernel);
     for (std::size_t op = 0; op < layout.machine.ops.size(); ++op) {
-        if (layout.machine.ops[op].wait == 0) continue;
+        if (!layout.machine.ops[op].queued) continue;
         const int subsystem = layout.machine.ops[op].subsystem;
         for (int copy = 0; copy < layout.machine.unit_count_of(subsystem); ++copy)
             layout.waiting_lines.push_back(
                 {static_cast<std::int32_t>(op), layout.machine.unit(subsystem, copy)});
     }
-    layout.policy = options.policy;
+    layout.policy = policy_of(options, profile);
+    layout.select = select_of(options, profile);
     layout.order = options.order;
     layout.group_warps = launch.group_warps;
     layout.groups = launch.groups_per_core(profile.cores);

@@ -72,7 +72,8 @@ struct ProgramLayout {
         std::int32_t top_end = 0;
         bool waits = false;  // behind those outstanding in its subsystem; else the delay is fixed
         bool own_unit = false;  // one of its scheduler alone
-        bool restarts = false;  // the first of each run needs less than its place would tell
+        // The first so many of each run need less than their place would tell.
+        std::int64_t first_of_run = 0;
         // Most instructions: no barrier, one queue, one delay.
         std::int16_t only_queue = -1;
         std::int64_t delay = 0;    // of that queue [ticks]
@@ -105,6 +106,7 @@ inline constexpr std::size_t max_narrow_queues = 32;
 struct CoreLayout {
     Machine machine;
     Policy policy = Policy::lrr;
+    Select select = Select::subsystem;
     Order order = Order::dataflow;
     std::vector<ProgramLayout> programs;
     std::vector<QueueKind> queues;
@@ -131,6 +133,10 @@ struct CoreLayout {
     std::int32_t credit_count = 0;
     std::int32_t word_count = 0;
 
+    // lrr keeps a memory for each subsystem of each scheduler.
+    bool rings_per_subsystem() const {
+        return policy == Policy::lrr && select == Select::subsystem;
+    }
     int warps() const { return slots * group_warps; }
     int warp_words() const { return (warps() + 63) / 64; }
 };

@@ -40,10 +40,19 @@ struct CoreState {
 
     // Per scheduler and subsystem [ticks]; a unit of scope core has the same in all schedulers.
     std::vector<std::int64_t> subsystem_free_at;
-    std::vector<std::int64_t> port_free_at;  // per scheduler [ticks]
+
+    // Per scheduler, with an issue limit: the end of the cycle in which it issued last [ticks],
+    // what it may still issue before, and when it may issue again, as far as that is known [ticks].
+    std::vector<std::int64_t> window_end;
+    std::vector<std::int64_t> window_left;
+    std::vector<std::int64_t> open_at;
+
     // Per scheduler: not before this can it issue; exact but where another one took a shared unit.
     std::vector<std::int64_t> scheduler_next;
-    std::vector<std::int32_t> last_warp;   // per scheduler: the one that issued last, or no_warp
+    std::vector<std::int32_t> last_warp;  // per scheduler: the one that issued last, or no_warp
+    std::vector<std::int32_t> last_subsystem;  // per scheduler: the one that it issued to last
+    std::vector<std::int32_t> last_to;     // per scheduler and subsystem: the warp that issued last
+    std::vector<std::int32_t> last_grant;  // per subsystem: the scheduler that issued there last
     std::vector<CompletionQueue> queues;   // one per CoreLayout::queues
     std::vector<std::int64_t> queue_next;  // their next_time(), close together
     std::int64_t next_completion = CompletionQueue::never;  // the least of these
@@ -57,7 +66,6 @@ struct CoreState {
     std::int64_t launched = 0;  // groups
     std::int64_t issued_total = 0;
     std::vector<std::int64_t> subsystem_busy;  // per scheduler and subsystem: Σλ it caused [ticks]
-    std::vector<std::int64_t> port_issues;     // per scheduler
 
     explicit CoreState(const CoreLayout& layout);
 };

@@ -38,12 +38,22 @@ void Engine::Inner<units, max_schedulers>::load() {
     std::copy(state_.ready_warps.begin(), state_.ready_warps.end(), ready_.begin());
     std::copy(state_.subsystem_busy.begin(), state_.subsystem_busy.end(), busy_.begin());
     std::copy(state_.scheduler_next.begin(), state_.scheduler_next.end(), turn_.begin());
-    std::copy(state_.port_free_at.begin(), state_.port_free_at.end(), port_free_at_.begin());
-    std::copy(state_.port_issues.begin(), state_.port_issues.end(), port_issues_.begin());
+    std::copy(state_.window_end.begin(), state_.window_end.end(), window_end_.begin());
+    std::copy(state_.window_left.begin(), state_.window_left.end(), window_left_.begin());
+    std::copy(state_.open_at.begin(), state_.open_at.end(), open_at_.begin());
     std::copy(state_.last_warp.begin(), state_.last_warp.end(), last_warp_.begin());
-    for (int s = 0; s < engine_.schedulers_; ++s)
-        try_first_[s] =
-            last_warp_[s] == no_warp ? ~std::uint64_t{0} : warps_[last_warp_[s]].next_try;
+    std::copy(state_.last_subsystem.begin(), state_.last_subsystem.end(), last_subsystem_.begin());
+    std::copy(state_.last_to.begin(), state_.last_to.end(), last_to_.begin());
+    std::copy(state_.last_grant.begin(), state_.last_grant.end(), last_grant_.begin());
+    const auto next_try = [this](std::int32_t warp) {
+        return warp == no_warp ? ~std::uint64_t{0} : warps_[warp].next_try;
+    };
+    for (int s = 0; s < engine_.schedulers_; ++s) try_first_[s] = next_try(last_warp_[s]);
+    for (int unit = 0; unit < engine_.schedulers_ * units; ++unit)
+        ring_[unit] = next_try(last_to_[unit]);
+    const auto& subsystems = engine_.layout_.machine.subsystems;
+    for (std::size_t s = 0; s < subsystems.size(); ++s)
+        if (subsystems[s].scope == Scope::core) shared_ |= std::uint32_t{1} << s;
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
 }
 
@@ -58,26 +68,26 @@ void Engine::Inner<units, max_schedulers>::store(const Due& due) {
     put(ready_, state_.ready_warps);
     put(busy_, state_.subsystem_busy);
     put(turn_, state_.scheduler_next);
-    put(port_free_at_, state_.port_free_at);
-    put(port_issues_, state_.port_issues);
+    put(window_end_, state_.window_end);
+    put(window_left_, state_.window_left);
+    put(open_at_, state_.open_at);
     put(last_warp_, state_.last_warp);
+    put(last_subsystem_, state_.last_subsystem);
+    put(last_to_, state_.last_to);
+    put(last_grant_, state_.last_grant);
     state_.next_completion = due.time;
     state_.next_queue = due.queue;
 }
 
-// Among schedulers whose turn is at the same time the first goes first, and goes on until its turn
-// is later. Results of that time are there before.
+// Schedulers whose turn is at the same time go in rounds. Results of that time are there before.
 template <int units, int max_schedulers>
 bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
     load();
     Due due = next_due();
     while (true) {
         std::int64_t next = turn_[0];
-        int scheduler = 0;
-        for (int s = 1; s < max_schedulers && s < engine_.schedulers_; ++s) {
-            scheduler = turn_[s] < next ? s : scheduler;
+        for (int s = 1; s < max_schedulers && s < engine_.schedulers_; ++s)
             next = turn_[s] < next ? turn_[s] : next;
-        }
         if (due.time <= next) {
             if (due.time > max_ticks) [[unlikely]]
                 return end(due.time, due);
@@ -93,7 +103,8 @@ bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
             if (next > max_ticks) [[unlikely]]
                 return end(next, due);
             now_ = next;
-            if (schedule(scheduler, next, due) || issued_ >= until) [[unlikely]] {
+            const bool stop = max_schedulers == 1 ? issue_alone(next, due) : issue_round(next, due);
+            if (stop || issued_ >= until) [[unlikely]] {
                 store(due);
                 return true;
             }
@@ -109,7 +120,8 @@ bool Engine::Inner<units, max_schedulers>::end(std::int64_t next, const Due& due
     throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
 }
 
-// The first time at which the scheduler finds both its port and the unit of a ready head free.
+// The first time at which the scheduler finds both its window open and the unit of a ready head
+// free.
 template <int units, int max_schedulers>
 [[gnu::always_inline]] inline std::int64_t Engine::Inner<units, max_schedulers>::next_issue(
     int scheduler) const {
@@ -120,47 +132,110 @@ template <int units, int max_schedulers>
         keep_branch();
         first = free_at_[unit] < first ? free_at_[unit] : first;
     }
-    const std::int64_t port = port_free_at_[scheduler];
-    if (first > port) [[unlikely]]
+    const std::int64_t least = std::max(open_at_[scheduler], now_);
+    if (may_close_ && first != CompletionQueue::never) [[unlikely]]
+        return window_->first_open(scheduler, std::max(first, least));
+    if (first > least) [[unlikely]]
         return first;
     keep_branch();
-    return port;
+    return least;
 }
 
-// Issues one instruction, unless another scheduler has taken the unit meanwhile. Returns whether
-// it is one to stop after.
 template <int units, int max_schedulers>
-[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::schedule(int scheduler,
-                                                                                  std::int64_t now,
-                                                                                  Due& due) {
-    std::uint64_t positions = 0;
+[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers>::Pick
+Engine::Inner<units, max_schedulers>::pick(int scheduler, std::int64_t now) const {
     std::uint64_t open = 0;
 #pragma GCC unroll 8
     for (int unit = 0; unit < units; ++unit) {
+        if (ready_[scheduler * units + unit] == 0) continue;
         if (free_at_[scheduler * units + unit] > now) continue;
         open |= std::uint64_t{1} << unit;
-        positions |= ready_[scheduler * units + unit];
+    }
+    if (max_schedulers > 1 && open == 0) return {};
+    std::uint64_t positions = 0;
+    std::uint64_t first = 0;
+    std::int32_t unit = 0;
+    if (by_subsystem_) [[likely]] {
+        const std::uint64_t after = open & (~std::uint64_t{1} << last_subsystem_[scheduler]);
+        unit = lowest_bit(after != 0 ? after : open);
+        positions = ready_[scheduler * units + unit];
+        first = positions & (rings_ ? ring_[scheduler * units + unit] : try_first_[scheduler]);
+    } else {
+        for_each_bit(open, [&](int u) { positions |= ready_[scheduler * units + u]; });
+        first = positions & try_first_[scheduler];
+    }
+    const std::int32_t position = lowest_bit(first != 0 ? first : positions);
+    std::int32_t warp = position;
+    if (moves_) {
+        keep_branch();
+        warp = warp_at_[position];
+    }
+    const Warp& w = warps_[warp];
+    if (by_subsystem_) [[likely]]
+        return {warp, pick_stream(w, ready_heads_[warp] & w.subsystem_streams[unit]), unit};
+    const std::int32_t stream = pick_stream(w, ready_heads_[warp] & w.open_streams[open]);
+    return {warp, stream, w.streams[stream].subsystem};
+}
+
+// Issues what a scheduler picked. Returns whether it is an instruction to stop after.
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::take(const Pick& pick,
+                                                                              int scheduler,
+                                                                              std::int64_t now,
+                                                                              Due& due) {
+    const Warp& w = warps_[pick.warp];
+    last_warp_[scheduler] = pick.warp;
+    try_first_[scheduler] = w.next_try;
+    last_subsystem_[scheduler] = pick.unit;
+    last_to_[scheduler * units + pick.unit] = pick.warp;
+    ring_[scheduler * units + pick.unit] = w.next_try;
+    if (max_schedulers > 1) last_grant_[pick.unit] = scheduler;
+    issue(w, pick.warp, pick.stream, scheduler, now, due);
+    if ((w.watched >> pick.stream & 1) != 0) [[unlikely]]
+        return engine_.stops_after(pick.warp, pick.stream);
+    return false;
+}
+
+// Issues one instruction of the only scheduler.
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::issue_alone(
+    std::int64_t now, Due& due) {
+    const bool stop = take(pick(0, now), 0, now, due);
+    turn_[0] = next_issue(0);
+    return stop;
+}
+
+// The schedulers propose; of those that want the same shared unit, the first in its ring is granted
+// it. Returns whether to stop.
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::issue_round(
+    std::int64_t now, Due& due) {
+    std::array<Pick, max_schedulers> picks;
+    std::array<int, units> winner{};
+    std::uint32_t claimed = 0;
+    std::uint64_t granted = 0;
+    std::uint64_t present = 0;
+    for (int s = 0; s < engine_.schedulers_; ++s) {
+        if (turn_[s] > now) continue;
+        present |= bit(s);
+        picks[s] = pick(s, now);
+        const std::int32_t unit = picks[s].unit;
+        if (unit < 0) continue;
+        granted |= bit(s);
+        if ((shared_ >> unit & 1) == 0) continue;
+        if ((claimed >> unit & 1) != 0) {
+            // A later scheduler wins where the ring has passed the earlier one, but not it.
+            const int other = winner[unit];
+            const bool wins = other <= last_grant_[unit] && s > last_grant_[unit];
+            granted &= ~bit(wins ? other : s);
+            if (!wins) continue;
+        }
+        claimed |= std::uint32_t{1} << unit;
+        winner[unit] = s;
     }
     bool stop = false;
-    if (max_schedulers == 1 || positions != 0) {
-        const std::uint64_t first = positions & try_first_[scheduler];
-        const std::int32_t position = lowest_bit(first != 0 ? first : positions);
-        std::int32_t warp = position;
-        if (moves_) {
-            keep_branch();
-            warp = warp_at_[position];
-        }
-        const Warp& w = warps_[warp];
-        const std::uint64_t* const open_streams =
-            common_open_streams_ ? common_open_streams_ : w.open_streams;
-        const std::int32_t stream = pick_stream(w, ready_heads_[warp] & open_streams[open]);
-        last_warp_[scheduler] = warp;
-        try_first_[scheduler] = w.next_try;
-        issue(w, warp, stream, scheduler, now, due);
-        if ((w.watched >> stream & 1) != 0) [[unlikely]]
-            stop = engine_.stops_after(warp, stream);
-    }
-    turn_[scheduler] = next_issue(scheduler);
+    for_each_bit(granted, [&](int s) { stop |= take(picks[s], s, now, due); });
+    for_each_bit(present, [&](int s) { turn_[s] = next_issue(s); });
     return stop;
 }
 
@@ -191,12 +266,28 @@ template <int units, int max_schedulers>
     const ProgramLayout::Stream& s, int scheduler, std::int64_t now) {
     busy_[scheduler * units + s.subsystem] += s.cpi;
     free_at_[scheduler * units + s.subsystem] = now + s.cpi;
-    port_free_at_[scheduler] = now + spacing_;
-    ++port_issues_[scheduler];
+    if (window_ != nullptr) use_window(scheduler, now);
     ++issued_;
     if (max_schedulers == 1 || s.own_unit) return;
     for (int other = 0; other < engine_.schedulers_; ++other)
         free_at_[other * units + s.subsystem] = now + s.cpi;
+}
+
+// As Engine::use_window().
+template <int units, int max_schedulers>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::use_window(
+    int scheduler, std::int64_t now) {
+    const std::int64_t cycle = window_->cycle();
+    if (now >= window_end_[scheduler]) {
+        // Most of the time the next cycle.
+        if (now < window_end_[scheduler] + cycle) [[likely]]
+            window_end_[scheduler] += cycle;
+        else
+            window_end_[scheduler] = (now / cycle + 1) * cycle;
+        window_left_[scheduler] = window_->allowed(scheduler, window_end_[scheduler] / cycle - 1);
+    }
+    if (--window_left_[scheduler] == 0)
+        open_at_[scheduler] = window_->first_open(scheduler, window_end_[scheduler]);
 }
 
 template <int units, int max_schedulers>
@@ -320,7 +411,7 @@ template <int units, int max_schedulers>
     if (kind.completes) {
         ++w.heads[event.stream].completed;
         const int first_unit = scheduler_of(w) * units;
-        const std::int64_t earliest = std::max(port_free_at_[scheduler_of(w)], now);
+        const std::int64_t earliest = std::max(open_at_[scheduler_of(w)], now);
         std::int64_t turn = turn_[scheduler_of(w)];
         for (const UserEdge* edge = event.first_user; edge != event.last_user; ++edge) {
             // Both words of the user, without reading back what has just been written.
@@ -331,7 +422,9 @@ template <int units, int max_schedulers>
             ready_heads_[event.warp] |= edge->head;
             ready_[first_unit + edge->subsystem] |= w.place;
             const std::int64_t free = free_at_[first_unit + edge->subsystem];
-            const std::int64_t from = free > earliest ? free : earliest;
+            std::int64_t from = free > earliest ? free : earliest;
+            if (may_close_) [[unlikely]]
+                from = window_->first_open(scheduler_of(w), from);
             turn = from < turn ? from : turn;
         }
         turn_[scheduler_of(w)] = turn;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/core_layout.h"
@@ -64,6 +65,13 @@ private:
         const ProgramLayout* layout = nullptr;
     };
 
+    struct Proposal {
+        std::int32_t scheduler = 0;
+        std::int32_t warp = 0;
+        std::int32_t stream = 0;
+        std::int32_t subsystem = 0;
+    };
+
     void launch_group(std::int32_t slot);
     void retire_finished_groups();
     void rebuild_age_positions();
@@ -77,12 +85,16 @@ private:
 
     // The same for all layouts, with an observer or none (engine_wide.cpp).
     bool step_wide();
-    void schedule_wide(std::int32_t scheduler, std::int64_t now);
+    void issue_round(std::int64_t now);
+    bool granted(const Proposal& proposal) const;
+    std::optional<Proposal> propose(std::int32_t scheduler, std::int64_t now) const;
     std::int64_t next_wide_issue(std::int32_t scheduler) const;
-    std::uint64_t ready_word(std::int32_t scheduler, int word, std::int64_t now) const;
-    std::int32_t pick_wide_warp(std::int32_t scheduler, std::int64_t now) const;
-    std::int32_t first_position(std::int32_t scheduler, std::int32_t from, std::int64_t now) const;
-    std::int32_t pick_wide_stream(const Warp& warp, std::int64_t now) const;
+    std::uint64_t ready_word(std::int32_t scheduler, std::uint64_t subsystems, int word) const;
+    std::int32_t pick_wide_warp(std::int32_t scheduler, std::uint64_t subsystems,
+                                std::int32_t last) const;
+    std::int32_t first_position(std::int32_t scheduler, std::uint64_t subsystems,
+                                std::int32_t from) const;
+    static std::int32_t pick_wide_stream(const Warp& warp, std::uint64_t subsystems);
     void issue_wide(const Warp& w, std::int32_t warp, std::int32_t stream, std::int64_t now);
     void advance_wide(const Warp& w, std::int32_t warp, std::int32_t stream);
     void complete_wide(const CompletionEvent& event, const QueueKind& kind);
@@ -92,6 +104,11 @@ private:
     static bool has_ready(const Warp& w, std::int32_t subsystem);
 
     // The same for both.
+    void use_window(std::int32_t scheduler, std::int64_t now);
+    std::int64_t first_open(std::int32_t scheduler, std::int64_t time) const {
+        return window_ ? window_->first_open(scheduler, std::max(time, state_.open_at[scheduler]))
+                       : time;
+    }
     void issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream);
     void issue_waiting(const Warp& w, std::int32_t warp, std::int32_t stream);
     void arrive_at_barrier(std::int32_t warp, std::int32_t stream);
@@ -153,7 +170,10 @@ private:
     std::int32_t units_;  // CoreLayout::unit_pitch
     std::int32_t warp_words_;
     bool in_order_;
-    std::int64_t port_spacing_;                 // [ticks]; 0: no port
+    bool by_subsystem_;                         // Select::subsystem
+    const IssueWindow* window_;                 // nullptr: no issue limit
+    std::vector<Proposal> proposals_;           // of the present round
+    std::vector<Proposal> grants_;              // of these
     std::vector<std::int32_t> finished_slots_;  // of the present time
     std::vector<Watch> watches_;
     std::uint64_t stopped_at_ = 0;

@@ -52,11 +52,12 @@ bool Engine::is_outstanding(std::int32_t warp) const {
     return false;
 }
 
-// Of subsystem and port, the one that is free later binds.
+// Of subsystem and issue window, the one that is free later binds.
 Wait Engine::wait_of_ready(const Warp& warp, std::int32_t stream) const {
     const std::int32_t at = warp.scheduler * units_ + warp.streams[stream].subsystem;
-    const bool port_binds = state_.port_free_at[warp.scheduler] > state_.subsystem_free_at[at];
-    return {.reason = port_binds ? WaitReason::port : WaitReason::subsystem, .stream = stream};
+    const bool window_binds = first_open(warp.scheduler, state_.now) > state_.subsystem_free_at[at];
+    return {.reason = window_binds ? WaitReason::issue_limit : WaitReason::subsystem,
+            .stream = stream};
 }
 
 // Of the dependences that are missing, the one named first.

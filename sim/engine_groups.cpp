@@ -26,15 +26,21 @@ CoreState::CoreState(const CoreLayout& layout) {
     barriers_released.resize(std::size_t{1} * layout.slots * layout.barrier_channels);
     barrier_arrivals.resize(barriers_released.size());
     subsystem_free_at.resize(std::size_t{1} * schedulers * layout.unit_pitch);
-    port_free_at.resize(schedulers);
+    window_end.resize(schedulers);
+    window_left.resize(schedulers);
+    open_at.resize(schedulers);
     scheduler_next.assign(schedulers, CompletionQueue::never);
     last_warp.assign(schedulers, no_warp);
+    // Rings begin with the first.
+    last_subsystem.assign(schedulers,
+                          static_cast<std::int32_t>(layout.machine.subsystems.size()) - 1);
+    last_to.assign(subsystem_free_at.size(), no_warp);
+    last_grant.assign(layout.unit_pitch, schedulers - 1);
     queues.resize(layout.queues.size());
     waiting.resize(layout.waiting_lines.size());
     queue_next.assign((queues.size() + queue_step - 1) / queue_step * queue_step,
                       CompletionQueue::never);
     subsystem_busy.resize(subsystem_free_at.size());
-    port_issues.resize(schedulers);
 }
 
 Engine::Engine(const CoreLayout& layout, Observer* observer)
@@ -46,7 +52,8 @@ Engine::Engine(const CoreLayout& layout, Observer* observer)
       units_(layout.unit_pitch),
       warp_words_(layout.warp_words()),
       in_order_(layout.order == Order::in_order),
-      port_spacing_(layout.machine.port_spacing.value_or(0)) {
+      by_subsystem_(layout.select == Select::subsystem),
+      window_(layout.machine.window ? &*layout.machine.window : nullptr) {
     for (std::int32_t warp = 0; warp < layout.warps(); ++warp) {
         const ProgramLayout& program = layout.programs[layout.program_of[warp]];
         warps_.push_back({.streams = program.streams.data(),
@@ -66,6 +73,8 @@ Engine::Engine(const CoreLayout& layout, Observer* observer)
     place_warps();
     finished_slots_.reserve(layout.slots);
     state_.age_order.reserve(layout.slots);
+    proposals_.reserve(schedulers_);
+    grants_.reserve(schedulers_);
     for (std::int32_t slot = 0; slot < layout.slots; ++slot) launch_group(slot);
 }
 

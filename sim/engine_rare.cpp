@@ -6,8 +6,8 @@
 
 namespace occupipe::sim {
 
-// The head moves on to the next run of the innermost loop, or to the second of a run whose first
-// instance is not like the others. After the last instance nothing makes up for its credit.
+// The head moves on to the next run of the innermost loop, or within a run whose first instances
+// are not like the others. After the last instance nothing makes up for its credit.
 void Engine::begin_run(const Warp& w, std::int32_t stream) const {
     const ProgramLayout::Stream& s = w.streams[stream];
     const LoopProgram& program = w.layout->program;
@@ -19,7 +19,7 @@ void Engine::begin_run(const Warp& w, std::int32_t stream) const {
         return;
     }
     const std::int64_t in_run = s.run == s.instances ? head.issued : head.issued % s.run;
-    head.run_left = in_run == 0 && s.restarts ? 1 : s.run - in_run;
+    head.run_left = in_run < s.first_of_run ? 1 : s.run - in_run;
     head.index = program.program_index(stream, head.issued);
     const std::int32_t bits = layout_.lane_bits;
     std::int32_t lane = 0;
@@ -40,6 +40,18 @@ std::int32_t Engine::following(const Warp& warp, std::int32_t stream) {
         iterations /= loops[l].count;
     }
     return stream + 1;
+}
+
+// Counts what the scheduler issues in the present cycle.
+void Engine::use_window(std::int32_t scheduler, std::int64_t now) {
+    std::int64_t& end = state_.window_end[scheduler];
+    std::int64_t& left = state_.window_left[scheduler];
+    if (now >= end) {
+        const std::int64_t cycle = now / window_->cycle();
+        end = (cycle + 1) * window_->cycle();
+        left = window_->allowed(scheduler, cycle);
+    }
+    if (--left == 0) state_.open_at[scheduler] = window_->first_open(scheduler, end);
 }
 
 // Instructions without a delay and a queue of their own.

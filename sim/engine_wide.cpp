@@ -20,7 +20,7 @@ bool Engine::step_wide() {
     if (observer_ && next > state_.now) report_waits(next);
     state_.now = next;
     if (!completes) {
-        schedule_wide(static_cast<std::int32_t>(turn - state_.scheduler_next.begin()), next);
+        issue_round(next);
         return true;
     }
     while (state_.next_completion == next) {
@@ -41,63 +41,116 @@ std::int64_t Engine::next_wide_issue(std::int32_t scheduler) const {
         if (std::any_of(words, words + warp_words_, [](auto word) { return word != 0; }))
             first = std::min(first, state_.subsystem_free_at[scheduler * units_ + subsystem]);
     }
-    return std::max(first, state_.port_free_at[scheduler]);
+    if (first == CompletionQueue::never) return first;
+    return first_open(scheduler, std::max(first, state_.now));
 }
 
-void Engine::schedule_wide(std::int32_t scheduler, std::int64_t now) {
-    const std::int32_t warp = pick_wide_warp(scheduler, now);
-    if (warp != no_warp) {
-        const Warp& w = warps_[warp];
-        issue_wide(w, warp, pick_wide_stream(w, now), now);
-        state_.last_warp[scheduler] = warp;
+// The schedulers propose, the core grants, what is granted issues.
+void Engine::issue_round(std::int64_t now) {
+    proposals_.clear();
+    for (std::int32_t scheduler = 0; scheduler < schedulers_; ++scheduler) {
+        if (state_.scheduler_next[scheduler] > now) continue;
+        if (const auto proposal = propose(scheduler, now))
+            proposals_.push_back(*proposal);
+        else
+            state_.scheduler_next[scheduler] = next_wide_issue(scheduler);
     }
-    state_.scheduler_next[scheduler] = next_wide_issue(scheduler);
+    grants_.clear();
+    for (const Proposal& p : proposals_)
+        if (granted(p)) grants_.push_back(p);
+    for (const Proposal& p : grants_) {
+        issue_wide(warps_[p.warp], p.warp, p.stream, now);
+        state_.last_warp[p.scheduler] = p.warp;
+        state_.last_subsystem[p.scheduler] = p.subsystem;
+        state_.last_to[p.scheduler * units_ + p.subsystem] = p.warp;
+        state_.last_grant[p.subsystem] = p.scheduler;
+    }
+    for (const Proposal& p : proposals_)
+        state_.scheduler_next[p.scheduler] = next_wide_issue(p.scheduler);
 }
 
-// A word of the set of positions of warps with a ready head whose unit is free.
-std::uint64_t Engine::ready_word(std::int32_t scheduler, int word, std::int64_t now) const {
-    const std::int64_t* const free_at = &state_.subsystem_free_at[scheduler * units_];
-    std::uint64_t set = 0;
+// Of the proposals to a unit that the schedulers share, the first in the ring is granted.
+bool Engine::granted(const Proposal& proposal) const {
+    if (layout_.machine.subsystems[proposal.subsystem].scope == Scope::scheduler) return true;
+    const std::int32_t last = state_.last_grant[proposal.subsystem];
+    const auto distance = [&](const Proposal& p) {
+        return p.scheduler > last ? p.scheduler - last : p.scheduler - last + schedulers_;
+    };
+    return std::none_of(proposals_.begin(), proposals_.end(), [&](const Proposal& other) {
+        return other.subsystem == proposal.subsystem && distance(other) < distance(proposal);
+    });
+}
+
+std::optional<Engine::Proposal> Engine::propose(std::int32_t scheduler, std::int64_t now) const {
+    std::uint64_t free = 0;
     for (std::int32_t subsystem = 0; subsystem < subsystems_; ++subsystem)
-        if (free_at[subsystem] <= now) set |= ready_warps(scheduler, subsystem)[word];
+        if (state_.subsystem_free_at[scheduler * units_ + subsystem] <= now) free |= bit(subsystem);
+    if (!by_subsystem_) {
+        const std::int32_t warp = pick_wide_warp(scheduler, free, state_.last_warp[scheduler]);
+        if (warp == no_warp) return std::nullopt;
+        const std::int32_t stream = pick_wide_stream(warps_[warp], free);
+        return Proposal{scheduler, warp, stream, warps_[warp].streams[stream].subsystem};
+    }
+    const std::int32_t first = state_.last_subsystem[scheduler] + 1;
+    for (std::int32_t step = 0; step < subsystems_; ++step) {
+        const std::int32_t subsystem =
+            first + step < subsystems_ ? first + step : first + step - subsystems_;
+        if ((free & bit(subsystem)) == 0) continue;
+        const std::int32_t last = layout_.policy == Policy::lrr
+                                      ? state_.last_to[scheduler * units_ + subsystem]
+                                      : state_.last_warp[scheduler];
+        const std::int32_t warp = pick_wide_warp(scheduler, bit(subsystem), last);
+        if (warp != no_warp)
+            return Proposal{scheduler, warp, pick_wide_stream(warps_[warp], bit(subsystem)),
+                            subsystem};
+    }
+    return std::nullopt;
+}
+
+// A word of the set of positions of warps with a ready head for one of the subsystems.
+std::uint64_t Engine::ready_word(std::int32_t scheduler, std::uint64_t subsystems, int word) const {
+    std::uint64_t set = 0;
+    for_each_bit(subsystems,
+                 [&](int subsystem) { set |= ready_warps(scheduler, subsystem)[word]; });
     return set;
 }
 
 // The first position at or after `from`, or -1.
-std::int32_t Engine::first_position(std::int32_t scheduler, std::int32_t from,
-                                    std::int64_t now) const {
+std::int32_t Engine::first_position(std::int32_t scheduler, std::uint64_t subsystems,
+                                    std::int32_t from) const {
     int word = from / 64;
     if (word >= warp_words_) return -1;
-    std::uint64_t set = ready_word(scheduler, word, now) & (~std::uint64_t{0} << (from % 64));
+    std::uint64_t set =
+        ready_word(scheduler, subsystems, word) & (~std::uint64_t{0} << (from % 64));
     while (set == 0) {
         if (++word >= warp_words_) return -1;
-        set = ready_word(scheduler, word, now);
+        set = ready_word(scheduler, subsystems, word);
     }
     return word * 64 + lowest_bit(set);
 }
 
-std::int32_t Engine::pick_wide_warp(std::int32_t scheduler, std::int64_t now) const {
-    const std::int32_t last = state_.last_warp[scheduler];
+std::int32_t Engine::pick_wide_warp(std::int32_t scheduler, std::uint64_t subsystems,
+                                    std::int32_t last) const {
     std::int32_t found = -1;
     if (last != no_warp) {
         const std::int32_t position = state_.position[last];
         if (layout_.policy == Policy::gto &&
-            (ready_word(scheduler, position / 64, now) & bit(position)) != 0)
+            (ready_word(scheduler, subsystems, position / 64) & bit(position)) != 0)
             return last;
-        if (layout_.policy == Policy::lrr) found = first_position(scheduler, position + 1, now);
+        if (layout_.policy == Policy::lrr)
+            found = first_position(scheduler, subsystems, position + 1);
     }
-    if (found < 0) found = first_position(scheduler, 0, now);
+    if (found < 0) found = first_position(scheduler, subsystems, 0);
     return found < 0 ? no_warp : state_.warp_at[found];
 }
 
 // As pick_stream() in engine.cpp.
-std::int32_t Engine::pick_wide_stream(const Warp& warp, std::int64_t now) const {
-    const std::int64_t* const free_at = &state_.subsystem_free_at[warp.scheduler * units_];
+std::int32_t Engine::pick_wide_stream(const Warp& warp, std::uint64_t subsystems) {
     const auto streams_of = [&](int word) {
         std::uint64_t set = 0;
-        for (std::int32_t subsystem = 0; subsystem < subsystems_; ++subsystem)
-            if (free_at[subsystem] <= now)
-                set |= warp.subsystem_streams[subsystem * warp.words + word];
+        for_each_bit(subsystems, [&](int subsystem) {
+            set |= warp.subsystem_streams[subsystem * warp.words + word];
+        });
         return set & warp.ready[word];
     };
     int word = 0;
@@ -121,8 +174,7 @@ void Engine::issue_wide(const Warp& w, std::int32_t warp, std::int32_t stream, s
     for (std::int32_t scheduler = 0; scheduler < schedulers_; ++scheduler)
         if (shared || scheduler == w.scheduler)
             state_.subsystem_free_at[scheduler * units_ + s.subsystem] = free_at;
-    state_.port_free_at[w.scheduler] = now + port_spacing_;
-    ++state_.port_issues[w.scheduler];
+    if (window_) use_window(w.scheduler, now);
     ++state_.issued_total;
     if (observer_) report_issue(warp, stream);
     if (s.only_queue >= 0)
@@ -203,8 +255,10 @@ void Engine::make_ready(const Warp& w, std::int32_t warp, std::int32_t stream) {
     w.ready[stream / 64] |= bit(stream);
     ready_warps(w.scheduler, subsystem)[position / 64] |= bit(position);
     std::int64_t& turn = state_.scheduler_next[w.scheduler];
-    turn = std::min(turn, std::max({state_.subsystem_free_at[w.scheduler * units_ + subsystem],
-                                    state_.port_free_at[w.scheduler], state_.now}));
+    turn = std::min(
+        turn,
+        first_open(w.scheduler, std::max(state_.subsystem_free_at[w.scheduler * units_ + subsystem],
+                                         state_.now)));
 }
 
 }  // namespace occupipe::sim

@@ -26,11 +26,11 @@ public:
           ready_heads_(engine.state_.ready.data()),
           moves_(engine.layout_.policy != Policy::lrr),
           signs_(engine.layout_.credit_signs),
-          spacing_(engine.port_spacing_),
-          in_order_(engine.in_order_),
-          common_open_streams_(engine.layout_.programs.size() == 1
-                                   ? engine.layout_.programs[0].open_streams.data()
-                                   : nullptr) {}
+          window_(engine.window_),
+          may_close_(engine.window_ && !engine.window_->always_open()),
+          by_subsystem_(engine.by_subsystem_),
+          rings_(engine.layout_.rings_per_subsystem()),
+          in_order_(engine.in_order_) {}
 
     bool run(std::int64_t until);
 
@@ -47,7 +47,18 @@ private:
     void load();
     void store(const Due& due);
     bool end(std::int64_t next, const Due& due);
-    bool schedule(int scheduler, std::int64_t now, Due& due);
+    // What a scheduler would issue now.
+    struct Pick {
+        std::int32_t warp = 0;
+        std::int32_t stream = 0;
+        std::int32_t unit = -1;  // none
+    };
+
+    bool issue_alone(std::int64_t now, Due& due);
+    bool issue_round(std::int64_t now, Due& due);
+    Pick pick(int scheduler, std::int64_t now) const;
+    bool take(const Pick& pick, int scheduler, std::int64_t now, Due& due);
+    void use_window(int scheduler, std::int64_t now);
     std::int64_t next_issue(int scheduler) const;
     static std::int32_t pick_stream(const Warp& warp, std::uint64_t set);
     void issue(const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler,
@@ -78,10 +89,11 @@ private:
     std::uint64_t* const ready_heads_;
     const bool moves_;
     const std::uint64_t signs_;
-    const std::int64_t spacing_;
+    const IssueWindow* const window_;
+    const bool may_close_;  // for whole cycles
+    const bool by_subsystem_;
+    const bool rings_;  // CoreLayout::rings_per_subsystem
     const bool in_order_;
-    // Where all warps run one program its open streams, which need not wait for the warp.
-    const std::uint64_t* const common_open_streams_;
     std::int64_t now_ = 0;
     std::int64_t issued_ = 0;
     // Per `queue_step` queues: the first to complete something, and when.
@@ -91,12 +103,19 @@ private:
     std::array<std::int64_t, units * max_schedulers> free_at_{};
     std::array<std::uint64_t, units * max_schedulers> ready_{};
     std::array<std::int64_t, units * max_schedulers> busy_{};
+    std::array<std::int32_t, units * max_schedulers> last_to_{};
+    std::array<std::uint64_t, units * max_schedulers> ring_{};  // positions to try first
+    // Per unit.
+    std::array<std::int32_t, units> last_grant_{};
+    std::uint32_t shared_ = 0;  // set of those of scope core
     // Per scheduler.
     std::array<std::int64_t, max_schedulers> turn_{};
-    std::array<std::int64_t, max_schedulers> port_free_at_{};
-    std::array<std::uint64_t, max_schedulers> try_first_{};
+    std::array<std::int64_t, max_schedulers> window_end_{};
+    std::array<std::int64_t, max_schedulers> window_left_{};
+    std::array<std::int64_t, max_schedulers> open_at_{};
+    std::array<std::uint64_t, max_schedulers> try_first_{};  // positions
     std::array<std::int32_t, max_schedulers> last_warp_{};
-    std::array<std::int64_t, max_schedulers> port_issues_{};
+    std::array<std::int32_t, max_schedulers> last_subsystem_{};
 };
 
 }  // namespace occupipe::sim

@@ -13,6 +13,8 @@
 namespace occupipe::sim {
 namespace {
 
+constexpr std::int64_t short_count = 3;
+
 std::vector<std::int32_t> loops_around(const LoopProgram& program, std::int32_t stream) {
     std::vector<std::int32_t> path;
     for (std::int32_t l = program.streams[stream].loop; l >= 0; l = program.loops[l].parent)
@@ -29,6 +31,7 @@ void shorten(const LoopProgram& program, LoopProgram::Edge& edge) {
     for (auto l = fork.first; l != user.end(); ++l) edge.divisor *= program.loops[*l].count;
     for (auto l = fork.second; l != producer.end(); ++l) edge.multiplier *= program.loops[*l].count;
     if (edge.restart != 0) edge.restart = program.loops[*(fork.first - 1)].count;
+    if (edge.back > 1) edge.back = short_count + 1;  // never there
 }
 
 // The dependences of the program with short loops. A path between two instances there is a path
@@ -130,7 +133,7 @@ std::set<std::int32_t> restarting_loops(const Lowered& lowered) {
 }  // namespace
 
 LoopProgram with_short_loops(LoopProgram program) {
-    for (auto& loop : program.loops) loop.count = std::min<std::int64_t>(loop.count, 3);
+    for (auto& loop : program.loops) loop.count = std::min(loop.count, short_count);
     for (auto& stream : program.streams) {
         stream.instances = 1;
         for (std::int32_t l = stream.loop; l >= 0; l = program.loops[l].parent)
@@ -149,7 +152,8 @@ std::int64_t LoopProgram::program_index(std::int32_t stream, std::int64_t instan
     return index;
 }
 
-bool barriers_form_a_chain(const LoopProgram& program, const Machine& machine) {
+std::optional<UnorderedBarriers> unordered_barriers(const LoopProgram& program,
+                                                    const Machine& machine) {
     const ShortGraph graph(program);
     std::map<std::int64_t, std::pair<std::int32_t, std::int64_t>> barriers;  // in program order
     for (std::size_t s = 0; s < program.streams.size(); ++s) {
@@ -158,11 +162,16 @@ bool barriers_form_a_chain(const LoopProgram& program, const Machine& machine) {
         for (std::int64_t j = 0; j < graph.instances(stream); ++j)
             barriers[graph.program_index(stream, j)] = {stream, j};
     }
-    if (barriers.empty()) return true;
+    if (barriers.empty()) return std::nullopt;
     for (auto before = barriers.begin(), after = std::next(before); after != barriers.end();
          before = after++)
-        if (!graph.path(before->second, after->second)) return false;
-    return true;
+        if (!graph.path(before->second, after->second)) {
+            // From later in the text: of the loop's previous iteration.
+            const std::int32_t from = before->second.first;
+            const std::int32_t to = after->second.first;
+            return UnorderedBarriers{program.ids[to], program.ids[from] + (from < to ? "" : "@-1")};
+        }
+    return std::nullopt;
 }
 
 LoopProgram build_loop_program(const WarpProgram& program, const Machine& machine, Order order) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,17 +20,17 @@ struct LoopProgram {
     struct Edge {
         std::int32_t producer = 0;
         std::int32_t user = 0;
-        bool previous = false;        // the producer's instance of the previous iteration
+        std::int64_t back = 0;        // the producer's instance so many iterations ago
         std::int64_t divisor = 1;     // user instances per iteration of the common loop
         std::int64_t multiplier = 1;  // producer instances per iteration of the common loop
-        std::int64_t restart = 0;  // `previous`: iterations after which the common loop restarts;
+        std::int64_t restart = 0;  // `back` > 0: iterations after which the common loop restarts;
                                    // 0 when it runs only once
 
+        // Zero or less: nothing.
         std::int64_t required(std::int64_t j) const {
             if (divisor != 1) j /= divisor;
-            if (!previous) return (j + 1) * multiplier;
-            if (restart != 0 && j % restart == 0) return 0;
-            return j * multiplier;
+            if (restart != 0 && j % restart < back) return 0;
+            return (j + 1 - back) * multiplier;
         }
     };
     struct Stream {
@@ -62,12 +63,20 @@ struct LoopProgram {
     std::int64_t program_index(std::int32_t stream, std::int64_t instance) const;
 };
 
-// The program with every trip count cut to three, which only removes instances in the middle. The
-// order of program_index() stays.
+// The program with every trip count cut to three, which only removes instances in the middle, and
+// without the dependences that go back more than one iteration: what it orders is ordered in the
+// whole program, too. The order of program_index() stays.
 LoopProgram with_short_loops(LoopProgram program);
 
-// Does every barrier depend on the one before it in program order?
-bool barriers_form_a_chain(const LoopProgram& program, const Machine& machine);
+// A barrier, and the one before it in program order.
+struct UnorderedBarriers {
+    std::string barrier;  // id
+    std::string before;   // as the barrier's `after` would name it
+};
+
+// The first barrier that does not depend on the one before; none if all do.
+std::optional<UnorderedBarriers> unordered_barriers(const LoopProgram& program,
+                                                    const Machine& machine);
 
 // With Order::dataflow an outer loop whose iterations overlap so that a stream's instances would
 // not issue in order is replicated. Throws InputError when that needs more than 65,536 streams.

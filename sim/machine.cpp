@@ -115,7 +115,7 @@ Machine build_machine(const GpuProfile& profile, const Kernel& kernel) {
     const auto timings = add_ops(machine, profile, kernel);
     add_subsystems(machine, profile, timings);
 
-    std::vector<Duration> durations;
+    std::vector<Duration> durations{duration(1)};
     for (const InstructionTiming* timing : timings) {
         durations.push_back(duration(timing->cpi.value));
         durations.push_back(duration(timing->latency.value));
@@ -126,15 +126,20 @@ Machine build_machine(const GpuProfile& profile, const Kernel& kernel) {
         if (waits.back().cycles < negligible_wait) waits.back() = {};
         if (waits.back().cycles > 0) durations.push_back(waits.back());
     }
-    if (profile.issue.limit)
-        durations.push_back(reciprocal(*profile.issue.limit, machine.schedulers));
     machine.scale = choose_tick(durations);
     for (std::size_t i = 0; i < machine.ops.size(); ++i) {
-        machine.ops[i].cpi = machine.scale.to_ticks(durations[2 * i]);
-        machine.ops[i].latency = machine.scale.to_ticks(durations[2 * i + 1]);
+        machine.ops[i].cpi = machine.scale.to_ticks(durations[2 * i + 1]);
+        machine.ops[i].latency = machine.scale.to_ticks(durations[2 * i + 2]);
         if (waits[i].cycles > 0) machine.ops[i].wait = machine.scale.to_ticks(waits[i]);
     }
-    if (profile.issue.limit) machine.port_spacing = machine.scale.to_ticks(durations.back());
+    for (MachineOp& op : machine.ops)
+        op.queued = op.kind != InstructionKind::barrier &&
+                    std::any_of(machine.ops.begin(), machine.ops.end(), [&](const MachineOp& o) {
+                        return o.subsystem == op.subsystem && o.wait > 0;
+                    });
+    machine.cycle = machine.scale.to_ticks(durations[0]);
+    if (profile.issue.limit)
+        machine.window.emplace(*profile.issue.limit, machine.schedulers, machine.cycle);
     return machine;
 }
 
@@ -175,7 +180,8 @@ void validate(const Launch& launch) {
                         launch.concurrent_groups, launch.group_warps, max_resident_warps));
 }
 
-std::vector<Bound> utilisations(const Machine& machine, const BusyTimes& busy, std::int64_t end) {
+std::vector<Bound> utilisations(const Machine& machine, std::span<const std::int64_t> busy,
+                                std::int64_t issued, std::int64_t end) {
     std::vector<Bound> bounds;
     const auto mean = [&](std::span<const std::int64_t> times) {
         double sum = 0;
@@ -186,10 +192,10 @@ std::vector<Bound> utilisations(const Machine& machine, const BusyTimes& busy, s
         const int first = machine.first_unit[s];
         const int last =
             s + 1 < machine.subsystems.size() ? machine.first_unit[s + 1] : machine.unit_count();
-        bounds.push_back(
-            {machine.subsystems[s].name, mean(std::span(busy.units).subspan(first, last - first))});
+        bounds.push_back({machine.subsystems[s].name, mean(busy.subspan(first, last - first))});
     }
-    if (machine.port_spacing) bounds.push_back({"issue", mean(busy.ports)});
+    if (machine.window)
+        bounds.push_back({"issue", static_cast<double>(issued) / machine.window->capacity(end)});
     return bounds;
 }
 

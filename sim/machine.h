@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "core/prediction.h"
+#include "sim/issue_window.h"
 #include "sim/ticks.h"
 
 namespace occupipe::sim {
@@ -25,14 +27,16 @@ struct MachineOp {
     // What this one, while outstanding, adds to the latency of the next in its subsystem [ticks]:
     // its latency_growth, else contention · λ; 0 for barriers and where there is neither.
     std::int64_t wait = 0;
+    bool queued = false;  // waits so for those outstanding: its subsystem has a queue; no barrier
 };
 
 struct Machine {
     TickScale scale;
     int schedulers = 1;
-    std::optional<std::int64_t> port_spacing;  // of one scheduler's port: schedulers/IL [ticks]
-    std::vector<Subsystem> subsystems;         // those in use, in the profile's order
-    std::vector<MachineOp> ops;                // in order of first use
+    std::int64_t cycle = 1;             // [ticks]
+    std::optional<IssueWindow> window;  // none: no issue limit
+    std::vector<Subsystem> subsystems;  // those in use, in the profile's order
+    std::vector<MachineOp> ops;         // in order of first use
 
     // Copies of a subsystem are its `units`: one, or one per scheduler.
     int unit(int subsystem, int scheduler) const;
@@ -58,13 +62,10 @@ std::vector<int> assign_programs(const Kernel& kernel, int group_warps);
 // Throws InputError for shapes that cannot be run.
 void validate(const Launch& launch);
 
-// Busy time of every unit and port up to `end`.
-struct BusyTimes {
-    std::vector<std::int64_t> units;
-    std::vector<std::int64_t> ports;
-};
-
-// Busy fraction of each subsystem (mean over its copies) and of "issue" (mean over the ports).
-std::vector<Bound> utilisations(const Machine& machine, const BusyTimes& busy, std::int64_t end);
+// Busy fraction of each subsystem (mean over its copies), and as "issue" the share of what the
+// issue limit allowed in the cycles begun that was issued. `busy` is the busy time of each unit up
+// to `end`.
+std::vector<Bound> utilisations(const Machine& machine, std::span<const std::int64_t> busy,
+                                std::int64_t issued, std::int64_t end);
 
 }  // namespace occupipe::sim

@@ -12,13 +12,13 @@ struct CoreLayout;
 
 // Why a warp does not issue.
 enum class WaitReason {
-    dependence,  // its next instruction waits for the result of another
-    barrier,     // its next instruction waits for a barrier
-    subsystem,   // its next instruction is ready, its subsystem busy
-    port,        // its next instruction is ready, the issue port busy
-    drain,       // all issued, its own results are outstanding
-    group,       // finished, but other warps of its group are not
-    empty,       // no group left for its slot
+    dependence,   // its next instruction waits for the result of another
+    barrier,      // its next instruction waits for a barrier
+    subsystem,    // its next instruction is ready, its subsystem busy
+    issue_limit,  // its next instruction is ready, the scheduler's issue window used up
+    drain,        // all issued, its own results are outstanding
+    group,        // finished, but other warps of its group are not
+    empty,        // no group left for its slot
 };
 
 struct IssueEvent {

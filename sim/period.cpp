@@ -22,7 +22,10 @@ struct Move {
 class WarpComparison {
 public:
     WarpComparison(const LoopProgram& program, const Head* before, const Head* now)
-        : program_(program), before_(before), now_(now), moves_(program.streams.size()) {}
+        : program_(program), before_(before), now_(now), moves_(program.streams.size()) {
+        for (const LoopProgram::Edge& edge : program.edges)
+            first_iterations_ = std::max(first_iterations_, edge.back);
+    }
 
     std::int64_t repetitions() {
         for (std::size_t s = 0; s < moves_.size(); ++s)
@@ -69,8 +72,8 @@ private:
     bool set_move(std::size_t s, std::int32_t loop, std::int64_t unit, std::int64_t count) {
         const std::int64_t from = before_[s].issued / unit % count;
         const std::int64_t to = now_[s].issued / unit % count;
-        // Deeper loops must be in the same phase, and a first iteration is not like the others.
-        if (moves_[s].instances % unit != 0 || from == 0) return false;
+        // Deeper loops must be in the same phase, and first iterations are not like the others.
+        if (moves_[s].instances % unit != 0 || from < first_iterations_) return false;
         moves_[s].loop = loop;
         moves_[s].iterations = to - from;
         limit((count - 1 - to) / (to - from));
@@ -167,6 +170,7 @@ private:
     const Head* before_;
     const Head* now_;
     std::vector<Move> moves_;
+    std::int64_t first_iterations_ = 1;  // of a loop, in which dependences may be dropped
     std::int64_t limit_ = unbounded;
     bool moved_ = false;
 };
@@ -178,6 +182,30 @@ bool same_times(const std::vector<std::int64_t>& before, std::int64_t then,
         if (std::max<std::int64_t>(0, before[i] - then) !=
             std::max<std::int64_t>(0, now[i] - present))
             return false;
+    return true;
+}
+
+// What the schedulers and the core remember, as far as anyone asks for it.
+bool same_memories(const CoreLayout& layout, const CoreState& before, const CoreState& now) {
+    if (layout.select == Select::subsystem && before.last_subsystem != now.last_subsystem)
+        return false;
+    if (layout.rings_per_subsystem() && before.last_to != now.last_to) return false;
+    if (layout.policy != Policy::oldest && !layout.rings_per_subsystem() &&
+        before.last_warp != now.last_warp)
+        return false;
+    return layout.machine.schedulers == 1 || before.last_grant == now.last_grant;
+}
+
+// The windows that follow are the same when a whole number of their periods has passed.
+bool same_windows(const CoreLayout& layout, const CoreState& before, const CoreState& now) {
+    if (!layout.machine.window) return true;
+    const auto period = layout.machine.window->period();
+    if (!period || (now.now - before.now) % *period != 0) return false;
+    for (std::size_t j = 0; j < now.window_end.size(); ++j) {
+        const bool used = now.window_end[j] > now.now;
+        if (used != (before.window_end[j] > before.now)) return false;
+        if (used && before.window_left[j] != now.window_left[j]) return false;
+    }
     return true;
 }
 
@@ -269,11 +297,10 @@ void extrapolate(const std::vector<std::int64_t>& before, std::vector<std::int64
 }  // namespace
 
 std::int64_t repetitions(const CoreLayout& layout, const CoreState& before, const CoreState& now) {
-    if (before.last_warp != now.last_warp || before.ready != now.ready ||
+    if (before.ready != now.ready || !same_memories(layout, before, now) ||
         !same_times(before.subsystem_free_at, before.now, now.subsystem_free_at, now.now) ||
-        !same_times(before.port_free_at, before.now, now.port_free_at, now.now) ||
-        before.next_in_order != now.next_in_order || !same_queues(before, now) ||
-        !same_waiting(before, now) || !same_groups(before, now) ||
+        !same_windows(layout, before, now) || before.next_in_order != now.next_in_order ||
+        !same_queues(before, now) || !same_waiting(before, now) || !same_groups(before, now) ||
         !same_barriers(layout, before, now))
         return 0;
     std::int64_t times = (max_ticks - now.now) / (now.now - before.now);
@@ -303,13 +330,13 @@ void repeat(const CoreState& before, CoreState& state, std::int64_t times) {
     extrapolate(before.barriers_released, state.barriers_released, times);
     extrapolate(before.unfinished, state.unfinished, times);
     extrapolate(before.subsystem_busy, state.subsystem_busy, times);
-    extrapolate(before.port_issues, state.port_issues, times);
     extrapolate(before.issued_total, state.issued_total, times);
     state.launched += launched;
     for (std::size_t slot = 0; slot < state.group.size(); ++slot)
         if (state.group[slot] != before.group[slot]) state.group[slot] += launched;
     for (std::int64_t& time : state.subsystem_free_at) time += shift;
-    for (std::int64_t& time : state.port_free_at) time += shift;
+    for (std::int64_t& time : state.window_end) time += shift;
+    for (std::int64_t& time : state.open_at) time += shift;
     for (std::int64_t& time : state.scheduler_next)
         if (time != CompletionQueue::never) time += shift;
     for (CompletionQueue& queue : state.queues) queue.shift(shift);

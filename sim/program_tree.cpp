@@ -51,7 +51,7 @@ private:
             const auto fork = std::mismatch(loops.begin(), loops.end(), other.begin(), other.end());
             const std::int32_t common = fork.first == loops.begin() ? -1 : *(fork.first - 1);
             tree_.instructions[user].after.push_back(
-                {producer, dependence.previous_iteration, common});
+                {producer, dependence.iterations_back, common});
         }
     }
 
@@ -191,10 +191,14 @@ private:
 
     void add_edge(std::size_t user, const ProgramTree::Dependence& dependence) {
         std::vector<std::int64_t> iterations = iterations_of_[user];
-        bool previous = dependence.previous;
-        if (previous && copied_[dependence.common_loop]) {
-            if (iterations[dependence.common_loop]-- == 0) return;
-            previous = false;
+        std::int64_t back = dependence.back;
+        if (back > 0) {
+            if (back >= tree_.loops[dependence.common_loop].count) return;
+            if (copied_[dependence.common_loop]) {
+                iterations[dependence.common_loop] -= back;
+                if (iterations[dependence.common_loop] < 0) return;
+                back = 0;
+            }
         }
         // Loops that hold only the producer have ended: their last iteration counts.
         const auto& loops = tree_.instructions[dependence.producer].loops;
@@ -206,7 +210,7 @@ private:
         LoopProgram::Edge edge;
         edge.producer = copy_of(dependence.producer, iterations);
         edge.user = static_cast<std::int32_t>(user);
-        edge.previous = previous;
+        edge.back = back;
         set_counts(edge);
         out_.program.edges.push_back(edge);
     }
@@ -219,7 +223,7 @@ private:
             edge.divisor *= out_.program.loops[*l].count;
         for (auto l = fork.second; l != producer.end(); ++l)
             edge.multiplier *= out_.program.loops[*l].count;
-        if (edge.previous && fork.first - user.begin() > 1)
+        if (edge.back > 0 && fork.first - user.begin() > 1)
             edge.restart = out_.program.loops[*(fork.first - 1)].count;
     }
 

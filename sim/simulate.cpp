@@ -22,23 +22,19 @@ SimulationResult result_of(const CoreLayout& layout, const CoreState& state) {
     result.scale = layout.machine.scale;
     result.cycles = layout.machine.scale.to_cycles(state.now);
     result.issued = state.issued_total;
-    sim::BusyTimes busy;
     const sim::Machine& machine = layout.machine;
-    busy.units.resize(machine.unit_count());
-    std::vector<std::int64_t> beyond_end(busy.units.size());  // of the last instruction's λ
+    std::vector<std::int64_t> busy(machine.unit_count());
+    std::vector<std::int64_t> beyond_end(busy.size());  // of the last instruction's λ
     const auto subsystems = static_cast<int>(machine.subsystems.size());
     for (int scheduler = 0; scheduler < machine.schedulers; ++scheduler)
         for (int subsystem = 0; subsystem < subsystems; ++subsystem) {
             const int at = scheduler * layout.unit_pitch + subsystem;
             const int unit = machine.unit(subsystem, scheduler);
-            busy.units[unit] += state.subsystem_busy[at];
+            busy[unit] += state.subsystem_busy[at];
             beyond_end[unit] = std::max<std::int64_t>(0, state.subsystem_free_at[at] - state.now);
         }
-    for (std::size_t u = 0; u < busy.units.size(); ++u) busy.units[u] -= beyond_end[u];
-    for (std::size_t p = 0; p < state.port_issues.size(); ++p)
-        busy.ports.push_back(state.port_issues[p] * layout.machine.port_spacing.value_or(0) -
-                             std::max<std::int64_t>(0, state.port_free_at[p] - state.now));
-    result.bounds = sim::utilisations(layout.machine, busy, state.now);
+    for (std::size_t u = 0; u < busy.size(); ++u) busy[u] -= beyond_end[u];
+    result.bounds = sim::utilisations(machine, busy, state.issued_total, state.now);
     return result;
 }
 
@@ -73,10 +69,26 @@ std::optional<Policy> parse_policy(std::string_view name) {
     return std::nullopt;
 }
 
+std::optional<Select> parse_select(std::string_view name) {
+    if (name == "subsystem") return Select::subsystem;
+    if (name == "warp") return Select::warp;
+    return std::nullopt;
+}
+
 std::optional<Order> parse_order(std::string_view name) {
     if (name == "dataflow") return Order::dataflow;
     if (name == "in_order") return Order::in_order;
     return std::nullopt;
+}
+
+Policy policy_of(const SimulationOptions& options, const GpuProfile& profile) {
+    if (options.policy) return *options.policy;
+    return profile.issue.policy.value_or(Policy::lrr);
+}
+
+Select select_of(const SimulationOptions& options, const GpuProfile& profile) {
+    if (options.select) return *options.select;
+    return profile.issue.select.value_or(Select::subsystem);
 }
 
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,

@@ -20,13 +20,6 @@ namespace sim {
 class Observer;
 }
 
-// Which warp issues first when several can.
-enum class Policy {
-    lrr,     // loose round robin: a ring over the warps, starting after the one that issued last
-    gto,     // greedy then oldest: the warp that issued last while it can, else the oldest
-    oldest,  // the oldest group's lowest warp
-};
-
 // Which instructions of one warp may issue.
 enum class Order {
     dataflow,  // any whose predecessors have completed, lowest program index first
@@ -34,16 +27,22 @@ enum class Order {
 };
 
 std::optional<Policy> parse_policy(std::string_view name);
+std::optional<Select> parse_select(std::string_view name);
 std::optional<Order> parse_order(std::string_view name);
 
 struct SimulationOptions {
-    Policy policy = Policy::lrr;
+    std::optional<Policy> policy;  // absent: the profile's, or lrr where it has none
+    std::optional<Select> select;  // absent: the profile's, or subsystem where it has none
     Order order = Order::dataflow;
     // Skip over repetitions of loops and of waves of groups whose outcome is known exactly.
     bool detect_periods = true;
     // Instructions to issue one by one before giving up with an InputError: some minutes of work.
     std::int64_t max_simulated = 20'000'000'000;
 };
+
+// What the options leave open is as the profile says.
+Policy policy_of(const SimulationOptions& options, const GpuProfile& profile);
+Select select_of(const SimulationOptions& options, const GpuProfile& profile);
 
 struct SimulationResult {
     std::int64_t ticks = 0;      // when the core's last group completes

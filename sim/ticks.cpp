@@ -99,14 +99,6 @@ std::optional<Rational> decimal_rational(double value) {
 
 Duration duration(double cycles) { return {cycles, decimal_rational(cycles)}; }
 
-Duration reciprocal(double rate, int count) {
-    Duration result{count / rate, std::nullopt};
-    if (const auto exact = decimal_rational(rate))
-        if (const auto numerator = product(exact->denominator, count))
-            result.exact = reduced(*numerator, exact->numerator);
-    return result;
-}
-
 Duration product(const Duration& share, const Duration& time) {
     Duration result{share.cycles * time.cycles, std::nullopt};
     if (share.exact && time.exact) {

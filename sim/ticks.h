@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Time as whole numbers. Every λ, Λ and port spacing in use is a multiple of one tick, their
+// Time as whole numbers. One cycle and every λ and Λ in use are multiples of one tick, their
 // greatest common divisor, so that a simulation never compares floating times (docs/model.md).
 #pragma once
 
@@ -29,9 +29,6 @@ struct Duration {
 };
 
 Duration duration(double cycles);
-// count / rate, e.g. the spacing of one issue port: schedulers / IL.
-Duration reciprocal(double rate, int count);
-
 Duration product(const Duration& share, const Duration& time);
 
 struct TickScale {

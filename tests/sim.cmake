@@ -3,7 +3,7 @@ add_library(occupipe_sim_test_support STATIC sim/random_case.cpp)
 target_link_libraries(occupipe_sim_test_support PUBLIC occupipe::sim occupipe::core PRIVATE occupipe::warnings)
 
 occupipe_test(sim_unit_test KIND unit
-    SOURCES sim/contention_test.cpp sim/known_answers_test.cpp sim/not_modelled_test.cpp sim/parts_test.cpp sim/period_test.cpp sim/policy_test.cpp sim/refusal_test.cpp sim/ticks_test.cpp
+    SOURCES sim/contention_test.cpp sim/issue_window_test.cpp sim/known_answers_test.cpp sim/not_modelled_test.cpp sim/parts_test.cpp sim/period_test.cpp sim/policy_test.cpp sim/refusal_test.cpp sim/ticks_test.cpp
     LINK occupipe::sim occupipe::core)
 occupipe_test(sim_models_test KIND unit SOURCES sim/kernel_analysis_test.cpp
     LINK occupipe::sim occupipe::core)
@@ -14,7 +14,11 @@ occupipe_test(sim_explain_test KIND unit SOURCES sim/explain_test.cpp
 occupipe_test(sim_property_test KIND property SOURCES sim/models_property_test.cpp sim/property_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp
-    LINK occupipe_sim_test_support occupipe::sim occupipe::core TIMEOUT 900)
+    LINK occupipe_sim_test_support occupipe::sim occupipe::core)
+# The same with all its cases: ctest -L full
+occupipe_test(sim_differential_full_test KIND full SOURCES sim/differential_test.cpp
+    LINK occupipe_sim_test_support occupipe::sim occupipe::core TIMEOUT 1800)
+target_compile_definitions(sim_differential_full_test PRIVATE OCCUPIPE_FULL)
 
 occupipe_test(sim_barrier_golden_test KIND golden SOURCES sim/barrier_golden_test.cpp
     LINK occupipe::sim occupipe::core)

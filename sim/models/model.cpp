@@ -63,13 +63,16 @@ double cycles_alone(const GpuProfile& profile, const Kernel& kernel, const Launc
         if (cycles[program] == 0) {
             Kernel alone{kernel.name, {kernel.warps[program]}, {}};
             alone.warps[0].share = 1;
-            cycles[program] = simulate(profile, alone, Launch(),
-                                       {.policy = options.policy, .order = options.order})
-                                  .cycles;
+            cycles[program] = simulate(profile, alone, Launch(), options.simulation()).cycles;
         }
         sum += cycles[program];
     }
     return sum / launch.group_warps;
+}
+
+double kernel_seconds(const GpuProfile& profile, double cycles) {
+    const auto& launch = profile.overheads.launch_seconds;
+    return cycles / profile.clock_hz + (launch ? launch->value : 0);
 }
 
 int resident_warps(const GpuProfile& profile, const Launch& launch) {
@@ -88,7 +91,7 @@ Prediction throughput_prediction(const GpuProfile& profile, const Launch& launch
     prediction.instructions_per_cycle = load.instructions * warps_per_cycle;
     prediction.cycles =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / warps_per_cycle;
-    prediction.seconds = prediction.cycles / profile.clock_hz;
+    prediction.seconds = kernel_seconds(profile, prediction.cycles);
     for (const auto& subsystem : load.subsystems)
         prediction.bounds.push_back({subsystem.name, subsystem.cycles * warps_per_cycle});
     if (profile.issue.limit)

@@ -2,6 +2,7 @@
 // What every performance model looks like from outside.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +25,20 @@ struct MemoryBehaviour {
     bool operator==(const MemoryBehaviour&) const = default;
 };
 
-// Only models with a scheduler look at policy and order.
+// Only models with a scheduler look at policy, selection and order.
 struct ModelOptions {
-    Policy policy = Policy::lrr;
+    std::optional<Policy> policy;  // absent: as in SimulationOptions
+    std::optional<Select> select;
     Order order = Order::dataflow;
     MemoryBehaviour memory = {};
+
+    SimulationOptions simulation() const {
+        return {.policy = policy, .select = select, .order = order};
+    }
 };
+
+// Of so many core cycles on one core, with the profile's launch overhead where it has one.
+double kernel_seconds(const GpuProfile& profile, double cycles);
 
 // What a model takes into account (Lemeire et al., "Analysis of the analytical performance models
 // for GPUs", Table 7), as implemented here.

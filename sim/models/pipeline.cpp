@@ -26,14 +26,13 @@ std::string limit_of(const GpuProfile& profile, const Kernel& kernel, const Laun
 
 Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                             const ModelOptions& options) {
-    const SimulationOptions simulation{.policy = options.policy, .order = options.order};
-    const SimulationResult run = simulate(profile, kernel, launch, simulation);
+    const SimulationResult run = simulate(profile, kernel, launch, options.simulation());
     Prediction prediction;
     prediction.model = "pipeline";
     prediction.launch = launch;
     prediction.groups_per_core = launch.groups_per_core(profile.cores);
     prediction.cycles = run.cycles;
-    prediction.seconds = run.cycles / profile.clock_hz;
+    prediction.seconds = kernel_seconds(profile, run.cycles);
     prediction.warps_per_cycle =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / run.cycles;
     prediction.cycles_per_run = resident_warps(profile, launch) / prediction.warps_per_cycle;

@@ -93,7 +93,10 @@ private:
         std::int64_t mark_at = 0;
         for (std::int64_t i = 1; i <= loop.count; ++i) {
             run(loop.steps);
-            for (const int cell : loop.cells) cells_[cell] = ready_[flow_.cells[cell]];
+            for (const int cell : loop.cells) {
+                const auto& [access, from] = flow_.cells[cell];
+                cells_[cell] = from >= 0 ? cells_[from] : ready_[access];
+            }
             const State now = state();
             if (mark_at > 0 && (i >= patience || same(now, mark))) {
                 const std::int64_t period = i - mark_at;

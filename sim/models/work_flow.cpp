@@ -6,11 +6,15 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "sim/simulate.h"
 
 namespace occupipe {
 namespace {
+
+// What was accessed so long ago is taken to be there.
+constexpr std::int64_t max_iterations_back = 4096;
 
 using Items = std::vector<KernelItem>;
 
@@ -35,7 +39,7 @@ Items cut_out(const Items& items, const std::set<std::string>& inside,
         }
         KernelInstruction copy = std::get<KernelInstruction>(item);
         std::erase_if(copy.after, [&](const Dependence& dependence) {
-            return !(dependence.previous_iteration ? looped : inside).contains(dependence.id);
+            return !(dependence.iterations_back > 0 ? looped : inside).contains(dependence.id);
         });
         kept.emplace_back(std::move(copy));
     }
@@ -80,6 +84,7 @@ private:
         for (const KernelItem& item : items) {
             if (const auto* repeat = std::get_if<Repeat>(&item)) {
                 path_.push_back(loops_++);
+                counts_.push_back(repeat->count);
                 declare(repeat->body);
                 path_.pop_back();
                 continue;
@@ -98,8 +103,12 @@ private:
             const auto& other = found->second.loops;
             const auto fork = std::mismatch(path_.begin(), path_.end(), other.begin(), other.end());
             int cell = -1;
-            if (dependence.previous_iteration)
-                cell = cell_of(*std::prev(fork.first), found->second.number);
+            if (dependence.iterations_back > 0) {
+                const int loop = *std::prev(fork.first);
+                if (dependence.iterations_back >= std::min(counts_[loop], max_iterations_back))
+                    continue;
+                cell = cell_of(loop, found->second.number, dependence.iterations_back);
+            }
             waits.push_back({found->second.number, cell});
         }
         return waits;
@@ -113,11 +122,17 @@ private:
         return waits;
     }
 
-    int cell_of(int loop, int access) {
-        const auto [it, is_new] =
-            cell_.try_emplace({loop, access}, static_cast<int>(flow_.cells.size()));
-        if (is_new) flow_.cells.push_back(access);
-        return it->second;
+    // Holds the time of the access so many iterations back, which it gets from the cell of one
+    // less.
+    int cell_of(int loop, int access, std::int64_t back) {
+        int cell = -1;
+        for (std::int64_t b = 1; b <= back; ++b) {
+            const auto [it, is_new] =
+                cell_.try_emplace({loop, access, -b}, static_cast<int>(flow_.cells.size()));
+            if (is_new) flow_.cells.push_back({access, cell});
+            cell = it->second;
+        }
+        return cell;
     }
 
     std::vector<WorkStep> build(const Items& items, double times) {
@@ -218,7 +233,7 @@ private:
             const int self = loop->cells.front();
             loop->cells.clear();
             for (const auto& [key, cell] : cell_)
-                if (key.first == self) loop->cells.push_back(cell);
+                if (std::get<0>(key) == self) loop->cells.push_back(cell);
             place_cells(loop->steps);
         }
     }
@@ -227,7 +242,9 @@ private:
     WorkFlow flow_;
     std::set<std::string> waited_;
     std::map<std::string, Access> access_;
-    std::map<std::pair<int, int>, int> cell_;  // by loop and access
+    // By loop, access and iterations back, negated: the farthest first.
+    std::map<std::tuple<int, int, std::int64_t>, int> cell_;
+    std::vector<std::int64_t> counts_;  // per loop
     std::vector<int> path_;
     int loops_ = 0;
     int last_block_ = -1;

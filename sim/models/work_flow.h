@@ -41,12 +41,17 @@ using WorkStep = std::variant<int, WorkLoop>;  // int: into WorkFlow::nodes
 struct WorkLoop {
     std::int64_t count = 1;
     std::vector<WorkStep> steps;
-    std::vector<int> cells;  // filled at the end of each iteration
+    std::vector<int> cells;  // filled at the end of each iteration, in this order
 };
 
 struct WorkFlow {
     std::vector<WorkNode> nodes;
-    std::vector<int> cells;  // per cell the access that it remembers
+    // What a cell is filled with: the time of an access, or what another cell holds.
+    struct Cell {
+        int access = 0;
+        int from = -1;  // another cell
+    };
+    std::vector<Cell> cells;
     int accesses = 0;
     std::vector<WorkStep> steps;
 };

@@ -42,23 +42,35 @@ struct Place {  // a warp's place on the core
     bool operator==(const Place&) const = default;
 };
 
+struct Scheduler {
+    std::optional<Place> last;                  // the warp that issued last
+    std::optional<int> last_subsystem;          // what it issued to
+    std::vector<std::optional<Place>> last_to;  // per subsystem: the warp that issued last to it
+    std::int64_t cycle = 0;                     // in which it issued last,
+    std::int64_t issued_in_cycle = 0;           // and how much
+};
+
 class Core {
 public:
     Core(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
          const SimulationOptions& options)
         : machine_(sim::build_machine(profile, kernel)),
           launch_(launch),
-          options_(options),
+          order_(options.order),
+          policy_(policy_of(options, profile)),
+          select_(select_of(options, profile)),
           program_of_(sim::assign_programs(kernel, launch.group_warps)),
           waiting_(launch.groups_per_core(profile.cores)),
           slots_(launch.concurrent_groups),
           unit_free_at_(machine_.unit_count(), 0),
-          port_free_at_(machine_.schedulers, 0),
-          last_(machine_.schedulers) {
+          busy_(machine_.unit_count(), 0),
+          last_grant_(machine_.subsystems.size(), machine_.schedulers - 1) {
+        if (profile.issue.limit) limit_ = sim::decimal_rational(*profile.issue.limit);
+        schedulers_.resize(machine_.schedulers);
+        for (Scheduler& scheduler : schedulers_)
+            scheduler.last_to.resize(machine_.subsystems.size());
         outstanding_.assign(machine_.unit_count(),
                             std::vector<std::vector<Time>>(machine_.ops.size()));
-        busy_.units.resize(machine_.unit_count());
-        busy_.ports.resize(machine_.schedulers);
         for (const WarpProgram& program : kernel.warps) graphs_.push_back(expand(program));
         for (const Idg& graph : graphs_) {
             std::vector<int> ops;
@@ -72,9 +84,8 @@ public:
         Time end = 0;
         launch_groups(now);
         while (true) {
-            for (int scheduler = 0; scheduler < machine_.schedulers; ++scheduler)
-                while (issue_one(scheduler, now)) {
-                }
+            while (issue_round(now)) {
+            }
             const std::optional<Time> next = next_change(now);
             if (!next) break;
             now = *next;
@@ -130,8 +141,9 @@ private:
             if (!slots_[slot] || !complete(*slots_[slot], now)) continue;
             slots_[slot].reset();
             any = true;
-            for (auto& last : last_)
-                if (options_.policy == Policy::gto && last && last->slot == slot) last.reset();
+            for (Scheduler& scheduler : schedulers_)
+                if (policy_ == Policy::gto && scheduler.last && scheduler.last->slot == slot)
+                    scheduler.last.reset();
         }
         return any;
     }
@@ -148,23 +160,29 @@ private:
         return true;
     }
 
-    // The instruction of `warp` that may issue now, if there is one.
-    std::optional<std::size_t> issuable(const Warp& warp, Time now) const {
+    bool free(int subsystem, int scheduler, Time now) const {
+        return unit_free_at_[machine_.unit(subsystem, scheduler)] <= now;
+    }
+
+    // The lowest-index instruction of `warp` that is ready and for which `usable` holds of its
+    // subsystem.
+    template <typename Usable>
+    std::optional<std::size_t> issuable(const Warp& warp, Time now, const Usable& usable) const {
         for (std::size_t node = 0; node < warp.nodes.size(); ++node) {
             if (warp.nodes[node].issued) continue;
-            const int unit = machine_.unit(op(warp, node).subsystem, warp.scheduler);
-            if (ready(warp, node, now) && unit_free_at_[unit] <= now) return node;
-            if (options_.order == Order::in_order) return std::nullopt;
+            if (ready(warp, node, now) && usable(op(warp, node).subsystem)) return node;
+            if (order_ == Order::in_order) return std::nullopt;
         }
         return std::nullopt;
     }
 
-    // All of a scheduler's warps, the one to try first at the front.
-    std::vector<Place> policy_order(int scheduler) const {
+    // All of a scheduler's warps, the one to try first at the front. `last` is the place to which
+    // lrr's ring or gto's greed refers.
+    std::vector<Place> policy_order(int scheduler, const std::optional<Place>& last) const {
         std::vector<int> slots(launch_.concurrent_groups);
         std::iota(slots.begin(), slots.end(), 0);
         std::erase_if(slots, [&](int slot) { return !slots_[slot]; });
-        if (options_.policy != Policy::lrr)
+        if (policy_ != Policy::lrr)
             std::sort(slots.begin(), slots.end(), [&](int a, int b) {
                 return slots_[a]->launch_number < slots_[b]->launch_number;
             });
@@ -173,30 +191,114 @@ private:
             for (int index = 0; index < launch_.group_warps; ++index)
                 if (slots_[slot]->warps[index].scheduler == scheduler)
                     order.push_back({slot, index});
-        const std::optional<Place>& last = last_[scheduler];
         if (!last) return order;
-        if (options_.policy == Policy::lrr) {
+        if (policy_ == Policy::lrr) {
             const auto after = std::find_if(order.begin(), order.end(), [&](const Place& place) {
                 return std::pair(place.slot, place.index) > std::pair(last->slot, last->index);
             });
             std::rotate(order.begin(), after, order.end());
-        } else if (options_.policy == Policy::gto) {
+        } else if (policy_ == Policy::gto) {
             std::erase(order, *last);
             order.insert(order.begin(), *last);
         }
         return order;
     }
 
-    bool issue_one(int scheduler, Time now) {
-        if (machine_.port_spacing && port_free_at_[scheduler] > now) return false;
-        for (const Place& place : policy_order(scheduler)) {
-            const auto node = issuable(slots_[place.slot]->warps[place.index], now);
-            if (!node) continue;
-            issue(place, *node, now);
-            last_[scheduler] = place;
-            return true;
+    // ⌊(IL·n + k − 1 − j) / k⌋: what scheduler j may issue in the cycles before n.
+    std::int64_t allowed_before(int j, std::int64_t n) const {
+        __extension__ using Wide = __int128;
+        const Wide k = machine_.schedulers;
+        const Wide il = limit_->numerator;
+        const Wide per = limit_->denominator;
+        return static_cast<std::int64_t>((il * n + per * (k - 1 - j)) / (per * k));
+    }
+
+    bool window_open(int j, Time now) const {
+        if (!limit_) return true;
+        const std::int64_t n = now / machine_.cycle;
+        const Scheduler& scheduler = schedulers_[j];
+        const std::int64_t used = scheduler.cycle == n ? scheduler.issued_in_cycle : 0;
+        return used < allowed_before(j, n + 1) - allowed_before(j, n);
+    }
+
+    struct Proposal {
+        int scheduler = 0;
+        Place place;
+        std::size_t node = 0;
+        int subsystem = 0;
+    };
+
+    std::optional<Proposal> proposal(int j, Time now) const {
+        if (!window_open(j, now)) return std::nullopt;
+        return select_ == Select::subsystem ? subsystems_look_for_warps(j, now)
+                                            : warps_look_for_subsystems(j, now);
+    }
+
+    std::optional<Proposal> subsystems_look_for_warps(int j, Time now) const {
+        const Scheduler& scheduler = schedulers_[j];
+        const int count = static_cast<int>(machine_.subsystems.size());
+        const int first = scheduler.last_subsystem ? *scheduler.last_subsystem + 1 : 0;
+        for (int step = 0; step < count; ++step) {
+            const int subsystem = (first + step) % count;
+            if (!free(subsystem, j, now)) continue;
+            const auto& last =
+                policy_ == Policy::lrr ? scheduler.last_to[subsystem] : scheduler.last;
+            for (const Place& place : policy_order(j, last)) {
+                const auto node = issuable(slots_[place.slot]->warps[place.index], now,
+                                           [&](int needed) { return needed == subsystem; });
+                if (node) return Proposal{j, place, *node, subsystem};
+            }
         }
-        return false;
+        return std::nullopt;
+    }
+
+    std::optional<Proposal> warps_look_for_subsystems(int j, Time now) const {
+        for (const Place& place : policy_order(j, schedulers_[j].last)) {
+            const Warp& warp = slots_[place.slot]->warps[place.index];
+            const auto node = issuable(warp, now, [&](int needed) { return free(needed, j, now); });
+            if (node) return Proposal{j, place, *node, op(warp, *node).subsystem};
+        }
+        return std::nullopt;
+    }
+
+    // Of the proposals to a subsystem that the schedulers share, only one is granted.
+    bool granted(const Proposal& proposal, const std::vector<Proposal>& all) const {
+        if (machine_.subsystems[proposal.subsystem].scope == Scope::scheduler) return true;
+        const int k = machine_.schedulers;
+        const auto distance = [&](const Proposal& p) {
+            return (p.scheduler - last_grant_[p.subsystem] - 1 + k) % k;
+        };
+        return std::none_of(all.begin(), all.end(), [&](const Proposal& other) {
+            return other.subsystem == proposal.subsystem && distance(other) < distance(proposal);
+        });
+    }
+
+    // The schedulers propose, the core grants, what is granted issues. False when there was
+    // nothing.
+    bool issue_round(Time now) {
+        std::vector<Proposal> proposals;
+        for (int j = 0; j < machine_.schedulers; ++j)
+            if (const auto made = proposal(j, now)) proposals.push_back(*made);
+        std::vector<Proposal> grants;
+        for (const Proposal& made : proposals)
+            if (granted(made, proposals)) grants.push_back(made);
+        for (const Proposal& grant : grants) {
+            issue(grant.place, grant.node, now);
+            remember(grant, now);
+        }
+        return !grants.empty();
+    }
+
+    void remember(const Proposal& grant, Time now) {
+        Scheduler& scheduler = schedulers_[grant.scheduler];
+        scheduler.last = grant.place;
+        scheduler.last_subsystem = grant.subsystem;
+        scheduler.last_to[grant.subsystem] = grant.place;
+        last_grant_[grant.subsystem] = grant.scheduler;
+        const std::int64_t n = now / machine_.cycle;
+        if (scheduler.cycle != n) scheduler.issued_in_cycle = 0;
+        scheduler.cycle = n;
+        ++scheduler.issued_in_cycle;
     }
 
     void issue(const Place& place, std::size_t node, Time now) {
@@ -205,11 +307,7 @@ private:
         const MachineOp& instruction = op(warp, node);
         const int unit = machine_.unit(instruction.subsystem, warp.scheduler);
         unit_free_at_[unit] = now + instruction.cpi;
-        busy_.units[unit] += instruction.cpi;
-        if (machine_.port_spacing) {
-            port_free_at_[warp.scheduler] = now + *machine_.port_spacing;
-            busy_.ports[warp.scheduler] += *machine_.port_spacing;
-        }
+        busy_[unit] += instruction.cpi;
         warp.nodes[node].issued = true;
         warp.nodes[node].issued_at = now;
         ++issued_;
@@ -223,7 +321,7 @@ private:
     // `wait`; results of one kind of instruction come in order.
     Time queued_until(int unit, const MachineOp& instruction, Time now) {
         Time until = now + instruction.latency;
-        if (instruction.wait == 0) return until;
+        if (!instruction.queued) return until;
         for (std::size_t op = 0; op < machine_.ops.size(); ++op)
             for (const Time time : outstanding_[unit][op])
                 if (time > now) until += machine_.ops[op].wait;
@@ -256,10 +354,22 @@ private:
         }
     }
 
+    bool has_ready(int scheduler, Time now) const {
+        for (const auto& group : slots_) {
+            if (!group) continue;
+            for (const Warp& warp : group->warps)
+                if (warp.scheduler == scheduler && issuable(warp, now, [](int) { return true; }))
+                    return true;
+        }
+        return false;
+    }
+
     // The first time after `now` at which anything changes.
     std::optional<Time> next_change(Time now) const {
         std::set<Time> times(unit_free_at_.begin(), unit_free_at_.end());
-        times.insert(port_free_at_.begin(), port_free_at_.end());
+        for (int j = 0; j < machine_.schedulers; ++j)
+            if (!window_open(j, now) && has_ready(j, now))
+                times.insert((now / machine_.cycle + 1) * machine_.cycle);
         for (const auto& group : slots_) {
             if (!group) continue;
             for (const Warp& warp : group->warps)
@@ -274,26 +384,27 @@ private:
     }
 
     SimulationResult result(Time end) {
-        for (std::size_t i = 0; i < busy_.units.size(); ++i)
-            busy_.units[i] -= std::max<Time>(0, unit_free_at_[i] - end);
-        for (std::size_t i = 0; i < busy_.ports.size(); ++i)
-            busy_.ports[i] -= std::max<Time>(0, port_free_at_[i] - end);
+        for (std::size_t i = 0; i < busy_.size(); ++i)
+            busy_[i] -= std::max<Time>(0, unit_free_at_[i] - end);
         SimulationResult out;
         out.ticks = end;
         out.scale = machine_.scale;
         out.cycles = machine_.scale.to_cycles(end);
         out.issued = issued_;
         out.simulated = issued_;
-        out.bounds = sim::utilisations(machine_, busy_, end);
+        out.bounds = sim::utilisations(machine_, busy_, issued_, end);
         return out;
     }
 
     Machine machine_;
     Launch launch_;
-    SimulationOptions options_;
-    std::vector<Idg> graphs_;            // per program
-    std::vector<std::vector<int>> ops_;  // per program: the graph's op → the machine's
-    std::vector<int> program_of_;        // per warp of a group
+    Order order_;
+    Policy policy_;
+    Select select_;
+    std::optional<sim::Rational> limit_;  // IL
+    std::vector<Idg> graphs_;             // per program
+    std::vector<std::vector<int>> ops_;   // per program: the graph's op → the machine's
+    std::vector<int> program_of_;         // per warp of a group
     std::int64_t waiting_;
     std::int64_t launched_ = 0;
     std::int64_t issued_ = 0;
@@ -301,9 +412,9 @@ private:
     // Per unit and op: when the results of all that issued there come (with contention).
     std::vector<std::vector<std::vector<Time>>> outstanding_;
     std::vector<Time> unit_free_at_;
-    std::vector<Time> port_free_at_;
-    std::vector<std::optional<Place>> last_;  // per scheduler: the warp that issued last
-    sim::BusyTimes busy_;
+    std::vector<Time> busy_;  // per unit
+    std::vector<Scheduler> schedulers_;
+    std::vector<int> last_grant_;  // per subsystem: the scheduler that issued there last
 };
 
 }  // namespace

@@ -24,8 +24,8 @@ std::string_view to_string(WaitReason reason) {
             return "barrier";
         case WaitReason::subsystem:
             return "subsystem busy";
-        case WaitReason::port:
-            return "issue port busy";
+        case WaitReason::issue_limit:
+            return "issue limit";
         case WaitReason::drain:
             return "last results";
         case WaitReason::group:

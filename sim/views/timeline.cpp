@@ -30,7 +30,7 @@ void TimelineView::issued(const IssueEvent& event) {
         layout_.machine
             .ops[layout_.programs[layout_.program_of[event.warp]].program.streams[event.stream].op];
     // When it completes shows only later.
-    if (op.kind == InstructionKind::barrier || op.wait > 0)
+    if (op.kind == InstructionKind::barrier || op.queued)
         open_[{event.warp, event.stream, event.instance}] = entries_.size();
     entries_.push_back({.issued = event.time,
                         .completed = event.time + op.latency,

@@ -68,6 +68,23 @@ TEST(Expand, PreviousIterationOfAnEarlierInstructionIsNotItsCurrentInstance) {
     EXPECT_EQ(nodes(idg), (Nodes{"a<", "b<", "a<", "b<0", "a<", "b<2"}));
 }
 
+TEST(Expand, SeveralIterationsBackAreDroppedInAsManyFirstIterations) {
+    const Idg idg =
+        expand(program("  - repeat: 4\n"
+                       "    body:\n"
+                       "      - {id: a, op: a, after: [a@-2, b@-3]}\n"
+                       "      - {id: b, op: b}\n"));
+    EXPECT_EQ(nodes(idg), (Nodes{"a<", "b<", "a<", "b<", "a<0", "b<", "a<2,1", "b<"}));
+    // In each run of the loop anew.
+    const Idg twice =
+        expand(program("  - repeat: 2\n"
+                       "    body:\n"
+                       "      - repeat: 3\n"
+                       "        body:\n"
+                       "          - {id: a, op: a, after: [a@-2]}\n"));
+    EXPECT_EQ(nodes(twice), (Nodes{"a<", "a<", "a<0", "a<", "a<", "a<3"}));
+}
+
 TEST(Expand, AnInnerLoopStartsAnewInEveryOuterIteration) {
     const Idg idg =
         expand(program("  - repeat: 2\n"

@@ -31,7 +31,7 @@ TEST(KernelYaml, EveryKeyArrives) {
     const auto& repeat = std::get<Repeat>(kernel.warps[1].instructions[0]);
     EXPECT_EQ(repeat.count, 64);
     EXPECT_EQ(std::get<KernelInstruction>(repeat.body[0]).after,
-              (std::vector<Dependence>{{"a", true}}));
+              (std::vector<Dependence>{{"a", 1}}));
     EXPECT_EQ(kernel.launch, (Launch{8, 4, 1300}));
 }
 
@@ -95,10 +95,10 @@ private:
         if (!earlier_.empty() && random_.chance(0.6)) {
             result.after.push_back({earlier_[static_cast<std::size_t>(
                                         random_.between(0, static_cast<int>(earlier_.size()) - 1))],
-                                    false});
+                                    0});
         }
         if (in_repeat && random_.chance(0.5)) {
-            result.after.push_back({result.id, true});
+            result.after.push_back({result.id, random_.between(1, 3)});
         }
         earlier_.push_back(result.id);
         return result;

@@ -24,6 +24,21 @@ TEST(Oddities, AnOrdinaryProfileHasNone) {
               Lines{});
 }
 
+TEST(Oddities, OfAnIssueLimitThatLeavesSchedulersIdleCycles) {
+    const auto with = [](const std::string& issue) {
+        return of_profile("clock_hz: 1e9\nissue: {" + issue +
+                          "}\nsubsystems: {alu: {}}\n"
+                          "instructions: {a: {subsystem: alu, cpi: 8, latency: 8}}\n");
+    };
+    EXPECT_EQ(with("limit: 4, schedulers: 4"), Lines{});
+    EXPECT_EQ(with("limit: 6, schedulers: 4"), Lines{});
+    EXPECT_EQ(
+        with("limit: 2, schedulers: 4"),
+        Lines{"issue.limit: 2 for 4 schedulers leaves a scheduler cycles in which it may issue "
+              "nothing, which delays its first instruction and lengthens latencies"});
+    EXPECT_EQ(with("limit: 0.5").size(), 1U);
+}
+
 TEST(Oddities, OfTimingsNameTheInstruction) {
     EXPECT_EQ(
         of_profile("clock_hz: 1e9\nissue: {limit: 2}\nsubsystems: {alu: {}}\n"

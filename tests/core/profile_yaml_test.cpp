@@ -118,6 +118,23 @@ TEST(ProfileYaml, WritingAndReadingGivesTheSameValue) {
     EXPECT_EQ(parse_profile(format_profile(p), "again"), p);
 }
 
+TEST(ProfileYaml, WhatTheGpuWasFoundToDoArrives) {
+    const std::string text =
+        "format: occupipe-profile/1\ndevice: {name: x}\ncores: 1\nwarp_size: 32\nclock_hz: 1e9\n"
+        "issue: {schedulers: 4, select: warp, policy: gto}\n"
+        "subsystems: {zeta: {}, alpha: {}, mu: {}}\ninstructions: {}\n";
+    const GpuProfile p = parse_profile(text, "p.yaml");
+    EXPECT_EQ(p.issue.select, Select::warp);
+    EXPECT_EQ(p.issue.policy, Policy::gto);
+    // A scheduler goes through the subsystems in the order of the file: writers keep it.
+    const GpuProfile again = parse_profile(format_profile(p), "p.yaml");
+    ASSERT_EQ(again.subsystems.size(), 3U);
+    EXPECT_EQ(again.subsystems[0].name, "zeta");
+    EXPECT_EQ(again.subsystems[1].name, "alpha");
+    EXPECT_EQ(again.subsystems[2].name, "mu");
+    EXPECT_EQ(again, p);
+}
+
 TEST(ProfileYaml, WritingIsStable) {
     const std::string once = format_profile(parse_profile(example, "p.yaml"));
     EXPECT_EQ(format_profile(parse_profile(once, "again")), once);
@@ -201,6 +218,8 @@ GpuProfile random_profile(test::RandomValues& random) {
         p.issue.limit_std_error = random.positive();
     }
     p.issue.schedulers = static_cast<int>(random.between(1, 8));
+    if (random.chance(0.5)) p.issue.policy = static_cast<Policy>(random.between(0, 2));
+    if (random.chance(0.5)) p.issue.select = static_cast<Select>(random.between(0, 1));
     for (std::int64_t i = random.between(1, 4); i > 0; --i) {
         p.subsystems.push_back(
             {random.name(i), random.chance(0.5) ? Scope::core : Scope::scheduler});

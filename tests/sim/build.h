@@ -41,15 +41,16 @@ inline GpuProfile gpu(const std::vector<Timing>& timings,
     return profile;
 }
 
-// `after` holds names, NAME@-1 for the previous iteration.
+// `after` holds names, NAME@-N for the iteration N before.
 inline KernelItem instruction(const std::string& id, const std::string& op,
                               const std::vector<std::string>& after = {}) {
     KernelInstruction made;
     made.id = id;
     made.op = op;
     for (const std::string& name : after) {
-        const bool previous = name.ends_with("@-1");
-        made.after.push_back({name.substr(0, name.size() - (previous ? 3 : 0)), previous});
+        const auto mark = name.find("@-");
+        made.after.push_back({name.substr(0, mark),
+                              mark == std::string::npos ? 0 : std::stoll(name.substr(mark + 2))});
     }
     return made;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "sim/reference/simulate_reference.h"
 #include "sim/simulate.h"
 #include "tests/sim/build.h"
 
@@ -115,6 +116,23 @@ TEST(Contention, AMeasuredGrowthTakesThePlaceOfTheShare) {
     // A growth as large as λ would never end.
     profile.find_instruction("ld.a")->latency_growth = Estimate{.value = 12};
     EXPECT_EQ(simulate(profile, two, {}).cycles, 12 + 378 + 0.99 * 12);
+}
+
+TEST(Contention, EveryInstructionOfTheSubsystemWaitsForTheQueue) {
+    // ld.a has a growth, ld.b has none: it adds nothing to the queue but waits in it. The growth is
+    // what ld.a adds, 0.5; ld.b issues at 1 and its result comes at 1 + 40 + 0.5 if it waits.
+    GpuProfile profile = gpu({{"ld.a", 1, 40, "mem"}, {"ld.b", 1, 40, "mem"}});
+    profile.find_instruction("ld.a")->latency_growth = Estimate{.value = 0.5};
+    const auto cycles = [&](const std::string& first, const std::string& second) {
+        const Kernel two = kernel({instruction("a", first), instruction("b", second)});
+        const SimulationResult fast = simulate(profile, two, {});
+        EXPECT_EQ(fast.ticks, simulate_reference(profile, two, {}).ticks);
+        return fast.cycles;
+    };
+    EXPECT_EQ(cycles("ld.a", "ld.b"), 1 + 40 + 0.5);
+    EXPECT_EQ(cycles("ld.b", "ld.a"), 1 + 40);
+    EXPECT_EQ(cycles("ld.b", "ld.b"), 1 + 40);
+    EXPECT_EQ(cycles("ld.a", "ld.a"), 1 + 40 + 0.5);
 }
 
 TEST(Contention, OfTheWholeServiceTimeOrMoreIsRefused) {

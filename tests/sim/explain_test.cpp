@@ -67,7 +67,7 @@ TEST(Stalls, OfOneWarpAloneAreDependences) {
     EXPECT_EQ(view.rows()[0].on, "a (op)");
 }
 
-TEST(Stalls, TellABusySubsystemFromABusyPortAndABarrier) {
+TEST(Stalls, TellABusySubsystemFromTheIssueLimitAndABarrier) {
     const Launch two{.group_warps = 2, .concurrent_groups = 1, .groups = 1};
     const Kernel one = kernel({instruction("a", "op")});
     sim::StallView subsystem;
@@ -76,9 +76,10 @@ TEST(Stalls, TellABusySubsystemFromABusyPortAndABarrier) {
     EXPECT_DOUBLE_EQ(share(subsystem, sim::WaitReason::subsystem), 4.0 / 16);
     EXPECT_DOUBLE_EQ(share(subsystem, sim::WaitReason::group), 4.0 / 16);
     EXPECT_DOUBLE_EQ(share(subsystem, sim::WaitReason::drain), 8.0 / 16);
-    sim::StallView port;
-    simulate(gpu({{"op", 1, 4}}, 0.25), one, two, {}, port);
-    EXPECT_DOUBLE_EQ(share(port, sim::WaitReason::port), 4.0 / 16);
+    // A quarter of an instruction per cycle: in cycles 3 and 7; the last result is there at 11.
+    sim::StallView limit;
+    simulate(gpu({{"op", 1, 4}}, 0.25), one, two, {}, limit);
+    EXPECT_DOUBLE_EQ(share(limit, sim::WaitReason::issue_limit), (3.0 + 7) / 22);
     sim::StallView barrier;
     simulate(gpu({{"op", 1, 4}, {"bar.sync", 1, 6, "bar"}}),
              kernel({instruction("b", "bar.sync"), instruction("a", "op", {"b"})}), two, {},

@@ -41,6 +41,18 @@ TEST(BoatHull, HoldsForEveryNumberOfWarps) {
                     << fmt::format("λ {} Λ {} N {} W {}", cpi, latency, n, warps);
 }
 
+TEST(BoatHull, HoldsWithAnIssueLimitOfAtLeastWhatThePipelineTakesInACycle) {
+    for (const auto& [cpi, latency] : {std::pair(1.0, 18.0), {0.25, 6.0}, {0.375, 6.0}, {0.4, 5.2}})
+        for (const double limit : {1.0, 2.0, 3.0, 3.5, 4.0, 7.25}) {
+            if (std::floor(limit) < std::ceil(1 / cpi)) continue;
+            for (int warps = 1; warps <= 40; ++warps)
+                EXPECT_DOUBLE_EQ(cycles(gpu({{"op", cpi, latency}}, limit), chain("op", 7),
+                                        {.group_warps = warps}),
+                                 boat_hull(cpi, latency, 7, warps))
+                    << fmt::format("λ {} Λ {} IL {} W {}", cpi, latency, limit, warps);
+        }
+}
+
 TEST(BoatHull, HoldsForLongChainsOnManyGroups) {
     for (const int groups : {1, 3, 24, 25, 64})
         EXPECT_DOUBLE_EQ(simulate(gpu({{"op", 0.25, 6}}), chain("op", 4096),
@@ -91,6 +103,30 @@ TEST(KnownAnswer, ProducerRunsFarAheadOfItsUser) {
     EXPECT_EQ(simulate(profile, loop(4'000'000'000), {}).cycles, 1.0 + 3.0 * 4'000'000'000);
 }
 
+TEST(KnownAnswer, ADependenceGoesBackAsManyIterationsAsItSays) {
+    // Two chains in turn: twice as fast as one, up to the pipeline's throughput.
+    const GpuProfile profile = gpu({{"op", 1, 6}});
+    const auto back = [](const std::string& after, std::int64_t count) {
+        return kernel({repeat(count, {instruction("a", "op", {after})})});
+    };
+    EXPECT_EQ(cycles(profile, back("a@-1", 12), {}), 12 * 6);
+    EXPECT_EQ(cycles(profile, back("a@-2", 12), {}), 6 * 6 + 1);
+    EXPECT_EQ(cycles(profile, back("a@-3", 12), {}), 4 * 6 + 2);
+    EXPECT_EQ(cycles(profile, back("a@-6", 12), {}), 11 + 6);
+    // As far back as the loop is long, or farther: nothing.
+    EXPECT_EQ(cycles(profile, back("a@-12", 12), {}), 11 + 6);
+    EXPECT_EQ(cycles(profile, back("a@-4000000000", 12), {}), 11 + 6);
+    // In huge loops, too.
+    const SimulationResult huge = simulate(profile, back("a@-3", 3'000'000'000), {});
+    EXPECT_EQ(huge.cycles, 1e9 * 6 + 2);
+    EXPECT_LT(huge.simulated, 1000);
+    // An inner loop starts anew.
+    const Kernel twice = kernel({repeat(5, {repeat(4, {instruction("a", "op", {"a@-2"})}),
+                                            instruction("b", "op", {"a", "b@-1"})})});
+    for (const Order order : {Order::in_order, Order::dataflow})
+        cycles(profile, twice, {.group_warps = 3}, {.order = order});  // both alike
+}
+
 TEST(KnownAnswer, SaxpyOfOneWarp) {
     // Cornelis & Lemeire: cycles = Λ_index + Λ_mem + λ_mem + Λ_fmadd + λ_mem.
     const GpuProfile profile = gpu({{"index", 2, 18, "alu"},
@@ -120,6 +156,58 @@ TEST(KnownAnswer, ExampleKernelOfTheAnalysisPaper) {
     // The simulation stays below Volkov's upper bound.
     for (int warps = 1; warps <= 10; ++warps)
         EXPECT_LE(wpc("pipeline", warps), wpc("volkov", warps)) << warps;
+}
+
+// Figures 8 and 9 of the analysis paper: the example kernel with 1, 2, 4 and 10 warps.
+std::vector<double> example_cycles(std::optional<double> limit, const SimulationOptions& options) {
+    const std::string folder = OCCUPIPE_SOURCE_DIR "/sim/kernels/";
+    const Kernel example = read_kernel(folder + "example.yaml");
+    GpuProfile profile = read_profile(folder + "example_gpu.yaml");
+    profile.issue.limit = limit;
+    std::vector<double> found;
+    for (const int warps : {1, 2, 4, 10})
+        found.push_back(cycles(profile, example,
+                               {.group_warps = 1, .concurrent_groups = warps, .groups = warps},
+                               options));
+    return found;
+}
+
+using Cycles = std::vector<double>;
+
+TEST(KnownAnswer, Figures8And9HoldForBothSelectionsAndOrders) {
+    for (const Select select : {Select::subsystem, Select::warp})
+        for (const Order order : {Order::dataflow, Order::in_order})
+            for (const auto limit : {std::optional<double>(), std::optional(2.0)})
+                EXPECT_EQ(example_cycles(limit,
+                                         {.policy = Policy::lrr, .select = select, .order = order}),
+                          (Cycles{25, 28, 35, 58}));
+}
+
+TEST(KnownAnswer, Figures8And9WithOneInstructionPerCycle) {
+    EXPECT_EQ(example_cycles(1, {.select = Select::subsystem}), (Cycles{25, 28, 36, 68}));
+    EXPECT_EQ(example_cycles(1, {.select = Select::warp}), (Cycles{25, 28, 36, 77}));
+}
+
+TEST(KnownAnswer, Figures8And9WithTheOtherPolicies) {
+    const auto by = [](Policy policy, Select select) {
+        return example_cycles({}, {.policy = policy, .select = select});
+    };
+    EXPECT_EQ(by(Policy::gto, Select::subsystem), (Cycles{25, 27, 32, 63}));
+    EXPECT_EQ(by(Policy::gto, Select::warp), (Cycles{25, 27, 32, 61}));
+    EXPECT_EQ(by(Policy::oldest, Select::subsystem), (Cycles{25, 27, 32, 59}));
+    EXPECT_EQ(by(Policy::oldest, Select::warp), (Cycles{25, 27, 32, 59}));
+}
+
+// IL = 2 over four schedulers: each may issue in every second cycle, so that Λ = 5 becomes 6 for
+// all but the last of 8 instructions. Schedulers 0 and 1 begin in cycle 0, 2 and 3 in cycle 1.
+TEST(KnownAnswer, AFractionalShareOfTheIssueLimitLengthensLatencyAndDelaysTheFirstIssue) {
+    GpuProfile profile = gpu({{"op", 1, 5}}, 2, 4);
+    profile.subsystems[0].scope = Scope::scheduler;
+    EXPECT_EQ(cycles(profile, chain("op", 8), {.group_warps = 1}), 7 * 6 + 5);
+    EXPECT_EQ(cycles(profile, chain("op", 8), {.group_warps = 2}), 7 * 6 + 5);
+    EXPECT_EQ(cycles(profile, chain("op", 8), {.group_warps = 3}), 1 + 7 * 6 + 5);
+    profile.issue.limit = 4;
+    EXPECT_EQ(cycles(profile, chain("op", 8), {.group_warps = 3}), 8 * 5);
 }
 
 TEST(KnownAnswer, OnlyTheBarrierBinds) {
@@ -182,10 +270,30 @@ TEST(KnownAnswer, TheBusiestCoreRunsTheGroupsRoundedUp) {
     EXPECT_EQ(cycles(profile, kernel({instruction("a", "op")}), launch), 30);
 }
 
-TEST(KnownAnswer, TheIssuePortSpacesInstructionsOfAllSubsystems) {
+TEST(KnownAnswer, TheIssueLimitHoldsForAllSubsystemsTogether) {
+    // Half an instruction per cycle: one in cycle 1, the other in cycle 3.
     const GpuProfile profile = gpu({{"a", 1, 5, "alu"}, {"m", 1, 5, "mem"}}, 0.5);
     const Kernel pair = kernel({instruction("x", "a"), instruction("y", "m")});
-    EXPECT_EQ(cycles(profile, pair, {}), 2 + 5);
+    EXPECT_EQ(cycles(profile, pair, {}), 3 + 5);
+    // It is a window, no spacing: two per cycle may issue at the same time.
+    EXPECT_EQ(cycles(gpu({{"a", 1, 5, "alu"}, {"m", 1, 5, "mem"}}, 2), pair, {}), 5);
+}
+
+TEST(KnownAnswer, ASubsystemThatAllSchedulersShareGoesRound) {
+    // One unit of λ = 1 for four warps on as many schedulers, each a chain with Λ = 2: all want it
+    // whenever it is free, so that each gets it every fourth cycle. A fixed order would leave the
+    // last with nothing until the first is through.
+    const GpuProfile profile = gpu({{"op", 1, 2}}, std::nullopt, 4);
+    EXPECT_EQ(cycles(profile, chain("op", 5), {.group_warps = 4}), 2 + (5 * 4 - 1));
+}
+
+TEST(KnownAnswer, ASubsystemLooksForAWarpWhereAWarpWouldLookForASubsystem) {
+    // IL = 1, warp 0: a then m; warp 1 alike. At 1 both m of warp 0 and a of warp 1 are ready. The
+    // scheduler issued to alu last, so mem goes first; the warps' ring says warp 1's a.
+    const GpuProfile profile = gpu({{"a", 1, 1, "alu"}, {"m", 10, 10, "mem"}}, 1);
+    const Kernel pair = kernel({instruction("x", "a"), instruction("y", "m", {"x"})});
+    EXPECT_EQ(cycles(profile, pair, {.group_warps = 2}, {.select = Select::subsystem}), 1 + 2 * 10);
+    EXPECT_EQ(cycles(profile, pair, {.group_warps = 2}, {.select = Select::warp}), 2 + 2 * 10);
 }
 
 TEST(KnownAnswer, SchedulersIssueSideBySide) {
@@ -204,7 +312,7 @@ TEST(KnownAnswer, SchedulersIssueSideBySide) {
     EXPECT_EQ(time(17), 4 + (3 * 5 - 1));
 }
 
-TEST(KnownAnswer, EachSchedulerHasItsOwnPort) {
+TEST(KnownAnswer, EachSchedulerHasItsOwnWindow) {
     // IL = 2 over two schedulers: each issues one instruction per cycle.
     const GpuProfile profile = gpu({{"a", 0.5, 5, "alu"}, {"m", 0.5, 5, "mem"}}, 2, 2);
     const Kernel pair = kernel({instruction("x", "a"), instruction("y", "m")});

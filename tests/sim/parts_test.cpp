@@ -102,6 +102,19 @@ TEST(Models, TakeTheScopeOfASubsystemIntoAccount) {
     EXPECT_EQ(prediction.limited_by, "alu");
 }
 
+TEST(Models, AddTheLaunchOverheadToTheTimeWhereTheProfileHasIt) {
+    GpuProfile profile = gpu({{"op", 1, 4}});
+    for (const char* name : {"pipeline", "roofline", "volkov"}) {
+        const auto seconds = [&] {
+            return find_model(name).predict(profile, chain("op", 1000), {}, {}).seconds;
+        };
+        profile.overheads.launch_seconds.reset();
+        const double without = seconds();
+        profile.overheads.launch_seconds = Estimate{.value = 2e-6};
+        EXPECT_DOUBLE_EQ(seconds(), without + 2e-6) << name;
+    }
+}
+
 TEST(Models, NameTheIssueLimitWhenItBinds) {
     const GpuProfile profile = gpu({{"a", 0.25, 4, "alu"}, {"b", 0.25, 4, "sfu"}}, 4);
     const Kernel pair = kernel({instruction("x", "a"), instruction("y", "b")});

@@ -267,6 +267,37 @@ TEST(Predict, SetsAFewOccupanciesOfSeveralModelsInColumns) {
     EXPECT_NE(lines("1-20").find("limited by"), std::string::npos);
 }
 
+TEST(Predict, ChoosesAsTheProfileSaysUnlessTold) {
+    // Two warps of a then c with one instruction per cycle (MixKnownAnswer): 401 or 501 cycles.
+    const std::string profile =
+        "format: occupipe-profile/1\ndevice: {name: x}\ncores: 1\nwarp_size: 32\nclock_hz: 1e9\n"
+        "issue: {limit: 1, schedulers: 1CHOICE}\nsubsystems: {alu: {}, sfu: {}}\n"
+        "instructions:\n  a: {subsystem: alu, cpi: 1, latency: 1}\n"
+        "  c: {subsystem: sfu, cpi: 2, latency: 2}\n";
+    const auto with = [&](const std::string& choice) {
+        std::string text = profile;
+        return text.replace(text.find("CHOICE"), 6, choice);
+    };
+    const File plain("plain.yaml", with(""));
+    const File warp("warp.yaml", with(", select: warp"));
+    const File kernel("kernel.yaml",
+                      "format: occupipe-kernel/1\nname: pairs\ninstructions:\n  - repeat: 100\n"
+                      "    body:\n      - {id: a, op: a, after: [c@-1]}\n"
+                      "      - {id: c, op: c, after: [a]}\n"
+                      "launch: {group_warps: 1, concurrent_groups: 2, groups: 2}\n");
+    const auto cycles = [&](const File& file, const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = {"predict", kernel.path(), "--profile", file.path(),
+                                              "--json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return nlohmann::json::parse(occupipe(arguments).out)["predictions"][0]["cycles"]
+            .get<double>();
+    };
+    EXPECT_EQ(cycles(plain, {}), 401);
+    EXPECT_EQ(cycles(plain, {"--select", "warp"}), 501);
+    EXPECT_EQ(cycles(warp, {}), 501);
+    EXPECT_EQ(cycles(warp, {"--select", "subsystem"}), 401);
+}
+
 TEST(Predict, RefusesBadCommandLines) {
     const std::vector<std::vector<std::string>> bad = {
         {mix, "--profile", gtx, "--use", "fma.f32"},
@@ -282,6 +313,7 @@ TEST(Predict, RefusesBadCommandLines) {
         {gtx, "--profile", gtx},
         {mix, "--profile", gtx, "--model", "oracle"},
         {mix, "--profile", gtx, "--policy", "fifo"},
+        {mix, "--profile", gtx, "--select", "unit"},
         {mix, "--profile", gtx, "--order", "random"},
         {mix, "--profile", gtx, "--group-warps", "0"},
         {mix, "--profile", gtx, "--group-warps", "-4"},

@@ -14,6 +14,7 @@
 namespace occupipe::test {
 namespace {
 
+constexpr std::array limits = {1.0, 2.0, 3.0, 4.0, 8.0, 1.5, 0.5, 0.75, 2.4, 0.3, 4.7, 0.125};
 constexpr std::array times = {0.25, 0.375, 0.5, 1.0, 1.0, 2.0, 2.25, 3.0, 5.25, 7.0, 12.5};
 
 class Maker {
@@ -34,6 +35,7 @@ public:
         made.launch.concurrent_groups = between(1, 4);
         made.launch.groups = between(1, shape_.max_groups);
         made.options.policy = std::array{Policy::lrr, Policy::gto, Policy::oldest}[between(0, 2)];
+        made.options.select = chance(0.35) ? Select::warp : Select::subsystem;
         made.options.order = chance(0.3) ? Order::in_order : Order::dataflow;
         return made;
     }
@@ -55,9 +57,10 @@ private:
         profile.cores = 1;
         profile.warp_size = 32;
         profile.clock_hz = 1e9;
-        profile.issue.schedulers = chance(0.5) ? 1 : between(2, 4);
-        if (chance(0.5)) profile.issue.limit = std::array{1.0, 2.0, 3.0, 4.0, 1.5}[between(0, 4)];
-        const int subsystems = between(1, 3);
+        profile.issue.schedulers = chance(0.4) ? 1 : chance(0.8) ? between(2, 4) : between(5, 8);
+        if (chance(0.6))
+            profile.issue.limit = limits[between(0, static_cast<int>(limits.size()) - 1)];
+        const int subsystems = chance(0.9) ? between(1, 3) : between(4, 5);
         for (int s = 0; s < subsystems; ++s)
             profile.subsystems.push_back({fmt::format("s{}", s),
                                           chance(0.5) ? Scope::core : Scope::scheduler,
@@ -68,6 +71,9 @@ private:
             timing.subsystem = profile.subsystems[between(0, subsystems - 1)].name;
             timing.cpi.value = time();
             timing.latency.value = chance(0.8) ? timing.cpi.value * between(1, 6) : time();
+            if (chance(0.1))
+                timing.latency_growth = Estimate{
+                    .value = timing.cpi.value / std::array{2.0, 4.0, 5.0, 8.0}[between(0, 3)]};
             profile.instructions.push_back(timing);
         }
         return profile;
@@ -111,7 +117,7 @@ private:
         made.op = names[std::discrete_distribution<int>({4, 3, 3, 1, 1.5})(random_)];
         // Few and near dependences, so that both independent and chained code appears.
         for (std::size_t i = open_.size(); i-- > 0;)
-            if (chance(i + 2 >= open_.size() ? 0.4 : 0.1)) made.after.push_back({open_[i], false});
+            if (chance(i + 2 >= open_.size() ? 0.4 : 0.1)) made.after.push_back({open_[i], 0});
         open_.push_back(made.id);
         return made;
     }
@@ -125,7 +131,8 @@ private:
                 add_carried(repeat->body, inside);
             } else if (!in_loop.empty() && chance(0.5)) {
                 const int at = between(0, static_cast<int>(in_loop.size()) - 1);
-                std::get<KernelInstruction>(item).after.push_back({in_loop[at], true});
+                std::get<KernelInstruction>(item).after.push_back(
+                    {in_loop[at], chance(0.7) ? 1 : between(2, 4)});
             }
         }
     }
@@ -217,6 +224,14 @@ std::vector<Case> smaller(const Case& from) {
     add([](Case& c) { return --c.launch.concurrent_groups >= 1; });
     add([](Case& c) { return --c.launch.group_warps >= 1; });
     add([](Case& c) { return --c.profile.issue.schedulers >= 1; });
+    add([](Case& c) {
+        return std::exchange(c.options.select, Select::subsystem) != Select::subsystem;
+    });
+    for (std::size_t i = 0; i < from.profile.instructions.size(); ++i)
+        add([&](Case& c) {
+            return std::exchange(c.profile.instructions[i].latency_growth, std::nullopt)
+                .has_value();
+        });
     add([](Case& c) { return std::exchange(c.profile.issue.limit, std::nullopt).has_value(); });
     for (std::size_t s = 0; s < from.profile.subsystems.size(); ++s)
         add([&](Case& c) {
@@ -276,10 +291,10 @@ Case shrink(Case failing, const std::function<bool(const Case&)>& fails) {
 std::string describe(const Case& shown) {
     Kernel kernel = shown.kernel;
     kernel.launch = shown.launch;
-    constexpr std::array policies = {"lrr", "gto", "oldest"};
     constexpr std::array orders = {"dataflow", "in_order"};
-    return fmt::format("--policy {} --order {}\n{}\n{}",
-                       policies[static_cast<int>(shown.options.policy)],
+    return fmt::format("--policy {} --select {} --order {}\n{}\n{}",
+                       to_string(policy_of(shown.options, shown.profile)),
+                       to_string(select_of(shown.options, shown.profile)),
                        orders[static_cast<int>(shown.options.order)], format_profile(shown.profile),
                        format_kernel(kernel));
 }

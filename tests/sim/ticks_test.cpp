@@ -32,13 +32,9 @@ TEST(DecimalRational, RefusesWhatIsNoTime) {
     EXPECT_THROW(decimal_rational(std::numeric_limits<double>::quiet_NaN()), InputError);
 }
 
-TEST(Reciprocal, OfAnIssueLimitIsExact) {
-    EXPECT_EQ(reciprocal(3, 1).exact, (Rational{1, 3}));
-    EXPECT_EQ(reciprocal(1.5, 4).exact, (Rational{8, 3}));
-}
-
 TEST(ChooseTick, IsTheGreatestCommonDivisor) {
-    const std::vector<Duration> durations = {duration(0.375), duration(5.25), reciprocal(3, 1)};
+    const std::vector<Duration> durations = {duration(0.375), duration(5.25),
+                                             Duration{1.0 / 3, Rational{1, 3}}};
     const TickScale scale = choose_tick(durations);
     EXPECT_FALSE(scale.rounded);
     EXPECT_EQ(scale.tick, (Rational{1, 24}));
