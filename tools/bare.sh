@@ -81,8 +81,17 @@ clean_up() {
         if [[ -n $own_folder ]]; then rmdir "$own_folder"; fi
     fi
 }
+child=
 trap clean_up EXIT
-trap 'exit 130' INT TERM
+trap 'kill ${child:+"$child"} 2> /dev/null; wait; exit 130' INT TERM
+# Namespaces of their own for mounts and processes, so that both end with a command.
+apart=(--mount --propagation private --pid --fork --kill-child)
+# A signal takes effect at once, not when the command has ended; unshare ends with SIGKILL only.
+run_guarded() {
+    "$@" &
+    child=$!
+    wait "$child"
+}
 
 # Archives of this machine's own apt configuration: site, release.
 archives() {
@@ -98,11 +107,12 @@ archives() {
 
 mirror=$(archives | awk '$2 == "bookworm" { print $1; exit }')
 say "making an empty Debian 12 in $root; all that is said goes to $log"
-debootstrap --variant=minbase bookworm "$root" "$mirror" >> "$log" 2>&1 || die "debootstrap failed, see $log"
+run_guarded timeout --kill-after=3 1800 unshare "${apart[@]}" --mount-proc \
+    debootstrap --variant=minbase bookworm "$root" "$mirror" >> "$log" 2>&1 || die "debootstrap failed, see $log"
 archives | awk '{ print "deb", $1, $2, "main" }' > "$root/etc/apt/sources.list"
 cp --dereference /etc/hosts "$root/etc/hosts"
-grep -l -s -r -i 'Acquire::.*::Proxy' /etc/apt/apt.conf.d /etc/apt/apt.conf | while read -r file; do
-    cp "$file" "$root/etc/apt/apt.conf.d/" || true
+for file in /etc/apt/apt.conf.d/* /etc/apt/apt.conf; do
+    if grep -q -s -i 'Acquire::.*::Proxy' "$file"; then cp "$file" "$root/etc/apt/apt.conf.d/"; fi
 done
 git clone --quiet --no-hardlinks . "$root/root/occupipe"
 git -C "$root/root/occupipe" remote remove origin
@@ -120,7 +130,7 @@ if [[ $wheels == yes ]]; then
     for name in PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST; do
         if [[ -n ${!name:-} ]]; then inside+=("$name=${!name}"); fi
     done
-    certificate=${PIP_CERT:-$(sed -n 's/^ *cert *= *//p' "$root/etc/pip.conf" 2> /dev/null | head -n 1)}
+    certificate=${PIP_CERT:-$(sed -n 's/^ *cert *= *//p' "$root/etc/pip.conf" 2> /dev/null || true)}
     if [[ -f $certificate ]]; then
         cp --dereference "$certificate" "$root/etc/pip-certificates.crt"
         inside+=(PIP_CERT=/etc/pip-certificates.crt)
@@ -130,14 +140,13 @@ else
 fi
 if [[ -n ${OCCUPIPE_BARE_CCACHE:-} ]]; then
     mkdir -p "$root/ccache"
-    inside+=(CCACHE_DIR=/ccache)
+    inside+=(CCACHE_DIR=/ccache CCACHE_BASEDIR=/root CCACHE_NOHASHDIR=1 CCACHE_COMPILERCHECK=content)
 fi
 
-# In namespaces of its own for mounts and processes, so that both end with the command.
 run_inside() {
     # shellcheck disable=SC2016  # expanded inside
-    timeout --kill-after=30 "${OCCUPIPE_BARE_SECONDS:-7200}" \
-        unshare --mount --propagation private --pid --fork --kill-child bash -c '
+    run_guarded timeout --kill-after=3 "${OCCUPIPE_BARE_SECONDS:-7200}" \
+        unshare "${apart[@]}" bash -c '
             root=$1 ccache=$2 command=$3
             shift 3
             mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount --rbind /sys "$root/sys" || exit 125
