@@ -111,6 +111,10 @@ struct Row {
     std::size_t shared_bytes = 0;  // shared memory that the step works on, per group
     int cluster = 1;               // groups that are launched as one cluster
     int most_chains = 8;           // more would not fit the registers
+    bool alternates = false;       // the assembler deals the steps to two kinds of `sass` in turn
+    // NVIDIA machine instruction that stands there once more for each of `sass` ("IADD3.X|IMAD.X":
+    // either).
+    std::string_view sass_with = {};
     bool lanes_matter = false;     // means nothing where a warp has one lane (CPUs)
 };
 

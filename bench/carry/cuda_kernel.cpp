@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "bench/cuda/compile.h"
-#include "bench/cuda/prelude.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -38,7 +37,7 @@ __device__ __forceinline__ void leave_times(uint* stamps, uint start, uint stop)
     uint clock_start = 0, clock_stop = 0;                                                    \
     asm volatile(".reg .pred go; setp.ne.u32 go, %0, 0x7fffffff;" :: "r"(all_iterations));   \
     _Pragma("unroll 1") for (int pass = 0; pass < 2; ++pass) {                               \
-        const int iterations = pass == 0 ? min(all_iterations, WARM_ITERATIONS) : all_iterations; \
+        const int iterations = pass == 0 ? WARM_ITERATIONS(all_iterations) : all_iterations; \
         __syncthreads();                                                                     \
         clock_start = clock_now();
 
@@ -74,9 +73,7 @@ std::size_t static_shared_bytes(const std::string& ptx) {
 
 CarriedKernel carry_cuda(const KernelSource& source, const std::string& architecture,
                          const TableSizes& tables, const std::string& name) {
-    std::string text = cuda_prelude(tables.of(source.plan) / 4, walked_words(source.plan),
-                                    source.plan.second != nullptr) +
-                       plain_timing + source.body;
+    std::string text = prelude_of(source.plan, tables) + plain_timing + source.body;
     // Whatever is visible outside of its module carries the kernel's name.
     replace_all(text, kernel_entry, name);
     replace_all(text, "constant_ring", name + "_ring");

@@ -24,6 +24,22 @@ int walked_words(const KernelPlan& plan) {
     return gpu_line_words * (row ? row->spread : 1);
 }
 
+std::string prelude_of(const KernelPlan& plan, const TableSizes& tables) {
+    return cuda_prelude(tables.of(plan) / 4, walked_words(plan), plan.second != nullptr,
+                        lap_iterations(plan, tables));
+}
+
+int lap_iterations(const KernelPlan& plan, const TableSizes& tables) {
+    constexpr std::size_t beyond_first_level = 1u << 20;
+    const Row* row = walking_row(plan);
+    if (!row || row->pattern != Pattern::global_chase) return 0;
+    const std::size_t bytes = tables.of(plan);
+    if (bytes > beyond_first_level) return 0;
+    const std::size_t lines = bytes / 4 / static_cast<std::size_t>(walked_words(plan));
+    const auto unroll = static_cast<std::size_t>(plan.unroll);
+    return static_cast<int>((lines + unroll - 1) / unroll);
+}
+
 CompiledKernel compile_text(const KernelPlan& plan, std::string text,
                             const std::string& architecture, const char* entry) {
     CompiledKernel kernel;
@@ -39,11 +55,8 @@ CompiledKernel compile_text(const KernelPlan& plan, std::string text,
 
 CompiledKernel compile_cuda(const KernelSource& source, const std::string& architecture,
                             const TableSizes& tables) {
-    return compile_text(source.plan,
-                        cuda_prelude(tables.of(source.plan) / 4, walked_words(source.plan),
-                                     source.plan.second != nullptr) +
-                            source.body,
-                        architecture, kernel_entry);
+    return compile_text(source.plan, prelude_of(source.plan, tables) + source.body, architecture,
+                        kernel_entry);
 }
 
 }  // namespace occupipe::bench

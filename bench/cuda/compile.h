@@ -21,6 +21,13 @@ inline constexpr int gpu_line_words = 32;  // 128-byte lines
 // Words of memory that one request of a warp in this kernel's walk covers.
 int walked_words(const KernelPlan& plan);
 
+// Iterations in which every chain of a chase goes once around a table that a first-level cache may
+// hold (1 MiB and less); 0 for all else.
+int lap_iterations(const KernelPlan& plan, const TableSizes& tables);
+
+// cuda_prelude() for this kernel.
+std::string prelude_of(const KernelPlan& plan, const TableSizes& tables);
+
 // `architecture`: "sm_90". Throws DeviceError with the compiler's words; a receipt with faults is
 // returned, not thrown.
 CompiledKernel compile_cuda(const KernelSource& source, const std::string& architecture,

@@ -25,6 +25,8 @@ struct CudaRow {
     int least_architecture = 75;
     int sass_count = 1;
     int most_chains = 8;
+    bool alternates = false;
+    std::string_view sass_with = {};
 
     constexpr Row row() const {
         return Row{.id = id,
@@ -44,7 +46,9 @@ struct CudaRow {
                    .sass_length = sass_length,
                    .sass_count = sass_count,
                    .least_architecture = least_architecture,
-                   .most_chains = most_chains};
+                   .most_chains = most_chains,
+                   .alternates = alternates,
+                   .sass_with = sass_with};
     }
 };
 

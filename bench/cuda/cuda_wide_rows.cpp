@@ -13,19 +13,37 @@ constexpr std::string_view moved =
 constexpr std::string_view padding =
     "on GPUs with a narrow FP64 unit (sm_120) the assembler puts no-operations in between";
 
+// add.s64: without the exchange of halves the assembler adds up two steps' upper halves at once, since
+// nothing but their sum is needed.
+//
 // Rows whose names OpenCL C has, too. One chain only: where the assembler packs two chains into one
 // instruction (16 bits), and where one instruction reads or writes half of a register pair, which
 // the receipt's reading of the machine code does not tell apart.
 constexpr auto rows = table_rows({
     {"add.s64",
      s64,
-     R"(OP_L("{ .reg .b32 p, q, r, s; mov.b64 {p, q}, %0; mov.b64 {r, s}, %1; add.cc.u32 p, p, r; addc.u32 q, q, s; mov.b64 %0, {p, q}; }", $, a, b))",
+     R"(OP_L("{ .reg .b32 p, q, r, s; mov.b64 {p, q}, %0; mov.b64 {r, s}, %1; add.cc.u32 p, p, r; addc.u32 q, q, s; mov.b64 %0, {q, p}; }", $, a, b))",
      {3, 0, 1},
      "add.cc.u32",
      "IADD3",
-     "64-bit integer addition, by halves",
+     "64-bit integer addition, by halves, which change places from step to step",
      "the upper half with the carry",
-     2},
+     2,
+     75,
+     1,
+     8,
+     false,
+     "IADD3.X|IMAD.X"},
+    {"add.s64.whole",
+     s64,
+     R"(OP_L("add.s64 %0, %0, %1;", $, a, b))",
+     {3, 0, 1},
+     "add.s64",
+     "IADD.64",
+     "64-bit integer addition by one instruction",
+     "",
+     1,
+     120},
     {"mad.s64",
      s64,
      R"(OP_L("mad.lo.s64 %0, %0, %1, %2;", $, a, b))",

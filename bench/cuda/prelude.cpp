@@ -12,7 +12,7 @@ namespace occupipe::bench {
 namespace {
 
 // Iterations of the untimed pass, which brings the loop's code into the instruction caches.
-constexpr int warm_iterations = 2;
+constexpr int code_iterations = 2;
 // Looks at the start line before a group gives up: some 10 ms, longer than any launch takes to fill
 // the GPU, short enough not to look like a hang when groups are not resident together.
 constexpr int patience = 20'000;
@@ -62,35 +62,28 @@ __device__ __forceinline__ uint warp_slot()
     return value;
 }
 
-// One thread per group: waits until all groups have come here, or patience ends.
-__device__ __forceinline__ bool meet(ulong* counter)
-{
-    __threadfence();
-    atomicAdd(counter, 1);
-    for (int look = 0; look < PATIENCE; ++look) {
-        if (*(volatile ulong*)counter >= gridDim.x) {
-            __threadfence();
-            return true;
-        }
-    }
-    return false;
-}
-
-// All groups of the launch begin together: they meet, agree on a moment a little ahead by the
-// global timer, meet again so that all have had their say, and wait for that moment.
+// All groups of the launch begin together. Each counts itself in; the last to come sets the moment, a
+// little ahead by the global timer, and the others wait until they see it: one word, written once,
+// so that relaxed loads are enough. An acquire or a fence would empty the first-level cache, which
+// the untimed pass has just filled. The release waits for that pass's stores and empties nothing.
 __device__ __forceinline__ void start_line(ulong* stamps)
 {
     if (threadIdx.x != 0) return;
-    bool together = meet(stamps + STAMPS_ARRIVED);
-    if (together) {
-        atomicMax(stamps + STAMPS_BEGIN, wall_clock() + NOTICE_NS);
-        together = meet(stamps + STAMPS_AGREED);
+    ulong* const moment = stamps + STAMPS_BEGIN;
+    ulong before, begin = 0;
+    asm volatile("atom.release.gpu.global.add.u64 %0, [%1], 1;"
+                 : "=l"(before) : "l"(stamps + STAMPS_ARRIVED) : "memory");
+    if (before + 1 == gridDim.x) {
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(moment), "l"(wall_clock() + NOTICE_NS) : "memory");
     }
-    if (!together) {
+    for (int look = 0; look < PATIENCE && begin == 0; ++look) {
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(begin) : "l"(moment) : "memory");
+    }
+    if (begin == 0) {
         atomicAdd(stamps + STAMPS_MISSED, 1);
         return;
     }
-    const ulong begin = *(volatile ulong*)(stamps + STAMPS_BEGIN);
     for (int look = 0; look < 50 * PATIENCE && wall_clock() < begin; ++look) { }
 }
 
@@ -141,7 +134,8 @@ __device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong st
     ulong clock_start = 0, clock_stop = 0, wall_start = 0, wall_stop = 0;                    \
     asm volatile(".reg .pred go; setp.ne.u32 go, %0, 0x7fffffff;" :: "r"(all_iterations));   \
     _Pragma("unroll 1") for (int pass = 0; pass < 2; ++pass) {                               \
-        const int iterations = pass == 0 ? min(all_iterations, WARM_ITERATIONS) : all_iterations; \
+        const int iterations = pass == 0 ? WARM_ITERATIONS(all_iterations) : all_iterations; \
+        __syncthreads();                                                                     \
         if (pass == 1) start_line(stamps);                                                   \
         __syncthreads();                                                                     \
         wall_start = wall_clock();                                                           \
@@ -241,33 +235,32 @@ extern "C" __global__ void occupipe_table_reader(const uint* table, ulong sector
 }
 )";
 
-std::string constants(std::size_t table_words, int line_words) {
+std::string constants(std::size_t table_words, int line_words, int lap_iterations = 0) {
     return fmt::format(
         "#define WARP_SIZE {}u\n"
         "#define TABLE_WORDS {}u\n"
         "#define LINE_WORDS {}u\n"
         "#define TABLE_LINES (TABLE_WORDS / LINE_WORDS)\n"
         "#define TABLE_END ((TABLE_WORDS + {}u) * 4u)\n"
-        "#define WARM_ITERATIONS {}\n"
+        "#define WARM_ITERATIONS(all) max(min((all), {}), {})\n"
         "#define PATIENCE {}\n"
         "#define NOTICE_NS {}\n"
         "#define STAMPS_ARRIVED {}\n"
-        "#define STAMPS_AGREED {}\n"
         "#define STAMPS_MISSED {}\n"
         "#define STAMPS_BEGIN {}\n"
         "#define STAMPS_BARRIER {}\n"
         "#define STAMPS_HEADER_WORDS {}\n"
         "#define STAMP_WORDS {}\n",
-        cuda_warp_size, table_words, line_words, global_table_slack_words, warm_iterations,
-        patience, notice_ns, offsetof(StampHeader, arrived) / 8, offsetof(StampHeader, agreed) / 8,
+        cuda_warp_size, table_words, line_words, global_table_slack_words, code_iterations,
+        lap_iterations, patience, notice_ns, offsetof(StampHeader, arrived) / 8,
         offsetof(StampHeader, missed) / 8, offsetof(StampHeader, begin) / 8,
         offsetof(StampHeader, barrier) / 8, sizeof(StampHeader) / 8, sizeof(WarpStamp) / 8);
 }
 
 }  // namespace
 
-std::string cuda_prelude(std::size_t table_words, int line_words, bool mix) {
-    return constants(table_words, line_words) +
+std::string cuda_prelude(std::size_t table_words, int line_words, bool mix, int lap_iterations) {
+    return constants(table_words, line_words, lap_iterations) +
            (mix ? "#define GUARD_IN_MIX \"@go \"\n" : "#define GUARD_IN_MIX\n") + machinery +
            arithmetic + cuda_memory_macros() + cuda_unit_macros();
 }

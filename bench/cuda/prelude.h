@@ -10,12 +10,14 @@ inline constexpr int cuda_warp_size = 32;
 
 // Macros and device functions that give a kernel body (kernel_source.h) its CUDA meaning.
 // table_words: power of two; line_words: words of one memory line that a warp walks; mix: for a
-// kernel of two instructions.
+// kernel of two instructions; lap_iterations: what the untimed pass runs at least, so that a walk's
+// first-level cache holds all that the timed pass will read.
 //
 // Every operation is inline PTX, one PTX instruction of the row's `ptx` spelling per step. The
 // assembler behind PTX still folds what it can; how a step escapes that is said at its macro, and
 // the receipt (receipt.h) proves it for each kernel.
-std::string cuda_prelude(std::size_t table_words, int line_words, bool mix);
+std::string cuda_prelude(std::size_t table_words, int line_words, bool mix,
+                         int lap_iterations);
 
 inline constexpr const char* witness_entry = "occupipe_witness";
 

@@ -36,6 +36,7 @@ std::vector<Receipt::Count> expectations(const KernelPlan& plan) {
         count.expected = expected * row.ptx_count;
         count.sass_expected = expected * row.sass_count;
         count.also = row.sass_also;
+        count.with = split(row.sass_with, '|');
         return count;
     };
     const bool barrier = plan.first->pattern == Pattern::barrier;
@@ -57,6 +58,22 @@ int architecture_number(std::string_view name) {
 int found(const std::map<std::string, int>& counts, const std::string& name) {
     const auto at = counts.find(name);
     return at == counts.end() ? 0 : at->second;
+}
+
+// The assembler deals additions and moves to the pipe that is free.
+std::string_view on_any_pipe(std::string_view name) {
+    if (name.ends_with("MOV")) return "MOV";
+    if (name == "IADD3.X" || name == "IMAD.X") return "IADD3.X";
+    if (name == "IMAD.IADD" || name == "VIADD") return "IADD3";
+    return name;
+}
+
+std::string cycles_text(const std::map<int, int>& cycles) {
+    std::vector<std::string> parts;
+    for (const auto& [length, number] : cycles) {
+        parts.push_back(fmt::format("{} ({} times)", length, number));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 class ReceiptMaker {
@@ -92,12 +109,15 @@ public:
         const LoopCount count = count_loop(code, loop);
         receipt_.control = count.control;
         compare(count);
+        check_caches(code, loop);
         // Results are added up, and comparisons guard loop and clock.
         if (const int stray = count_outside(code, loop, keys()); stray > 2 * plan_.chains + 3) {
             fault("{} of the counted instructions are timed outside of the loop", stray);
         }
         measure_others(code, loop);
-        check_dependences(follow_dependences(code, loop, keys()));
+        const Dependences dependences = follow_dependences(code, loop, keys());
+        check_dependences(dependences);
+        describe_chain(count, dependences);
     }
 
 private:
@@ -156,12 +176,85 @@ private:
         }
     }
 
+    // What the untimed pass has brought into the caches must be there when the clock is read.
+    void check_caches(const std::vector<Instruction>& code, const TimedLoop& loop) {
+        if (const int found = count_cache_control(code, loop)) {
+            fault("caches are emptied: {} CCTL outside of the timed loop", found);
+        }
+        const int inside = found_in_loop("CCTL");
+        if (inside > 0 && plan_.first->order != Order::waits) {
+            fault("caches are emptied: {} CCTL in the timed loop", inside);
+        }
+    }
+
+    int found_in_loop(const std::string& name) const { return found(receipt_.others, name); }
+
+    int steps() const { return plan_.unroll * plan_.chains; }
+
+    // More than what may be left over at the begin and end of a loop's body.
+    bool many(int instructions) const { return instructions > std::max(4, steps() / 16); }
+
+    // Registers lead from step to step of one kind of instruction.
+    bool is_chain() const {
+        return !plan_.second && plan_.first->order == Order::registers &&
+               plan_.first->pattern != Pattern::barrier;
+    }
+
+    void describe_chain(const LoopCount& count, const Dependences& dependences) {
+        receipt_.step_cycles = dependences.step_cycles;
+        int seen = 0;
+        for (const auto& [cycles, number] : dependences.step_cycles) seen += number;
+        for (const auto& [cycles, number] : dependences.step_cycles) {
+            if (!many(seen - number)) receipt_.counted_latency = cycles;
+        }
+        if (!is_chain()) return;
+        int kinds = 0;
+        for (const std::string& name : keys()) {
+            const int number = found(count.operations, name);
+            if (number > 0) receipt_.chain[name] = static_cast<double>(number) / steps();
+            if (many(number)) ++kinds;
+        }
+        for (const auto& [name, number] : dependences.on_chain) {
+            receipt_.chain[name] += static_cast<double>(number) / steps();
+        }
+        const bool uneven = !dependences.step_cycles.empty() && !receipt_.counted_latency;
+        receipt_.alternates = kinds > 1 || uneven;
+        // Where a step is several instructions, their schedule may differ from step to step.
+        const bool wrong = kinds > 1 || (uneven && plan_.first->sass_also.empty());
+        if (wrong && !plan_.first->alternates) {
+            fault("the chain's steps are not alike: {}; cycles from step to step: {}",
+                  chain_text(receipt_.chain), cycles_text(receipt_.step_cycles));
+        }
+    }
+
+    // In a step of few instructions each stands as often as the step itself, or a whole multiple.
+    void check_multiples() {
+        constexpr int sequence = 8;
+        if (!is_chain() || plan_.first->pattern != Pattern::chain ||
+            plan_.first->sass_length >= sequence) {
+            return;
+        }
+        std::map<std::string_view, int> kinds;
+        for (const auto& [name, number] : receipt_.others) kinds[on_any_pipe(name)] += number;
+        for (const auto& [name, number] : kinds) {
+            if (name == "NOP" || name == "MOV") continue;
+            const int over = number % steps();
+            if (many(over) && many(steps() - over)) {
+                fault("machine code: {} {} in {} steps", number, name, steps());
+            }
+        }
+    }
+
     void compare(const LoopCount& count) {
         receipt_.others = count.operations;
         const bool announced = more_is_announced();
         for (Receipt::Count& one : receipt_.counts) {
             for (const std::string& name : one.sass) {
                 one.sass_found += found(count.operations, name);
+                receipt_.others.erase(name);
+            }
+            for (const std::string& name : one.with) {
+                one.with_found += found(count.operations, name);
                 receipt_.others.erase(name);
             }
             const int expected =
@@ -173,6 +266,13 @@ private:
                       fmt::join(one.sass, "|"), expected);
             }
         }
+        for (const Receipt::Count& one : receipt_.counts) {
+            if (!one.with.empty() && one.with_found != one.sass_expected) {
+                fault("machine code: {} {} in the timed loop, not {}", one.with_found,
+                      fmt::join(one.with, "|"), one.sass_expected);
+            }
+        }
+        check_multiples();
         int others = 0;
         for (const auto& [name, number] : receipt_.others) others += number;
         // A few moves and address computations per iteration are the loop's own cost.
@@ -183,7 +283,6 @@ private:
     }
 
     void check_dependences(const Dependences& dependences) {
-        receipt_.counted_latency = dependences.counted_latency;
         const Row& first = *plan_.first;
         const bool store = first.pattern == Pattern::global_store ||
                            (first.pattern == Pattern::chain && first.order == Order::none);
@@ -261,6 +360,27 @@ Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
     return receipt;
 }
 
+std::string chain_text(const std::map<std::string, double>& chain) {
+    if (chain.size() < 2 && !std::ranges::any_of(chain, [](const auto& c) { return c.second > 1; }))
+        return {};
+    std::vector<std::pair<double, std::string>> parts;
+    for (const auto& [name, number] : chain) parts.emplace_back(-number, name);
+    std::ranges::sort(parts);
+    std::string text;
+    for (const auto& [number, name] : parts) {
+        text += text.empty() ? "" : " + ";
+        text += number == -1 ? name : fmt::format("{:.2g} {}", -number, name);
+    }
+    return text;
+}
+
+std::map<std::string, double> chain_counters(const Receipt& receipt) {
+    std::map<std::string, double> counters;
+    if (chain_text(receipt.chain).empty()) return counters;
+    for (const auto& [name, number] : receipt.chain) counters["chain." + name] = number;
+    return counters;
+}
+
 std::map<std::string, double> receipt_counters(const Receipt& receipt) {
     std::map<std::string, double> counters;
     if (receipt.loop_instructions > receipt.other_instructions) {
@@ -269,6 +389,7 @@ std::map<std::string, double> receipt_counters(const Receipt& receipt) {
         counters["other_stall_cycles"] = receipt.other_stall_cycles;
     }
     if (receipt.counted_latency) counters["counted_latency"] = *receipt.counted_latency;
+    counters.merge(chain_counters(receipt));
     return counters;
 }
 
@@ -280,14 +401,22 @@ std::string format_receipt(const Receipt& receipt) {
         text += fmt::format("  {}: expected {}, PTX {} {}; expected {}, machine code {} {}\n",
                             one.instruction, one.expected, one.ptx_found, one.ptx_opcode,
                             one.sass_expected, one.sass_found, fmt::join(one.sass, "|"));
+        if (!one.with.empty()) {
+            text += fmt::format("    with each: {}, {} found\n", fmt::join(one.with, "|"),
+                                one.with_found);
+        }
         if (!one.also.empty()) text += fmt::format("    also: {}\n", one.also);
     }
     text += fmt::format("  others in the loop: {}; its control: {}\n", list(receipt.others),
                         list(receipt.control));
     text += fmt::format("  loop: {} bytes of machine code\n", receipt.loop_bytes);
-    if (receipt.counted_latency) {
-        text += fmt::format("  the assembler counts {} cycles from step to step\n",
-                            *receipt.counted_latency);
+    if (const std::string chain = chain_text(receipt.chain); !chain.empty()) {
+        text += fmt::format("  a step of the chain: {}{}\n", chain,
+                            receipt.alternates ? "; steps are not alike" : "");
+    }
+    if (!receipt.step_cycles.empty()) {
+        text += fmt::format("  the assembler counts from step to step: {} cycles\n",
+                            cycles_text(receipt.step_cycles));
     }
     if (receipt.registers) {
         text += fmt::format("  registers: {} per thread, stack: {} bytes\n", *receipt.registers,

@@ -25,6 +25,8 @@ struct Receipt {
         int ptx_found = 0;
         int sass_found = 0;
         std::string also;  // what else the table announces for it
+        std::vector<std::string> with;  // "IADD3.X", "IMAD.X": one of these for each of `sass`
+        int with_found = 0;
     };
 
     std::string subject;       // "fma.f32", "mix(fma.f32*8,cos.approx.f32)"
@@ -38,7 +40,13 @@ struct Receipt {
     int loop_instructions = 0;           // all of one iteration
     int other_instructions = 0;          // those that are not counted ones: others and control
     int other_stall_cycles = 0;          // that the assembler counts behind these
-    std::optional<int> counted_latency;  // cycles the assembler counts from step to step
+    // Cycles that the assembler counts from step to step, and how often in the loop's body; empty
+    // where it awaits a scoreboard instead, and for several chains.
+    std::map<int, int> step_cycles;
+    std::optional<int> counted_latency;  // of these the one that nearly all are, if there is one
+    // Machine instructions on the dependent chain, per step; empty where there is no chain.
+    std::map<std::string, double> chain;
+    bool alternates = false;  // steps are not all made of the same instruction
     std::optional<int> registers;        // per thread
     std::optional<std::int64_t> stack_bytes;
     std::int64_t loop_bytes = 0;
@@ -54,6 +62,13 @@ struct Receipt {
 Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
                      std::string_view source, std::string_view ptx, std::string_view cubin,
                      const std::string& compiler_log, const char* entry = kernel_entry);
+
+// What a step of the chain is made of, where that is more than one instruction of one kind:
+// "ISETP + SEL", "0.5 HFMA2 + 0.5 HFMA2.MMA". Empty for others.
+std::string chain_text(const std::map<std::string, double>& chain);
+
+// The same as counters, which are among these: "chain.ISETP" = 1, "chain.SEL" = 1.
+std::map<std::string, double> chain_counters(const Receipt& receipt);
 
 // For every row that is measured with this kernel (docs/file-formats.md).
 std::map<std::string, double> receipt_counters(const Receipt& receipt);

@@ -142,6 +142,7 @@ constexpr std::array operations = {
     Operation{0x18d, "ATOMS.CAS", "DAS"},
     Operation{0x18e, "RED", "aS"},
     Operation{0x18f, "CCTL", ""},
+    Operation{0x190, "CCTLL", ""},
     Operation{0x192, "MEMBAR", ""},
     Operation{0x1a1, "MATCH", "DAP"},
     Operation{0x1a7, "SYNCS", ""},

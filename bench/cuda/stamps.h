@@ -8,11 +8,10 @@
 
 namespace occupipe::bench {
 
-// In front of the warps' records: the start line. Groups arrive, agree on a moment to begin, and
-// meet again (`agreed`) before they wait for it; a group that gives up waiting counts in `missed`.
+// In front of the warps' records: the start line. Groups arrive; the last one sets the moment at
+// which all begin. A group that gives up waiting for it counts in `missed`.
 struct StampHeader {
     std::uint64_t arrived = 0;
-    std::uint64_t agreed = 0;
     std::uint64_t missed = 0;
     std::uint64_t begin = 0;    // the moment, by the GPU's global timer [ns]
     std::uint64_t barrier = 0;  // for kernels that let all groups wait for each other
@@ -30,7 +29,7 @@ struct WarpStamp {
     std::uint32_t slot = 0;  // %warpid
 };
 
-static_assert(sizeof(StampHeader) == 40);
+static_assert(sizeof(StampHeader) == 32);
 static_assert(sizeof(WarpStamp) == 40);
 
 // What the witness kernel (prelude.h) writes.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "core/error.h"
 
@@ -109,6 +110,15 @@ int count_outside(const std::vector<Instruction>& code, const TimedLoop& loop,
     return found;
 }
 
+int count_cache_control(const std::vector<Instruction>& code, const TimedLoop& loop) {
+    int found = 0;
+    for (std::size_t i = 0; i < code.size(); ++i) {
+        const bool inside = i >= loop.first && i <= loop.last;
+        if (!inside && code[i].name.starts_with("CCTL")) ++found;
+    }
+    return found;
+}
+
 namespace {
 
 // Keys on the longest path to each register's value.
@@ -144,27 +154,83 @@ std::set<int> awaited_registers(const std::vector<Instruction>& code, const Time
     return awaited;
 }
 
-// Cycles from each key to the next key when that needs its result and nothing stands between; all
-// must agree.
-std::optional<int> counted_latency(const std::vector<Instruction>& code, const TimedLoop& loop,
-                                   const std::vector<std::string>& keys) {
-    std::optional<int> latency;
-    std::optional<std::size_t> producer;
-    int cycles = 0;
-    for (std::size_t i = loop.first; i <= loop.last; ++i) {
-        if (is_key(code[i].name, keys) && !loop.control.contains(i)) {
-            if (code[i].scoreboard) return std::nullopt;
-            if (producer) {
-                if (!overlap(code[*producer].writes, code[i].reads)) return std::nullopt;
-                // Something unrelated in between may have cost the warp a longer wait.
-                latency = std::min(latency.value_or(cycles), cycles);
-            }
-            producer = i;
-            cycles = 0;
+// The newest key that each register's value depends on, and whether a scoreboard is awaited on the
+// way from it.
+class StepCycles {
+public:
+    void meet(const Instruction& one, bool is_key, bool may_not_act) {
+        Origin origin;
+        for (const int r : one.reads) origin = newer(origin, of(r));
+        if (may_not_act) {
+            for (const int r : one.writes) origin = newer(origin, of(r));
         }
-        cycles += code[i].stall_cycles;
+        if (is_key && origin.at) {
+            if (origin.awaited) awaits_ = true;
+            ++seen_[now_ - *origin.at];
+        }
+        if (is_key) origin = {now_, false};
+        origin.awaited |= one.scoreboard;
+        for (const int r : one.writes) of(r) = origin;
+        now_ += one.stall_cycles;
     }
-    return latency;
+
+    std::map<int, int> result() const { return awaits_ ? std::map<int, int>{} : seen_; }
+
+private:
+    struct Origin {
+        std::optional<int> at;  // cycles from the loop's start
+        bool awaited = false;
+    };
+    static Origin newer(const Origin& a, const Origin& b) {
+        if (a.at && b.at && *a.at == *b.at) return {a.at, a.awaited || b.awaited};
+        return !b.at || (a.at && *a.at > *b.at) ? a : b;
+    }
+    Origin& of(int r) { return origins_[static_cast<std::size_t>(r)]; }
+
+    std::array<Origin, register_names> origins_ = {};
+    std::map<int, int> seen_;
+    int now_ = 0;
+    bool awaits_ = false;
+};
+
+// Three iterations in a row; of the middle one, what needs a key's result and leads to another key.
+std::map<std::string, int> on_chain(const std::vector<Instruction>& code, const TimedLoop& loop,
+                                    const std::vector<std::string>& keys) {
+    constexpr std::size_t iterations = 3;
+    const std::size_t length = loop.last - loop.first + 1;
+    const auto one = [&](std::size_t i) -> const Instruction& {
+        return code[loop.first + i % length];
+    };
+    const auto key = [&](std::size_t i) {
+        return is_key(one(i).name, keys) && !loop.control.contains(loop.first + i % length);
+    };
+    std::array<bool, register_names> marked = {};
+    const auto any = [&](const std::vector<int>& registers) {
+        return std::ranges::any_of(
+            registers, [&](int r) { return marked[static_cast<std::size_t>(r)]; });
+    };
+    const auto mark = [&](const std::vector<int>& registers, bool value) {
+        for (const int r : registers) marked[static_cast<std::size_t>(r)] = value;
+    };
+    std::vector<bool> needs(length);
+    for (std::size_t i = 0; i < 2 * length; ++i) {
+        const bool from_key = any(one(i).reads) || (one(i).guard && any({*one(i).guard}));
+        if (i >= length) needs[i - length] = from_key;
+        const bool value = key(i) || from_key;
+        if (value || !one(i).guard) mark(one(i).writes, value);
+    }
+    marked = {};
+    std::map<std::string, int> found;
+    for (std::size_t i = iterations * length; i-- > length;) {
+        const bool leads = any(one(i).writes);
+        if (i < 2 * length && leads && needs[i - length] && !key(i) &&
+            !loop.control.contains(loop.first + i - length)) {
+            ++found[one(i).name];
+        }
+        if (!one(i).guard) mark(one(i).writes, false);
+        if (leads || key(i)) mark(one(i).reads, true);
+    }
+    return found;
 }
 
 }  // namespace
@@ -173,11 +239,13 @@ Dependences follow_dependences(const std::vector<Instruction>& code, const Timed
                                const std::vector<std::string>& keys) {
     Dependences result;
     Levels levels;
+    StepCycles cycles;
     std::int64_t conditional_until = 0;  // position up to which a forward branch may skip
     for (std::size_t i = loop.first; i <= loop.last; ++i) {
         const Instruction& one = code[i];
         int level = levels.deepest(one.reads);
-        if (is_key(one.name, keys) && !loop.control.contains(i)) {
+        const bool key = is_key(one.name, keys) && !loop.control.contains(i);
+        if (key) {
             ++level;
             if (static_cast<std::size_t>(level) > result.per_level.size()) {
                 result.per_level.resize(static_cast<std::size_t>(level));
@@ -185,13 +253,15 @@ Dependences follow_dependences(const std::vector<Instruction>& code, const Timed
             ++result.per_level[static_cast<std::size_t>(level) - 1];
         }
         const bool may_not_act = one.guard || static_cast<std::int64_t>(i) < conditional_until;
+        cycles.meet(one, key, may_not_act);
         for (const int r : one.writes) {
             int& of = levels.of[static_cast<std::size_t>(r)];
             of = may_not_act ? std::max(of, level) : level;
         }
         if (one.branch_target) {
             const std::int64_t target = *one.branch_target / instruction_bytes;
-            const bool inside = target <= static_cast<std::int64_t>(loop.last);
+            const bool inside = target > static_cast<std::int64_t>(i) &&
+                                target <= static_cast<std::int64_t>(loop.last);
             if (inside) conditional_until = std::max(conditional_until, target);
         }
     }
@@ -199,7 +269,12 @@ Dependences follow_dependences(const std::vector<Instruction>& code, const Timed
     for (const int r : awaited_registers(code, loop)) {
         if (last > 0 && levels.of[static_cast<std::size_t>(r)] == last) ++result.awaited_results;
     }
-    result.counted_latency = counted_latency(code, loop, keys);
+    const bool one_chain =
+        std::ranges::all_of(result.per_level, [](int width) { return width == 1; });
+    if (one_chain && conditional_until == 0) {
+        result.step_cycles = cycles.result();
+    }
+    result.on_chain = on_chain(code, loop, keys);
     return result;
 }
 

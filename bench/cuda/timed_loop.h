@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,11 +45,19 @@ struct Dependences {
     // Registers at the loop's end that hold a value of the last level and that the clock's second
     // reading waits for.
     int awaited_results = 0;
-    // Cycles that the assembler counts between a key and the next one that needs it, where each
-    // follows its producer directly and all agree: the fixed latency. Absent for operations
-    // awaited by a scoreboard.
-    std::optional<int> counted_latency;
+    // Cycles that the assembler counts from a key's issue to the issue of the next one that needs
+    // its result, and how often; what stands in between, on the chain or beside it, is in them.
+    // Empty where a scoreboard is awaited on the way, where several keys are at one level, and where
+    // a branch leads over part of the body.
+    std::map<int, int> step_cycles;
+    // Other operations that need a key's result and lead to another one's operand, in one iteration
+    // that others precede and follow.
+    std::map<std::string, int> on_chain;
 };
+// Instructions outside of the loop that empty caches. Nothing of the kernel's own needs one, wherever
+// it stands, and machine code is not in the order of its execution.
+int count_cache_control(const std::vector<Instruction>& code, const TimedLoop& loop);
+
 Dependences follow_dependences(const std::vector<Instruction>& code, const TimedLoop& loop,
                                const std::vector<std::string>& keys);
 

@@ -133,12 +133,120 @@ TEST(CudaTable, MeasuresManyInstructions) {
     EXPECT_GE(count, 320u);
 }
 
+Receipt receipt_for(const char* id, const char* architecture) {
+    return compile_cuda(kernel_source(plan_of(*find_row(id), 1)), architecture).receipt;
+}
+
+// Between the untimed pass and the first reading of the clock nothing may empty what that pass has
+// filled. A fence, and a load that acquires, do on every architecture.
+class ColdCaches : public testing::TestWithParam<const char*> {};
+
+TEST_P(ColdCaches, AFenceAtTheStartLineIsRefused) {
+    NEEDS_NVRTC();
+    const auto refused_with = [&](const std::string& from, const std::string& to) {
+        const KernelSource source = kernel_source(plan_of(*find_row("ld.global.l1.u32"), 1));
+        std::string text = prelude_of(source.plan, {}) + source.body;
+        const std::size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        text.replace(at, from.size(), to);
+        return format_receipt(
+            compile_text(source.plan, text, GetParam(), kernel_entry).receipt);
+    };
+    EXPECT_THAT(refused_with("PATIENCE", "PATIENCE"), HasSubstr("  ok"));
+    const auto refusal = HasSubstr("REFUSED: caches are emptied: ");
+    EXPECT_THAT(refused_with("if (pass == 1) start_line(stamps);",
+                             "if (pass == 1) { start_line(stamps); __threadfence(); }"),
+                refusal);
+    EXPECT_THAT(refused_with("atom.release.gpu", "atom.acq_rel.gpu"), refusal);
+    EXPECT_THAT(refused_with("ld.relaxed.gpu", "ld.acquire.gpu"), refusal);
+    EXPECT_THAT(refused_with("LD_GLOBAL_U32(x0)", "__threadfence(); LD_GLOBAL_U32(x0)"),
+                HasSubstr("CCTL in the timed loop"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, ColdCaches,
+                         testing::Values("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100",
+                                         "sm_120"));
+
+// Halves of a pair are dealt to two pipes in turn, with latencies of 10 and 6 cycles: their mean is
+// nobody's. The forms with one value for both halves are one instruction throughout.
+TEST(CudaReceipt, AChainOfTwoKindsOfStepSaysSo) {
+    NEEDS_NVRTC();
+    for (const char* architecture : {"sm_80", "sm_90"}) {
+        for (const char* id : {"add.f16x2", "mul.f16x2", "fma.f16x2"}) {
+            const Receipt mixed = receipt_for(id, architecture);
+            EXPECT_TRUE(mixed.alternates) << id << architecture;
+            EXPECT_EQ(mixed.counted_latency, std::nullopt);
+            ASSERT_FALSE(mixed.step_cycles.empty());
+            EXPECT_EQ(mixed.step_cycles.begin()->first, 6);
+            EXPECT_EQ(mixed.step_cycles.rbegin()->first, 10);
+            EXPECT_EQ(chain_counters(mixed).at("chain.HFMA2.MMA"), 0.5);
+            EXPECT_THAT(format_receipt(mixed),
+                        AllOf(HasSubstr("steps are not alike"), HasSubstr("6 (6"),
+                              HasSubstr("10 (6")));
+            const Receipt one = receipt_for((std::string(id) + ".broadcast").c_str(), architecture);
+            EXPECT_FALSE(one.alternates) << id << architecture;
+            EXPECT_EQ(one.counted_latency, 4) << id << architecture;
+            EXPECT_EQ(chain_text(one.chain), "");
+        }
+    }
+}
+
+TEST(CudaFaults, AChainOfTwoKindsOfStepIsRefusedWhereTheTableDoesNotSaySo) {
+    NEEDS_NVRTC();
+    Row row = *find_row("fma.f16x2");
+    row.alternates = false;
+    EXPECT_THAT(format_receipt(compile_cuda(kernel_source(plan_of(row, 1)), "sm_90").receipt),
+                HasSubstr("REFUSED: the chain's steps are not alike: 0.5 HFMA2 + 0.5 HFMA2.MMA; "
+                          "cycles from step to step: 6 (6"));
+}
+
+// By halves in order: the assembler adds up two steps' upper halves in one instruction.
+TEST(CudaFaults, UpperHalvesThatAreMergedAreRefused) {
+    NEEDS_NVRTC();
+    Row row = *find_row("add.s64");
+    std::string step(row.step);
+    step.replace(step.find("{q, p}"), 6, "{p, q}");
+    row.step = step;
+    const auto receipt = [&] {
+        return format_receipt(compile_cuda(kernel_source(plan_of(row, 1)), "sm_90").receipt);
+    };
+    EXPECT_THAT(receipt(),
+                HasSubstr("REFUSED: machine code: 64 IADD3.X|IMAD.X in the timed loop, not 128"));
+    row.sass_with = {};
+    EXPECT_THAT(receipt(), HasSubstr("REFUSED: machine code: 64 IADD3.X in 128 steps"));
+}
+
+// What a step is made of besides the counted instruction, from the registers alone.
+TEST(CudaReceipt, KnowsWhatElseLiesOnTheChain) {
+    NEEDS_NVRTC();
+    const auto chain = [](const char* id, const char* architecture = "sm_90") {
+        return chain_text(receipt_for(id, architecture).chain);
+    };
+    EXPECT_EQ(chain("fma.f32"), "");
+    EXPECT_EQ(chain("add.f64"), "");
+    EXPECT_EQ(chain("rsqrt.approx.ftz.f32"), "");
+    EXPECT_EQ(chain("ld.shared.v2.u32"), "");  // logic stands in the loop, but off the chain
+    EXPECT_EQ(chain("setp.lt.s32"), "ISETP + SEL");
+    EXPECT_EQ(chain("setp.lt.f64"), "2 FSEL + DSETP");
+    EXPECT_EQ(chain("abs.s32"), "IABS + IMAD.IADD");
+    EXPECT_EQ(chain("clz.b32"), "FLO + IADD3");
+    EXPECT_EQ(chain("bfi.b32"), "IMAD + LOP3");
+    EXPECT_EQ(chain("cvt.rn.f16.f32"), "F2FP + HADD2");
+    EXPECT_EQ(chain("vote.sync.ballot.b32"), "ISETP + VOTE");
+    EXPECT_EQ(chain("cvt.s32.s8"), "IMAD.MOV + PRMT");
+    EXPECT_EQ(chain("cvt.s32.s16"), "IMAD.MOV + PRMT");
+    EXPECT_EQ(chain("min.f16x2"), "HMNMX2 + IMAD.MOV");
+    EXPECT_EQ(chain("add.s64"), "IADD3 + IMAD.X");
+    EXPECT_THAT(chain("redux.sync.add.s32"), HasSubstr("REDUX + "));
+    EXPECT_THAT(chain("xor.b64", "sm_120"), HasSubstr("2 LOP3"));
+    EXPECT_THAT(chain("xor.b64", "sm_120"), HasSubstr("2 MOV"));
+}
+
 // The fixed latency that the assembler counts with.
 TEST(CudaReceipt, TellsTheLatencyThatTheAssemblerCounts) {
     NEEDS_NVRTC();
     const auto latency = [](const char* id, const char* architecture) {
-        return compile_cuda(kernel_source(plan_of(*find_row(id), 1)), architecture)
-            .receipt.counted_latency;
+        return receipt_for(id, architecture).counted_latency;
     };
     for (const char* architecture :
          {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {

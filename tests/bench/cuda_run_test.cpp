@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "bench/cuda/compile.h"
 #include "bench/cuda/nvrtc.h"
@@ -54,7 +56,6 @@ protected:
         std::memcpy(&header, buffers[2].bytes.data(), sizeof header);
         std::memcpy(stamps.data(), &buffers[2].bytes[sizeof header], warps * sizeof(WarpStamp));
         EXPECT_EQ(header.arrived, static_cast<std::uint64_t>(cores));
-        EXPECT_EQ(header.agreed, static_cast<std::uint64_t>(cores));
         for (const WarpStamp& stamp : stamps) EXPECT_GE(stamp.wall_start, header.begin);
         barriers = header.barrier;
         return evaluate_stamps(header, stamps, shape, cores, 1, 4);
@@ -106,6 +107,78 @@ TEST_F(CudaRun, ATextureIsWalkedByItsWords) {
     std::uint32_t last = 0;
     std::memcpy(&last, &buffers[1].bytes[std::size_t{31} * 4], 4);
     EXPECT_EQ(last, (5 + (4 + 2) * 16) % 32 * 32 + 31);  // line 5, on by all steps
+}
+
+// What a launch of two groups reads of its table, in bytes from its beginning.
+struct Reads {
+    std::set<std::uint64_t> untimed, timed;
+    std::map<std::uint64_t, int> count;  // by all warps, in both passes
+};
+
+Reads reads_of(const char* id, const TableSizes& sizes, int chains, int unroll, unsigned threads,
+               std::uint64_t iterations, std::uint64_t start, std::size_t working_set = 0) {
+    const KernelPlan plan{.first = find_row(id),
+                          .chains = chains,
+                          .unroll = unroll,
+                          .working_set_bytes = working_set};
+    const Row& row = *plan.first;
+    const std::size_t bytes = sizes.of(plan);
+    std::vector<std::byte> table =
+        global_table({row.pattern, bytes, static_cast<std::size_t>(walked_words(plan)) * 4,
+                      row.access_words, row.own_lines, row.texture},
+                     false, 1);
+    if (row.texture) {
+        std::memcpy(&table[table.size() - global_table_operand_bytes], &in_address, 8);
+    } else if (row.pattern == Pattern::global_chase) {
+        const std::size_t step = static_cast<std::size_t>(row.access_words) * 4;
+        for (std::size_t i = 0; i + step <= table.size() - global_table_operand_bytes; i += step) {
+            std::uint32_t index = 0;
+            std::memcpy(&index, &table[i], 4);
+            const std::uint64_t address = in_address + std::uint64_t{index} * 4;
+            std::memcpy(&table[i], &address, row.access_words > 1 ? 8 : 4);
+        }
+    }
+    constexpr unsigned groups = 2;
+    const std::size_t warps = groups * threads / 32;
+    std::vector<ptx::Buffer> buffers = {
+        {"in", in_address, std::move(table)},
+        {"out", out_address, std::vector<std::byte>(warps * 32 * 8)},
+        {"stamps", stamps_address,
+         std::vector<std::byte>(sizeof(StampHeader) + warps * sizeof(WarpStamp))}};
+    Reads reads;
+    const auto compiled = compile_cuda(kernel_source(plan), architecture, sizes);
+    ptx::run(ptx::parse(compiled.ptx),
+             {.groups = groups,
+              .threads = threads,
+              .shared_bytes = 0,
+              .arguments = {in_address, out_address, stamps_address, iterations, start},
+              .observe =
+                  [&](const ptx::Access& access) {
+                      if (access.address < in_address || access.address >= out_address) return;
+                      if (access.clock_readings % 2 == 0) return;  // operands
+                      const std::uint64_t at = access.address - in_address;
+                      (access.clock_readings == 1 ? reads.untimed : reads.timed).insert(at);
+                      ++reads.count[at];
+                  }},
+             buffers);
+    return reads;
+}
+
+// The first-level cache is filled by the untimed pass, whatever the number of chains and wherever a
+// walk begins; what the timed pass would have to fetch is none of its lines.
+TEST_F(CudaRun, TheUntimedPassFillsTheFirstLevelCache) {
+    for (const char* id : {"ld.global.l1.u32", "ld.global.l1.u64", "ld.global.l1.v2.u64",
+                           "ld.global.nc.u32", "tex.1d.u32"}) {
+        for (const int chains : {1, 3}) {
+            const Reads reads = reads_of(id, {}, chains, 16, 32, 20, 77);
+            EXPECT_TRUE(std::ranges::includes(reads.untimed, reads.timed)) << id << chains;
+            EXPECT_GE(reads.timed.size(), 1000u) << id;
+        }
+    }
+    // A working set that some first-level caches hold.
+    const Reads reads = reads_of("ld.global.u32.working_set", {}, 1, 16, 32, 80, 5, 1u << 17);
+    EXPECT_TRUE(std::ranges::includes(reads.untimed, reads.timed));
+    EXPECT_EQ(reads.timed.size(), (1u << 17) / 4);
 }
 
 TEST_F(CudaRun, AGridBarrierLetsNoGroupRunAhead) {

@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/ptx/program.h"
@@ -29,6 +31,16 @@ struct Buffer {
     std::vector<std::byte> bytes;
 };
 
+// One thread's access to global memory.
+struct Access {
+    unsigned group = 0;
+    unsigned thread = 0;     // in its group
+    int clock_readings = 0;  // by this thread before: 1 in an untimed pass, 3 in the timed one
+    std::string_view opcode;
+    std::uint64_t address = 0;
+    std::size_t bytes = 0;
+};
+
 struct Launch {
     unsigned groups = 1;
     unsigned threads = 32;  // per group; whole warps
@@ -37,6 +49,7 @@ struct Launch {
     unsigned absent_groups = 0;            // the last ones, which never start
     bool copies_arrive = true;             // asynchronous ones with a barrier
     std::int64_t most_steps = 20'000'000;  // instructions of warps; more count as endless
+    std::function<void(const Access&)> observe = {};
 };
 
 using Counts = std::map<std::string, std::int64_t>;  // executions by a warp, by opcode

@@ -103,6 +103,7 @@ std::optional<std::uint64_t> State::special(const std::string& name) const {
     if (name == "%smid") return group->index;  // a core of its own for each group
     if (name == "%warpid") return thread->index / warp_size;
     if (name == "%clock" || name == "%clock64" || name == "%globaltimer") {
+        if (name != "%globaltimer") ++thread->clock_readings;
         return static_cast<std::uint64_t>(now);
     }
     return std::nullopt;
@@ -151,6 +152,11 @@ std::byte* State::memory(const std::string& space, std::uint64_t address, std::s
         std::ostringstream text;
         text << "address 0x" << std::hex << address << " is outside of everything";
         fail(text.str());
+    }
+    const bool global = space != "shared" && space != "const" && space != "local";
+    if (global && launch_.observe) {
+        launch_.observe({group->index, thread->index, thread->clock_readings, instruction->opcode,
+                         address, bytes});
     }
     return found;
 }

@@ -24,6 +24,7 @@ struct Thread {
     std::int64_t cluster_arrivals = 0;
     bool done = false;
     bool carry = false;
+    int clock_readings = 0;
     std::vector<std::uint64_t> registers;
     std::vector<bool> written;
     std::vector<std::byte> local;
