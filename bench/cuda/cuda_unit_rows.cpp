@@ -23,9 +23,8 @@ Row atomic(std::string_view id, std::string_view step, std::string_view ptx, std
     row.meaning = meaning;
     if (id.starts_with("atom.shared")) row.shared_bytes = 4096;
     row.lanes_matter = true;
-    // Never less than what the words hold at first, the pattern of unwritten results: that is no
-    // result.
-    if (id == "atom.global.max.u32") row.x = 3e9;
+    // The words must not begin with the pattern of unwritten results: it would come back as one.
+    if (id.starts_with("atom.global")) row.setup = "*OWN_GLOBAL = 256";
     return row;
 }
 

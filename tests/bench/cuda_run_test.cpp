@@ -36,8 +36,8 @@ protected:
 
     // Of a row that works on registers; each group counts as a core.
     Observation run(const char* id, const MeasurementShape& shape, int cores,
-                    std::uint64_t iterations) {
-        const KernelPlan plan{.first = find_row(id), .chains = shape.chains, .unroll = 16};
+                    std::uint64_t iterations, int unroll = 16) {
+        const KernelPlan plan{.first = find_row(id), .chains = shape.chains, .unroll = unroll};
         const KernelSource source = kernel_source(plan);
         const std::size_t warps = static_cast<std::size_t>(cores) * shape.group_warps;
         buffers = {{"in", in_address, source.operands},
@@ -179,6 +179,25 @@ TEST_F(CudaRun, TheUntimedPassFillsTheFirstLevelCache) {
     const Reads reads = reads_of("ld.global.u32.working_set", {}, 1, 16, 32, 80, 5, 1u << 17);
     EXPECT_TRUE(std::ranges::includes(reads.untimed, reads.timed));
     EXPECT_EQ(reads.timed.size(), (1u << 17) / 4);
+}
+
+// Exchanges and exclusive ors come back to where they began after two and three steps; whatever the
+// number of steps, no result looks like one that was never written.
+TEST_F(CudaRun, AtomicsLeaveAResultAtAnyDepth) {
+    for (const char* id : {"atom.global.xor.b32", "atom.global.exch.b32", "atom.global.cas.b32",
+                           "atom.global.max.u32", "atom.global.add.u32"}) {
+        for (const int unroll : {1, 2, 3}) {
+            for (const std::uint64_t iterations : {1, 2, 3, 4, 5}) {
+                run(id, {.group_warps = 1, .concurrent_groups = 1, .chains = 1, .depth = 1}, 1,
+                    iterations, unroll);
+                for (std::size_t i = 0; i < buffers[1].bytes.size(); i += 4) {
+                    std::uint32_t result = 0;
+                    std::memcpy(&result, &buffers[1].bytes[i], 4);
+                    ASSERT_NE(result, 0xa5a5a5a5) << id << ' ' << unroll << ' ' << iterations;
+                }
+            }
+        }
+    }
 }
 
 TEST_F(CudaRun, AGridBarrierLetsNoGroupRunAhead) {
