@@ -115,7 +115,7 @@ struct Row {
     // NVIDIA machine instruction that stands there once more for each of `sass` ("IADD3.X|IMAD.X":
     // either).
     std::string_view sass_with = {};
-    bool lanes_matter = false;     // means nothing where a warp has one lane (CPUs)
+    bool lanes_matter = false;  // means nothing where a warp has one lane (CPUs)
 };
 
 // A kernel without a timed loop: the launch itself is what is measured.

@@ -9,6 +9,7 @@
 #include <bit>
 #include <set>
 
+#include "bench/fresh_lines.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -131,6 +132,9 @@ void add_points(SweepPlan& sweep, const DeviceFacts& facts, KernelPlan plan, con
                 std::array<std::int64_t, 3> depths) {
     plan.chains = shape.chains;
     plan.unroll = default_unroll(*plan.first, plan.second, plan.beta, shape.chains, facts.cpu);
+    const std::int64_t warps =
+        std::int64_t{facts.cores} * shape.group_warps * shape.concurrent_groups;
+    if (!facts.cpu && !keep_to_fresh_lines(plan, depths, facts.tables, warps)) return;
     const bool two = !facts.cpu && shape.chains == 1 && plan.working_set_bytes == 0;
     const std::array bodies = {plan.unroll, two ? second_unroll(plan) : plan.unroll, plan.unroll};
     for (std::size_t i = 0; i < depths.size(); ++i) {

@@ -86,7 +86,7 @@ DeviceFacts device_facts(const ArchitectureFacts& from, std::optional<int> cores
                     .registers = registers_per_core,
                     .shared_memory_bytes = from.limits.shared_bytes};
     facts.global_memory_bytes = assumed_memory_bytes;
-    facts.tables = cuda_tables(from.l2_bytes, assumed_memory_bytes);
+    facts.tables = carried_tables(from.l2_bytes);
     facts.more["l2_bytes"] = std::to_string(from.l2_bytes);
     facts.more["sized_as"] = from.example;
     return facts;

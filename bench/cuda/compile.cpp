@@ -34,7 +34,8 @@ int lap_iterations(const KernelPlan& plan, const TableSizes& tables) {
     const Row* row = walking_row(plan);
     if (!row || row->pattern != Pattern::global_chase) return 0;
     const std::size_t bytes = tables.of(plan);
-    if (bytes > beyond_first_level) return 0;
+    const bool fresh = tables.before_launch(plan) == CacheState::holds_nothing_of_table;
+    if (bytes > beyond_first_level || fresh) return 0;
     const std::size_t lines = bytes / 4 / static_cast<std::size_t>(walked_words(plan));
     const auto unroll = static_cast<std::size_t>(plan.unroll);
     return static_cast<int>((lines + unroll - 1) / unroll);

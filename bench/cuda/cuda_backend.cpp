@@ -18,6 +18,7 @@
 #include "bench/cuda/session.h"
 #include "bench/cuda/unsupported.h"
 #include "bench/cuda/walk_tables.h"
+#include "bench/fresh_lines.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -147,6 +148,7 @@ public:
         const auto shared_bytes = prepare(own, shape);
         const int groups = facts_.cores * shape.concurrent_groups;
         const std::size_t warps = static_cast<std::size_t>(groups) * shape.group_warps;
+        check_freshness(own.plan, request.iterations, static_cast<std::int64_t>(warps));
         const std::size_t out_bytes = warps * cuda_warp_size * type_size(own.plan.first->type);
         const std::size_t stamp_bytes = sizeof(StampHeader) + warps * sizeof(WarpStamp);
         ensure(out_, out_bytes);
@@ -185,6 +187,15 @@ public:
     void watch(const std::shared_ptr<DeviceWatch>& watch) override { session_->watch(watch); }
 
 private:
+    void check_freshness(const KernelPlan& plan, std::int64_t iterations, std::int64_t warps) {
+        const auto most = most_fresh_iterations(plan, facts_.tables, warps);
+        if (!most || iterations <= *most) return;
+        throw DeviceError(fmt::format(
+            "CUDA: a walk of {} iterations would read lines of the table of {} bytes again, which "
+            "may come from a cache; {} do not",
+            iterations, facts_.tables.of(plan), *most));
+    }
+
     void ensure(std::unique_ptr<DeviceBuffer>& buffer, std::size_t bytes) {
         if (buffer && buffer->size() >= bytes) return;
         buffer.reset();

@@ -10,10 +10,11 @@ using enum DataType;
 constexpr std::string_view moved =
     "a move under a predicate, which keeps Hopper's assembler from merging two steps";
 
-// The step's second operand has the same value in both halves, said by its register's half. Only one
-// kind of machine instruction can.
-#define BROADCAST(text) \
-    R"(OP_R("{ .reg .b16 h, g; .reg .b32 t; mov.b32 {h, g}, %1; mov.b32 t, {h, h}; )" text R"( }", $, a, b))"
+// The step's second operand has the same value in both halves, said by its register's half. Only
+// one kind of machine instruction can.
+#define BROADCAST(text)                                                                    \
+    R"(OP_R("{ .reg .b16 h, g; .reg .b32 t; mov.b32 {h, g}, %1; mov.b32 t, {h, h}; )" text \
+    R"( }", $, a, b))"
 
 // Values in 16 bits; x2: two of them in one register. Single ones have one chain only: of several
 // the assembler packs two into one instruction.

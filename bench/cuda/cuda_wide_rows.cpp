@@ -13,8 +13,8 @@ constexpr std::string_view moved =
 constexpr std::string_view padding =
     "on GPUs with a narrow FP64 unit (sm_120) the assembler puts no-operations in between";
 
-// add.s64: without the exchange of halves the assembler adds up two steps' upper halves at once, since
-// nothing but their sum is needed.
+// add.s64: without the exchange of halves the assembler adds up two steps' upper halves at once,
+// since nothing but their sum is needed.
 //
 // Rows whose names OpenCL C has, too. One chain only: where the assembler packs two chains into one
 // instruction (16 bits), and where one instruction reads or writes half of a register pair, which

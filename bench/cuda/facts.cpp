@@ -102,24 +102,31 @@ DeviceFacts cuda_facts(const Driver& driver, cu::Device device, int ordinal) {
     return facts;
 }
 
-std::size_t table_words(std::int64_t cache_bytes, std::int64_t memory_bytes) {
-    constexpr std::uint64_t least = 128u << 20;
-    // Word indices and the lower halves of addresses are 32 bits.
-    constexpr std::uint64_t most = std::uint64_t{2} << 30;
-    const auto cache = static_cast<std::uint64_t>(std::max<std::int64_t>(cache_bytes, 0));
-    const auto memory = static_cast<std::uint64_t>(std::max<std::int64_t>(memory_bytes, 4 << 20));
-    const std::uint64_t wanted = std::bit_ceil(std::max(least, 4 * cache));
-    return std::min({wanted, std::bit_floor(memory / 4), most}) / 4;
+namespace {
+
+TableSizes tables_for(std::int64_t l2_bytes, std::uint64_t beyond_caches) {
+    TableSizes sizes;
+    const auto cache = static_cast<std::size_t>(std::max<std::int64_t>(l2_bytes, 0));
+    sizes.cache_bytes = cache;
+    sizes.beyond_caches = beyond_caches;
+    // A quarter of the second-level cache, so that it holds whatever part of it a core reaches.
+    sizes.second_level = std::bit_floor(std::max<std::size_t>(cache / 4, 256u << 10));
+    return sizes;
 }
 
+}  // namespace
+
 TableSizes cuda_tables(std::int64_t l2_bytes, std::int64_t memory_bytes) {
-    TableSizes sizes;
-    sizes.cache_bytes = static_cast<std::size_t>(std::max<std::int64_t>(l2_bytes, 0));
-    sizes.beyond_caches = table_words(l2_bytes, memory_bytes) * 4;
-    // A quarter of the second-level cache, so that it holds whatever part of it a core reaches.
-    sizes.second_level =
-        std::bit_floor(std::max<std::size_t>(static_cast<std::size_t>(l2_bytes) / 4, 256u << 10));
-    return sizes;
+    // Word indices and the lower halves of addresses are 32 bits.
+    constexpr std::uint64_t most = std::uint64_t{2} << 30;
+    const auto memory = static_cast<std::uint64_t>(std::max<std::int64_t>(memory_bytes, 4 << 20));
+    return tables_for(l2_bytes, std::min(std::bit_floor(memory / 4), most));
+}
+
+TableSizes carried_tables(std::int64_t l2_bytes) {
+    constexpr std::uint64_t least = 128u << 20;
+    const auto cache = static_cast<std::uint64_t>(std::max<std::int64_t>(l2_bytes, 0));
+    return tables_for(l2_bytes, std::bit_ceil(std::max(least, 4 * cache)));
 }
 
 }  // namespace occupipe::bench

@@ -6,13 +6,12 @@
 #include "bench/cuda/memory_macros.h"
 #include "bench/cuda/stamps.h"
 #include "bench/cuda/unit_macros.h"
+#include "bench/fresh_lines.h"
 #include "bench/kernel_source.h"
 
 namespace occupipe::bench {
 namespace {
 
-// Iterations of the untimed pass, which brings the loop's code into the instruction caches.
-constexpr int code_iterations = 2;
 // Looks at the start line before a group gives up: some 10 ms, longer than any launch takes to fill
 // the GPU, short enough not to look like a hang when groups are not resident together.
 constexpr int patience = 20'000;
@@ -235,6 +234,30 @@ extern "C" __global__ void occupipe_table_reader(const uint* table, ulong sector
 }
 )";
 
+// What global_table.cpp makes, on the GPU: tables of gigabytes. `words`: power of two; behind them
+// the words that a body may run over. numbers: small floats, for streams; else the addresses of a
+// chase in order, or of one that stays in each line (own_lines). `base`: where word 0 is said to
+// be.
+constexpr const char* table_writer = R"(
+extern "C" __global__ void occupipe_table_writer(uint* table, ulong words, ulong slack, uint line_words, uint access_words, uint own_lines, uint numbers, ulong base)
+{
+    const uint next = own_lines ? 0 : line_words;
+    for (ulong i = THREAD; i < words + slack; i += WARPS * WARP_SIZE) {
+        if (numbers) {
+            uint mixed = (uint)i * 0x9e3779b1u;
+            mixed = (mixed ^ mixed >> 15) * 0x85ebca77u;
+            table[i] = __float_as_uint((float)(int)(mixed >> 8) * 0x1p-33f - 0x1p-10f);
+            continue;
+        }
+        const uint within = (uint)i & (access_words - 1);
+        const ulong to = (i - within + next) & (words - 1);
+        table[i] = within == 1 ? (uint)(base + 4 * to >> 32)
+                 : within == 0 ? (uint)(base + 4 * to)
+                               : (uint)((i + next) & (words - 1));
+    }
+}
+)";
+
 std::string constants(std::size_t table_words, int line_words, int lap_iterations = 0) {
     return fmt::format(
         "#define WARP_SIZE {}u\n"
@@ -251,7 +274,7 @@ std::string constants(std::size_t table_words, int line_words, int lap_iteration
         "#define STAMPS_BARRIER {}\n"
         "#define STAMPS_HEADER_WORDS {}\n"
         "#define STAMP_WORDS {}\n",
-        cuda_warp_size, table_words, line_words, global_table_slack_words, code_iterations,
+        cuda_warp_size, table_words, line_words, global_table_slack_words, untimed_iterations,
         lap_iterations, patience, notice_ns, offsetof(StampHeader, arrived) / 8,
         offsetof(StampHeader, missed) / 8, offsetof(StampHeader, begin) / 8,
         offsetof(StampHeader, barrier) / 8, sizeof(StampHeader) / 8, sizeof(WarpStamp) / 8);
@@ -266,6 +289,8 @@ std::string cuda_prelude(std::size_t table_words, int line_words, bool mix, int 
 }
 
 std::string cuda_witness_source() { return constants(1, 1) + machinery + witness; }
+
+std::string cuda_table_writer_source() { return constants(1, 1) + machinery + table_writer; }
 
 std::string cuda_table_reader_source() { return constants(1, 1) + machinery + table_reader; }
 

@@ -24,7 +24,7 @@ struct Receipt {
         int sass_expected = 0;          // in machine code
         int ptx_found = 0;
         int sass_found = 0;
-        std::string also;  // what else the table announces for it
+        std::string also;               // what else the table announces for it
         std::vector<std::string> with;  // "IADD3.X", "IMAD.X": one of these for each of `sass`
         int with_found = 0;
     };
@@ -46,8 +46,8 @@ struct Receipt {
     std::optional<int> counted_latency;  // of these the one that nearly all are, if there is one
     // Machine instructions on the dependent chain, per step; empty where there is no chain.
     std::map<std::string, double> chain;
-    bool alternates = false;  // steps are not all made of the same instruction
-    std::optional<int> registers;        // per thread
+    bool alternates = false;       // steps are not all made of the same instruction
+    std::optional<int> registers;  // per thread
     std::optional<std::int64_t> stack_bytes;
     std::int64_t loop_bytes = 0;
     std::string cubin_hash;

@@ -206,8 +206,8 @@ std::map<std::string, int> on_chain(const std::vector<Instruction>& code, const 
     };
     std::array<bool, register_names> marked = {};
     const auto any = [&](const std::vector<int>& registers) {
-        return std::ranges::any_of(
-            registers, [&](int r) { return marked[static_cast<std::size_t>(r)]; });
+        return std::ranges::any_of(registers,
+                                   [&](int r) { return marked[static_cast<std::size_t>(r)]; });
     };
     const auto mark = [&](const std::vector<int>& registers, bool value) {
         for (const int r : registers) marked[static_cast<std::size_t>(r)] = value;

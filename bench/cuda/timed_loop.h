@@ -47,15 +47,15 @@ struct Dependences {
     int awaited_results = 0;
     // Cycles that the assembler counts from a key's issue to the issue of the next one that needs
     // its result, and how often; what stands in between, on the chain or beside it, is in them.
-    // Empty where a scoreboard is awaited on the way, where several keys are at one level, and where
-    // a branch leads over part of the body.
+    // Empty where a scoreboard is awaited on the way, where several keys are at one level, and
+    // where a branch leads over part of the body.
     std::map<int, int> step_cycles;
     // Other operations that need a key's result and lead to another one's operand, in one iteration
     // that others precede and follow.
     std::map<std::string, int> on_chain;
 };
-// Instructions outside of the loop that empty caches. Nothing of the kernel's own needs one, wherever
-// it stands, and machine code is not in the order of its execution.
+// Instructions outside of the loop that empty caches. Nothing of the kernel's own needs one,
+// wherever it stands, and machine code is not in the order of its execution.
 int count_cache_control(const std::vector<Instruction>& code, const TimedLoop& loop);
 
 Dependences follow_dependences(const std::vector<Instruction>& code, const TimedLoop& loop,

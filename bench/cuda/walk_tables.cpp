@@ -18,8 +18,8 @@ constexpr std::uint64_t table_seed = 20240229;
 constexpr std::size_t sector_bytes = 32;  // what a miss of the second-level cache brings at least
 constexpr unsigned reading_threads = 1024;
 
-// The table's words hold indices; on the GPU a chase follows addresses. Accesses of two words and
-// more have room for a whole one, a single word holds the lower half.
+}  // namespace
+
 void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_words) {
     const std::size_t step = static_cast<std::size_t>(access_words) * 4;
     for (std::size_t i = 0; i + step <= table.size(); i += step) {
@@ -35,8 +35,6 @@ void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_
     }
 }
 
-}  // namespace
-
 WalkTables::WalkTables(std::shared_ptr<const Session> session, std::string compiled_for, int cores,
                        std::size_t memory_bytes)
     : session_(std::move(session)),
@@ -45,14 +43,45 @@ WalkTables::WalkTables(std::shared_ptr<const Session> session, std::string compi
       cores_(static_cast<unsigned>(cores)),
       memory_bytes_(memory_bytes) {}
 
-DeviceBuffer& WalkTables::table(const TableRequest& request) {
-    if (const auto known = tables_.find(request); known != tables_.end())
-        return *known->second.words;
-    std::vector<std::byte> content = global_table(request, false, table_seed);
-    if (tables_bytes_ + content.size() > memory_bytes_ / 4) {
+void WalkTables::make_room(std::size_t bytes) {
+    if (tables_bytes_ + bytes > memory_bytes_ / 4) {
         tables_.clear();
         tables_bytes_ = 0;
     }
+    tables_bytes_ += bytes;
+}
+
+DeviceBuffer& WalkTables::written_there(const TableRequest& request) {
+    if (!write_) {
+        write_ = std::make_unique<LoadedKernel>(
+            session_, nvrtc().compile(cuda_table_writer_source(), compiled_for_).cubin,
+            table_writer_entry);
+    }
+    std::uint64_t words = request.bytes / 4;
+    std::uint64_t slack = global_table_slack_words;
+    const std::size_t bytes = (words + slack) * 4 + global_table_operand_bytes;
+    make_room(bytes);
+    std::unique_ptr<DeviceBuffer> table = in_one_window(bytes);
+    cu::DevicePointer address = table->address();
+    auto line_words = static_cast<std::uint32_t>(request.line_bytes / 4);
+    auto access_words = static_cast<std::uint32_t>(request.access_words);
+    std::uint32_t own_lines = request.own_lines ? 1 : 0;
+    std::uint32_t numbers = request.pattern == Pattern::global_chase ? 0 : 1;
+    std::array<void*, 8> arguments = {&address,      &words,     &slack,   &line_words,
+                                      &access_words, &own_lines, &numbers, &address};
+    write_->launch(2 * cores_, reading_threads, 0, arguments);
+    Table& kept = tables_[request];
+    kept.words = std::move(table);
+    return *kept.words;
+}
+
+DeviceBuffer& WalkTables::table(const TableRequest& request) {
+    constexpr std::size_t quickly_copied = 16u << 20;
+    if (const auto known = tables_.find(request); known != tables_.end())
+        return *known->second.words;
+    if (request.bytes > quickly_copied && !request.texture) return written_there(request);
+    std::vector<std::byte> content = global_table(request, false, table_seed);
+    make_room(content.size());
     std::unique_ptr<DeviceBuffer> words = in_one_window(content.size());
     std::unique_ptr<Texture> texture;
     if (request.texture) {
@@ -63,7 +92,6 @@ DeviceBuffer& WalkTables::table(const TableRequest& request) {
         relocate(content, words->address(), request.access_words);
     }
     words->write(content);
-    tables_bytes_ += content.size();
     Table& kept = tables_[request];
     kept.words = std::move(words);
     kept.texture = std::move(texture);

@@ -5,11 +5,16 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bench/cuda/session.h"
 #include "bench/kernel_source.h"
 
 namespace occupipe::bench {
+
+// The table's words hold indices; on the GPU a chase follows addresses. Accesses of two words and
+// more have room for a whole one, a single word holds the lower half.
+void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_words);
 
 // The tables in global memory that kernels walk, and what of them a launch finds in the
 // second-level cache. Each table is built when first needed and kept, since points come in random
@@ -32,11 +37,16 @@ private:
         std::unique_ptr<DeviceBuffer> words;
         std::unique_ptr<Texture> texture;  // where the table is read as one
     };
+    void make_room(std::size_t bytes);
+    // Large ones are made by a kernel: the host would take a second for each gigabyte, and as much
+    // memory.
+    DeviceBuffer& written_there(const TableRequest& request);
     std::unique_ptr<DeviceBuffer> in_one_window(std::size_t bytes);
 
     std::shared_ptr<const Session> session_;
     std::string compiled_for_;
     std::unique_ptr<LoadedKernel> read_;
+    std::unique_ptr<LoadedKernel> write_;
     DeviceBuffer result_;  // of reading; nobody looks
     unsigned cores_;
     std::size_t memory_bytes_;

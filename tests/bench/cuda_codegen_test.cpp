@@ -149,8 +149,7 @@ TEST_P(ColdCaches, AFenceAtTheStartLineIsRefused) {
         const std::size_t at = text.find(from);
         EXPECT_NE(at, std::string::npos) << from;
         text.replace(at, from.size(), to);
-        return format_receipt(
-            compile_text(source.plan, text, GetParam(), kernel_entry).receipt);
+        return format_receipt(compile_text(source.plan, text, GetParam(), kernel_entry).receipt);
     };
     EXPECT_THAT(refused_with("PATIENCE", "PATIENCE"), HasSubstr("  ok"));
     const auto refusal = HasSubstr("REFUSED: caches are emptied: ");
@@ -180,9 +179,8 @@ TEST(CudaReceipt, AChainOfTwoKindsOfStepSaysSo) {
             EXPECT_EQ(mixed.step_cycles.begin()->first, 6);
             EXPECT_EQ(mixed.step_cycles.rbegin()->first, 10);
             EXPECT_EQ(chain_counters(mixed).at("chain.HFMA2.MMA"), 0.5);
-            EXPECT_THAT(format_receipt(mixed),
-                        AllOf(HasSubstr("steps are not alike"), HasSubstr("6 (6"),
-                              HasSubstr("10 (6")));
+            EXPECT_THAT(format_receipt(mixed), AllOf(HasSubstr("steps are not alike"),
+                                                     HasSubstr("6 (6"), HasSubstr("10 (6")));
             const Receipt one = receipt_for((std::string(id) + ".broadcast").c_str(), architecture);
             EXPECT_FALSE(one.alternates) << id << architecture;
             EXPECT_EQ(one.counted_latency, 4) << id << architecture;

@@ -169,13 +169,18 @@ TEST(CudaPlacement, AMissedStartLineIsRefused) {
     EXPECT_THROW(evaluate_stamps(header, stamps(4, 1, 1), shape(1, 1), 4, 1), DeviceError);
 }
 
-TEST(CudaFacts, TheTableIsFourTimesTheLastCacheButFitsTheMemory) {
+TEST(CudaFacts, TheTableIsTwoGibibytesButFitsTheMemory) {
     constexpr std::int64_t mib = 1 << 20;
-    EXPECT_EQ(table_words(4 * mib, 8192 * mib) * 4, 128u * mib);
-    EXPECT_EQ(table_words(50 * mib, 80000 * mib) * 4, 256u * mib);
-    EXPECT_EQ(table_words(126 * mib, 180000 * mib) * 4, 512u * mib);
-    EXPECT_EQ(table_words(4 * mib, 256 * mib) * 4, 64u * mib);
-    EXPECT_EQ(table_words(0, 0) * 4, 1u * mib);
+    const auto beyond = [](std::int64_t cache, std::int64_t memory) {
+        return cuda_tables(cache, memory).beyond_caches;
+    };
+    EXPECT_EQ(beyond(50 * mib, 140000 * mib), 2048u * mib);
+    EXPECT_EQ(beyond(126 * mib, 180000 * mib), 2048u * mib);
+    EXPECT_EQ(beyond(4 * mib, 4000 * mib), 512u * mib);
+    EXPECT_EQ(beyond(4 * mib, 256 * mib), 64u * mib);
+    EXPECT_EQ(beyond(0, 0), 1u * mib);
+    EXPECT_EQ(carried_tables(4 * mib).beyond_caches, 128u * mib);
+    EXPECT_EQ(carried_tables(50 * mib).beyond_caches, 256u * mib);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
@@ -16,6 +17,8 @@
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/sass.h"
 #include "bench/cuda/stamps.h"
+#include "bench/cuda/walk_tables.h"
+#include "bench/fresh_lines.h"
 #include "core/error.h"
 #include "have_nvrtc.h"
 #include "tests/ptx/machine.h"
@@ -109,6 +112,14 @@ TEST_F(CudaRun, ATextureIsWalkedByItsWords) {
     EXPECT_EQ(last, (5 + (4 + 2) * 16) % 32 * 32 + 31);  // line 5, on by all steps
 }
 
+// As the host makes it for a table at in_address.
+std::vector<std::byte> relocated_table(const TableRequest& request) {
+    std::vector<std::byte> table = global_table(request, false, 1);
+    if (request.texture || request.pattern != Pattern::global_chase) return table;
+    relocate(table, in_address, request.access_words);
+    return table;
+}
+
 // What a launch of two groups reads of its table, in bytes from its beginning.
 struct Reads {
     std::set<std::uint64_t> untimed, timed;
@@ -123,20 +134,12 @@ Reads reads_of(const char* id, const TableSizes& sizes, int chains, int unroll, 
                           .working_set_bytes = working_set};
     const Row& row = *plan.first;
     const std::size_t bytes = sizes.of(plan);
-    std::vector<std::byte> table =
-        global_table({row.pattern, bytes, static_cast<std::size_t>(walked_words(plan)) * 4,
-                      row.access_words, row.own_lines, row.texture},
-                     false, 1);
+    const TableRequest request{
+        row.pattern,      bytes,         static_cast<std::size_t>(walked_words(plan)) * 4,
+        row.access_words, row.own_lines, row.texture};
+    std::vector<std::byte> table = relocated_table(request);
     if (row.texture) {
         std::memcpy(&table[table.size() - global_table_operand_bytes], &in_address, 8);
-    } else if (row.pattern == Pattern::global_chase) {
-        const std::size_t step = static_cast<std::size_t>(row.access_words) * 4;
-        for (std::size_t i = 0; i + step <= table.size() - global_table_operand_bytes; i += step) {
-            std::uint32_t index = 0;
-            std::memcpy(&index, &table[i], 4);
-            const std::uint64_t address = in_address + std::uint64_t{index} * 4;
-            std::memcpy(&table[i], &address, row.access_words > 1 ? 8 : 4);
-        }
     }
     constexpr unsigned groups = 2;
     const std::size_t warps = groups * threads / 32;
@@ -179,6 +182,73 @@ TEST_F(CudaRun, TheUntimedPassFillsTheFirstLevelCache) {
     const Reads reads = reads_of("ld.global.u32.working_set", {}, 1, 16, 32, 80, 5, 1u << 17);
     EXPECT_TRUE(std::ranges::includes(reads.untimed, reads.timed));
     EXPECT_EQ(reads.timed.size(), (1u << 17) / 4);
+}
+
+// Beyond the caches no line is read twice within a launch, wherever it begins; one iteration more
+// would come back to some.
+TEST_F(CudaRun, AWalkBeyondTheCachesNeverComesBack) {
+    const TableSizes sizes{.beyond_caches = 1u << 20, .cache_bytes = 64u << 10};
+    for (const char* id :
+         {"ld.global.u32", "ld.global.u64", "ld.global.v2.u64", "ld.global.f32", "ld.global.v2.f32",
+          "ld.global.v4.f32", "st.global.f32", "st.global.v4.f32"}) {
+        const KernelPlan plan{.first = find_row(id), .chains = 1, .unroll = 16};
+        const std::int64_t most = most_fresh_iterations(plan, sizes, 4).value();
+        EXPECT_GE(most, 30) << id;
+        for (const std::uint64_t start : {0u, 0xffffffffu}) {
+            const Reads reads =
+                reads_of(id, sizes, 1, 16, 64, static_cast<std::uint64_t>(most), start);
+            int twice = 0;
+            for (const auto& [address, count] : reads.count) twice += count > 1;
+            EXPECT_EQ(twice, 0) << id << ' ' << start;
+        }
+        // A quarter of the table is a warp's share.
+        const std::int64_t steps = (most + untimed_iterations) * 16;
+        EXPECT_GT((steps + 16) * 128 * plan.first->spread, 1 << 18) << id;
+    }
+}
+
+// The kernel that makes large tables makes what the host makes of small ones.
+TEST_F(CudaRun, TheTableWriterWritesTheHostsTable) {
+    const auto program = ptx::parse(nvrtc().compile(cuda_table_writer_source(), architecture).ptx);
+    constexpr std::size_t bytes = 64u << 10;
+    for (const int access_words : {1, 2, 4}) {
+        for (const bool own_lines : {false, true}) {
+            const TableRequest request{.bytes = bytes,
+                                       .line_bytes = 128u * static_cast<unsigned>(access_words),
+                                       .access_words = access_words,
+                                       .own_lines = own_lines};
+            const std::vector<std::byte> expected = relocated_table(request);
+            buffers = {{"table", in_address, std::vector<std::byte>(expected.size())}};
+            ptx::run(
+                program,
+                {.groups = 2,
+                 .threads = 1024,
+                 .shared_bytes = 0,
+                 .arguments = {in_address, bytes / 4, global_table_slack_words,
+                               request.line_bytes / 4, static_cast<std::uint64_t>(access_words),
+                               own_lines, 0, in_address},
+                 .most_steps = 100'000'000},
+                buffers);
+            const std::size_t words = (bytes / 4 + global_table_slack_words) * 4;
+            EXPECT_EQ(std::memcmp(buffers[0].bytes.data(), expected.data(), words), 0)
+                << access_words << own_lines;
+        }
+    }
+    buffers = {{"table", in_address, std::vector<std::byte>(bytes)}};
+    ptx::run(program,
+             {.groups = 1,
+              .threads = 1024,
+              .shared_bytes = 0,
+              .arguments = {in_address, bytes / 4, 0, 32, 1, 0, 1, in_address}},
+             buffers);
+    std::set<float> values;
+    for (std::size_t i = 0; i < bytes; i += 4) {
+        float value = 0;
+        std::memcpy(&value, &buffers[0].bytes[i], 4);
+        ASSERT_LE(std::abs(value), 1e-3f);
+        values.insert(value);
+    }
+    EXPECT_GT(values.size(), bytes / 8);
 }
 
 // Exchanges and exclusive ors come back to where they began after two and three steps; whatever the

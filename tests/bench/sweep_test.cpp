@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "fake_backend.h"
@@ -139,6 +140,39 @@ TEST(Sweep, AGroupThatUsesItsNeighboursMemoryIsAloneOnItsCore) {
         ++points;
     }
     EXPECT_GT(points, 0);
+}
+
+// A launch of a large GPU at full occupancy: 8,448 warps share a table of 2 GiB. Together they come
+// to no line twice, the untimed pass included.
+TEST(Sweep, AWalkBeyondTheCachesNeverComesBackWithinALaunch) {
+    FakeBackend backend;
+    backend.facts_.cores = 132;
+    backend.facts_.limits.warps = 64;
+    backend.facts_.limits.groups = 32;
+    backend.facts_.limits.group_warps = 32;
+    backend.facts_.tables = {.beyond_caches = std::size_t{2} << 30, .cache_bytes = 50u << 20};
+    std::map<std::string, std::set<std::int64_t>> depths;  // by subject and shape
+    for (const char* pattern :
+         {"ld.global.u32", "ld.global.u64", "ld.global.v2.u64", "ld.global.f32", "ld.global.v2.f32",
+          "ld.global.v4.f32", "st.global.f32", "st.global.v4.f32",
+          "mix(fma.f32*4,ld.global.f32)"}) {
+        for (const auto& point : make_sweep(backend, {.patterns = {pattern}}).points) {
+            const Row& row = *walking_row(point.plan);
+            const std::int64_t iterations = point.shape.depth / point.plan.unroll;
+            const int of_row = point.plan.second ? point.plan.unroll / 5 : point.plan.unroll;
+            const std::int64_t lines =
+                (iterations + 2) * of_row * point.plan.chains * point.shape.warps() * 132;
+            EXPECT_LE(lines * row.spread * 128, std::int64_t{2} << 30) << point.name();
+            depths[fmt::format("{} {}x{}", pattern, point.shape.group_warps,
+                               point.shape.concurrent_groups)]
+                .insert(point.shape.depth);
+        }
+    }
+    EXPECT_GT(depths.size(), 9u * 20);
+    for (const auto& [shape, of_shape] : depths) {
+        EXPECT_EQ(of_shape.size(), 3u) << shape;
+        EXPECT_GE(*of_shape.rbegin(), 3 * *of_shape.begin()) << shape;
+    }
 }
 
 TEST(Sweep, GroupsOfAWarpGroupInstructionAreMultiplesOfFourWarps) {
