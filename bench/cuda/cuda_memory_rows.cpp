@@ -92,6 +92,15 @@ Row own_line(std::string_view id, std::string_view meaning) {
     return row;
 }
 
+// LDG.E.NA: takes no place in the first-level cache and is weak, where `.cg` is LDG.E.STRONG.GPU,
+// which the half of the second-level cache that owns the line may have to answer.
+Row weak(std::string_view id, bool own_lines, std::string_view meaning) {
+    Row row = global(id, "LD_GLOBAL_NA_U32($)", "ld.global.L1::no_allocate.u32",
+                     Table::second_level, "LANE", 1, meaning);
+    row.own_lines = own_lines;
+    return row;
+}
+
 Row stream(std::string_view id, std::string_view step, std::string_view ptx, Table table,
            std::string_view lane, int words, std::string_view meaning) {
     Row row = walk(id, global_stream, step, ptx, "LDG", meaning);
@@ -181,6 +190,12 @@ std::vector<Row> make_rows() {
         own_line("ld.global.l2.u32.line",
                  "32-bit load that hits the second-level cache, each warp ever in one line of its "
                  "own: how far lines lie from cores"),
+        weak("ld.global.l2.u32.weak", false,
+             "weak 32-bit load that hits the second-level cache and takes no place in the first, "
+             "coalesced"),
+        weak("ld.global.l2.u32.weak.line", true,
+             "weak 32-bit load that hits the second-level cache, each warp ever in one line of its "
+             "own"),
         global("ld.global.nc.u32", "LD_GLOBAL_NC_U32($)", "ld.global.nc.u32", Table::first_level,
                "LANE", 1,
                "32-bit load by the read-only (texture) path that hits the first-level cache"),

@@ -43,6 +43,7 @@ typedef WalkOf<ulong> WideWalk;
 #define TABLE_UPPER_HALF "r"((uint)((ulong)in >> 32))
 #define TABLE_WALK_1(load, x) asm volatile("{ .reg .b64 p; mov.b64 p, {%0, %1}; " load "%0, [p]; }" : "+r"(x) : TABLE_UPPER_HALF : "memory")
 #define LD_GLOBAL_CG_U32(x) TABLE_WALK_1("ld.global.cg.u32 ", x)
+#define LD_GLOBAL_NA_U32(x) TABLE_WALK_1("ld.global.L1::no_allocate.u32 ", x)
 #define LD_GLOBAL_NC_U32(x) TABLE_WALK_1("ld.global.nc.u32 ", x)
 
 // These words are whole addresses: a load's result is the next address as it stands.

@@ -50,7 +50,8 @@ std::map<std::uint32_t, CoreTimes> by_core(std::span<const WarpStamp> stamps, in
     for (std::size_t i = 0; i < stamps.size(); ++i) {
         const WarpStamp& stamp = stamps[i];
         if (stamp.start == 0 || stamp.stop <= stamp.start) {
-            throw DeviceError(fmt::format("CUDA: warp {} left no times: it did not run to its end", i));
+            throw DeviceError(
+                fmt::format("CUDA: warp {} left no times: it did not run to its end", i));
         }
         CoreTimes& core = cores[stamp.core];
         core.warps.push_back(stamp);
@@ -211,6 +212,10 @@ Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp
     }
     Observation observation;
     observation.cycles = median(cycles);
+    std::vector<double> ordered = cycles;
+    std::ranges::sort(ordered);
+    observation.counters["core_cycles_q1"] = ordered[ordered.size() / 4];
+    observation.counters["core_cycles_q3"] = ordered[ordered.size() - 1 - ordered.size() / 4];
     observation.counters["cycles_min"] = *std::ranges::min_element(cycles);
     observation.counters["cycles_max"] = *std::ranges::max_element(cycles);
     observation.counters["start_skew_cycles"] = median(skews);

@@ -163,6 +163,19 @@ TEST(CudaPlacement, GroupsElsewhereThanAskedAreRefused) {
     EXPECT_THAT(failure(all, shape(1, 2)), HasSubstr("warp 1 left no times"));
 }
 
+// Cores of a near and a far half: the quartiles tell two values from a spread about one.
+TEST(CudaPlacement, QuartilesOverCoresShowTwoHalves) {
+    auto all = stamps(8, 1, 1);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].stop = all[i].start + (i < 4 ? 300 : 500);
+    const Observation seen = evaluate_stamps({}, all, shape(1, 1), 8, 1);
+    EXPECT_EQ(seen.counters.at("core_cycles_q1"), 300);
+    EXPECT_EQ(seen.counters.at("core_cycles_q3"), 500);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].stop = all[i].start + 300 + 30 * i;
+    const Observation spread = evaluate_stamps({}, all, shape(1, 1), 8, 1);
+    EXPECT_EQ(spread.counters.at("core_cycles_q1"), 360);
+    EXPECT_EQ(spread.counters.at("core_cycles_q3"), 450);
+}
+
 TEST(CudaPlacement, AMissedStartLineIsRefused) {
     StampHeader header;
     header.missed = 1;
