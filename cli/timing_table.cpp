@@ -11,6 +11,7 @@
 
 #include "cli/backend_agreement.h"
 #include "cli/text_table.h"
+#include "core/chain_step.h"
 
 namespace occupipe::cli {
 namespace {
@@ -64,6 +65,37 @@ std::string cell_text(const TimingTable::Row& row, std::size_t device, bool erro
                        value_text(timing->latency, errors));
 }
 
+// Marks values that are those of more than the instruction alone, and says of what below the table.
+class Footnotes {
+public:
+    std::string mark(const std::optional<InstructionTiming>& timing) {
+        const std::size_t at =
+            timing ? timing->latency.note.find(chain_step_words) : std::string::npos;
+        if (at == std::string::npos) {
+            return {};
+        }
+        const std::string note = timing->latency.note.substr(at);
+        const auto known = std::ranges::find(notes_, note);
+        const auto number = known - notes_.begin() + 1;
+        if (known == notes_.end()) {
+            notes_.push_back(note);
+        }
+        return fmt::format(" [{}]", number);
+    }
+
+    std::string text() const {
+        std::string text;
+        for (std::size_t i = 0; i < notes_.size(); ++i) {
+            text += fmt::format("{}[{}] {}; λ and Λ are the whole step's\n", i == 0 ? "\n" : "",
+                                i + 1, notes_[i]);
+        }
+        return text;
+    }
+
+private:
+    std::vector<std::string> notes_;
+};
+
 std::string as_markdown(const TimingTable& table, bool errors) {
     TextTable text;
     text.header = {"λ / Λ"};
@@ -72,14 +104,15 @@ std::string as_markdown(const TimingTable& table, bool errors) {
         text.header.push_back(heading);
         text.align.push_back(Align::right);
     }
+    Footnotes footnotes;
     for (const TimingTable::Row& row : table.rows) {
         std::vector<std::string> cells = {row.instruction};
         for (std::size_t i = 0; i < row.timings.size(); ++i) {
-            cells.push_back(cell_text(row, i, errors));
+            cells.push_back(cell_text(row, i, errors) + footnotes.mark(row.timings[i]));
         }
         text.rows.push_back(std::move(cells));
     }
-    return markdown(text);
+    return markdown(text) + footnotes.text();
 }
 
 std::string csv_field(const std::string& text) {

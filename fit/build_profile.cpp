@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/chain_step.h"
 #include "core/error.h"
 #include "core/instruction.h"
 #include "fit/device_facts.h"
@@ -143,6 +144,10 @@ void add_instructions(const DeviceFacts& facts, FitOutcome& out) {
         timing.cpi = s.fit.cpi;
         to_scope(copies, timing.cpi);
         timing.latency = s.fit.latency;
+        if (const std::string step = chain_step_text(s.curve.chain); !step.empty()) {
+            std::string& note = timing.latency.note;
+            note += fmt::format("{}{}{}", note.empty() ? "" : "; ", chain_step_words, step);
+        }
         if (s.fit.contention && s.fit.contention->value > 0)
             timing.latency_growth = s.fit.contention;
         timing.tables = tables_at(i, copies, out);

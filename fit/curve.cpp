@@ -7,8 +7,10 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 #include <tuple>
 
+#include "core/chain_step.h"
 #include "core/instruction.h"
 #include "fit/counters.h"
 
@@ -179,6 +181,11 @@ void CurveBuilder::add(const MeasurementRow& row) {
     if (const auto least = counter(row, least_core_counter)) least_[place].push_back(*least);
     if (const auto most = counter(row, greatest_core_counter)) greatest_[place].push_back(*most);
     access_bytes_.insert(counter(row, access_bytes_counter).value_or(0));
+    for (const auto& [name, value] : row.counters) {
+        if (!name.starts_with(chain_counter_prefix) || !(value > 0)) continue;
+        double& most = chain_[name.substr(std::string_view(chain_counter_prefix).size())];
+        most = std::max(most, value);
+    }
     independent_ |= counter(row, dependent_counter) == 0.0;
 }
 
@@ -192,6 +199,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     curve.independent = independent_;
     curve.loop_share = loop_share_;
     curve.loop_stall = loop_stall_;
+    curve.chain = std::move(chain_);
     if (access_bytes_.size() == 1 && *access_bytes_.begin() > 0)
         curve.access_bytes = *access_bytes_.begin();
     for (auto& [place, cycles] : samples_) {

@@ -67,6 +67,8 @@ struct Curve {
     // Stall cycles that the assembler counts behind the others, per step of a chain, the most of
     // any row; where the rows tell.
     std::optional<double> loop_stall;
+    // Machine instructions on the chain, per step, where that is more than the measured one alone.
+    std::map<std::string, double> chain;
     // Spread of single repetitions about their median, relative, pooled over the curve; only
     // meaningful when spread_known.
     double spread = 0;
@@ -93,6 +95,7 @@ private:
     std::set<double> access_bytes_;
     std::optional<double> loop_share_;
     std::optional<double> loop_stall_;
+    std::map<std::string, double> chain_;  // the most of any row
     bool independent_ = false;
     std::map<std::string, int> rejected_;
     int rows_ = 0;

@@ -11,6 +11,7 @@
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/ptx.h"
 #include "bench/cuda/timed_loop.h"
+#include "core/chain_step.h"
 #include "core/error.h"
 #include "core/files.h"
 
@@ -223,7 +224,7 @@ private:
         const bool wrong = kinds > 1 || (uneven && plan_.first->sass_also.empty());
         if (wrong && !plan_.first->alternates) {
             fault("the chain's steps are not alike: {}; cycles from step to step: {}",
-                  chain_text(receipt_.chain), cycles_text(receipt_.step_cycles));
+                  chain_step_text(receipt_.chain), cycles_text(receipt_.step_cycles));
         }
     }
 
@@ -360,24 +361,10 @@ Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
     return receipt;
 }
 
-std::string chain_text(const std::map<std::string, double>& chain) {
-    if (chain.size() < 2 && !std::ranges::any_of(chain, [](const auto& c) { return c.second > 1; }))
-        return {};
-    std::vector<std::pair<double, std::string>> parts;
-    for (const auto& [name, number] : chain) parts.emplace_back(-number, name);
-    std::ranges::sort(parts);
-    std::string text;
-    for (const auto& [number, name] : parts) {
-        text += text.empty() ? "" : " + ";
-        text += number == -1 ? name : fmt::format("{:.2g} {}", -number, name);
-    }
-    return text;
-}
-
 std::map<std::string, double> chain_counters(const Receipt& receipt) {
     std::map<std::string, double> counters;
-    if (chain_text(receipt.chain).empty()) return counters;
-    for (const auto& [name, number] : receipt.chain) counters["chain." + name] = number;
+    if (chain_step_text(receipt.chain).empty()) return counters;
+    for (const auto& [name, number] : receipt.chain) counters[chain_counter_prefix + name] = number;
     return counters;
 }
 
@@ -410,7 +397,7 @@ std::string format_receipt(const Receipt& receipt) {
     text += fmt::format("  others in the loop: {}; its control: {}\n", list(receipt.others),
                         list(receipt.control));
     text += fmt::format("  loop: {} bytes of machine code\n", receipt.loop_bytes);
-    if (const std::string chain = chain_text(receipt.chain); !chain.empty()) {
+    if (const std::string chain = chain_step_text(receipt.chain); !chain.empty()) {
         text += fmt::format("  a step of the chain: {}{}\n", chain,
                             receipt.alternates ? "; steps are not alike" : "");
     }

@@ -63,11 +63,8 @@ Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
                      std::string_view source, std::string_view ptx, std::string_view cubin,
                      const std::string& compiler_log, const char* entry = kernel_entry);
 
-// What a step of the chain is made of, where that is more than one instruction of one kind:
-// "ISETP + SEL", "0.5 HFMA2 + 0.5 HFMA2.MMA". Empty for others.
-std::string chain_text(const std::map<std::string, double>& chain);
-
-// The same as counters, which are among these: "chain.ISETP" = 1, "chain.SEL" = 1.
+// Counters for the rows of a measurement, where a step is more than one instruction of one kind:
+// "chain.ISETP" = 1, "chain.SEL" = 1.
 std::map<std::string, double> chain_counters(const Receipt& receipt);
 
 // For every row that is measured with this kernel (docs/file-formats.md).

@@ -14,6 +14,7 @@
 #include "bench/cuda/nvrtc.h"
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/unsupported.h"
+#include "core/chain_step.h"
 #include "core/error.h"
 #include "have_nvrtc.h"
 
@@ -184,7 +185,7 @@ TEST(CudaReceipt, AChainOfTwoKindsOfStepSaysSo) {
             const Receipt one = receipt_for((std::string(id) + ".broadcast").c_str(), architecture);
             EXPECT_FALSE(one.alternates) << id << architecture;
             EXPECT_EQ(one.counted_latency, 4) << id << architecture;
-            EXPECT_EQ(chain_text(one.chain), "");
+            EXPECT_EQ(chain_step_text(one.chain), "");
         }
     }
 }
@@ -218,7 +219,7 @@ TEST(CudaFaults, UpperHalvesThatAreMergedAreRefused) {
 TEST(CudaReceipt, KnowsWhatElseLiesOnTheChain) {
     NEEDS_NVRTC();
     const auto chain = [](const char* id, const char* architecture = "sm_90") {
-        return chain_text(receipt_for(id, architecture).chain);
+        return chain_step_text(receipt_for(id, architecture).chain);
     };
     EXPECT_EQ(chain("fma.f32"), "");
     EXPECT_EQ(chain("add.f64"), "");

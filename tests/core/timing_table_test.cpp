@@ -66,6 +66,19 @@ TEST(TimingTable, LambdaIsPerCoreWhateverTheScope) {
     EXPECT_EQ(json["instructions"][0]["timings"][0]["cpi_per_scheduler"], 1);
 }
 
+TEST(TimingTable, ALatencyOfSeveralInstructionsSaysSoWhereItIsRead) {
+    const auto p =
+        profile("{name: x}",
+                "  a: {subsystem: alu, cpi: 2, latency: {value: 9, std_error: 0.1, note: "
+                "a step is ISETP + SEL}}\n  b: {subsystem: alu, cpi: 2, latency: 4}\n");
+    EXPECT_EQ(format_timing_table(timing_table({p}), TableFormat::markdown, false),
+              "| λ / Λ |            x |\n"
+              "| ----- | -----------: |\n"
+              "| a     | 2 / 9.00 [1] |\n"
+              "| b     |        2 / 4 |\n"
+              "\n[1] a step is ISETP + SEL; λ and Λ are the whole step's\n");
+}
+
 TEST(TimingTable, ABoundOfUnknownSenseIsStillMarked) {
     const auto p = profile(
         "{name: x}", "  a: {subsystem: alu, cpi: {value: 2, identifiable: false}, latency: 3}\n");

@@ -135,6 +135,25 @@ TEST(BuildProfile, ProvenanceNamesFilesHashesAndAssumptions) {
     EXPECT_THAT(yaml, ::testing::Not(HasSubstr("NOT HARDWARE")));
 }
 
+// The receipt's finding comes with the rows; the curve's own counters stay what they are.
+TEST(BuildProfile, WhatElseIsOnTheChainIsSaidAtTheLatency) {
+    MeasurementFile file = device_file();
+    for (MeasurementRow& row : file.rows) {
+        if (row.subject != "cos.approx.f32") continue;
+        row.counters["chain.ISETP"] = 1;
+        row.counters["chain.SEL"] = 2;
+    }
+    const std::vector files{file};
+    const FitOutcome out = fit_measurements(files);
+    const InstructionTiming* with = out.profile.find_instruction("cos.approx.f32");
+    ASSERT_NE(with, nullptr);
+    EXPECT_THAT(with->latency.note, HasSubstr("a step is 2 SEL + ISETP"));
+    const InstructionTiming* alone = out.profile.find_instruction("mul.f32");
+    ASSERT_NE(alone, nullptr);
+    EXPECT_EQ(alone->latency.note.find("a step is"), std::string::npos);
+    EXPECT_EQ(parse_profile(format_profile(out.profile), "again.yaml"), out.profile);
+}
+
 TEST(BuildProfile, ModelDevicesAreLabelledEverywhere) {
     const FitOutcome out = fit_measurements(std::vector{device_file(1, "model")});
     for (const InstructionTiming& t : out.profile.instructions)

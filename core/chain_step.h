@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What a step of a dependent chain is made of, as counters of a measurement row and as text.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace occupipe {
+
+// Counter "chain.ISETP": machine instructions ISETP on the chain, per step.
+inline constexpr const char* chain_counter_prefix = "chain.";
+
+// Begins the part of a latency's note that says this text.
+inline constexpr const char* chain_step_words = "a step is ";
+
+// Machine instructions per step by name, most first: "2 FSEL + DSETP". Empty where a step is one
+// instruction.
+std::string chain_step_text(const std::map<std::string, double>& chain);
+
+}  // namespace occupipe
