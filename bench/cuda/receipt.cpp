@@ -193,7 +193,7 @@ private:
     int steps() const { return plan_.unroll * plan_.chains; }
 
     // More than what may be left over at the begin and end of a loop's body.
-    bool many(int instructions) const { return instructions > std::max(4, steps() / 16); }
+    bool many(int instructions) const { return instructions > std::max(8, steps() / 16); }
 
     // Registers lead from step to step of one kind of instruction.
     bool is_chain() const {
