@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "bench/cuda/cuda_backend.h"
 #include "core/error.h"
@@ -46,12 +47,19 @@ std::string default_device() {
     return (gpu == devices.end() ? devices.front() : *gpu).id;
 }
 
-std::unique_ptr<Backend> open_device(const std::string& id) {
+std::unique_ptr<Backend> open_device(const std::string& id,
+                                     std::shared_ptr<const KernelCompiler> compiler) {
     std::string_view rest = id;
     if (rest.starts_with("cuda:")) {
         rest.remove_prefix(5);
         const auto ordinal = take_number(rest);
-        if (ordinal && rest.empty()) return open_cuda(*ordinal);
+        if (ordinal && rest.empty()) {
+            return open_cuda(*ordinal, cuda_driver_library(), std::move(compiler));
+        }
+    }
+    if (compiler) {
+        throw InputError(fmt::format(
+            "--kernels: machine code for NVIDIA GPUs goes with a device cuda:N, not '{}'", id));
     }
     if (rest.starts_with("opencl:")) {
         rest.remove_prefix(7);

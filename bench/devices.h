@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/backend.h"
+#include "bench/cuda/kernel_compiler.h"
 
 namespace occupipe::bench {
 
@@ -18,6 +19,8 @@ std::string default_device();
 
 // "cuda:N" or "opencl:P.D". Throws InputError for any other word, NothingToRunOn when there is no
 // such device.
-std::unique_ptr<Backend> open_device(const std::string& id);
+// `compiler`: of a CUDA device's kernels; nullptr is NVRTC on this machine. Others take none.
+std::unique_ptr<Backend> open_device(const std::string& id,
+                                     std::shared_ptr<const KernelCompiler> compiler = nullptr);
 
 }  // namespace occupipe::bench

@@ -12,11 +12,11 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <set>
 #include <sstream>
 
 #include "bench/journal.h"
+#include "bench/order.h"
 #include "bench/point_counters.h"
 #include "bench/point_rows.h"
 #include "bench/sampler.h"
@@ -197,18 +197,10 @@ void run_point(benchmark::State& state, Run& run, const PlannedPoint& point,
     run.budget.repetition_took(seconds_since(begin));
 }
 
-// Random order, so that drift (temperature, other load) does not become the shape of a curve.
-std::vector<const PlannedPoint*> shuffled(const SweepPlan& sweep, unsigned seed) {
-    std::vector<const PlannedPoint*> order;
-    order.reserve(sweep.points.size());
-    for (const PlannedPoint& point : sweep.points) order.push_back(&point);
-    std::shuffle(order.begin(), order.end(), std::mt19937(seed));
-    return order;
-}
-
 std::string journal_key(const Backend& backend, const SweepPlan& sweep) {
     std::string text = backend.facts().id + "|" + backend.facts().name + "|" +
-                       backend.facts().driver + "|" + std::to_string(sweep.repetitions);
+                       backend.facts().driver + "|" + std::to_string(sweep.repetitions) + "|" +
+                       order_text();
     for (const PlannedPoint& point : sweep.points) {
         text += fmt::format("|{},{}", point.name(), point.plan.unroll);
     }
@@ -244,8 +236,6 @@ StoppingRule stopping_rule(const SweepPlan& sweep, const HarnessOptions& options
     return rule;
 }
 
-constexpr unsigned order_seed = 20160217;
-
 Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessOptions& options,
                   const StoppingRule& rule) {
     Json context = library_context();
@@ -269,7 +259,7 @@ Json file_context(const Backend& backend, const SweepPlan& sweep, const HarnessO
         }
     }
     context["subjects"] = fmt::format("{}", fmt::join(subjects, " "));
-    context["order"] = fmt::format("points shuffled, seed {}", order_seed);
+    context["order"] = order_text();
     for (const SkippedSubject& skipped : sweep.skipped) {
         context["not_measured." + skipped.subject] = skipped.reason;
     }
@@ -307,7 +297,7 @@ std::vector<PointToMeasure> points_to_measure(const SweepPlan& sweep, const Jour
     std::vector<PointToMeasure> points;
     std::vector<PointToMeasure> once_more;
     std::set<std::string> names;
-    for (const PlannedPoint* point : shuffled(sweep, order_seed)) {
+    for (const PlannedPoint* point : measuring_order(sweep)) {
         const std::string name = point->name();
         if (!names.insert(name).second) continue;
         if (journal.finished().contains(name)) {

@@ -330,6 +330,25 @@ std::vector<std::string> split_patterns(const std::string& text) {
     return parts;
 }
 
+SweepPlan only_point(SweepPlan sweep, const std::string& name) {
+    const auto found = std::ranges::find(sweep.points, name, &PlannedPoint::name);
+    if (found == sweep.points.end()) {
+        const std::string subject = name.substr(0, name.find('/'));
+        std::string near;
+        for (const PlannedPoint& point : sweep.points) {
+            if (point.plan.subject() == subject) near = point.name();
+        }
+        throw InputError(fmt::format(
+            "--point: no point '{}'{}", name,
+            near.empty() ? fmt::format(": nothing is named {}", subject)
+                         : fmt::format("; one of {} is {}; --dry-run prints all", subject, near)));
+    }
+    const PlannedPoint point = *found;
+    sweep.points = {point};
+    sweep.skipped.clear();
+    return sweep;
+}
+
 SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
     SweepPlan sweep;
     const DeviceFacts& facts = backend.facts();

@@ -43,6 +43,10 @@ struct SweepPlan {
 // nothing, or the device's limits do not say how far to sweep.
 SweepPlan make_sweep(const Backend& backend, const SweepRequest& request);
 
+// The one point of this name, as a sweep of its own. Throws InputError, naming near ones, when the
+// sweep has none.
+SweepPlan only_point(SweepPlan sweep, const std::string& name);
+
 // Splits "a,b,mix(c*2,d)" at the commas outside parentheses.
 std::vector<std::string> split_patterns(const std::string& text);
 

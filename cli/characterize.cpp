@@ -23,6 +23,7 @@ namespace {
 
 struct Arguments {
     std::string device;
+    std::filesystem::path kernels;
     MeasureRequest request;
     std::filesystem::path folder;
     bool force = false;
@@ -65,7 +66,7 @@ std::string summary(const MeasurementFile& file, const GpuProfile& profile,
 
 void characterize(Arguments& arguments) {
     const auto measurements = arguments.folder / "measurements.json";
-    const auto backend = open_named_device(arguments.device);
+    const auto backend = open_named_device(arguments.device, arguments.kernels);
     std::filesystem::create_directories(arguments.folder);
     if (std::filesystem::exists(measurements) && !arguments.force) {
         fmt::print(stderr, "{} is complete: not measured again (--force measures anew)\n",
@@ -106,6 +107,7 @@ void add_characterize(CLI::App& app) {
     CLI::App* command = app.add_subcommand(
         "characterize", "Measure, fit, table and self-check in one go: a profile of this device");
     command->add_option("--device", arguments->device, device_help);
+    command->add_option("--kernels", arguments->kernels, kernels_help);
     command->add_option("--instructions", arguments->request.instructions,
                         "as for measure; default: everything the device can do");
     command->add_flag("--quick", arguments->request.quick, "fewer shapes and repetitions");

@@ -9,6 +9,7 @@
 
 #include "bench/devices.h"
 #include "bench/model/model_backend.h"
+#include "bench/offline/stored_compiler.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/measured_kernel.h"
@@ -70,10 +71,12 @@ std::unique_ptr<bench::Backend> open_model_device(const std::string& device) {
 
 }  // namespace
 
-std::unique_ptr<bench::Backend> open_named_device(const std::string& device) {
-    if (device.empty()) return bench::open_device(bench::default_device());
-    if (device.starts_with(model_prefix)) return open_model_device(device);
-    return bench::open_device(device);
+std::unique_ptr<bench::Backend> open_named_device(const std::string& device,
+                                                  const std::filesystem::path& kernels) {
+    std::shared_ptr<const bench::KernelCompiler> compiler;
+    if (!kernels.empty()) compiler = bench::open_kernels(kernels, OCCUPIPE_VERSION);
+    if (device.starts_with(model_prefix) && !compiler) return open_model_device(device);
+    return bench::open_device(device.empty() ? bench::default_device() : device, compiler);
 }
 
 }  // namespace occupipe::cli

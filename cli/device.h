@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -13,7 +14,13 @@ inline constexpr const char* device_help =
     "model:PROFILE.yaml[?noise=0.02&seed=7], a device whose times come from the simulator;\n"
     "default: the first GPU, else the first OpenCL device";
 
-// Opens what --device names; empty = the default. Throws InputError or NothingToRunOn.
-std::unique_ptr<bench::Backend> open_named_device(const std::string& device);
+inline constexpr const char* kernels_help =
+    "kernels that 'measure --compile-only' made: the tar archive, or the folder that it\n"
+    "was unpacked into; NVRTC need not be there then";
+
+// Opens what --device names; empty = the default. `kernels`: empty = compiled here. Throws
+// InputError or NothingToRunOn.
+std::unique_ptr<bench::Backend> open_named_device(const std::string& device,
+                                                  const std::filesystem::path& kernels = {});
 
 }  // namespace occupipe::cli

@@ -141,6 +141,8 @@ void add_list(CLI::App& app) {
         });
     auto* const device =
         instructions->add_option("--device", arguments->instructions.device, device_help);
+    instructions->add_option("--kernels", arguments->instructions.kernels, kernels_help)
+        ->needs(device);
     instructions
         ->add_option("--arch", arguments->instructions.architectures,
                      "NVIDIA architectures, of which no GPU need be here: sm_75,sm_90,…")

@@ -181,7 +181,7 @@ Column column_of(const std::string& architecture) {
 Columns columns_of(const InstructionListing& wanted) {
     Columns columns;
     if (!wanted.device.empty()) {
-        columns.push_back(column_of(open_named_device(wanted.device)));
+        columns.push_back(column_of(open_named_device(wanted.device, wanted.kernels)));
     } else if (wanted.architectures.empty()) {
         for (const auto& facts : bench::list_devices())
             columns.push_back(column_of(bench::open_device(facts.id)));

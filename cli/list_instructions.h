@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@ namespace occupipe::cli {
 struct InstructionListing {
     std::string device;                      // empty: all here
     std::vector<std::string> architectures;  // of NVIDIA GPUs, "sm_90"
+    std::filesystem::path kernels;           // compiled ahead, for the device; empty: none
     bool json = false;
 };
 

@@ -9,11 +9,13 @@
 
 #include "bench/carry/architecture.h"
 #include "bench/cuda/nvrtc.h"
+#include "bench/estimate.h"
 #include "bench/journal.h"
 #include "bench/sweep.h"
 #include "cli/commands.h"
 #include "cli/device.h"
 #include "cli/measure_carry.h"
+#include "cli/measure_compile.h"
 #include "cli/measure_device.h"
 #include "core/error.h"
 
@@ -25,9 +27,14 @@ struct Arguments {
     MeasureRequest request;
     bool force = false;
     bool dry_run = false;
+    bool plan = false;
+    std::string point;
     std::string architecture;
     std::optional<int> cores;
     std::optional<double> clock_hz;
+    bench::ArchitectureMemory memory;
+    bool compile_only = false;
+    std::filesystem::path kernels;
     DumpRequest dump;
     ImportRequest import;
     std::string unfinished;
@@ -35,19 +42,24 @@ struct Arguments {
     Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
 
-std::unique_ptr<bench::Backend> open_backend(const Arguments& arguments) {
-    if (arguments.architecture.empty()) return open_named_device(arguments.device);
+std::unique_ptr<bench::Backend> open_backend(const Arguments& arguments,
+                                             bench::KernelUse use = bench::KernelUse::carried) {
+    if (arguments.architecture.empty()) {
+        return open_named_device(arguments.device, arguments.kernels);
+    }
     if (arguments.device != "cuda") {
         throw InputError("--arch goes with --device cuda: kernels of that architecture, no device");
     }
-    return bench::open_architecture(arguments.architecture, arguments.cores, arguments.clock_hz);
+    return bench::open_architecture(arguments.architecture, arguments.cores, arguments.clock_hz,
+                                    use, arguments.memory);
 }
 
 bench::SweepPlan plan(const bench::Backend& backend, const Arguments& arguments) {
-    return bench::make_sweep(backend,
-                             {.patterns = bench::split_patterns(arguments.request.instructions),
-                              .quick = arguments.request.quick,
-                              .pairs = arguments.request.pairs});
+    auto sweep = bench::make_sweep(
+        backend, {.patterns = bench::split_patterns(arguments.request.instructions),
+                  .quick = arguments.request.quick,
+                  .pairs = arguments.request.pairs});
+    return arguments.point.empty() ? sweep : bench::only_point(std::move(sweep), arguments.point);
 }
 
 void dump(Arguments& arguments) {
@@ -72,25 +84,59 @@ void finish(const Arguments& arguments) {
                closed.output.string());
 }
 
+void compile_only(const Arguments& arguments) {
+    if (arguments.architecture.empty()) {
+        throw InputError("--compile-only: --arch says for which GPUs: sm_75, sm_90, …");
+    }
+    const auto backend =
+        bench::open_architecture(arguments.architecture, arguments.cores, arguments.clock_hz,
+                                 bench::KernelUse::launched, arguments.memory);
+    compile_kernels(*backend, plan(*backend, arguments),
+                    {.output = arguments.request.output,
+                     .overwrite = arguments.overwrite(),
+                     .receipts = arguments.request.receipts});
+}
+
 void measure(Arguments& arguments) {
     if (!arguments.architecture.empty()) {
-        throw InputError("--arch names no device: it goes with --dump or --dry-run");
+        throw InputError(
+            "--arch names no device: it goes with --compile-only, --dump or --dry-run");
     }
     arguments.request.overwrite = arguments.overwrite();
-    const auto backend = open_named_device(arguments.device);
-    if (!measure_device(*backend, arguments.request)) throw std::runtime_error("interrupted");
+    const auto backend = open_named_device(arguments.device, arguments.kernels);
+    if (!measure_sweep(*backend, plan(*backend, arguments), arguments.request))
+        throw std::runtime_error("interrupted");
 }
 
 void add_carry_options(CLI::App* command, Arguments& arguments) {
     CLI::Option* architecture = command->add_option(
         "--arch", arguments.architecture,
-        "with --device cuda: GPUs of this architecture (sm_75, sm_90, …); none need be there");
+        "with --compile-only or --device cuda: GPUs of this architecture (sm_75, sm_90, …);\n"
+        "none need be there");
     command->add_option("--cores", arguments.cores, "with --arch: number of cores")
         ->needs(architecture)
         ->check(CLI::PositiveNumber);
     command->add_option("--clock-hz", arguments.clock_hz, "with --arch: the core clock")
         ->needs(architecture)
         ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--l2-bytes", arguments.memory.l2_bytes,
+                     "with --arch: the second-level cache, which sets the sizes of tables")
+        ->needs(architecture)
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--memory-bytes", arguments.memory.bytes,
+                     "with --arch: global memory, of which a table takes a quarter at most")
+        ->needs(architecture)
+        ->check(CLI::PositiveNumber);
+    CLI::Option* compile =
+        command
+            ->add_flag("--compile-only", arguments.compile_only,
+                       "instead of measuring, compile all kernels into a tar archive that\n"
+                       "--kernels takes, on all cores")
+            ->needs(architecture);
+    CLI::Option* kernels =
+        command->add_option("--kernels", arguments.kernels, kernels_help)->excludes(architecture);
     CLI::Option* dump =
         command->add_option("--dump", arguments.dump.folder,
                             "instead of measuring, write kernels and a table of launches for\n"
@@ -101,11 +147,33 @@ void add_carry_options(CLI::App* command, Arguments& arguments) {
     CLI::Option* import = command->add_option(
         "--import", arguments.import.launches,
         "instead of measuring, take the cycles that others filled in: FOLDER/launches.csv");
-    import->excludes(dump)->excludes(architecture);
+    dump->excludes(compile)->excludes(kernels);
+    import->excludes(dump)->excludes(architecture)->excludes(kernels);
     command
         ->add_flag("--partial", arguments.import.partial,
                    "with --import: leave out launches without cycles")
         ->needs(import);
+}
+
+// One line per block of the order, and their sum.
+void print_blocks(const bench::Backend& backend, const Arguments& arguments) {
+    const auto blocks =
+        bench::estimate(backend.facts(), plan(backend, arguments),
+                        arguments.kernels.empty() ? bench::KernelsAre::compiled_here
+                                                  : bench::KernelsAre::brought_along);
+    const auto print = [](const bench::BlockEstimate& block) {
+        fmt::print("{:48} {:7} {:7} {:>7}\n", block.name, block.points, block.kernels,
+                   block.seconds ? fmt::format("{:.0f}", std::ceil(*block.seconds)) : "-");
+    };
+    fmt::print("{:48} {:>7} {:>7} {:>7}\n", "block", "points", "kernels", "seconds");
+    bench::BlockEstimate total{.name = "total"};
+    for (const auto& block : blocks) {
+        print(block);
+        total.points += block.points;
+        total.kernels += block.kernels;
+        if (block.seconds) total.seconds = total.seconds.value_or(0) + *block.seconds;
+    }
+    print(total);
 }
 
 void print_plan(const bench::Backend& backend, const Arguments& arguments) {
@@ -116,14 +184,10 @@ void print_plan(const bench::Backend& backend, const Arguments& arguments) {
     }
     fmt::print(stderr, "{} points, {} repetitions each\n", sweep.points.size(), sweep.repetitions);
     if (backend.facts().cpu || backend.facts().model) return;
-    // Launch, start line, transfers and the look at the clock; the run itself shows what is left.
-    constexpr double assumed_seconds = 2e-3;
-    const double repetitions = static_cast<double>(sweep.points.size()) * sweep.repetitions;
     fmt::print(
         stderr,
-        "at an assumed {:.0f} ms each: {:.0f} minutes; more repetitions where a point is not "
-        "yet known well, while the run stays within {:g} s\n",
-        assumed_seconds * 1e3, std::ceil(repetitions * assumed_seconds / 60),
+        "--plan estimates the time; more repetitions where a point is not yet known well, while "
+        "the run stays within {:g} s\n",
         arguments.request.budget_seconds.value_or(default_budget_seconds(arguments.request.quick)));
 }
 
@@ -153,10 +217,15 @@ void add_measure(CLI::App& app) {
                       "also mix every two of the chosen instructions (of a representative list\n"
                       "without --instructions): which of them share a subsystem");
     command->add_flag("--dry-run", arguments->dry_run, "print the points that would be measured");
+    command->add_flag("--plan", arguments->plan,
+                      "print how many points and kernels there are, in the order of measuring,\n"
+                      "and how many seconds they should take a GPU (never calibrated on one)");
+    command->add_option("--point", arguments->point,
+                        "this point alone, by its name as --dry-run prints it");
     command->add_option("--receipts", arguments->request.receipts,
                         "folder for one text per kernel: what proves what is in its timed loop");
-    auto* output =
-        command->add_option("-o,--output", arguments->request.output, "FILE.json to write");
+    auto* output = command->add_option("-o,--output", arguments->request.output,
+                                       "FILE.json to write; with --compile-only, FILE.tar");
     add_carry_options(command, *arguments);
     command->add_flag("--force", arguments->force, "replace an existing file");
     command->add_option("--finish", arguments->unfinished,
@@ -167,12 +236,16 @@ void add_measure(CLI::App& app) {
     command->footer(
         "An interrupted run (Ctrl-C, power cut) loses at most the point under way: the same "
         "command\n"
-        "goes on from FILE.json.partial.");
+        "goes on from FILE.json.partial. Likewise --compile-only, from FILE.tar.partial.");
     command->callback([arguments, output] {
         if (!arguments->unfinished.empty()) return finish(*arguments);
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
+        if (arguments->plan) {
+            return print_blocks(*open_backend(*arguments, bench::KernelUse::launched), *arguments);
+        }
         if (!arguments->dump.folder.empty()) return dump(*arguments);
         if (output->count() == 0) throw CLI::RequiredError("--output");
+        if (arguments->compile_only) return compile_only(*arguments);
         if (!arguments->import.launches.empty()) return import(*arguments);
         measure(*arguments);
     });

@@ -16,9 +16,6 @@
 
 namespace occupipe::cli {
 
-namespace {
-
-// One text file per kernel; a kernel compiled again by a later session replaces its own.
 std::function<void(const bench::KernelPlan&, const std::string&)> receipt_writer(
     const std::filesystem::path& folder) {
     if (folder.empty()) return {};
@@ -27,6 +24,8 @@ std::function<void(const bench::KernelPlan&, const std::string&)> receipt_writer
         write_text_file(folder / (bench::kernel_name(plan) + ".txt"), text, Overwrite::yes);
     };
 }
+
+namespace {
 
 void say(const std::string& text) { fmt::print(stderr, "\noccupipe: {}\n", text); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,11 @@ struct MeasureRequest {
     double hang_seconds = 20;        // without an answer from the device
     std::filesystem::path receipts;  // folder for the kernels' receipts; empty = none
 };
+
+// Writes one text per kernel; a kernel compiled again by a later session replaces its own. Empty
+// for an empty path.
+std::function<void(const bench::KernelPlan&, const std::string&)> receipt_writer(
+    const std::filesystem::path& folder);
 
 // What a data-centre GPU may take (bench::TimeBudget): under three minutes, or under thirty.
 constexpr double default_budget_seconds(bool quick) { return quick ? 170 : 1700; }

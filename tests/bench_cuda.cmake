@@ -15,3 +15,5 @@ occupipe_test(cuda_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench pt
     SOURCES bench/cuda_run_test.cpp)
 occupipe_test(cuda_cluster_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock
     SOURCES bench/cuda_cluster_run_test.cpp)
+occupipe_test(offline_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
+    SOURCES bench/kernel_archive_test.cpp bench/compile_ahead_test.cpp)

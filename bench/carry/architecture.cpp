@@ -61,7 +61,8 @@ constexpr std::int64_t assumed_memory_bytes = std::int64_t{16} << 30;
 constexpr std::int64_t registers_per_core = 65536;  // of every architecture in the table
 
 DeviceFacts device_facts(const ArchitectureFacts& from, std::optional<int> cores,
-                         std::optional<double> clock_hz) {
+                         std::optional<double> clock_hz, KernelUse use,
+                         const ArchitectureMemory& memory) {
     DeviceFacts facts;
     facts.id = fmt::format("sm_{}", from.number);
     facts.backend = "carried";
@@ -85,20 +86,23 @@ DeviceFacts device_facts(const ArchitectureFacts& from, std::optional<int> cores
                     .group_warps = from.limits.group_warps,
                     .registers = registers_per_core,
                     .shared_memory_bytes = from.limits.shared_bytes};
-    facts.global_memory_bytes = assumed_memory_bytes;
-    facts.tables = carried_tables(from.l2_bytes);
-    facts.more["l2_bytes"] = std::to_string(from.l2_bytes);
+    const std::int64_t l2_bytes = memory.l2_bytes.value_or(from.l2_bytes);
+    facts.global_memory_bytes = memory.bytes.value_or(assumed_memory_bytes);
+    facts.tables = use == KernelUse::carried ? carried_tables(l2_bytes)
+                                             : cuda_tables(l2_bytes, facts.global_memory_bytes);
+    facts.more["l2_bytes"] = std::to_string(l2_bytes);
     facts.more["sized_as"] = from.example;
     return facts;
 }
 
 class ArchitectureBackend : public Backend, public Carrier {
 public:
-    ArchitectureBackend(const ArchitectureFacts& from, DeviceFacts facts)
-        : from_(from), facts_(std::move(facts)) {}
+    ArchitectureBackend(const ArchitectureFacts& from, DeviceFacts facts, KernelUse use)
+        : from_(from), facts_(std::move(facts)), use_(use) {}
 
     const DeviceFacts& facts() const override { return facts_; }
     std::optional<std::string> unsupported(const Row& row) const override {
+        if (use_ == KernelUse::launched) return cuda_unsupported(row, from_.number);
         if (row.cluster > 1 || row.step.starts_with("GRID_BARRIER")) {
             return "carried kernels are plain: no clusters, no launch whose groups wait for each "
                    "other";
@@ -128,6 +132,7 @@ private:
 
     const ArchitectureFacts& from_;
     DeviceFacts facts_;
+    KernelUse use_;
 };
 
 }  // namespace
@@ -148,9 +153,11 @@ const ArchitectureFacts& architecture_facts(const std::string& name) {
 }
 
 std::unique_ptr<Backend> open_architecture(const std::string& name, std::optional<int> cores,
-                                           std::optional<double> clock_hz) {
+                                           std::optional<double> clock_hz, KernelUse use,
+                                           const ArchitectureMemory& memory) {
     const ArchitectureFacts& facts = architecture_facts(name);
-    return std::make_unique<ArchitectureBackend>(facts, device_facts(facts, cores, clock_hz));
+    return std::make_unique<ArchitectureBackend>(
+        facts, device_facts(facts, cores, clock_hz, use, memory), use);
 }
 
 }  // namespace occupipe::bench

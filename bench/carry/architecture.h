@@ -26,9 +26,24 @@ struct ArchitectureFacts {
 const ArchitectureFacts& architecture_facts(const std::string& name);
 std::vector<std::string> known_architectures();  // "sm_70", "sm_75", …
 
+// What the kernels of a device that is not there are for.
+enum class KernelUse {
+    carried,  // other programs launch them: plain ones only
+    launched  // this program launches them where the device is: all of them
+};
+
+// What sets the sizes of tables in global memory; absent: the example's, and 16 GiB.
+struct ArchitectureMemory {
+    std::optional<std::int64_t> l2_bytes;
+    std::optional<std::int64_t> bytes;
+};
+
 // A device that is not there: it plans and carries kernels (Carrier), and refuses to launch.
-// `cores`: instead of the example's. Throws InputError when the architecture is not known.
+// `cores`, `clock_hz`, `memory`: instead of the example's. Throws InputError when the architecture
+// is not known.
 std::unique_ptr<Backend> open_architecture(const std::string& name, std::optional<int> cores,
-                                           std::optional<double> clock_hz);
+                                           std::optional<double> clock_hz,
+                                           KernelUse use = KernelUse::carried,
+                                           const ArchitectureMemory& memory = {});
 
 }  // namespace occupipe::bench

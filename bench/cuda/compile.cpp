@@ -42,22 +42,28 @@ int lap_iterations(const KernelPlan& plan, const TableSizes& tables) {
 }
 
 CompiledKernel compile_text(const KernelPlan& plan, std::string text,
-                            const std::string& architecture, const char* entry) {
+                            const std::string& architecture, const char* entry,
+                            const KernelCompiler* compiler) {
     CompiledKernel kernel;
     kernel.source = std::move(text);
-    NvrtcOutput output = nvrtc().compile(kernel.source, target(plan, architecture));
+    NvrtcOutput output =
+        (compiler ? *compiler : nvrtc()).compile(kernel.source, target(plan, architecture));
     kernel.receipt = make_receipt(plan, architecture, kernel.source, output.ptx, output.cubin,
                                   output.log, entry);
-    kernel.receipt.compiler = "NVRTC " + nvrtc().version();
+    kernel.receipt.compiler = output.compiler;
     kernel.ptx = std::move(output.ptx);
     kernel.cubin = std::move(output.cubin);
     return kernel;
 }
 
 CompiledKernel compile_cuda(const KernelSource& source, const std::string& architecture,
-                            const TableSizes& tables) {
+                            const TableSizes& tables, const KernelCompiler* compiler) {
     return compile_text(source.plan, prelude_of(source.plan, tables) + source.body, architecture,
-                        kernel_entry);
+                        kernel_entry, compiler);
+}
+
+std::vector<std::string> cuda_helper_texts() {
+    return {cuda_witness_source(), cuda_table_reader_source(), cuda_table_writer_source()};
 }
 
 }  // namespace occupipe::bench

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "bench/cuda/kernel_compiler.h"
 #include "bench/cuda/receipt.h"
 #include "bench/kernel_source.h"
 
@@ -29,12 +31,17 @@ int lap_iterations(const KernelPlan& plan, const TableSizes& tables);
 std::string prelude_of(const KernelPlan& plan, const TableSizes& tables);
 
 // `architecture`: "sm_90". Throws DeviceError with the compiler's words; a receipt with faults is
-// returned, not thrown.
+// returned, not thrown. `compiler`: nullptr is NVRTC on this machine.
 CompiledKernel compile_cuda(const KernelSource& source, const std::string& architecture,
-                            const TableSizes& tables = {});
+                            const TableSizes& tables = {},
+                            const KernelCompiler* compiler = nullptr);
 
 // The same for text that is complete (prelude and body), with the kernel in it named `entry`.
 CompiledKernel compile_text(const KernelPlan& plan, std::string text,
-                            const std::string& architecture, const char* entry);
+                            const std::string& architecture, const char* entry,
+                            const KernelCompiler* compiler = nullptr);
+
+// Kernels besides those of the rows that measuring needs, as complete text.
+std::vector<std::string> cuda_helper_texts();
 
 }  // namespace occupipe::bench

@@ -93,8 +93,10 @@ void check_results(std::span<const std::byte> bytes, DataType type) {
 
 class CudaBackend : public Backend {
 public:
-    CudaBackend(int ordinal, const std::string& driver_library)
-        : session_(std::make_shared<Session>(driver_library, ordinal)),
+    CudaBackend(int ordinal, const std::string& driver_library,
+                std::shared_ptr<const KernelCompiler> compiler)
+        : compiler_(std::move(compiler)),
+          session_(std::make_shared<Session>(driver_library, ordinal)),
           facts_(cuda_facts(session_->driver(), session_->device(), ordinal)),
           limits_(core_limits(session_->driver(), session_->device())),
           stopwatch_(session_),
@@ -109,11 +111,13 @@ public:
                             facts_.name, facts_.architecture));
         }
         architecture_number_ = major * 10 + minor;
-        architecture_ = nvrtc().architecture_for(major, minor);
-        const NvrtcOutput output = nvrtc().compile(cuda_witness_source(), architecture_);
+        if (!compiler_) compiler_ = std::shared_ptr<const KernelCompiler>(&nvrtc(), [](auto*) {});
+        facts_.more["kernels_by"] = compiler_->name();
+        architecture_ = compiler_->architecture_for(major, minor);
+        const NvrtcOutput output = compiler_->compile(cuda_witness_source(), architecture_);
         witness_ = std::make_unique<LoadedKernel>(session_, output.cubin, witness_entry);
         tables_ =
-            std::make_unique<WalkTables>(session_, architecture_, facts_.cores,
+            std::make_unique<WalkTables>(session_, *compiler_, architecture_, facts_.cores,
                                          static_cast<std::size_t>(facts_.global_memory_bytes));
         const WitnessStamp stamp = run_witness();
         tick_ns_ = static_cast<double>(stamp.tick);
@@ -129,7 +133,8 @@ public:
 
     std::unique_ptr<Program> compile(const KernelSource& source) override {
         session_->make_current();
-        const CompiledKernel compiled = compile_cuda(source, architecture_, facts_.tables);
+        const CompiledKernel compiled =
+            compile_cuda(source, architecture_, facts_.tables, compiler_.get());
         if (!compiled.receipt.ok()) {
             throw DeviceError("CUDA: the machine code is not what was asked for:\n" +
                               format_receipt(compiled.receipt));
@@ -352,6 +357,7 @@ private:
         return in.address();
     }
 
+    std::shared_ptr<const KernelCompiler> compiler_;
     std::shared_ptr<Session> session_;
     DeviceFacts facts_;
     CoreLimits limits_;
@@ -390,8 +396,9 @@ std::vector<DeviceFacts> cuda_devices(const std::string& driver_library) {
     return devices;
 }
 
-std::unique_ptr<Backend> open_cuda(int ordinal, const std::string& driver_library) {
-    return std::make_unique<CudaBackend>(ordinal, driver_library);
+std::unique_ptr<Backend> open_cuda(int ordinal, const std::string& driver_library,
+                                   std::shared_ptr<const KernelCompiler> compiler) {
+    return std::make_unique<CudaBackend>(ordinal, driver_library, std::move(compiler));
 }
 
 }  // namespace occupipe::bench

@@ -7,6 +7,7 @@
 
 #include "bench/backend.h"
 #include "bench/cuda/driver_api.h"
+#include "bench/cuda/kernel_compiler.h"
 
 namespace occupipe::bench {
 
@@ -14,7 +15,9 @@ namespace occupipe::bench {
 std::vector<DeviceFacts> cuda_devices(const std::string& driver_library = cuda_driver_library());
 
 // Throws NothingToRunOn when there is no such device, DeviceError when it does not work.
+// `compiler`: nullptr is NVRTC on this machine.
 std::unique_ptr<Backend> open_cuda(int ordinal,
-                                   const std::string& driver_library = cuda_driver_library());
+                                   const std::string& driver_library = cuda_driver_library(),
+                                   std::shared_ptr<const KernelCompiler> compiler = nullptr);
 
 }  // namespace occupipe::bench

@@ -9,6 +9,7 @@
 
 #include "bench/cuda/find_cuda.h"
 #include "core/error.h"
+#include "core/files.h"
 
 namespace occupipe::bench {
 
@@ -155,7 +156,7 @@ std::string Nvrtc::architecture_for(int major, int minor) const {
     return fmt::format("sm_{}", best);
 }
 
-std::vector<std::string> Nvrtc::options(const std::string& architecture) {
+std::vector<std::string> KernelCompiler::options(const std::string& architecture) {
     return {"--gpu-architecture=" + architecture, "--std=c++17", "--fmad=false"};
 }
 
@@ -164,6 +165,7 @@ NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architect
     const NvrtcResult result = program.compile(options(architecture));
     NvrtcOutput output;
     output.log = program.log();
+    output.compiler = name();
     if (result != 0) {
         throw DeviceError(fmt::format("NVRTC: nvrtcCompileProgram for {}: {}: {}", architecture,
                                       calls_->error_text(result), output.log));
@@ -175,6 +177,13 @@ NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architect
             fmt::format("NVRTC: no machine code for {} (is it an sm_ name?)", architecture));
     }
     return output;
+}
+
+std::string kernel_key(const std::string& text, const std::string& architecture,
+                       const std::string& compiler) {
+    const std::string hash = content_hash(fmt::format(
+        "{}\n{}\n{}", compiler, fmt::join(KernelCompiler::options(architecture), " "), text));
+    return hash.substr(hash.find(':') + 1);
 }
 
 const Nvrtc& nvrtc() {

@@ -7,40 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "bench/cuda/kernel_compiler.h"
 #include "bench/cuda/shared_library.h"
 
 namespace occupipe::bench {
 
-struct NvrtcOutput {
-    std::string ptx;
-    std::string cubin;
-    std::string log;  // warnings; empty when the compiler had nothing to say
-};
-
 struct NvrtcCalls;
 
-class Nvrtc {
+class Nvrtc : public KernelCompiler {
 public:
     // Opens the first of `names` (find_cuda.h) that is a usable NVRTC. Throws DeviceError, with
     // the loader's words, when none is.
     explicit Nvrtc(const std::vector<std::string>& names);
-    ~Nvrtc();
+    ~Nvrtc() override;
     Nvrtc(const Nvrtc&) = delete;
     Nvrtc& operator=(const Nvrtc&) = delete;
 
     std::string version() const;                                              // "13.0"
     std::string path() const { return library_.path(); }                      // of the library
     const std::vector<int>& architectures() const { return architectures_; }  // 75, 80, … ascending
-    // The architecture to compile for: the GPU's own where the compiler knows it, else the
-    // newest older one of the same generation, whose machine code the GPU also runs. Throws
-    // DeviceError when there is none.
-    std::string architecture_for(int major, int minor) const;
-
-    // `architecture`: "sm_90". Throws DeviceError with the compiler's words.
-    NvrtcOutput compile(const std::string& text, const std::string& architecture) const;
-
-    // Options that every kernel is compiled with.
-    static std::vector<std::string> options(const std::string& architecture);
+    std::string name() const override { return "NVRTC " + version(); }
+    std::string architecture_for(int major, int minor) const override;
+    NvrtcOutput compile(const std::string& text, const std::string& architecture) const override;
 
 private:
     bool open(const std::string& name, std::string& why_not);

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "bench/cuda/nvrtc.h"
 #include "bench/cuda/prelude.h"
 #include "core/error.h"
 
@@ -35,9 +34,10 @@ void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_
     }
 }
 
-WalkTables::WalkTables(std::shared_ptr<const Session> session, std::string compiled_for, int cores,
-                       std::size_t memory_bytes)
+WalkTables::WalkTables(std::shared_ptr<const Session> session, const KernelCompiler& compiler,
+                       std::string compiled_for, int cores, std::size_t memory_bytes)
     : session_(std::move(session)),
+      compiler_(compiler),
       compiled_for_(std::move(compiled_for)),
       result_(session_, sizeof(std::uint32_t)),
       cores_(static_cast<unsigned>(cores)),
@@ -54,7 +54,7 @@ void WalkTables::make_room(std::size_t bytes) {
 DeviceBuffer& WalkTables::written_there(const TableRequest& request) {
     if (!write_) {
         write_ = std::make_unique<LoadedKernel>(
-            session_, nvrtc().compile(cuda_table_writer_source(), compiled_for_).cubin,
+            session_, compiler_.compile(cuda_table_writer_source(), compiled_for_).cubin,
             table_writer_entry);
     }
     std::uint64_t words = request.bytes / 4;
@@ -116,7 +116,7 @@ void WalkTables::prepare_cache(CacheState state, const DeviceBuffer& table, std:
     if (state == CacheState::as_it_is) return;
     if (!read_) {
         read_ = std::make_unique<LoadedKernel>(
-            session_, nvrtc().compile(cuda_table_reader_source(), compiled_for_).cubin,
+            session_, compiler_.compile(cuda_table_reader_source(), compiled_for_).cubin,
             table_reader_entry);
     }
     const bool fill = state == CacheState::holds_table;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/cuda/kernel_compiler.h"
 #include "bench/cuda/session.h"
 #include "bench/kernel_source.h"
 
@@ -21,9 +22,9 @@ void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_
 // order: together they may take a quarter of the GPU's memory, then all are built anew.
 class WalkTables {
 public:
-    // compiled_for: the architecture, as in Nvrtc::compile.
-    WalkTables(std::shared_ptr<const Session> session, std::string compiled_for, int cores,
-               std::size_t memory_bytes);
+    // compiled_for: the architecture, as in KernelCompiler::compile. `compiler` outlives this.
+    WalkTables(std::shared_ptr<const Session> session, const KernelCompiler& compiler,
+               std::string compiled_for, int cores, std::size_t memory_bytes);
 
     DeviceBuffer& table(const TableRequest& request);
 
@@ -44,6 +45,7 @@ private:
     std::unique_ptr<DeviceBuffer> in_one_window(std::size_t bytes);
 
     std::shared_ptr<const Session> session_;
+    const KernelCompiler& compiler_;
     std::string compiled_for_;
     std::unique_ptr<LoadedKernel> read_;
     std::unique_ptr<LoadedKernel> write_;
