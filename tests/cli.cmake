@@ -29,3 +29,9 @@ occupipe_test(interrupted_test KIND interruption TIMEOUT 900 LINK occupipe::core
 target_compile_definitions(interrupted_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
 add_dependencies(interrupted_test occupipe fake_libcuda)
+# CUDA through the whole program, with a driver that only pretends.
+occupipe_test(cuda_cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC * LINK occupipe::core GTest::gmock
+    SOURCES cli/kernels_ahead_test.cpp cli/run_program.cpp)
+target_compile_definitions(cuda_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
+    OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
+add_dependencies(cuda_cli_test occupipe fake_libcuda)
