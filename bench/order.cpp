@@ -38,7 +38,8 @@ bool is_memory_level(const Row& row) {
 bool is_special(const Row& row) { return row.id.find(".approx.") != row.id.npos; }
 
 bool is_matrix(const Row& row) {
-    return row.id.starts_with("mma.") || row.id.starts_with("wgmma.");
+    return row.id.starts_with("mma.") || row.id.starts_with("wgmma.") ||
+           row.id.find("matrix.") != row.id.npos;  // ldmatrix, stmatrix, movmatrix
 }
 
 // Arithmetic in an ordinary loop.

@@ -18,6 +18,7 @@ int run(int argc, char** argv);
 void add_list(CLI::App& app);
 void add_explain_instruction(CLI::App& app);
 void add_measure(CLI::App& app);
+void add_smoke(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_characterize(CLI::App& app);
 void add_diff(CLI::App& app);

@@ -41,6 +41,7 @@ void list_devices(bool json) {
                        {"type", type},
                        {"name", facts.name},
                        {"vendor", facts.vendor},
+                       {"compute_capability", facts.compute_capability},
                        {"cores", facts.cores},
                        {"driver", facts.driver}});
     }

@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
     add_list(app);
     add_explain_instruction(app);
     add_measure(app);
+    add_smoke(app);
 #if OCCUPIPE_FIT
     add_fit(app);
     add_characterize(app);

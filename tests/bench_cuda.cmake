@@ -17,3 +17,9 @@ occupipe_test(cuda_cluster_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::
     SOURCES bench/cuda_cluster_run_test.cpp)
 occupipe_test(offline_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
     SOURCES bench/kernel_archive_test.cpp bench/compile_ahead_test.cpp)
+
+add_library(fake_libnvml MODULE bench/fake_libnvml.cpp)
+target_link_libraries(fake_libnvml PRIVATE occupipe::warnings)
+occupipe_test(nvml_test KIND unit LINK occupipe::bench ${CMAKE_DL_LIBS} SOURCES bench/nvml_test.cpp)
+target_compile_definitions(nvml_test PRIVATE OCCUPIPE_FAKE_LIBNVML="$<TARGET_FILE:fake_libnvml>")
+add_dependencies(nvml_test fake_libnvml)

@@ -31,7 +31,13 @@ target_compile_definitions(interrupted_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_F
 add_dependencies(interrupted_test occupipe fake_libcuda)
 # CUDA through the whole program, with a driver that only pretends.
 occupipe_test(cuda_cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC * LINK occupipe::core GTest::gmock
-    SOURCES cli/kernels_ahead_test.cpp cli/run_program.cpp)
+    SOURCES cli/kernels_ahead_test.cpp cli/gpu_run_test.cpp cli/run_program.cpp)
 target_compile_definitions(cuda_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
-    OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
-add_dependencies(cuda_cli_test occupipe fake_libcuda)
+    OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_FAKE_LIBNVML="$<TARGET_FILE:fake_libnvml>"
+    OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
+add_dependencies(cuda_cli_test occupipe fake_libcuda fake_libnvml)
+occupipe_test(smoke_test KIND cli TIMEOUT 600 WITHOUT_NVRTC * LINK occupipe::cli GTest::gmock
+    SOURCES cli/smoke_test.cpp cli/run_program.cpp)
+target_compile_definitions(smoke_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
+    OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
+add_dependencies(smoke_test occupipe fake_libcuda)

@@ -28,7 +28,7 @@ if(OCCUPIPE_FUZZ)
     if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         message(FATAL_ERROR "OCCUPIPE_FUZZ needs clang: -DCMAKE_CXX_COMPILER=clang++")
     endif()
-    foreach(component core fit)  # without coverage of the code under test the fuzzer is blind
+    foreach(component core fit bench)  # without coverage of the code under test the fuzzer is blind
         target_compile_options(occupipe_${component} PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
     endforeach()
     add_executable(fuzz_measurements ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_measurements.cpp)
@@ -40,6 +40,10 @@ if(OCCUPIPE_FUZZ)
     target_compile_options(fuzz_published PRIVATE -fsanitize=fuzzer,address,undefined)
     target_link_options(fuzz_published PRIVATE -fsanitize=fuzzer,address,undefined)
     target_link_libraries(fuzz_published PRIVATE occupipe::analysis)
+    add_executable(fuzz_kernels ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_kernels.cpp)
+    target_compile_options(fuzz_kernels PRIVATE -fsanitize=fuzzer,address,undefined)
+    target_link_options(fuzz_kernels PRIVATE -fsanitize=fuzzer,address,undefined)
+    target_link_libraries(fuzz_kernels PRIVATE occupipe::bench)
 endif()
 
 # A core cycle by cycle that runs decoded loops (tests/virtual_gpu), in front of the real fit.

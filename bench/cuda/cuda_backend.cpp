@@ -12,6 +12,7 @@
 
 #include "bench/cuda/compile.h"
 #include "bench/cuda/facts.h"
+#include "bench/cuda/nvml.h"
 #include "bench/cuda/nvrtc.h"
 #include "bench/cuda/placement.h"
 #include "bench/cuda/prelude.h"
@@ -91,6 +92,15 @@ void check_results(std::span<const std::byte> bytes, DataType type) {
     }
 }
 
+// Empty where the driver does not tell.
+std::string pci_bus_id(const Driver& driver, cu::Device device) {
+    std::array<char, 32> id = {};
+    const bool known =
+        driver.device_get_pci_bus_id &&
+        driver.device_get_pci_bus_id(id.data(), static_cast<int>(id.size()), device) == cu::success;
+    return known ? std::string(id.data()) : std::string();
+}
+
 class CudaBackend : public Backend {
 public:
     CudaBackend(int ordinal, const std::string& driver_library,
@@ -100,7 +110,8 @@ public:
           facts_(cuda_facts(session_->driver(), session_->device(), ordinal)),
           limits_(core_limits(session_->driver(), session_->device())),
           stopwatch_(session_),
-          witness_stamp_(session_, sizeof(WitnessStamp)) {
+          witness_stamp_(session_, sizeof(WitnessStamp)),
+          state_(pci_bus_id(session_->driver(), session_->device())) {
         facts_.tables = cuda_tables(session_->attribute(cu::DeviceAttribute::l2_bytes),
                                     facts_.global_memory_bytes);
         const int major = session_->attribute(cu::DeviceAttribute::compute_capability_major);
@@ -179,6 +190,7 @@ public:
         results_.resize(out_bytes);
         out_->read(results_);
         check_results(results_, own.plan.first->type);
+        observation.counters.merge(state_.sample());
         return observation;
     }
 
@@ -370,6 +382,7 @@ private:
     std::unique_ptr<DeviceBuffer> out_;
     std::unique_ptr<DeviceBuffer> stamps_;
     std::unique_ptr<WalkTables> tables_;
+    GpuState state_;
     // Read back after each launch.
     std::vector<std::byte> results_;
     std::vector<WarpStamp> warps_;

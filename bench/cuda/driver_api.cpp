@@ -68,6 +68,7 @@ void Driver::load() {
     need(device_get_count, "cuDeviceGetCount");
     need(device_get, "cuDeviceGet");
     need(device_get_name, "cuDeviceGetName");
+    library_.load(device_get_pci_bus_id, "cuDeviceGetPCIBusId");
     need(device_total_mem, "cuDeviceTotalMem_v2");
     need(device_get_attribute, "cuDeviceGetAttribute");
     need(primary_context_retain, "cuDevicePrimaryCtxRetain");

@@ -111,6 +111,8 @@ public:
     cu::Result (*device_get_count)(int*) = nullptr;
     cu::Result (*device_get)(cu::Device*, int) = nullptr;
     cu::Result (*device_get_name)(char*, int, cu::Device) = nullptr;
+    // May be missing (null): only for what else knows the GPU by it (nvml.h).
+    cu::Result (*device_get_pci_bus_id)(char*, int, cu::Device) = nullptr;
     cu::Result (*device_total_mem)(std::size_t*, cu::Device) = nullptr;
     cu::Result (*device_get_attribute)(int*, cu::DeviceAttribute, cu::Device) = nullptr;
     cu::Result (*primary_context_retain)(cu::Context*, cu::Device) = nullptr;

@@ -244,6 +244,10 @@ Result cuDeviceGetName(char* name, int length, int) {
     std::strncpy(name, "Fake H0", static_cast<std::size_t>(length));
     return ok;
 }
+Result cuDeviceGetPCIBusId(char* id, int length, int) {
+    std::strncpy(id, "0000:01:00.0", static_cast<std::size_t>(length));
+    return ok;
+}
 Result cuDeviceTotalMem_v2(std::size_t* bytes, int) {
     *bytes = 64u << 20;
     return ok;

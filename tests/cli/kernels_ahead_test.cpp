@@ -25,7 +25,8 @@ const std::string instructions =
 const std::vector<std::string> fake_gpu = {"--arch",  "sm_90",          "--l2-bytes",
                                            "1048576", "--memory-bytes", "67108864"};
 const std::vector<std::string> there = {"OCCUPIPE_NVRTC=none",
-                                        "OCCUPIPE_CUDA_DRIVER=" OCCUPIPE_FAKE_LIBCUDA};
+                                        "OCCUPIPE_CUDA_DRIVER=" OCCUPIPE_FAKE_LIBCUDA,
+                                        "OCCUPIPE_NVML=" OCCUPIPE_FAKE_LIBNVML};
 
 class KernelsAhead : public ::testing::Test {
 protected:
@@ -67,7 +68,15 @@ TEST_F(KernelsAhead, AreAllThatMeasuringNeeds) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const MeasurementFile file = read_measurements(path("m.json"));
     EXPECT_GT(file.rows.size(), 300u);
-    for (const MeasurementRow& row : file.rows) EXPECT_FALSE(row.error) << *row.error;
+    int sampled = 0;
+    for (const MeasurementRow& row : file.rows) {
+        EXPECT_FALSE(row.error) << *row.error;
+        const auto power = row.counters.find("nvml_power_w");
+        if (power == row.counters.end()) continue;
+        EXPECT_EQ(power->second, 345.678);
+        ++sampled;
+    }
+    EXPECT_LT(sampled, 100);  // now and then, not in each row
     EXPECT_THAT(file.context.at("kernels_by"), HasSubstr(", ahead"));
     EXPECT_EQ(file.context.at("nvrtc"), "not installed");
     EXPECT_THAT(file.context.at("order"), HasSubstr("basic; memory levels"));

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "bench/sweep.h"
+#include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/measure_device.h"
+#include "cli/reported.h"
+#include "cli/smoke_check.h"
+#include "core/error.h"
+#include "core/files.h"
+
+namespace occupipe::cli {
+namespace {
+
+struct Arguments {
+    std::string device;
+    std::filesystem::path kernels;
+    MeasureRequest request;
+    bool force = false;
+};
+
+// One minute, whatever the device.
+constexpr double budget_seconds = 30;
+
+// One warp alone and as many as there may be (CPUs: chains), at three depths each.
+bench::SweepPlan smoke_plan(const bench::Backend& backend) {
+    bench::SweepRequest request{.quick = true};
+    for (const std::string_view name : smoke_instructions()) {
+        const bool known = bench::find_row(backend.rows(), name) != nullptr;
+        if (known) request.patterns.emplace_back(name);
+    }
+    // A model may have none of these.
+    for (const bench::Row& row : backend.rows().first(std::min<std::size_t>(
+             request.patterns.empty() ? smoke_instructions().size() : 0, backend.rows().size()))) {
+        request.patterns.emplace_back(row.id);
+    }
+    bench::SweepPlan sweep = bench::make_sweep(backend, request);
+    const auto size = [](const bench::PlannedPoint& point) {
+        return std::pair(point.shape.warps(), point.shape.chains);
+    };
+    std::map<std::string, std::pair<std::pair<int, int>, std::pair<int, int>>> ends;
+    for (const bench::PlannedPoint& point : sweep.points) {
+        const auto [at, is_new] = ends.try_emplace(point.plan.subject(), size(point), size(point));
+        at->second.first = std::min(at->second.first, size(point));
+        at->second.second = std::max(at->second.second, size(point));
+    }
+    std::erase_if(sweep.points, [&](const bench::PlannedPoint& point) {
+        const auto& [least, most] = ends.at(point.plan.subject());
+        return size(point) != least && size(point) != most;
+    });
+    return sweep;
+}
+
+void smoke(Arguments& arguments) {
+    const std::filesystem::path& output = arguments.request.output;
+    if (std::filesystem::exists(output) && !arguments.force) {
+        fmt::print(stderr, "{} is there: judged again, not measured (--force measures anew)\n",
+                   output.string());
+    } else {
+        const auto backend = open_named_device(arguments.device, arguments.kernels);
+        arguments.request.overwrite = Overwrite::yes;
+        arguments.request.budget_seconds = budget_seconds;
+        if (!measure_sweep(*backend, smoke_plan(*backend), arguments.request)) {
+            throw std::runtime_error("interrupted");
+        }
+    }
+    const SmokeVerdict verdict = judge_smoke(read_measurements(output));
+    fmt::print("{}", format_smoke(verdict));
+    if (!verdict.faults.empty()) throw Reported(1);
+}
+
+}  // namespace
+
+void add_smoke(CLI::App& app) {
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand(
+        "smoke", "Measure some twenty instructions in under a minute: is it worth going on?");
+    command->add_option("--device", arguments->device, device_help);
+    command->add_option("--kernels", arguments->kernels, kernels_help);
+    command->add_option("--receipts", arguments->request.receipts, "as for measure");
+    command->add_option("-o,--output", arguments->request.output, "FILE.json to write")->required();
+    command->add_flag("--force", arguments->force, "replace an existing file");
+    command->footer(
+        "Exit codes: 0 go, 1 no-go, 3 nothing to run on, 5 the device was lost (the same command\n"
+        "goes on). Figures stand beside what NVIDIA and others publish for this GPU, where they "
+        "do;\nelse only what no hardware can do is refused.");
+    command->callback([arguments] { smoke(*arguments); });
+}
+
+}  // namespace occupipe::cli
