@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "bench/point_counters.h"
 
+#include <algorithm>
+#include <array>
+
 namespace occupipe::bench {
+namespace {
+
+// Whether what is timed goes beyond the core, to what has a clock of its own.
+bool leaves_core(const Row& row) {
+    constexpr std::array beyond = {"atom.global", "red.global",      "barrier.grid",
+                                   "cp.async",    "barrier.cluster", "st.global"};
+    const auto begins = [&](const char* with) { return row.id.starts_with(with); };
+    if (std::ranges::any_of(beyond, begins)) return true;
+    const bool walk = row.pattern == Pattern::global_chase ||
+                      row.pattern == Pattern::global_stream || row.pattern == Pattern::global_store;
+    return walk && (row.table != Table::first_level || row.pattern == Pattern::global_store);
+}
+
+}  // namespace
 
 std::map<std::string, double> point_counters(const PlannedPoint& point, int cores) {
     const MeasurementShape& shape = point.shape;
@@ -9,11 +26,15 @@ std::map<std::string, double> point_counters(const PlannedPoint& point, int core
         {"group_warps", shape.group_warps}, {"concurrent_groups", shape.concurrent_groups},
         {"warps", shape.warps()},           {"chains", shape.chains},
         {"unroll", point.plan.unroll},      {"depth", static_cast<double>(shape.depth)}};
+    const bool off_core =
+        leaves_core(*point.plan.first) || (point.plan.second && leaves_core(*point.plan.second));
+    counters["off_core"] = off_core ? 1 : 0;
     if (point.plan.second) {
         counters["beta"] = point.plan.beta;
     } else {
         const Row& row = *point.plan.first;
         if (row.order == Order::none) counters["dependent"] = 0;
+        if (row.group_warps > 1) counters["warps_per_instruction"] = row.group_warps;
         for (const RowCounter& counter : row.counters) {
             if (counter.name.empty()) continue;
             const double times = counter.per_warp ? shape.warps() : 1;

@@ -11,7 +11,7 @@
 namespace occupipe::bench {
 namespace {
 
-constexpr int attempts = 8;
+constexpr int attempts = 12;
 constexpr std::chrono::milliseconds longest_witness_age{2};
 constexpr double largest_clock_change = 0.01;  // methodology: reject samples whose clock moved more
 
@@ -24,6 +24,7 @@ constexpr int most_readings_while_low = 20'000;
 // Samples at another clock than the reference that are thrown away before the next one is kept, and
 // readings (0.2 s) for which the clock's return is waited for.
 constexpr int deviating_attempts = 3;
+constexpr int skewed_attempts = 3;
 constexpr int readings_until_back = 400;
 
 // Of one launch that failed by chance.
@@ -38,6 +39,12 @@ constexpr int cpu_launches_per_sample = 3;
 constexpr std::uint32_t lines_between_launches = 7919;
 
 }  // namespace
+
+bool started_apart(const Observation& seen) {
+    const auto skew = seen.counters.find("start_skew_cycles");
+    return skew != seen.counters.end() && seen.cycles &&
+           skew->second > largest_start_skew * *seen.cycles;
+}
 
 Program& Sampler::program_of(const KernelPlan& plan) {
     const std::string key = fmt::format("{}/{}/{}/{}", plan.subject(), plan.chains, plan.unroll,
@@ -146,16 +153,16 @@ Observation Sampler::sample(const PlannedPoint& point) {
     Program& program = program_of(point.plan);
     settle_clock();
     // Some runtimes compile again for each group size, and caches start cold. A model has neither.
-    const std::string shape =
-        fmt::format("{}/{}/{}/{}/{}/{}", point.plan.subject(), point.plan.working_set_bytes,
-                    point.plan.unroll, point.shape.chains, point.shape.group_warps,
-                    point.shape.concurrent_groups);
+    const std::string shape = fmt::format(
+        "{}/{}/{}/{}/{}/{}", point.plan.subject(), point.plan.working_set_bytes, point.plan.unroll,
+        point.shape.chains, point.shape.group_warps, point.shape.concurrent_groups);
     if (!warm_[shape] && !backend_.facts().model) {
         launch(program, point);
         warm_[shape] = true;
     }
     double change = 0;
     int deviating = 0;
+    int skewed = 0;
     for (int i = 0; i < attempts; ++i) {
         bool clock_held = false;
         Observation observation = attempt(program, point, &clock_held);
@@ -173,6 +180,14 @@ Observation Sampler::sample(const PlannedPoint& point) {
             deviating_.insert(shape);
         } else {
             deviating_.erase(shape);
+        }
+        const bool apart = started_apart(observation);
+        if (apart && !skewed_.contains(shape) && skewed++ < skewed_attempts) continue;
+        if (apart) {
+            observation.counters["start_skew_kept"] = 1;
+            skewed_.insert(shape);
+        } else {
+            skewed_.erase(shape);
         }
         observation.counters["rejected"] = i;
         if (retries_ > 0) observation.counters["retries"] = retries_;

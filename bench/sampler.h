@@ -20,6 +20,10 @@ inline constexpr double largest_clock_deviation = 0.02;
 // A settled clock below this part of what the device claims is not what it works at.
 inline constexpr double low_clock = 0.5;
 
+// A core's warps are to start together: within this part of what the run takes.
+inline constexpr double largest_start_skew = 0.03;
+bool started_apart(const Observation& seen);
+
 // Takes one sample of a point: compiles once, warms up once per shape, witnesses the clock around
 // each launch, and repeats a launch during which the clock moved, that ran at another clock than
 // the rest, or that failed by chance.
@@ -37,6 +41,8 @@ public:
     std::optional<double> reference_clock() const { return reference_clock_; }
     void set_reference_clock(double clock_hz) { reference_clock_ = clock_hz; }
     // Throws DeviceError: what the backend says, or that the clock moved in every attempt.
+    // A sample whose warps started apart is repeated, and kept when they do so again and again; the
+    // row's start_skew_cycles tell how far, and start_skew_kept that it was given up.
     // A sample that ran at another clock than the reference is kept when it does so again and
     // again, with the counter clock_deviation (relative; largest_clock_deviation is exceeded).
     // The result has cycles wherever the device or its witnessed clock can tell.
@@ -61,6 +67,7 @@ private:
     std::optional<double> last_clock_;
     Clock::time_point last_clock_at_;
     std::map<std::string, bool> warm_;
+    std::set<std::string> skewed_;  // shapes whose last sample's warps started apart
     bool settled_ = false;
     std::optional<double> reference_clock_;
     std::set<std::string> deviating_;  // shapes whose last sample ran at another clock

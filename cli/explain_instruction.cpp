@@ -74,6 +74,12 @@ void print_meaning(const Row& row) {
     fmt::print("{}", wrapped("λ (cpi): core cycles per instruction when enough are in flight to "
                              "keep its unit busy; on a GPU per warp-instruction.",
                              2));
+    if (row.group_warps > 1) {
+        fmt::print("{}", wrapped(fmt::format("{0} warps execute one of these together: λ is per "
+                                             "warp, the whole instruction takes {0} λ.",
+                                             row.group_warps),
+                                 2));
+    }
     fmt::print("{}", wrapped(row.order == bench::Order::none
                                  ? "Λ (latency): not determined, since nothing waits for one."
                                  : "Λ (latency): core cycles from one instruction to the next one "
@@ -187,6 +193,13 @@ std::string estimate_text(const Estimate& value) {
     return text;
 }
 
+std::string whole_instruction_text(const GpuProfile& profile, const InstructionTiming& timing) {
+    const int warps = timing.warps_per_instruction;
+    return fmt::format(
+        "λ is per warp; {} warps execute one instruction together: {:.6g} cycles each", warps,
+        profile.cpi_per_core(timing).value * warps);
+}
+
 void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
                    const std::string& file) {
     fmt::print("\nIn {} ({})\n", file, profile.device.name);
@@ -194,6 +207,9 @@ void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
     if (profile.copies(timing.subsystem) > 1)
         cpi += fmt::format(", {:.6g} in each scheduler's copy", timing.cpi.value);
     fmt::print("{}", wrapped(cpi, 2));
+    if (timing.warps_per_instruction > 1) {
+        fmt::print("{}", wrapped(whole_instruction_text(profile, timing), 2));
+    }
     fmt::print("{}", wrapped("Λ " + estimate_text(timing.latency) + " cycles", 2));
     if (timing.latency_growth) {
         fmt::print("{}", wrapped("Λ grows by " + estimate_text(*timing.latency_growth) +

@@ -60,8 +60,14 @@ std::string cell_text(const TimingTable::Row& row, std::size_t device, bool erro
         return "-";
     }
     const auto& one = row.per_scheduler[device];
-    return fmt::format("{}{} / {}", value_text(timing->cpi, errors),
-                       one ? fmt::format(" ({:.4g} per scheduler)", *one) : "",
+    // Published figures of an instruction of several warps are for the whole.
+    const int warps = timing->warps_per_instruction;
+    const std::string whole =
+        warps > 1
+            ? fmt::format(" ({} per {} warps)", value_text(timing->cpi.times(warps), false), warps)
+            : "";
+    return fmt::format("{}{}{} / {}", value_text(timing->cpi, errors),
+                       one ? fmt::format(" ({:.4g} per scheduler)", *one) : "", whole,
                        value_text(timing->latency, errors));
 }
 
@@ -142,16 +148,18 @@ std::string_view direction(const Estimate& estimate) {
 std::string as_csv(const TimingTable& table) {
     std::string text =
         "instruction,device,architecture,λ,λ std_error,λ identifiable,"
-        "Λ,Λ std_error,Λ identifiable,source,λ bound,Λ bound,λ per scheduler\n";
+        "Λ,Λ std_error,Λ identifiable,source,λ bound,Λ bound,λ per scheduler,"
+        "warps per instruction\n";
     for (const TimingTable::Row& row : table.rows) {
         for (std::size_t i = 0; i < row.timings.size(); ++i) {
             if (const auto& timing = row.timings[i]) {
                 text += fmt::format(
-                    "{},{},{},{},{},{},{},{},{}\n", csv_field(row.instruction),
+                    "{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.instruction),
                     csv_field(table.devices[i].name), csv_field(table.devices[i].architecture),
                     csv_estimate(timing->cpi), csv_estimate(timing->latency),
                     to_string(timing->source), direction(timing->cpi), direction(timing->latency),
-                    row.per_scheduler[i] ? fmt::format("{}", *row.per_scheduler[i]) : "");
+                    row.per_scheduler[i] ? fmt::format("{}", *row.per_scheduler[i]) : "",
+                    timing->warps_per_instruction);
             }
         }
     }
@@ -237,6 +245,9 @@ std::string as_json(const TimingTable& table) {
                                    {"source", to_string(timing->source)}});
                 if (row.per_scheduler[i]) {
                     timings.back()["cpi_per_scheduler"] = *row.per_scheduler[i];
+                }
+                if (timing->warps_per_instruction > 1) {
+                    timings.back()["warps_per_instruction"] = timing->warps_per_instruction;
                 }
             } else {
                 timings.push_back(nullptr);

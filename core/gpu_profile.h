@@ -82,7 +82,10 @@ struct Subsystem {
 struct InstructionTiming {
     std::string name;  // "fma.f32", PTX spelling
     std::string subsystem;
-    Estimate cpi;      // λ [core cycles per warp-instruction]
+    Estimate cpi;  // λ [core cycles per warp-instruction]
+    // Warps that execute one instruction together (wgmma: 4). λ stays per warp, as everywhere: the
+    // instruction as a whole takes this many times λ.
+    int warps_per_instruction = 1;
     Estimate latency;  // Λ [core cycles], of one instruction in flight
     // h: Λ grows by this per further instruction in flight [core cycles]; absent = it does not
     std::optional<Estimate> latency_growth;

@@ -137,17 +137,22 @@ private:
 
     InstructionTiming instruction(const DocumentNode& node) const {
         document_.only_keys(node, {"subsystem", "cpi", "latency", "latency_growth", "tables",
-                                   "kind", "source", "reference", "note"});
+                                   "warps_per_instruction", "kind", "source", "reference", "note"});
         InstructionTiming timing{
             .name = node.key,
             .subsystem = document_.text(document_.required(node, "subsystem")),
             .cpi = read_quantity(document_, document_.required(node, "cpi")),
+            .warps_per_instruction = 1,
             .latency = read_quantity(document_, document_.required(node, "latency")),
             .latency_growth = {},
             .tables = {},
             .kind = {},
             .reference = optional_text(document_, node, "reference"),
             .note = optional_text(document_, node, "note")};
+        if (const DocumentNode* warps = Document::find(node, "warps_per_instruction")) {
+            constexpr int most = 64;
+            timing.warps_per_instruction = static_cast<int>(document_.integer(*warps, 1, most));
+        }
         if (const DocumentNode* growth = Document::find(node, "latency_growth")) {
             timing.latency_growth = read_quantity(document_, *growth);
         }
@@ -223,6 +228,10 @@ std::string instruction_lines(const InstructionTiming& timing) {
     TextPairs pairs = {{"subsystem", yaml_scalar(timing.subsystem)},
                        {"cpi", quantity_text(timing.cpi)},
                        {"latency", quantity_text(timing.latency)}};
+    if (timing.warps_per_instruction > 1) {
+        pairs.emplace_back("warps_per_instruction",
+                           fmt::format("{}", timing.warps_per_instruction));
+    }
     if (timing.latency_growth) {
         pairs.emplace_back("latency_growth", quantity_text(*timing.latency_growth));
     }

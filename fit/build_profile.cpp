@@ -53,7 +53,7 @@ std::vector<SubjectReport> fit_subjects(std::vector<Curve>& curves, const FitOpt
         SubjectReport report;
         report.fit = fit_timing(curve, kind_of(curve.subject), options.timing);
         if (report.fit.ok) {
-            const Curve steps = without_loop(curve, report.fit);
+            const Curve steps = steps_alone(curve, report.fit);
             report.tables = subject_tables(steps, report.fit);
             report.barrier_line = barrier_line(steps);
         }
@@ -142,6 +142,7 @@ void add_instructions(const DeviceFacts& facts, FitOutcome& out) {
         timing.name = s.curve.subject;
         timing.subsystem = s.subsystem;
         timing.cpi = s.fit.cpi;
+        timing.warps_per_instruction = s.curve.warps_per_instruction;
         to_scope(copies, timing.cpi);
         timing.latency = s.fit.latency;
         if (const std::string step = chain_step_text(s.curve.chain); !step.empty()) {
@@ -156,9 +157,12 @@ void add_instructions(const DeviceFacts& facts, FitOutcome& out) {
         if (facts.is_model()) notes.emplace_back(model_warning);
         if (copied) notes.emplace_back("λ per scheduler");
         notes.insert(notes.end(), s.fit.notes.begin(), s.fit.notes.end());
+        if (s.curve.warps_per_instruction > 1)
+            notes.push_back(fmt::format("λ per warp; one instruction of {0} warps takes {0} λ",
+                                        s.curve.warps_per_instruction));
         if (s.curve.rejected_rows() > 0)
-            notes.push_back(
-                fmt::format("{} of {} rows rejected", s.curve.rejected_rows(), s.curve.rows));
+            notes.push_back(fmt::format("{} of {} rows rejected: {}", s.curve.rejected_rows(),
+                                        s.curve.rows, s.curve.rejection_summary()));
         timing.note = joined(notes);
         out.profile.instructions.push_back(std::move(timing));
     }

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <vector>
 
 namespace occupipe {
 namespace {
@@ -22,7 +24,8 @@ std::optional<std::string> counter_fault(const MeasurementRow& row) {
     const auto fault = [&](const char* name, const char* rule) {
         return fmt::format("{} must be {}", name, rule);
     };
-    for (const char* name : {shape_n_counter, conflict_degree_counter, body_counter})
+    for (const char* name :
+         {shape_n_counter, conflict_degree_counter, body_counter, warps_per_instruction_counter})
         if (const auto v = counter(row, name); v && !whole_from_one(*v))
             return fault(name, "a whole number of at least 1");
     for (const char* name : {bytes_in_flight_counter, access_bytes_counter})
@@ -32,8 +35,11 @@ std::optional<std::string> counter_fault(const MeasurementRow& row) {
     const auto others = counter(row, other_instructions_counter);
     if (others && !(*others >= 0 && (!all || *others < *all)))
         return fault(other_instructions_counter, "at least 0 and less than loop_instructions");
-    if (const auto v = counter(row, other_stall_counter); v && !(*v >= 0 && std::isfinite(*v)))
-        return fault(other_stall_counter, "at least 0");
+    for (const char* name : {other_stall_counter, start_skew_counter})
+        if (const auto v = counter(row, name); v && !(*v >= 0 && std::isfinite(*v)))
+            return fault(name, "at least 0");
+    if (const auto v = counter(row, off_core_counter); v && *v != 0 && *v != 1)
+        return fault(off_core_counter, "0 or 1");
     if (const auto v = counter(row, dependent_counter); v && *v != 0 && *v != 1)
         return fault(dependent_counter, "0 or 1");
     if (const auto v = counter(row, busiest_scheduler_counter);
@@ -56,6 +62,34 @@ std::optional<double> loop_share(const MeasurementRow& row) {
     const auto others = counter(row, other_instructions_counter);
     if (!all || !others) return std::nullopt;
     return *others / (*all - *others);
+}
+
+bool leaves_core(const MeasurementRow& row) {
+    if (const auto said = counter(row, off_core_counter)) return *said != 0;
+    const std::string& name = row.subject;
+    const bool global = name.find(".global") != std::string::npos;
+    return global && name.find(".global.l1.") == std::string::npos;
+}
+
+std::optional<double> reference_clock(const MeasurementFile& file) {
+    const auto type = file.context.find("device_type");
+    if (type == file.context.end() || type->second != "gpu") return std::nullopt;
+    if (const auto said = file.context.find("reference_clock_hz"); said != file.context.end()) {
+        char* end = nullptr;
+        const double hz = std::strtod(said->second.c_str(), &end);
+        if (end != said->second.c_str() && hz > 0 && std::isfinite(hz)) return hz;
+    }
+    std::vector<double> clocks;
+    for (const MeasurementRow& row : file.rows)
+        if (!row.error && row.clock_hz) clocks.push_back(*row.clock_hz);
+    return clocks.empty() ? std::nullopt : std::optional(median(std::move(clocks)));
+}
+
+bool at_another_clock(const MeasurementRow& row, std::optional<double> reference_clock_hz) {
+    if (const auto said = counter(row, clock_deviation_counter))
+        return std::abs(*said) > largest_clock_deviation;
+    return reference_clock_hz && row.clock_hz &&
+           std::abs(*row.clock_hz / *reference_clock_hz - 1) > largest_clock_deviation;
 }
 
 bool belongs_elsewhere(const MeasurementRow& row) {

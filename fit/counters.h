@@ -14,6 +14,10 @@ namespace occupipe {
 
 inline constexpr const char* busiest_scheduler_counter = "busiest_scheduler_warps";
 inline constexpr const char* dependent_counter = "dependent";
+inline constexpr const char* warps_per_instruction_counter = "warps_per_instruction";
+inline constexpr const char* off_core_counter = "off_core";
+inline constexpr const char* start_skew_counter = "start_skew_cycles";
+inline constexpr const char* clock_deviation_counter = "clock_deviation";
 inline constexpr const char* body_counter = "unroll";
 inline constexpr const char* loop_instructions_counter = "loop_instructions";
 inline constexpr const char* other_instructions_counter = "other_instructions";
@@ -42,6 +46,20 @@ CurveCounters curve_counters(const MeasurementRow& row);
 
 // other_instructions over the rest of loop_instructions; nullopt where the row does not say both.
 std::optional<double> loop_share(const MeasurementRow& row);
+
+// Whether a row's time depends on what has another clock than the core: by its counter, else by
+// its name.
+bool leaves_core(const MeasurementRow& row);
+
+// A row counts as measured at another clock when it is off by more than this, relative.
+inline constexpr double largest_clock_deviation = 0.02;
+
+// What the core clock was meant to be while this file was measured [Hz]; nullopt where rows may
+// have any (CPUs, models, imports that do not say "gpu").
+std::optional<double> reference_clock(const MeasurementFile& file);
+
+// By the row's own mark, else by its clock.
+bool at_another_clock(const MeasurementRow& row, std::optional<double> reference_clock_hz);
 
 // Rows of working-set curves and of overheads' lines are no points of a hull.
 bool belongs_elsewhere(const MeasurementRow& row);

@@ -163,13 +163,30 @@ std::optional<std::string> CurveBuilder::fault_of(const MeasurementRow& row, dou
     return std::nullopt;
 }
 
-void CurveBuilder::add(const MeasurementRow& row) {
+// What each repetition would have taken with this skew: a run that began so much later on its last
+// warp ended so much later. Ascending.
+std::vector<double> CurveBuilder::at_skew(const std::vector<Sample>& samples, double skew) {
+    std::vector<double> cycles;
+    for (const Sample& s : samples) {
+        const double moved = s.cycles - s.skew + skew;
+        cycles.push_back(moved > 0 ? moved : s.cycles);
+    }
+    std::sort(cycles.begin(), cycles.end());
+    return cycles;
+}
+
+void CurveBuilder::add(const MeasurementRow& row, std::optional<double> reference_clock_hz) {
     ++rows_;
     double cycles = 0;
-    if (const auto fault = fault_of(row, cycles)) {
+    std::optional<std::string> fault = fault_of(row, cycles);
+    const bool another_clock = at_another_clock(row, reference_clock_hz);
+    if (!fault && another_clock && leaves_core(row))
+        fault = "at another core clock than the rest: cycles of a memory with a clock of its own";
+    if (fault) {
         ++rejected_[*fault];
         return;
     }
+    if (another_clock) ++rows_at_another_clock_;
     const double busiest = counter(row, busiest_scheduler_counter).value_or(0);
     const double bytes = counter(row, bytes_in_flight_counter).value_or(0);
     const double body = counter(row, body_counter).value_or(0);
@@ -177,7 +194,9 @@ void CurveBuilder::add(const MeasurementRow& row) {
     if (const auto share = loop_share(row)) loop_share_ = std::max(loop_share_.value_or(0), *share);
     if (const auto stall = counter(row, other_stall_counter); stall && body > 0)
         loop_stall_ = std::max(loop_stall_.value_or(0), *stall / body);
-    samples_[place].push_back(cycles);
+    samples_[place].push_back({cycles, counter(row, start_skew_counter).value_or(0)});
+    const double together = counter(row, warps_per_instruction_counter).value_or(1);
+    warps_per_instruction_ = std::max(warps_per_instruction_, static_cast<int>(together));
     if (const auto least = counter(row, least_core_counter)) least_[place].push_back(*least);
     if (const auto most = counter(row, greatest_core_counter)) greatest_[place].push_back(*most);
     access_bytes_.insert(counter(row, access_bytes_counter).value_or(0));
@@ -202,9 +221,14 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     curve.chain = std::move(chain_);
     if (access_bytes_.size() == 1 && *access_bytes_.begin() > 0)
         curve.access_bytes = *access_bytes_.begin();
-    for (auto& [place, cycles] : samples_) {
-        std::sort(cycles.begin(), cycles.end());
+    curve.rows_at_another_clock = rows_at_another_clock_;
+    curve.warps_per_instruction = warps_per_instruction_;
+    for (const auto& [place, samples] : samples_) {
         CurvePoint point;
+        std::vector<double> skews;
+        for (const Sample& s : samples) skews.push_back(s.skew);
+        point.skew = median(std::move(skews));
+        std::vector<double> cycles = at_skew(samples, point.skew);
         point.shape = place.shape;
         point.busiest = place.busiest;
         point.bytes_in_flight = place.bytes;
@@ -223,14 +247,16 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     using Key = std::pair<std::string, CurveCounters>;
     std::vector<Key> order;
     std::map<Key, CurveBuilder> builders;
-    for (const MeasurementFile& file : files)
+    for (const MeasurementFile& file : files) {
+        const std::optional<double> clock = reference_clock(file);
         for (const MeasurementRow& row : file.rows) {
             if (belongs_elsewhere(row)) continue;
             const Key key{row.subject, curve_counters(row)};
             const auto [it, fresh] = builders.try_emplace(key);
             if (fresh) order.push_back(key);
-            it->second.add(row);
+            it->second.add(row, clock);
         }
+    }
     std::vector<Curve> curves;
     curves.reserve(order.size());
     for (const Key& key : order)

@@ -35,6 +35,9 @@ struct CurvePoint {
     int body = 0;                     // as in PointPlace
     std::vector<double> repetitions;  // core cycles, ascending
     double cycles = 0;                // their median
+    // Last start less first start of a core's warps, median over repetitions [cycles]; 0 where rows
+    // do not say. The repetitions above are as if each had had this one.
+    double skew = 0;
     // Standard error of log(cycles): of the median over repetitions, spreads pooled over the
     // curve (see weigh()). A relative error, in other words.
     double log_error = 0;
@@ -59,6 +62,8 @@ struct Curve {
     int rows = 0;                         // in the files, usable or not
     std::map<std::string, int> rejected;  // reason → rows
     bool from_seconds = false;            // cycles = event time × clock for some row
+    int rows_at_another_clock = 0;        // kept, since only the core's own cycles count
+    int warps_per_instruction = 1;        // the most of any row
     bool independent = false;             // instructions do not wait for each other
     std::optional<double> access_bytes;   // per thread and instruction, where all rows agree
     // Of one iteration of the timed loop: machine instructions beside the measured ones over the
@@ -83,13 +88,21 @@ struct Curve {
 // is used with event time × witnessed clock where both are known.
 class CurveBuilder {
 public:
-    void add(const MeasurementRow& row);
+    // reference_clock_hz: of the row's file (fit/counters.h).
+    void add(const MeasurementRow& row, std::optional<double> reference_clock_hz = {});
     Curve finish(const std::string& subject, const CurveCounters& counters = {}) &&;
 
 private:
+    struct Sample {
+        double cycles = 0;
+        double skew = 0;
+    };
     std::optional<std::string> fault_of(const MeasurementRow& row, double& cycles);
+    static std::vector<double> at_skew(const std::vector<Sample>& samples, double skew);
 
-    std::map<PointPlace, std::vector<double>> samples_;
+    std::map<PointPlace, std::vector<Sample>> samples_;
+    int rows_at_another_clock_ = 0;
+    int warps_per_instruction_ = 1;
     std::map<PointPlace, std::vector<double>> least_;     // of the core that took the least
     std::map<PointPlace, std::vector<double>> greatest_;  // of the one that took the most
     std::set<double> access_bytes_;

@@ -17,6 +17,7 @@ struct HullShape {
     double chains = 1;             // c
     double depth = 1;              // N, instructions per chain
     double busiest = 0;            // warps on the fullest scheduler; 0 = as evenly as W allows
+    double skew = 0;               // last start less first start [cycles]
     double body = 0;               // steps per chain in the loop's body; 0 = no loop is seen
 
     double warps() const { return group_warps * concurrent_groups; }  // W
@@ -36,6 +37,7 @@ struct HullParameters {
     // chain by, and what they take of the place that limits the throughput, per core [cycles].
     T loop_latency{};
     T loop_cpi{};
+    T skew_share{};  // part of the start skew that lengthens a run at full throughput
 };
 
 // Maximum of two positive numbers with a rounded corner: (aᵖ + bᵖ)^(1/p), p = 1/q. At a = b it
@@ -91,6 +93,21 @@ T cpi_in_loop(const HullParameters<T>& p, const HullShape& shape) {
     return shape.body > 0 ? p.cpi + p.loop_cpi * (1 / (shape.body * shape.chains)) : p.cpi;
 }
 
+// What a start skew adds to a run whose unit is busy for `work` of every `latency` cycles. Before
+// the ridge every warp runs at its own pace, and the one that started last ends so much later.
+// Beyond it the others use the unit meanwhile, and a share remains. The transition is smooth, for
+// the solver.
+template <class T>
+T skew_cycles(const HullParameters<T>& p, const HullShape& shape, const T& work, const T& latency) {
+    using std::exp;
+    using std::log;
+    if (shape.skew <= 0) return T(0);
+    constexpr double sharpness = 8;
+    if (latency <= work) return p.skew_share * shape.skew;
+    const T busy = exp(log(work / latency) * sharpness);
+    return (T(1) + (p.skew_share - T(1)) * busy) * shape.skew;
+}
+
 // Cycles for W = g·γ warps of c interleaved chains of N dependent instructions:
 //     t = T0 + Λ + (M−1)·λ + (N−1)·max(Λ, M·λ),   M = W·c,
 // which is model.md's boat hull in one line: its two cases differ only in the period of a step,
@@ -101,11 +118,12 @@ T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers
     const double m = shape.in_flight();
     const double uneven = uneven_in_flight(shape, schedulers);
     const T latency = p.latency + p.contention * (m - 1);
-    const T period = smooth_max<T>(latency_in_loop(p, shape, latency),
-                                   cpi_in_loop(p, shape) * step_work(p.port, m, uneven), p.knee);
+    const T alone = latency_in_loop(p, shape, latency);
+    const T work = cpi_in_loop(p, shape) * step_work(p.port, m, uneven);
+    const T period = smooth_max<T>(alone, work, p.knee);
     const T ramp = p.cpi * waiting_work(p.port, m, uneven, schedulers);
     return p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp +
-           period * (shape.depth - 1);
+           period * (shape.depth - 1) + skew_cycles(p, shape, work, alone);
 }
 
 // The same for barriers: all g warps of a group issue, the last issue + Λ frees them all. The
@@ -121,11 +139,12 @@ T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedul
     const double uneven_group = std::ceil(g / schedulers) * schedulers;
     const T latency = p.latency + p.contention * (shape.in_flight() - 1);
     const T alone = latency + p.cpi * waiting_work(p.port, g, uneven_group, schedulers);
-    const T period = smooth_max<T>(latency_in_loop(p, shape, alone),
-                                   cpi_in_loop(p, shape) * step_work(p.port, w, uneven), p.knee);
+    const T chain = latency_in_loop(p, shape, alone);
+    const T work = cpi_in_loop(p, shape) * step_work(p.port, w, uneven);
+    const T period = smooth_max<T>(chain, work, p.knee);
     const T ramp = p.cpi * waiting_work(p.port, w, uneven, schedulers);
     return p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp +
-           period * (shape.depth - 1);
+           period * (shape.depth - 1) + skew_cycles(p, shape, work, chain);
 }
 
 // Instruction mix: β instructions of type 1, then one of type 2, throughput of type 1 in

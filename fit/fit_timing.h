@@ -58,18 +58,18 @@ struct TimingFit {
     std::optional<Estimate> loop_latency;
     std::optional<Estimate> loop_cpi;
 
-    std::vector<double> predicted;    // cycles, by point of the curve
-    std::vector<double> loop_cycles;  // the loop's own part of them; empty where it is not told
-    std::vector<double> residuals;    // log(predicted / measured) in standard errors, by point
-    double residual_scale = 0;        // robust; 1 = as the repetitions' spread promises
-    int outlying_points = 0;          // beyond five standard errors
-    std::optional<Misfit> misfit;     // only when significant
+    std::vector<double> predicted;     // cycles, by point of the curve
+    std::vector<double> aside_cycles;  // what the loop itself and the start skew add to them
+    std::vector<double> residuals;     // log(predicted / measured) in standard errors, by point
+    double residual_scale = 0;         // robust; 1 = as the repetitions' spread promises
+    int outlying_points = 0;           // beyond five standard errors
+    std::optional<Misfit> misfit;      // only when significant
     std::vector<std::string> notes;
 };
 
-// The curve as it would be without the timed loop's own cost, where the fit tells that: one
-// straight line over depth at every place. Else the curve as it is.
-Curve without_loop(const Curve& curve, const TimingFit& fit);
+// The curve as it would be without the timed loop's own cost and with all warps starting at once,
+// as far as the fit tells: one straight line over depth at every place.
+Curve steps_alone(const Curve& curve, const TimingFit& fit);
 
 TimingFit fit_timing(const Curve& curve, InstructionKind kind,
                      const TimingFitOptions& options = {});

@@ -165,13 +165,15 @@ WorkingSetFit fit_working_set(const std::string& subject, std::vector<WorkingSet
 std::vector<WorkingSetFit> fit_working_sets(std::span<const MeasurementFile> files) {
     std::vector<std::string> order;
     std::map<std::string, std::map<double, CurveBuilder>> builders;
-    for (const MeasurementFile& file : files)
+    for (const MeasurementFile& file : files) {
+        const std::optional<double> clock = reference_clock(file);
         for (const MeasurementRow& row : file.rows) {
             const auto bytes = row.counters.find(working_set_counter);
             if (bytes == row.counters.end() || !(bytes->second > 0)) continue;
             if (!builders.contains(row.subject)) order.push_back(row.subject);
-            builders[row.subject][bytes->second].add(row);
+            builders[row.subject][bytes->second].add(row, clock);
         }
+    }
     std::vector<WorkingSetFit> out;
     for (const std::string& subject : order) {
         std::vector<WorkingSetPoint> points;

@@ -23,7 +23,8 @@ HullShape hull_shape(const CurvePoint& point) {
     const MeasurementShape& s = point.shape;
     return {static_cast<double>(s.group_warps), static_cast<double>(s.concurrent_groups),
             static_cast<double>(s.chains),      static_cast<double>(s.depth),
-            static_cast<double>(point.busiest), static_cast<double>(point.body)};
+            static_cast<double>(point.busiest), point.skew,
+            static_cast<double>(point.body)};
 }
 
 template <class T>
@@ -36,6 +37,7 @@ HullParameters<T> physical_of(std::span<const T> q, double scale) {
     p.group_overhead = q[group_overhead_part] * scale;
     p.loop_latency = q[loop_latency_part] * p.latency;
     p.loop_cpi = q[loop_cpi_part] * p.cpi;
+    p.skew_share = q[skew_part];
     p.contention = q[contention_part] * p.latency;
     p.knee = q[knee_width];
     p.port = q[port_share];
@@ -52,12 +54,14 @@ T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p
             return p.overhead + p.group_overhead * shape.in_flight() +
                    latency_in_loop<T>(p, shape,
                                       p.latency + p.contention * (shape.in_flight() - 1)) *
-                       shape.depth;
+                       shape.depth +
+                   shape.skew;
         case Regime::throughput_only:
             return p.overhead + p.group_overhead * shape.in_flight() +
                    cpi_in_loop(p, shape) * shape.depth *
                        step_work(p.port, shape.in_flight(),
-                                 uneven_in_flight(shape, variant.schedulers));
+                                 uneven_in_flight(shape, variant.schedulers)) +
+                   p.skew_share * shape.skew;
     }
     return barrier ? barrier_cycles(p, shape, variant.schedulers)
                    : hull_cycles(p, shape, variant.schedulers);
@@ -93,8 +97,9 @@ double period_at(const Curve& curve, double in_flight, double overhead) {
 std::size_t HullVariant::free_parameters(bool overhead_known) const {
     const std::size_t base = (regime == Regime::both ? 2U : 1U) + (overhead_known ? 0U : 1U);
     const std::size_t loops = !loop ? 0U : regime == Regime::both ? 2U : 1U;
-    return base + loops + (group_overhead ? 1U : 0U) + (contention ? 1U : 0U) + (knee ? 1U : 0U) +
-           (ports ? 1U : 0U);
+    const std::size_t skews = skew && regime != Regime::latency_only ? 1U : 0U;
+    return base + loops + skews + (group_overhead ? 1U : 0U) + (contention ? 1U : 0U) +
+           (knee ? 1U : 0U) + (ports ? 1U : 0U);
 }
 
 HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
@@ -110,6 +115,7 @@ HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
         depths.insert(p.shape.depth);
         groups.insert(p.shape.concurrent_groups);
         scale_ = std::min(scale_, p.cycles);
+        skewed_ |= p.skew > 1e-3 * p.cycles;
     }
     smallest_ = *in_flight.begin();
     largest_ = *in_flight.rbegin();
@@ -129,6 +135,7 @@ std::vector<double> HullProblem::start(const HullVariant& variant) const {
     std::vector<double> q(hull_parameter_count, 0.0);
     q[log_cpi] = std::log(period_largest_ / largest_);
     q[log_latency] = std::log(period_smallest_);
+    q[skew_part] = 0.5;
     q[knee_width] = variant.knee ? knee_start : 0;
     q[port_share] = variant.schedulers == 1 ? 0 : variant.ports ? 0.9 : 1;
     if (known_overhead_) {
@@ -162,6 +169,9 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
     out.fixed[port_share] = !variant.ports;
     out.lower.assign(hull_parameter_count, std::nullopt);
     out.upper.assign(hull_parameter_count, std::nullopt);
+    out.fixed[skew_part] = !variant.skew || variant.regime == Regime::latency_only;
+    out.lower[skew_part] = 0;
+    out.upper[skew_part] = 1;
     out.lower[knee_width] = 0;
     out.upper[knee_width] = knee_limit;
     out.lower[port_share] = 0;
@@ -179,7 +189,7 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
             return true;
         }
         // Derivatives only as far as something is free: most fits stop at the overheads.
-        if (variant.contention || variant.knee || variant.ports)
+        if (variant.contention || variant.knee || variant.ports || variant.skew)
             return derive<hull_parameter_count>(variant, i, q, residual, gradient);
         return variant.loop ? derive<contention_part>(variant, i, q, residual, gradient)
                             : derive<loop_latency_part>(variant, i, q, residual, gradient);
@@ -208,11 +218,14 @@ HullParameters<double> HullProblem::physical(const std::vector<double>& paramete
     return physical_of<double>(parameters, scale_);
 }
 
-double HullProblem::loop_cycles(const HullVariant& variant, const std::vector<double>& parameters,
-                                std::size_t point) const {
+double HullProblem::aside_cycles(const HullVariant& variant, const std::vector<double>& parameters,
+                                 std::size_t point) const {
     std::vector<double> without = parameters;
     without[loop_latency_part] = without[loop_cpi_part] = 0;
-    return predicted_cycles(variant, parameters, point) - predicted_cycles(variant, without, point);
+    HullShape together = shapes_[point];
+    together.skew = 0;
+    return predicted_cycles(variant, parameters, point) -
+           cycles_of(variant, barrier_, physical(without), together);
 }
 
 double HullProblem::predicted_cycles(const HullVariant& variant,

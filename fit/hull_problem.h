@@ -29,6 +29,7 @@ enum HullParameter : std::size_t {
     contention_part,
     knee_width,
     port_share,
+    skew_part,
     hull_parameter_count
 };
 
@@ -43,6 +44,7 @@ struct HullVariant {
     int schedulers = 1;
     bool ports = false;  // with schedulers: one subsystem behind issue ports; else a copy each
     bool group_overhead = false;
+    bool skew = false;  // its share at full throughput is free; else half of it counts
     bool loop = false;  // the loop's own cost is free; else none is assumed
     bool contention = false;
     bool knee = false;
@@ -70,9 +72,11 @@ public:
     std::size_t distinct_groups() const { return groups_; }
     // Loop bodies of two lengths at two places or more: the loop's own cost can be told.
     bool separates_loop() const { return separates_loop_; }
-    // Part of a point's predicted time that is the loop's own [cycles].
-    double loop_cycles(const HullVariant& variant, const std::vector<double>& parameters,
-                       std::size_t point) const;
+    // Start skews of a thousandth of the time or more: they take part.
+    bool skewed() const { return skewed_; }
+    // Part of a point's predicted time that is the loop's own or the start skew's [cycles].
+    double aside_cycles(const HullVariant& variant, const std::vector<double>& parameters,
+                        std::size_t point) const;
     const HullShape& smallest_shape() const { return smallest_shape_; }
 
 private:
@@ -91,6 +95,7 @@ private:
     std::size_t depths_ = 0;
     std::size_t groups_ = 0;
     bool separates_loop_ = false;
+    bool skewed_ = false;
     HullShape smallest_shape_;
     double period_smallest_ = 0;  // cycles per step at the smallest and largest in-flight count
     double period_largest_ = 0;

@@ -225,6 +225,7 @@ Attempt LawSearch::best_law() {
     HullVariant plain;
     plain.group_overhead = options_.allow_group_overhead && problem_.distinct_groups() >= 4;
     plain.loop = problem_.separates_loop();
+    plain.skew = problem_.skewed();
     Attempt law = attempt(plain);
     if (!law.converged()) return law;
     set_scale(law);
@@ -269,6 +270,7 @@ Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
     busy.group_overhead = problem_.distinct_in_flight() >= 3;
     busy.schedulers = law.schedulers;
     busy.loop = law.loop;
+    busy.skew = law.skew;
     busy.ports = law.ports;
     Attempt best = attempt(busy);
     busy.ports = false;

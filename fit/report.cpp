@@ -119,6 +119,10 @@ std::string subject_section(const SubjectReport& s) {
     out += "| parameter | value |\n|---|---|\n";
     out +=
         fmt::format("| λ per core | {}{} |\n", format_estimate(s.fit.cpi), rounded(s.rounded_cpi));
+    if (s.curve.warps_per_instruction > 1)
+        out += fmt::format("| {0} λ: the whole instruction of {0} warps | {1} |\n",
+                           s.curve.warps_per_instruction,
+                           format_estimate(s.fit.cpi.times(s.curve.warps_per_instruction)));
     out +=
         fmt::format("| Λ | {}{} |\n", format_estimate(s.fit.latency), rounded(s.rounded_latency));
     if (!s.subsystem.empty()) out += fmt::format("| subsystem | {} |\n", s.subsystem);
@@ -139,7 +143,7 @@ std::string subject_section(const SubjectReport& s) {
                        s.fit.residual_scale);
     for (const std::string& note : s.fit.notes) out += fmt::format("\nNote: {}.\n", note);
     out += "\n" + curve_table(s);
-    out += lines_over_depth(without_loop(s.curve, s.fit));
+    out += lines_over_depth(steps_alone(s.curve, s.fit));
     for (const ParameterTable& table : s.tables) out += "\n" + table_section(table);
     if (s.barrier_line)
         out += "\n" + line_section("Time of a step of one group against its warps less one",

@@ -11,6 +11,7 @@
 
 #include "bench/journal.h"
 #include "bench/model/model_backend.h"
+#include "bench/sampler.h"
 #include "core/files.h"
 #include "fake_backend.h"
 #include "temporary_folder.h"
@@ -270,6 +271,30 @@ TEST(Harness, CyclesFollowFromTheWitnessedClockWhereTheDeviceHasNoCounter) {
     for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {
         EXPECT_DOUBLE_EQ(row.cycles.value(), 2e6);
         EXPECT_DOUBLE_EQ(row.clock_hz.value(), 2e9);
+    }
+}
+
+// Warps that start apart: three more tries for a shape, then the sample is kept and marked.
+TEST(Harness, SamplesWhoseWarpsStartApartAreRepeatedThenKept) {
+    for (const bool always : {false, true}) {
+        FakeBackend backend;
+        int launches = 0;
+        backend.answer = [&](const LaunchRequest& request) {
+            const double cycles = 4.0 * static_cast<double>(request.shape.depth);
+            const bool apart = always || ++launches % 2 == 0;
+            return Observation{.seconds = 1e-6,
+                               .cycles = cycles,
+                               .clock_hz = 1e9,
+                               .counters = {{"start_skew_cycles", (apart ? 0.1 : 0.01) * cycles}}};
+        };
+        Sampler sampler(backend);
+        const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}});
+        for (int repetition = 0; repetition < 3; ++repetition) {
+            const Observation seen = sampler.sample(sweep.points.front());
+            EXPECT_EQ(started_apart(seen), always);
+            EXPECT_EQ(seen.counters.contains("start_skew_kept"), always);
+        }
+        if (always) EXPECT_EQ(backend.launched, 1 + 4 + 1 + 1);  // to warm up; then as it is
     }
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/text_table.h"
+#include "core/error.h"
 #include "core/files.h"
 
 namespace occupipe::cli {
@@ -87,6 +88,24 @@ TEST(TimingTable, ABoundOfUnknownSenseIsStillMarked) {
               std::string::npos);
 }
 
+TEST(TimingTable, AnInstructionOfFourWarpsShowsItsWholeTime) {
+    const auto p = profile("{name: x}",
+                           "  wgmma.m64n256k16.f32.f16: {subsystem: alu, cpi: 32, latency: 160, "
+                           "warps_per_instruction: 4}\n");
+    const TimingTable one = timing_table({p});
+    EXPECT_NE(format_timing_table(one, TableFormat::markdown, false)
+                  .find("| 32 (128 per 4 warps) / 160 |"),
+              std::string::npos);
+    EXPECT_NE(format_timing_table(one, TableFormat::csv, false).find(",,4\n"), std::string::npos);
+    const auto json = nlohmann::json::parse(format_timing_table(one, TableFormat::json, false));
+    EXPECT_EQ(json["instructions"][0]["timings"][0]["warps_per_instruction"], 4);
+    EXPECT_EQ(parse_profile(format_profile(p), "again.yaml"), p);
+    EXPECT_THROW(profile("{name: x}",
+                         "  a: {subsystem: alu, cpi: 1, latency: 1, "
+                         "warps_per_instruction: 0}\n"),
+                 InputError);
+}
+
 TEST(TimingTable, ColumnsAreHeadedByNameWhereTheArchitectureIsAmbiguous) {
     auto profiles = two_profiles();
     profiles[1].device.architecture = "One";
@@ -98,10 +117,10 @@ TEST(TimingTable, ColumnsAreHeadedByNameWhereTheArchitectureIsAmbiguous) {
 TEST(TimingTable, CsvHasOneNumberPerColumnWithAllDigits) {
     EXPECT_EQ(table(TableFormat::csv),
               "instruction,device,architecture,λ,λ std_error,λ identifiable,Λ,Λ std_error,"
-              "Λ identifiable,source,λ bound,Λ bound,λ per scheduler\n"
-              "fma.f32,First,One,0.250123,0.00123,true,10.98,0.4,false,measured,,upper,\n"
-              "fma.f32,\"Second, & last\",Two,1,,true,3,,false,literature,,lower,\n"
-              "mul.f32,\"Second, & last\",Two,0.375,,true,6,,true,literature,,,\n");
+              "Λ identifiable,source,λ bound,Λ bound,λ per scheduler,warps per instruction\n"
+              "fma.f32,First,One,0.250123,0.00123,true,10.98,0.4,false,measured,,upper,,1\n"
+              "fma.f32,\"Second, & last\",Two,1,,true,3,,false,literature,,lower,,1\n"
+              "mul.f32,\"Second, & last\",Two,0.375,,true,6,,true,literature,,,,1\n");
 }
 
 TEST(TimingTable, LatexEscapesWhatLatexWouldEat) {

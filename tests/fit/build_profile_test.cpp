@@ -42,6 +42,30 @@ MeasurementFile device_file(std::uint64_t seed = 1, const std::string& backend =
     return file;
 }
 
+// wgmma.m64n256k16 takes 128 cycles of a Hopper core's units; its four warps count as four.
+TEST(BuildProfile, AnInstructionOfFourWarpsSaysSoAndItsWholeTime) {
+    MeasurementFile file = test::empty_file();
+    std::mt19937_64 random(1);
+    std::vector<MeasurementShape> shapes;
+    for (const int groups : {1, 2, 3, 4, 6, 8, 12, 16})
+        for (const int depth : {512, 1024, 2048}) shapes.push_back({4, groups, 1, depth});
+    // A group's instruction waits 160 cycles for the one before; the units need 128.
+    test::add_rows(
+        file, "wgmma.m64n256k16.f32.f16", shapes,
+        [](const MeasurementShape& s) {
+            return 200 + static_cast<double>(s.depth) * std::max(160, 128 * s.concurrent_groups);
+        },
+        {0.002, 3}, random);
+    for (MeasurementRow& row : file.rows) row.counters["warps_per_instruction"] = 4;
+    const FitOutcome out = fit_measurements(std::span(&file, 1));
+    ASSERT_EQ(out.profile.instructions.size(), 1u);
+    const InstructionTiming& timing = out.profile.instructions[0];
+    EXPECT_EQ(timing.warps_per_instruction, 4);
+    EXPECT_NEAR(timing.cpi.value * timing.warps_per_instruction, 128, 0.5);
+    EXPECT_THAT(timing.note, HasSubstr("λ per warp; one instruction of 4 warps takes 4 λ"));
+    EXPECT_THAT(format_fit_report(out), HasSubstr("4 λ: the whole instruction of 4 warps | 128"));
+}
+
 // Table 4 of the analysis paper, through files: λ of ALU and SFU, IL, and whether both are one
 // subsystem.
 struct Table4 {
@@ -159,7 +183,7 @@ TEST(BuildProfile, ModelDevicesAreLabelledEverywhere) {
     for (const InstructionTiming& t : out.profile.instructions)
         EXPECT_THAT(t.note, HasSubstr("from a model device, not hardware")) << t.name;
     EXPECT_THAT(format_profile(out.profile), HasSubstr("NOT HARDWARE"));
-    EXPECT_THAT(format_fit_report(out), HasSubstr("NOT HARDWARE"));
+    EXPECT_THAT(format_format_fit_report(out), HasSubstr("NOT HARDWARE"));
 }
 
 TEST(BuildProfile, MissingFactsAreNamedNotZero) {
@@ -238,7 +262,7 @@ TEST(BuildProfile, RoundedValuesStandBesideRawOnes) {
 
 TEST(Report, ShowsEveryPointAndEveryParameter) {
     const FitOutcome out = fit_measurements(std::vector{device_file()});
-    const std::string report = format_fit_report(out);
+    const std::string report = format_format_fit_report(out);
     for (const test::Truth& t : test::gtx_1060()) EXPECT_THAT(report, HasSubstr("## " + t.name));
     EXPECT_THAT(report, HasSubstr("two subsystems with issue limit"));
     const auto lines = static_cast<std::size_t>(std::count(report.begin(), report.end(), '\n'));

@@ -122,6 +122,52 @@ TEST(Curve, WhatElseStandsInTheLoopIsReadAndChecked) {
     EXPECT_NE(curve.rejection_summary().find("other_instructions"), std::string::npos);
 }
 
+// Eight rows of the run's clock and one at 1.2 of 1.5 GHz: memory beyond the core counts other
+// cycles then, arithmetic the same.
+MeasurementFile with_a_slow_row(const std::string& subject) {
+    MeasurementFile file;
+    file.context["device_type"] = "gpu";
+    for (int r = 0; r < 9; ++r) {
+        file.rows.push_back(row_of(subject, shape, r == 4 ? 800 : 1000, r));
+        file.rows.back().clock_hz = r == 4 ? 1.2e9 : 1.5e9;
+    }
+    return file;
+}
+
+TEST(Curve, MemoryRowsAtAnotherClockAreRejectedOthersKeptAndCounted) {
+    for (const char* subject : {"ld.global.u32", "ld.global.l2.u32", "atom.global.add.u32"}) {
+        const MeasurementFile file = with_a_slow_row(subject);
+        const Curve curve = curves_of(std::span(&file, 1))[0];
+        EXPECT_EQ(curve.rejected_rows(), 1) << subject;
+        EXPECT_NE(curve.rejection_summary().find("another core clock"), std::string::npos);
+    }
+    for (const char* subject : {"fma.f32", "ld.shared.u32", "ld.global.l1.u32"}) {
+        const MeasurementFile file = with_a_slow_row(subject);
+        const Curve curve = curves_of(std::span(&file, 1))[0];
+        EXPECT_EQ(curve.rejected_rows(), 0) << subject;
+        EXPECT_EQ(curve.rows_at_another_clock, 1) << subject;
+    }
+    // The row's own word goes before its name, and its mark before the file's median.
+    MeasurementFile file = with_a_slow_row("fma.f32");
+    file.rows[2].counters = {{"off_core", 1}, {"clock_deviation", 0.05}};
+    EXPECT_EQ(curves_of(std::span(&file, 1))[0].rejected_rows(), 1);
+    // Where any clock is as good as another (CPUs, imports), none is the rest's.
+    file = with_a_slow_row("ld.global.u32");
+    file.context.clear();
+    EXPECT_EQ(curves_of(std::span(&file, 1))[0].rejected_rows(), 0);
+}
+
+TEST(Curve, RepetitionsAreBroughtToOneStartSkew) {
+    MeasurementFile file;
+    for (int r = 0; r < 3; ++r) {
+        file.rows.push_back(row_of("fma.f32", shape, 1000 + 20 * r, r));
+        file.rows.back().counters["start_skew_cycles"] = 20 * r;
+    }
+    const Curve curve = curves_of(std::span(&file, 1))[0];
+    EXPECT_EQ(curve.points[0].skew, 20);
+    EXPECT_EQ(curve.points[0].repetitions, (std::vector<double>{1020, 1020, 1020}));
+}
+
 TEST(Curve, SubjectsOfSeveralFilesMerge) {
     std::vector<MeasurementFile> files(2);
     files[0].rows.push_back(row_of("fma.f32", shape, 100, 0));

@@ -302,7 +302,7 @@ TEST(FitTiming, WithoutTheLoopEveryPlaceLiesOnOneLineOverDepth) {
     const Curve curve = looped_curve({"fma.f32", 0.25, 4}, {5, 0.75}, {0, 3}, 1);
     const TimingFit f = fit(curve);
     ASSERT_TRUE(f.ok) << f.reason;
-    const Curve steps = without_loop(curve, f);
+    const Curve steps = steps_alone(curve, f);
     for (const CurvePoint& p : steps.points) {
         const double n = static_cast<double>(p.shape.depth);
         EXPECT_NEAR(p.cycles, 300 + std::max(4 * n, 0.25 * n * p.shape.warps()), 0.002 * p.cycles)

@@ -220,6 +220,35 @@ TEST_P(VirtualGpu, OneBodyOnlyIsSaidAndTheErrorHoldsTheLoop) {
     }
 }
 
+// Warps that start apart by up to 5 % of the run, differently in every launch.
+TEST_P(VirtualGpu, IntervalsCoverUnderStartSkew) {
+    const Planted truth = GetParam();
+    int inside = 0;
+    double errors = 0;
+    double errors_blind = 0;
+    constexpr int seeds = 3;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        const MeasurementFile file = measure(test::hopper_like_core(), truth.subject, stored_code,
+                                             {.largest_skew = 0.05, .seed = seed});
+        const TimingFit fit = fitted(file);
+        ASSERT_TRUE(fit.ok) << fit.reason;
+        EXPECT_NEAR(fit.cpi.value, truth.cpi, 0.02 * truth.cpi) << said(fit);
+        EXPECT_NEAR(fit.latency.value, truth.latency, 0.02 * truth.latency) << said(fit);
+        inside += std::abs(fit.cpi.value - truth.cpi) <= 2 * *fit.cpi.std_error;
+        inside += std::abs(fit.latency.value - truth.latency) <= 2 * *fit.latency.std_error;
+        // What takes the last stop less the first start as it is comes out 1 to 3 % high.
+        MeasurementFile blind = file;
+        for (MeasurementRow& row : blind.rows) row.counters.erase("start_skew_cycles");
+        const TimingFit as_it_is = fitted(blind);
+        errors_blind += std::abs(as_it_is.cpi.value / truth.cpi - 1);
+        errors += std::abs(fit.cpi.value / truth.cpi - 1);
+        errors_blind += std::abs(as_it_is.latency.value / truth.latency - 1);
+        errors += std::abs(fit.latency.value / truth.latency - 1);
+    }
+    EXPECT_LT(errors, 0.5 * errors_blind);
+    EXPECT_GE(inside, 2 * seeds - 1);
+}
+
 TEST(VirtualGpuClock, OfCoarseStepsMovesNothingBeyondTheTolerance) {
     VirtualCore core = test::hopper_like_core();
     core.clock_step = 32;
