@@ -294,7 +294,9 @@ TEST(Harness, SamplesWhoseWarpsStartApartAreRepeatedThenKept) {
             EXPECT_EQ(started_apart(seen), always);
             EXPECT_EQ(seen.counters.contains("start_skew_kept"), always);
         }
-        if (always) EXPECT_EQ(backend.launched, 1 + 4 + 1 + 1);  // to warm up; then as it is
+        if (always) {
+            EXPECT_EQ(backend.launched, 1 + 4 + 1 + 1);  // to warm up; then as it is
+        }
     }
 }
 

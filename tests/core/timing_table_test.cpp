@@ -59,7 +59,7 @@ TEST(TimingTable, LambdaIsPerCoreWhateverTheScope) {
     };
     EXPECT_NE(in(TableFormat::markdown).find("| 0.25 (1 per scheduler) / 4 |"), std::string::npos)
         << in(TableFormat::markdown);
-    EXPECT_NE(in(TableFormat::csv).find("a,x,,0.25,,true,4,,true,literature,,,1\n"),
+    EXPECT_NE(in(TableFormat::csv).find("a,x,,0.25,,true,4,,true,literature,,,1,1\n"),
               std::string::npos)
         << in(TableFormat::csv);
     const auto json = nlohmann::json::parse(in(TableFormat::json));

@@ -183,7 +183,7 @@ TEST(BuildProfile, ModelDevicesAreLabelledEverywhere) {
     for (const InstructionTiming& t : out.profile.instructions)
         EXPECT_THAT(t.note, HasSubstr("from a model device, not hardware")) << t.name;
     EXPECT_THAT(format_profile(out.profile), HasSubstr("NOT HARDWARE"));
-    EXPECT_THAT(format_format_fit_report(out), HasSubstr("NOT HARDWARE"));
+    EXPECT_THAT(format_fit_report(out), HasSubstr("NOT HARDWARE"));
 }
 
 TEST(BuildProfile, MissingFactsAreNamedNotZero) {
@@ -262,7 +262,7 @@ TEST(BuildProfile, RoundedValuesStandBesideRawOnes) {
 
 TEST(Report, ShowsEveryPointAndEveryParameter) {
     const FitOutcome out = fit_measurements(std::vector{device_file()});
-    const std::string report = format_format_fit_report(out);
+    const std::string report = format_fit_report(out);
     for (const test::Truth& t : test::gtx_1060()) EXPECT_THAT(report, HasSubstr("## " + t.name));
     EXPECT_THAT(report, HasSubstr("two subsystems with issue limit"));
     const auto lines = static_cast<std::size_t>(std::count(report.begin(), report.end(), '\n'));
