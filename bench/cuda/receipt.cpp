@@ -229,9 +229,10 @@ private:
     }
 
     // In a step of few instructions each stands as often as the step itself, or a whole multiple.
+    // Not what adds up the words of a wide access, beside the chain, in a state of its own.
     void check_multiples() {
         constexpr int sequence = 8;
-        if (!is_chain() || plan_.first->pattern != Pattern::chain ||
+        if (!is_chain() || plan_.first->pattern != Pattern::chain || !plan_.first->state.empty() ||
             plan_.first->sass_length >= sequence) {
             return;
         }

@@ -110,11 +110,58 @@ int count_outside(const std::vector<Instruction>& code, const TimedLoop& loop,
     return found;
 }
 
+namespace {
+
+using Positions = std::vector<std::vector<std::size_t>>;
+
+// Where control may go from each instruction. A call comes back; where it goes is not known.
+Positions successors(const std::vector<Instruction>& code) {
+    Positions next(code.size());
+    for (std::size_t i = 0; i < code.size(); ++i) {
+        const Instruction& one = code[i];
+        const bool leaves = one.name == "BRA" || one.name == "EXIT" || one.name == "RET";
+        const bool conditional = one.guard || !one.reads.empty();
+        if (i + 1 < code.size() && (!leaves || conditional)) next[i].push_back(i + 1);
+        if (!one.branch_target || *one.branch_target < 0) continue;
+        const auto target = static_cast<std::size_t>(*one.branch_target / instruction_bytes);
+        if (target < code.size()) next[i].push_back(target);
+    }
+    return next;
+}
+
+Positions turned(const Positions& next) {
+    Positions before(next.size());
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        for (const std::size_t to : next[i]) before[to].push_back(i);
+    }
+    return before;
+}
+
+std::vector<bool> reached(const Positions& next, std::size_t from) {
+    std::vector<bool> seen(next.size());
+    std::vector<std::size_t> open = {from};
+    while (!open.empty()) {
+        const std::size_t at = open.back();
+        open.pop_back();
+        if (seen[at]) continue;
+        seen[at] = true;
+        open.insert(open.end(), next[at].begin(), next[at].end());
+    }
+    return seen;
+}
+
+}  // namespace
+
 int count_cache_control(const std::vector<Instruction>& code, const TimedLoop& loop) {
+    const Positions next = successors(code);
+    const std::vector<bool> known = reached(next, 0);
+    const std::vector<bool> after_a_pass = reached(next, loop.clock_stop);
+    const std::vector<bool> before_a_pass = reached(turned(next), loop.clock_start);
     int found = 0;
     for (std::size_t i = 0; i < code.size(); ++i) {
         const bool inside = i >= loop.first && i <= loop.last;
-        if (!inside && code[i].name.starts_with("CCTL")) ++found;
+        if (inside || !code[i].name.starts_with("CCTL")) continue;
+        if (!known[i] || (after_a_pass[i] && before_a_pass[i])) ++found;
     }
     return found;
 }

@@ -54,8 +54,9 @@ struct Dependences {
     // that others precede and follow.
     std::map<std::string, int> on_chain;
 };
-// Instructions outside of the loop that empty caches. Nothing of the kernel's own needs one,
-// wherever it stands, and machine code is not in the order of its execution.
+// Instructions outside of the loop that empty caches and may be executed between the untimed pass
+// and the timed one: reached from the second reading of the clock, and leading to the first. Those
+// that only a call reaches are counted, too.
 int count_cache_control(const std::vector<Instruction>& code, const TimedLoop& loop);
 
 Dependences follow_dependences(const std::vector<Instruction>& code, const TimedLoop& loop,
