@@ -61,6 +61,13 @@ template <uint other, int words> struct ClusterWord {
 // has not yet seen this one's, and must not count for it. Each warp of a group works with the same
 // one of the neighbour.
 constexpr const char* bulk_copies = R"(
+__device__ __forceinline__ uint uniform(uint value)
+{
+#if __CUDA_ARCH__ >= 800
+    value = __reduce_max_sync(0xffffffffu, value);
+#endif
+    return value;
+}
 struct ClusterBulk {
     uint phase;
     uint barrier;
@@ -71,9 +78,10 @@ struct ClusterBulk {
     {
         __shared__ ulong cluster_barriers[64];
         phase = 0;
-        barrier = (uint)__cvta_generic_to_shared(cluster_barriers + LOCAL_WARP * 2);
-        neighbour_target = cluster_address(SHARED_ADDRESS, cluster_rank() ^ 1);
-        neighbour_barrier = cluster_address(barrier, cluster_rank() ^ 1);
+        // Uniform, which the copy needs, and made once: the loop need not make them so.
+        barrier = uniform((uint)__cvta_generic_to_shared(cluster_barriers + LOCAL_WARP * 2));
+        neighbour_target = uniform(cluster_address(SHARED_ADDRESS, cluster_rank() ^ 1));
+        neighbour_barrier = uniform(cluster_address(barrier, cluster_rank() ^ 1));
         half = cluster_rank();
         if (LANE == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1; mbarrier.init.shared.b64 [%0+8], 1; fence.mbarrier_init.release.cluster;" :: "r"(barrier) : "memory");
         CLUSTER_BARRIER(0);

@@ -88,19 +88,24 @@ constexpr const char* copies = R"(
 struct Bulk {
     uint phase;
     uint barrier;
+    uint target;
     __device__ __forceinline__ Bulk(uint)
     {
         __shared__ ulong barriers[32];
         phase = 0;
         barrier = (uint)__cvta_generic_to_shared(barriers + LOCAL_WARP);
+        target = SHARED_ADDRESS;
 #if __CUDA_ARCH__ >= 900
+        // Uniform, which the copy needs, and made once: the loop need not make them so.
+        barrier = __reduce_max_sync(0xffffffffu, barrier);
+        target = __reduce_max_sync(0xffffffffu, target);
         if (LANE == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster;" :: "r"(barrier) : "memory");
         __syncwarp();
 #endif
     }
     __device__ __forceinline__ operator uint() const { return phase; }
 };
-#define BULK_COPY(bytes, x, step) asm volatile("{ .reg .pred lead, done, more; .reg .u32 looks; setp.eq.u32 lead, %4, 0; @lead mbarrier.arrive.expect_tx.shared.b64 _, [%1], " #bytes "; @lead cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%2], [%3+%5], " #bytes ", [%1]; mov.u32 looks, %6; AGAIN: mbarrier.try_wait.parity.shared.b64 done, [%1], %0; @done bra ARRIVED; sub.u32 looks, looks, 1; setp.ne.u32 more, looks, 0; @more bra AGAIN; exit; ARRIVED: xor.b32 %0, %0, 1; }" : "+r"((x).phase) : "r"((x).barrier), "r"(SHARED_ADDRESS), "l"(p), "r"(LANE), "n"((step) * (bytes)), "n"(PATIENCE) : "memory")
+#define BULK_COPY(bytes, x, step) asm volatile("{ .reg .pred lead, done, more; .reg .u32 looks; setp.eq.u32 lead, %4, 0; @lead mbarrier.arrive.expect_tx.shared.b64 _, [%1], " #bytes "; @lead cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%2], [%3+%5], " #bytes ", [%1]; mov.u32 looks, %6; AGAIN: mbarrier.try_wait.parity.shared.b64 done, [%1], %0; @done bra ARRIVED; sub.u32 looks, looks, 1; setp.ne.u32 more, looks, 0; @more bra AGAIN; exit; ARRIVED: xor.b32 %0, %0, 1; }" : "+r"((x).phase) : "r"((x).barrier), "r"((x).target), "l"(p), "r"(LANE), "n"((step) * (bytes)), "n"(PATIENCE) : "memory")
 )";
 
 constexpr const char* barriers = R"(

@@ -114,6 +114,11 @@ void accumulate(Fragment& c, std::string_view type, const std::vector<double>& p
     }
 }
 
+std::size_t index_of(int row, int width, int column) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) +
+           static_cast<std::size_t>(column);
+}
+
 // "m16n8k32"
 bool read_shape(const Instruction& one, int& m, int& n, int& k) {
     return std::ranges::any_of(one.words, [&](const std::string& word) {
@@ -287,14 +292,14 @@ MatrixUnit::Matrix MatrixUnit::product(const Fragment& a, const Fragment& b, con
             const int row = line + (shape.m > 8 && r % 2 != 0 ? 8 : 0);
             const int from = first + static_cast<int>(shape.m > 8 ? r / 2 : r) * 4 * each;
             for (int e = 0; e < each; ++e) {
-                left.at(static_cast<std::size_t>(row * kept + from + e)) =
+                left.at(index_of(row, kept, from + e)) =
                     element_value(element(a, r, lane, bits, e), type);
             }
         }
         for (std::size_t r = 0; r < b.size(); ++r) {
             const int from = first + static_cast<int>(r) * 4 * each;
             for (int e = 0; e < each; ++e) {
-                right.at(static_cast<std::size_t>((from + e) * shape.n + line)) =
+                right.at(index_of(from + e, shape.n, line)) =
                     element_value(element(b, r, lane, bits, e), other);
             }
         }
@@ -306,11 +311,11 @@ MatrixUnit::Matrix MatrixUnit::product(const Fragment& a, const Fragment& b, con
     Matrix result(static_cast<std::size_t>(shape.m) * shape.n);
     for (int row = 0; row < shape.m; ++row) {
         for (int k = 0; k < kept; ++k) {
-            const double x = left[static_cast<std::size_t>(row * kept + k)];
+            const double x = left[index_of(row, kept, k)];
             const int of_b = sparse ? kept_column(k, type, choice) : k;
             for (int column = 0; column < shape.n; ++column) {
-                result[static_cast<std::size_t>(row * shape.n + column)] +=
-                    x * right[static_cast<std::size_t>(of_b * shape.n + column)];
+                result[index_of(row, shape.n, column)] +=
+                    x * right[index_of(of_b, shape.n, column)];
             }
         }
     }

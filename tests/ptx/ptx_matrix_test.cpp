@@ -15,7 +15,6 @@ namespace occupipe::ptx {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr std::uint64_t out_address = 0x10000;
 
@@ -177,11 +176,15 @@ TEST(PtxMatrix, MatricesAreLoadedByRowsOrByColumns) {
 
 TEST(PtxMatrix, WhatIsStoredCanBeLoaded) {
     for (const std::string how : {"", ".trans"}) {
-        const Executed seen = execute(
+        std::string body =
             "mul.lo.u32 %r32, %r30, 16; add.u32 %r33, %r32, %r31; mul.lo.u32 %r20, %r30, "
-            "0x10003; add.u32 %r21, %r20, 1000;\nstmatrix.sync.aligned.m8n8.x2" +
-            how + ".shared.b16 [%r33], {%r20, %r21}; ldmatrix.sync.aligned.m8n8.x2" + how +
-            ".shared.b16 {%r22, %r23}, [%r33];");
+            "0x10003; add.u32 %r21, %r20, 1000;\n";
+        body += "stmatrix.sync.aligned.m8n8.x2";
+        body += how;
+        body += ".shared.b16 [%r33], {%r20, %r21}; ldmatrix.sync.aligned.m8n8.x2";
+        body += how;
+        body += ".shared.b16 {%r22, %r23}, [%r33];";
+        const Executed seen = execute(body);
         for (std::size_t lane = 0; lane < 32; ++lane) {
             EXPECT_EQ(seen.word(lane, 2), lane * 0x10003) << how;
             EXPECT_EQ(seen.word(lane, 3), lane * 0x10003 + 1000) << how;
