@@ -28,8 +28,9 @@ protected:
     void SetUp() override {
         if (!have_nvrtc()) GTEST_SKIP() << "NVRTC is not installed: no CUDA kernel can be compiled";
         backend = open_architecture("sm_90", {}, {}, KernelUse::launched);
-        sweep = make_sweep(*backend, {.patterns = {"fma.f32", "wgmma.m64n8k16.f32.f16", "barrier.cluster"},
-                                      .quick = true});
+        sweep = make_sweep(
+            *backend,
+            {.patterns = {"fma.f32", "wgmma.m64n8k16.f32.f16", "barrier.cluster"}, .quick = true});
     }
 
     CompileAheadResult compile(const std::string& name, std::size_t stop_after = 1000) {
