@@ -61,9 +61,10 @@ NvrtcOutput StoredCompiler::compile(const std::string& text,
     try {
         return nvrtc().compile(text, architecture);
     } catch (const DeviceError& error) {
-        throw DeviceError(
-            fmt::format("{} does not hold this kernel for {}, and it cannot be compiled here: {}",
-                        path_, architecture, error.what()));
+        throw DeviceError(fmt::format(
+            "{} does not hold this kernel for {} (it depends on the GPU: --cores, --l2-bytes, "
+            "--memory-bytes), and it cannot be compiled here: {}",
+            path_, architecture, error.what()));
     }
 }
 

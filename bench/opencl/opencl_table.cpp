@@ -59,6 +59,15 @@ constexpr std::array reasons = {
     Reason{"fma.f32.same", "about registers and their banks, which OpenCL C cannot choose"},
     Reason{"fma.f32.immediate", "OpenCL C cannot choose how an operand is encoded"},
     Reason{"fma.f32.uniform", "OpenCL C cannot choose how an operand is encoded"},
+    Reason{"add.s64.whole", "OpenCL C has one sum of 64-bit integers, add.s64"},
+    Reason{"viadd*", "OpenCL C has no sum and extremum in one function"},
+    Reason{"vimax3*", "OpenCL C has no extremum of three"},
+    Reason{"vimin3*", "OpenCL C has no extremum of three"},
+    Reason{"max3.*", "OpenCL C has no extremum of three"},
+    Reason{"min3.*", "OpenCL C has no extremum of three"},
+    Reason{"*.f32x2", "OpenCL C cannot ask for two single-precision numbers in one instruction"},
+    Reason{"*16x2*", "OpenCL C's vectors of two 16-bit integers are instructions of whole lanes"},
+    Reason{"redux.*", "OpenCL C 1.2 has no reductions over the lanes of a warp"},
     Reason{"*", "no OpenCL C is known that becomes this one instruction"},
 };
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/files.h"
+#include "run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {
@@ -123,9 +124,8 @@ std::vector<std::string> pretended_with(const std::string& fault) {
     return environment;
 }
 
-#define SKIP_WITHOUT_NVRTC()                                                                      \
-    if (err().find("NVRTC") != std::string::npos && err().find("not found") != std::string::npos) \
-    GTEST_SKIP() << "NVRTC is not installed: no CUDA kernel can be compiled"
+#define NEED_NVRTC() \
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc
 
 TEST_F(GpuRun, SaysWithoutAGpuWhatItWouldDoAndHowLong) {
     EXPECT_EQ(run({"--dry-run", "--arch", "sm_90"}), 0) << err();
@@ -173,8 +173,8 @@ TEST_F(GpuRun, MeasuresFitsAndPacksAndIsNotDoneTwice) {
 }
 
 TEST_F(GpuRun, ANoGoStopsAndForceGoesOn) {
+    NEED_NVRTC();
     const int code = run({"--device", "cuda:0", "--output", at("o"), "matrix"}, pretended);
-    SKIP_WITHOUT_NVRTC();
     EXPECT_EQ(code, 1);
     EXPECT_THAT(err(), HasSubstr("smoke: NO-GO"));
     EXPECT_THAT(err(), HasSubstr("NO-GO, first of all because of"));
@@ -210,6 +210,7 @@ TEST_F(GpuRun, ANoGoStopsAndForceGoesOn) {
 }
 
 TEST_F(GpuRun, ALostGpuIsCalledAgain) {
+    NEED_NVRTC();
     const pid_t script = start({"--device", "cuda:0", "--output", at("o"), "--force", "matrix"},
                                pretended_with("sticky@1500"));
     bool again = false;
@@ -221,7 +222,6 @@ TEST_F(GpuRun, ALostGpuIsCalledAgain) {
         again = lost != words.npos &&
                 words.find("are there from an interrupted run", lost) != words.npos;
     }
-    SKIP_WITHOUT_NVRTC();
     ASSERT_TRUE(again) << err();
     kill(script, SIGTERM);
     EXPECT_EQ(wait_for(script), 4) << err();

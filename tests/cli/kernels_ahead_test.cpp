@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 const std::string instructions =
     "fma.f32,ld.shared.u32,ld.global.l2.u32,ld.global.u32,tex.1d.u32,mix(fma.f32*4,cos.approx.f32)";
 // The pretended GPU's, which set the sizes of the tables.
-const std::vector<std::string> fake_gpu = {"--arch",  "sm_90",          "--l2-bytes",
-                                           "1048576", "--memory-bytes", "67108864"};
+const std::vector<std::string> fake_gpu = {"--arch",         "sm_90",    "--l2-bytes", "1048576",
+                                           "--memory-bytes", "67108864", "--cores",    "4"};
 const std::vector<std::string> there = {"OCCUPIPE_NVRTC=none",
                                         "OCCUPIPE_CUDA_DRIVER=" OCCUPIPE_FAKE_LIBCUDA,
                                         "OCCUPIPE_NVML=" OCCUPIPE_FAKE_LIBNVML};
