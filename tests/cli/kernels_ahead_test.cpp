@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -31,9 +33,10 @@ const std::vector<std::string> there = {"OCCUPIPE_NVRTC=none",
 class KernelsAhead : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
-        folder = std::filesystem::temp_directory_path() / "occupipe-kernels-ahead-test";
-        std::filesystem::remove_all(folder);
-        std::filesystem::create_directories(folder);
+        std::string name =
+            (std::filesystem::temp_directory_path() / "occupipe-kernels-ahead-XXXXXX").string();
+        if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+        folder = name;
         compiled = compile(instructions, "k.tar");
     }
     static void TearDownTestSuite() { std::filesystem::remove_all(folder); }

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "cli/smoke_check.h"
@@ -138,9 +140,10 @@ TEST(Smoke, AnUnknownGpuHasPhysicalBounds) {
 class SmokeProgram : public ::testing::Test {
 protected:
     void SetUp() override {
-        folder = std::filesystem::temp_directory_path() / "occupipe-smoke-test";
-        std::filesystem::remove_all(folder);
-        std::filesystem::create_directories(folder);
+        std::string name =
+            (std::filesystem::temp_directory_path() / "occupipe-smoke-XXXXXX").string();
+        if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+        folder = name;
     }
     void TearDown() override { std::filesystem::remove_all(folder); }
 
