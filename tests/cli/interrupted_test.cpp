@@ -133,8 +133,12 @@ TEST_F(Interrupted, AHundredKillsLoseNothingButThePointUnderWay) {
     while (kills < 100 || !before.finished.empty() || !before.unended.empty()) {
         const double after = kills < 100 ? moment(random) : 0;
         const ProgramRun run = measure("slow", after, SIGKILL);
-        if (run.exit_code == 128 + SIGKILL) {
-            ++kills;
+        const bool killed = run.exit_code == 128 + SIGKILL;
+        kills += killed;
+        // Killed when all was done and the journal gone: the file must be whole.
+        const bool done = std::filesystem::exists(output) &&
+                          !std::filesystem::exists(output.string() + ".partial");
+        if (killed && !done) {
             if (std::filesystem::exists(output)) {  // between the file and the journal's end
                 EXPECT_EQ(structure(output).points.size(), straight.points.size());
             }
@@ -153,7 +157,7 @@ TEST_F(Interrupted, AHundredKillsLoseNothingButThePointUnderWay) {
             before = now;
             continue;
         }
-        ASSERT_EQ(run.exit_code, 0) << run.err;
+        ASSERT_TRUE(killed || run.exit_code == 0) << run.err;
         ++files;
         const Structure now = structure(output);
         EXPECT_EQ(now.points.size(), straight.points.size());
@@ -165,7 +169,11 @@ TEST_F(Interrupted, AHundredKillsLoseNothingButThePointUnderWay) {
         EXPECT_EQ(now.summaries, straight.summaries);
         for (const auto& [point, error] : now.errors) {
             EXPECT_EQ(error, "2 earlier runs began this point and never ended it; not tried again");
-            EXPECT_EQ(before.unended.contains(point) ? before.unended.at(point) : 0, 2) << point;
+            // Given up by this run, or by an earlier one that was killed behind that point.
+            const auto begun = before.unended.find(point);
+            EXPECT_TRUE(before.finished.contains(point) ||
+                        (begun != before.unended.end() && begun->second == 2))
+                << point;
         }
         EXPECT_FALSE(std::filesystem::exists(output.string() + ".partial"));
         std::filesystem::remove(output);
