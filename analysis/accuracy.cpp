@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "sim/accuracy.h"
+#include "analysis/accuracy.h"
 
 #include <cmath>
 #include <set>
 
-namespace occupipe {
+namespace occupipe::analysis {
 namespace {
 
 struct Line {
@@ -52,4 +52,4 @@ std::optional<double> mape_shape(std::span<const AccuracyPoint> curve) {
     return 100 * sum / static_cast<double>(curve.size());
 }
 
-}  // namespace occupipe
+}  // namespace occupipe::analysis

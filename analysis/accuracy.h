@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-namespace occupipe {
+namespace occupipe::analysis {
 
 struct AccuracyPoint {
     double warps = 0;      // ω
@@ -21,4 +21,4 @@ std::optional<double> mape(std::span<const AccuracyPoint> curve);
 // occupancies, where a line leaves nothing.
 std::optional<double> mape_shape(std::span<const AccuracyPoint> curve);
 
-}  // namespace occupipe
+}  // namespace occupipe::analysis

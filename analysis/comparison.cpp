@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/comparison.h"
+#include "analysis/comparison.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,9 +7,9 @@
 #include <set>
 #include <tuple>
 
-#include "sim/accuracy.h"
+#include "analysis/accuracy.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 double median(std::vector<double> values) {
@@ -101,4 +101,4 @@ std::vector<Accuracy> accuracies(const std::vector<MeasuredPoint>& points,
     return result;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

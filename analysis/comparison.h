@@ -9,7 +9,7 @@
 
 #include "core/measurement.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 // The subject of rows over all kernels.
 inline constexpr const char* everything = "all";
@@ -43,4 +43,4 @@ struct Accuracy {
 std::vector<Accuracy> accuracies(const std::vector<MeasuredPoint>& points,
                                  const std::vector<Predictor>& predictors);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/comparison_sweep.h"
+#include "analysis/comparison_sweep.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <set>
 #include <string_view>
 
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 // The mix of Lemeire et al., "Analysis of the analytical performance models for GPUs", sections
@@ -75,4 +75,4 @@ bench::SweepPlan comparison_sweep(const bench::Backend& backend, bool quick) {
     return sweep;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "cli/curve_points.h"
+#include "analysis/curve_points.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 double in_flight(const CurvePoint& p) {
     return static_cast<double>(p.shape.warps()) * p.shape.chains;
@@ -57,4 +57,4 @@ Span span_of(const Curve& curve) {
     return span;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "fit/curve.h"
+#include "fit/curves/curve.h"
 #include "plot/figure.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 double in_flight(const CurvePoint& point);     // M = warps × chains
 double instructions(const CurvePoint& point);  // M × depth
@@ -43,4 +43,4 @@ std::vector<plot::Point> sampled(const Span& span, const Law& law) {
     return points;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

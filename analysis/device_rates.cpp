@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "cli/device_rates.h"
+#include "analysis/device_rates.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 std::optional<RateValue> scaled(const Estimate& estimate, double factor, bool inverse,
@@ -93,4 +93,4 @@ std::optional<RateValue> value_of(const Rate& rate, const GpuProfile& profile) {
     return std::nullopt;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -9,7 +9,7 @@
 
 #include "core/gpu_profile.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 enum class Quantity {
     throughput,  // lanes x amount / λ, of the whole device
@@ -41,4 +41,4 @@ std::optional<RateValue> value_of(const Rate& rate, const GpuProfile& profile);
 std::optional<RateValue> device_throughput(const GpuProfile& profile, std::string_view instruction,
                                            double amount);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

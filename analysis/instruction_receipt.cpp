@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/instruction_receipt.h"
+#include "analysis/instruction_receipt.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "bench/cuda/compile.h"
-#include "bench/cuda/nvrtc.h"
-#include "bench/opencl/x86_receipt.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/nvrtc.h"
+#include "bench/opencl/proof/x86_receipt.h"
 #include "core/error.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 constexpr const char* cache_variable = "POCL_CACHE_DIR";
@@ -104,4 +104,4 @@ std::string opencl_receipt(bench::Backend& backend, const bench::Row& row, bool 
     return text;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -7,7 +7,7 @@
 
 #include "bench/backend.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 // A compiler cache for this program alone, so that it finds there what it has compiled itself.
 class ScratchCache {
@@ -31,4 +31,4 @@ std::string cuda_receipt(const bench::Row& row, const std::string& architecture,
 // The same on an OpenCL device; machine code of PoCL's CPU devices only. Runs the kernel once.
 std::string opencl_receipt(bench::Backend& backend, const bench::Row& row, bool source);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

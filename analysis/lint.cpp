@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/oddities.h"
+#include "analysis/lint.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -146,4 +146,4 @@ Lines oddities(const MeasurementFile& file) {
     return lines;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

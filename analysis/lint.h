@@ -9,11 +9,11 @@
 #include "core/kernel.h"
 #include "core/measurement.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 // One line each: "KEY: what is odd about it".
 std::vector<std::string> oddities(const GpuProfile& profile);
 std::vector<std::string> oddities(const Kernel& kernel);
 std::vector<std::string> oddities(const MeasurementFile& file);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <optional>
 
-#include "core/csv.h"
 #include "core/error.h"
+#include "core/files/csv.h"
 
 namespace occupipe::analysis {
 namespace {

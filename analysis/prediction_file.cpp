@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "cli/prediction_file.h"
+#include "analysis/prediction_file.h"
 
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <tuple>
 
-#include "core/json_reader.h"
+#include "core/files/json_reader.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 constexpr std::string_view format_name = "occupipe-prediction/1";
@@ -64,4 +64,4 @@ SavedPredictions parse_predictions(const std::string& text, const std::string& f
     return file;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 struct SavedPrediction {
     std::string model;
@@ -27,4 +27,4 @@ bool is_prediction(const std::string& text, const std::string& file_name);
 // Throws InputError when it is none, a launch of a model stands twice, or a number cannot be.
 SavedPredictions parse_predictions(const std::string& text, const std::string& file_name);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "analysis/published.h"
-#include "core/document.h"
-#include "core/quantity_yaml.h"
-#include "core/yaml_reader.h"
+#include "core/files/document.h"
+#include "core/files/quantity_yaml.h"
+#include "core/files/yaml_reader.h"
 
 namespace occupipe::analysis {
 namespace {

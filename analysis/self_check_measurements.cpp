@@ -14,7 +14,7 @@
 
 #include "analysis/self_check_parts.h"
 #include "core/error.h"
-#include "fit/counters.h"
+#include "fit/curves/counters.h"
 
 namespace occupipe::analysis {
 namespace {

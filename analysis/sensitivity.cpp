@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/sensitivity.h"
+#include "analysis/sensitivity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <set>
 
 #include "core/error.h"
-#include "sim/machine.h"
-#include "sim/parallel.h"
+#include "sim/engine/parallel.h"
+#include "sim/machine/machine.h"
 
-namespace occupipe {
+namespace occupipe::analysis {
 namespace {
 
 constexpr double better = 0.1;
@@ -161,4 +161,4 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
     return {draws, quantile(cycles, 0.5), quantile(cycles, 0.025), quantile(cycles, 0.975)};
 }
 
-}  // namespace occupipe
+}  // namespace occupipe::analysis

@@ -9,9 +9,9 @@
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
-#include "sim/simulate.h"
+#include "sim/engine/simulate.h"
 
-namespace occupipe {
+namespace occupipe::analysis {
 
 struct Sensitivity {
     std::string name;  // "fma.f32 λ", "fma.f32 Λ", "ld.a h", "mem contention" or "issue limit"
@@ -39,4 +39,4 @@ struct Uncertainty {
 Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                         const SimulationOptions& options, int draws, std::uint64_t seed);
 
-}  // namespace occupipe
+}  // namespace occupipe::analysis

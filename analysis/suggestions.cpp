@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/near_names.h"
+#include "analysis/suggestions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,9 +8,9 @@
 #include <numeric>
 #include <utility>
 
-#include "bench/instruction_table.h"
+#include "bench/instructions/instruction_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 constexpr std::size_t most_suggestions = 4;
@@ -57,4 +57,4 @@ std::string unknown_instruction(const std::string& name) {
                        near.empty() ? "" : fmt::format("near: {}; ", fmt::join(near, ", ")));
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 // The few candidates that a mistyped name may have meant, nearest first; empty where none is near.
 std::vector<std::string> near_names(std::string_view name,
@@ -14,4 +14,4 @@ std::vector<std::string> near_names(std::string_view name,
 // "'fma.f23' is no instruction; near: fma.f32, fma.f64".
 std::string unknown_instruction(const std::string& name);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/what_if.h"
+#include "analysis/what_if.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/near_names.h"
+#include "analysis/suggestions.h"
 #include "core/error.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 [[noreturn]] void refuse(const std::string& setting, const std::string& reason,
@@ -131,4 +131,4 @@ void apply_what_if(const std::string& setting, GpuProfile& profile) {
     }
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -7,7 +7,7 @@
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 inline constexpr const char* what_if_help =
     "Change the GPU before predicting: OP.cpi=N, OP.latency=N (core cycles), "
@@ -30,4 +30,4 @@ void require_timings(const GpuProfile& profile, const Kernel& kernel, const std:
 // Applies one --set. Throws InputError naming what is wrong with it.
 void apply_what_if(const std::string& setting, GpuProfile& profile);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -10,9 +10,9 @@
 #include <span>
 #include <string>
 
-#include "bench/device_errors.h"
-#include "bench/device_watch.h"
-#include "bench/kernel_source.h"
+#include "bench/harness/device_errors.h"
+#include "bench/harness/device_watch.h"
+#include "bench/kernel/kernel_source.h"
 #include "core/gpu_profile.h"
 #include "core/measurement.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/backend.h"
-#include "bench/cuda/kernel_compiler.h"
+#include "bench/cuda/driver/kernel_compiler.h"
 
 namespace occupipe::bench {
 

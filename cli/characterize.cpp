@@ -7,16 +7,16 @@
 #include <memory>
 #include <stdexcept>
 
+#include "analysis/open_device.h"
 #include "cli/commands.h"
-#include "cli/device.h"
-#include "cli/findings_page.h"
 #include "cli/measure_device.h"
-#include "cli/published_cores.h"
-#include "cli/published_gpus.h"
-#include "cli/self_check.h"
-#include "cli/timing_table.h"
-#include "core/files.h"
-#include "fit/build_profile.h"
+#include "core/files/files.h"
+#include "fit/profile/build_profile.h"
+#include "report/page/findings.h"
+#include "report/text/accuracy_on_measurements.h"
+#include "report/text/published_cores.h"
+#include "report/text/published_gpus.h"
+#include "report/text/timing_table.h"
 
 namespace occupipe::cli {
 namespace {
@@ -52,7 +52,8 @@ std::string summary(const MeasurementFile& file, const GpuProfile& profile,
             "a GPU, or many work-items, would behave.\n\n";
     }
     text += "## Instructions (λ / Λ in core cycles)\n\n" + table + "\n" +
-            beside_published(file, profile) + beside_published_throughput(profile) + check;
+            report::beside_published(file, profile) + report::beside_published_throughput(profile) +
+            check;
     std::string skipped;
     for (const auto& [key, value] : file.context) {
         constexpr std::string_view prefix = "not_measured.";
@@ -66,7 +67,7 @@ std::string summary(const MeasurementFile& file, const GpuProfile& profile,
 
 void characterize(Arguments& arguments) {
     const auto measurements = arguments.folder / "measurements.json";
-    const auto backend = open_named_device(arguments.device, arguments.kernels);
+    const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
     std::filesystem::create_directories(arguments.folder);
     if (std::filesystem::exists(measurements) && !arguments.force) {
         fmt::print(stderr, "{} is complete: not measured again (--force measures anew)\n",
@@ -79,15 +80,16 @@ void characterize(Arguments& arguments) {
     // From here on everything follows from the measurements and may be made again.
     const std::array files = {read_measurements(measurements)};
     const FitOutcome fitted = fit_measurements(files, {});
-    const std::string table =
-        format_timing_table(timing_table({fitted.profile}), TableFormat::markdown, true);
-    const std::string check = self_check(files.front(), fitted.profile);
+    const std::string table = report::format_timing_table(report::timing_table({fitted.profile}),
+                                                          report::TableFormat::markdown, true);
+    const std::string check = report::self_check(files.front(), fitted.profile);
     const std::string text = summary(files.front(), fitted.profile, table, check);
-    std::vector<CheckedProfile> checked;
+    std::vector<report::CheckedProfile> checked;
     checked.push_back({"profile.yaml", &fitted.profile,
                        analysis::self_check({.profile = fitted.profile, .measurements = files})});
     write_text_file(arguments.folder / "selfcheck.md",
-                    findings_markdown(checked, analysis::built_in_published()), Overwrite::yes);
+                    report::findings_markdown(checked, analysis::built_in_published()),
+                    Overwrite::yes);
     write_text_file(arguments.folder / "profile.yaml", format_profile(fitted.profile),
                     Overwrite::yes);
     write_text_file(arguments.folder / "table.md", table, Overwrite::yes);
@@ -106,8 +108,8 @@ void add_characterize(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
         "characterize", "Measure, fit, table and self-check in one go: a profile of this device");
-    command->add_option("--device", arguments->device, device_help);
-    command->add_option("--kernels", arguments->kernels, kernels_help);
+    command->add_option("--device", arguments->device, analysis::device_help);
+    command->add_option("--kernels", arguments->kernels, analysis::kernels_help);
     command->add_option("--instructions", arguments->request.instructions,
                         "as for measure; default: everything the device can do");
     command->add_flag("--quick", arguments->request.quick, "fewer shapes and repetitions");

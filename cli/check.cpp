@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <memory>
 
+#include "analysis/lint.h"
 #include "cli/commands.h"
-#include "cli/oddities.h"
 #include "cli/reported.h"
-#include "core/file_kind.h"
-#include "core/files.h"
+#include "core/files/file_kind.h"
+#include "core/files/files.h"
 
 namespace occupipe::cli {
 namespace {
@@ -26,7 +26,7 @@ Finding examine(const std::string& path) {
         case FileKind::profile: {
             const GpuProfile profile = parse_profile(text, path);
             return {fmt::format("profile, {} instructions", profile.instructions.size()),
-                    oddities(profile)};
+                    analysis::oddities(profile)};
         }
         case FileKind::kernel: {
             const Kernel kernel = parse_kernel(text, path);
@@ -35,14 +35,14 @@ Finding examine(const std::string& path) {
                 counts.push_back(instruction_count(program));
             }
             return {fmt::format("kernel, {} instructions per warp", fmt::join(counts, " or ")),
-                    oddities(kernel)};
+                    analysis::oddities(kernel)};
         }
         case FileKind::measurements: {
             const MeasurementFile file = parse_measurements(text, path);
             const auto failed = std::count_if(file.rows.begin(), file.rows.end(),
                                               [](const auto& row) { return row.error; });
             return {fmt::format("measurements, {} rows, {} failed", file.rows.size(), failed),
-                    oddities(file)};
+                    analysis::oddities(file)};
         }
     }
     return {};

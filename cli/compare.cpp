@@ -11,19 +11,20 @@
 #include <set>
 #include <stdexcept>
 
+#include "analysis/comparison_sweep.h"
+#include "analysis/open_device.h"
+#include "analysis/prediction_file.h"
 #include "cli/commands.h"
-#include "cli/comparison_figures.h"
-#include "cli/comparison_output.h"
-#include "cli/comparison_sweep.h"
-#include "cli/device.h"
 #include "cli/measure_device.h"
-#include "cli/plot_file.h"
-#include "cli/prediction_file.h"
+#include "cli/options.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/measured_kernel.h"
+#include "report/figures/comparison_figures.h"
+#include "report/figures/plot_file.h"
+#include "report/text/comparison_output.h"
+#include "sim/engine/parallel.h"
 #include "sim/models/registry.h"
-#include "sim/parallel.h"
 
 namespace occupipe::cli {
 namespace {
@@ -88,10 +89,10 @@ private:
     std::map<std::string, Refusal> refusals_;
 };
 
-std::vector<Predictor> predict_all(const std::vector<MeasuredPoint>& points,
-                                   const GpuProfile& profile,
-                                   const std::vector<const Model*>& chosen) {
-    std::vector<Predictor> predictors;
+std::vector<analysis::Predictor> predict_all(const std::vector<analysis::MeasuredPoint>& points,
+                                             const GpuProfile& profile,
+                                             const std::vector<const Model*>& chosen) {
+    std::vector<analysis::Predictor> predictors;
     predictors.reserve(chosen.size() + 1);
     for (const Model* model : chosen)
         predictors.push_back({std::string(model->name),
@@ -118,18 +119,20 @@ bool knows(const GpuProfile& profile, const std::string& subject) {
     return profile.find_instruction(mix->first) && profile.find_instruction(mix->second);
 }
 
-std::vector<MeasuredPoint> usable_points(const MeasurementFile& file, const GpuProfile* profile) {
-    std::vector<MeasuredPoint> points = measured_points(file);
+std::vector<analysis::MeasuredPoint> usable_points(const MeasurementFile& file,
+                                                   const GpuProfile* profile) {
+    std::vector<analysis::MeasuredPoint> points = analysis::measured_points(file);
     if (points.empty())
         throw InputError(file.path, {}, "benchmarks", "holds no point with measured cycles");
     if (!profile) return points;
     std::set<std::string> unknown;
-    for (const MeasuredPoint& point : points)
+    for (const analysis::MeasuredPoint& point : points)
         if (!knows(*profile, point.subject)) unknown.insert(point.subject);
     for (const std::string& subject : unknown)
         fmt::print(stderr, "occupipe: warning: {} is left out: profile '{}' lacks an instruction\n",
                    subject, profile->device.name);
-    std::erase_if(points, [&](const MeasuredPoint& p) { return unknown.contains(p.subject); });
+    std::erase_if(points,
+                  [&](const analysis::MeasuredPoint& p) { return unknown.contains(p.subject); });
     if (points.empty())
         throw InputError(
             file.path, {}, "benchmarks",
@@ -137,12 +140,13 @@ std::vector<MeasuredPoint> usable_points(const MeasurementFile& file, const GpuP
     return points;
 }
 
-Predictor other_measurement(const std::vector<MeasuredPoint>& points, const std::string& path) {
+analysis::Predictor other_measurement(const std::vector<analysis::MeasuredPoint>& points,
+                                      const std::string& path) {
     std::map<std::pair<std::string, MeasurementShape>, double> other;
-    for (const MeasuredPoint& point : usable_points(read_measurements(path), nullptr))
+    for (const analysis::MeasuredPoint& point : usable_points(read_measurements(path), nullptr))
         other[{point.subject, point.shape}] = point.cycles;
-    Predictor predictor{"measured " + path, {}};
-    for (const MeasuredPoint& point : points) {
+    analysis::Predictor predictor{"measured " + path, {}};
+    for (const analysis::MeasuredPoint& point : points) {
         const auto found = other.find({point.subject, point.shape});
         predictor.cycles.push_back(found == other.end() ? std::nullopt
                                                         : std::optional(found->second));
@@ -152,23 +156,26 @@ Predictor other_measurement(const std::vector<MeasuredPoint>& points, const std:
 
 // Predictions carry warps per cycle; the cycles that stand for them are those of one run of all
 // concurrent warps, whatever number of groups was predicted.
-MeasuredPoint point_of(const std::string& kernel, const SavedPrediction& row) {
+analysis::MeasuredPoint point_of(const std::string& kernel, const analysis::SavedPrediction& row) {
     const MeasurementShape shape{.group_warps = row.group_warps,
                                  .concurrent_groups = row.concurrent_groups};
     return {kernel, shape, shape.warps() / row.warps_per_cycle};
 }
 
-void add_saved(std::vector<Predictor>& predictors, const std::vector<MeasuredPoint>& points,
-               const SavedPredictions& file, const std::string& label, const std::string& without) {
+void add_saved(std::vector<analysis::Predictor>& predictors,
+               const std::vector<analysis::MeasuredPoint>& points,
+               const analysis::SavedPredictions& file, const std::string& label,
+               const std::string& without) {
     for (const std::string& model : file.models()) {
         if (model == without) continue;
         std::map<std::pair<std::string, MeasurementShape>, double> cycles;
-        for (const SavedPrediction& row : file.rows) {
-            const MeasuredPoint point = point_of(file.kernel, row);
+        for (const analysis::SavedPrediction& row : file.rows) {
+            const analysis::MeasuredPoint point = point_of(file.kernel, row);
             if (row.model == model) cycles[{point.subject, point.shape}] = point.cycles;
         }
-        Predictor predictor{label.empty() ? model : fmt::format("{} {}", model, label), {}};
-        for (const MeasuredPoint& point : points) {
+        analysis::Predictor predictor{label.empty() ? model : fmt::format("{} {}", model, label),
+                                      {}};
+        for (const analysis::MeasuredPoint& point : points) {
             const auto found = cycles.find({point.subject, point.shape});
             predictor.cycles.push_back(found == cycles.end() ? std::nullopt
                                                              : std::optional(found->second));
@@ -178,29 +185,30 @@ void add_saved(std::vector<Predictor>& predictors, const std::vector<MeasuredPoi
 }
 
 // The reference is one model's prediction; the others of the file, and a second file's, beside it.
-Comparison of_predictions(const Options& options, const std::string& text) {
+report::Comparison of_predictions(const Options& options, const std::string& text) {
     if (!options.profile.empty())
         throw InputError(options.results +
                          " is a prediction: --profile goes with measurements only");
-    const SavedPredictions file = parse_predictions(text, options.results);
+    const analysis::SavedPredictions file = analysis::parse_predictions(text, options.results);
     const auto names = file.models();
-    Comparison result{.reference = options.results, .against = options.against, .measured = false};
+    report::Comparison result{
+        .reference = options.results, .against = options.against, .measured = false};
     result.reference_model = options.reference_model;
     if (std::ranges::find(names, options.reference_model) == names.end())
         throw InputError(options.results, {}, "predictions",
                          fmt::format("none is of the model '{}'; choose another --reference",
                                      options.reference_model));
-    for (const SavedPrediction& row : file.rows)
+    for (const analysis::SavedPrediction& row : file.rows)
         if (row.model == options.reference_model)
             result.points.push_back(point_of(file.kernel, row));
     add_saved(result.predictors, result.points, file, "", options.reference_model);
     if (!options.against.empty()) {
         const std::string other = read_text_file(options.against);
-        if (!is_prediction(other, options.against))
+        if (!analysis::is_prediction(other, options.against))
             throw InputError(options.against + " is no prediction, but " + options.results +
                              " is one");
-        add_saved(result.predictors, result.points, parse_predictions(other, options.against),
-                  options.against, "");
+        add_saved(result.predictors, result.points,
+                  analysis::parse_predictions(other, options.against), options.against, "");
     }
     if (result.predictors.empty())
         throw InputError(options.results, {}, "predictions",
@@ -209,11 +217,11 @@ Comparison of_predictions(const Options& options, const std::string& text) {
     return result;
 }
 
-Comparison of_measurements(const Options& options) {
+report::Comparison of_measurements(const Options& options) {
     if (options.profile.empty() && options.against.empty())
         throw InputError("compare needs --profile, --against or both");
     const MeasurementFile file = read_measurements(options.results);
-    Comparison result{
+    report::Comparison result{
         .reference = options.results, .profile = options.profile, .against = options.against};
     if (options.profile.empty()) {
         result.points = usable_points(file, nullptr);
@@ -240,17 +248,17 @@ void measure_kernels(const Options& options) {
     if (options.keep.empty())
         throw InputError("--device needs -o FILE.json: where to keep what is measured");
     read_profile(options.profile);  // refused before minutes of measuring
-    const auto backend = open_named_device(options.device);
+    const auto backend = analysis::open_named_device(options.device);
     MeasureRequest request;
     request.quick = options.quick;
     request.output = options.keep;
     request.overwrite = options.force ? Overwrite::yes : Overwrite::no;
-    if (!measure_sweep(*backend, comparison_sweep(*backend, options.quick), request))
+    if (!measure_sweep(*backend, analysis::comparison_sweep(*backend, options.quick), request))
         throw std::runtime_error("interrupted");
 }
 
 void compare(Options options) {
-    check_plot_file(options.plot, options.force);
+    report::check_plot_file(options.plot, options.force);
     if (options.results.empty() == options.device.empty())
         throw InputError("compare needs RESULTS or --device, not both");
     if (!options.device.empty()) {
@@ -258,18 +266,21 @@ void compare(Options options) {
         options.results = options.keep.string();
     }
     const std::string text = read_text_file(options.results);
-    Comparison result = is_prediction(text, options.results) ? of_predictions(options, text)
-                                                             : of_measurements(options);
-    result.rows = accuracies(result.points, result.predictors);
+    report::Comparison result = analysis::is_prediction(text, options.results)
+                                    ? of_predictions(options, text)
+                                    : of_measurements(options);
+    result.rows = analysis::accuracies(result.points, result.predictors);
     if (result.rows.empty())
         throw InputError(options.against, {}, "benchmarks", "shares no point with the results");
     if (options.json)
-        fmt::print("{}\n", to_json(result).dump(2));
+        fmt::print("{}\n", report::to_json(result).dump(2));
     else
-        fmt::print("{}", options.csv ? to_csv(result) : to_text(result));
+        fmt::print("{}", options.csv ? report::to_csv(result) : report::to_text(result));
     if (!options.plot.empty())
-        write_plot(options.plot, comparison_plot(options.results, result.points, result.predictors),
-                   options.force);
+        report::write_plot(
+            options.plot,
+            report::comparison_plot(options.results, result.points, result.predictors),
+            options.force);
 }
 
 void add_device_options(CLI::App* command, Options& options) {
@@ -277,7 +288,7 @@ void add_device_options(CLI::App* command, Options& options) {
         "--device", options.device,
         std::string("Instead of RESULTS: measure the papers' test kernels (mixes over β and over\n"
                     "occupancy, barriers, chains, streaming reads) on ") +
-            device_help);
+            analysis::device_help);
     device->type_name("DEV");
     command
         ->add_option("-o,--output", options.keep, "with --device: FILE.json for what is measured")

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "bench/harness.h"
+#include "bench/harness/harness.h"
 
 namespace occupipe::cli {
 

@@ -9,8 +9,8 @@
 
 #include "cli/commands.h"
 #include "cli/reported.h"
-#include "core/files.h"
-#include "fit/profile_diff.h"
+#include "core/files/files.h"
+#include "fit/profile/profile_diff.h"
 
 namespace occupipe::cli {
 namespace {

@@ -5,13 +5,14 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/text_table.h"
-#include "core/files.h"
+#include "analysis/sensitivity.h"
+#include "core/files/files.h"
+#include "report/text/text_table.h"
+#include "report/timelines/timeline_svg.h"
 #include "sim/models/model.h"
-#include "sim/sensitivity.h"
-#include "sim/views/stalls.h"
-#include "sim/views/timeline.h"
-#include "sim/views/trace.h"
+#include "sim/observers/stalls.h"
+#include "sim/observers/timeline.h"
+#include "sim/observers/trace.h"
 
 namespace occupipe::cli {
 namespace {
@@ -19,9 +20,10 @@ namespace {
 constexpr double small_share = 1e-3;  // of the warps' time
 
 void add_stalls(Explanation& out, const sim::StallView& view) {
-    TextTable table{{"share", "because of", "waiting", "for"},
-                    {Align::right, Align::left, Align::left, Align::left},
-                    {}};
+    report::TextTable table{
+        {"share", "because of", "waiting", "for"},
+        {report::Align::right, report::Align::left, report::Align::left, report::Align::left},
+        {}};
     out.json["stalls"] = nlohmann::ordered_json::array();
     int few = 0;
     double few_share = 0;
@@ -43,24 +45,26 @@ void add_stalls(Explanation& out, const sim::StallView& view) {
         table.rows.push_back({fmt::format("{:.2f} %", 100 * few_share),
                               fmt::format("{} others, each below {:g} %", few, 100 * small_share),
                               "", ""});
-    out.text += "\nWhere the warps' time goes (issuing itself takes none):\n" + plain_text(table);
+    out.text +=
+        "\nWhere the warps' time goes (issuing itself takes none):\n" + report::plain_text(table);
 }
 
-void add_sensitivity(Explanation& out, const std::vector<Sensitivity>& rows) {
-    TextTable table{
-        {"10 % better", "cycles", "saved"}, {Align::left, Align::right, Align::right}, {}};
+void add_sensitivity(Explanation& out, const std::vector<analysis::Sensitivity>& rows) {
+    report::TextTable table{{"10 % better", "cycles", "saved"},
+                            {report::Align::left, report::Align::right, report::Align::right},
+                            {}};
     out.json["sensitivity"] = nlohmann::ordered_json::array();
-    for (const Sensitivity& row : rows) {
+    for (const analysis::Sensitivity& row : rows) {
         const double share = row.gain / (row.cycles + row.gain);
         table.rows.push_back(
             {row.name, fmt::format("{:.10g}", row.cycles), fmt::format("{:.2f} %", 100 * share)});
         out.json["sensitivity"].push_back(
             {{"name", row.name}, {"cycles", row.cycles}, {"gain", row.gain}});
     }
-    out.text += "\nWhat would help:\n" + plain_text(table);
+    out.text += "\nWhat would help:\n" + report::plain_text(table);
 }
 
-void add_uncertainty(Explanation& out, const Uncertainty& u, const GpuProfile& profile) {
+void add_uncertainty(Explanation& out, const analysis::Uncertainty& u, const GpuProfile& profile) {
     out.json["uncertainty"] = {{"draws", u.draws},
                                {"median_cycles", u.median},
                                {"low_cycles", u.low},
@@ -139,17 +143,18 @@ Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launc
             out.json["timeline"] = text;
             out.text += "\n" + text;
         }
-        if (!options.svg.empty()) write_text_file(options.svg, sim::timeline_svg(view), overwrite);
+        if (!options.svg.empty())
+            write_text_file(options.svg, report::timeline_svg(view), overwrite);
         if (!options.trace.empty())
             write_text_file(options.trace, sim::chrome_trace(view), overwrite);
     }
     if (options.sensitivity)
-        add_sensitivity(out, sensitivities(profile, kernel, launch, simulation));
+        add_sensitivity(out, analysis::sensitivities(profile, kernel, launch, simulation));
     if (options.uncertainty)
-        add_uncertainty(
-            out,
-            uncertainty(profile, kernel, launch, simulation, *options.uncertainty, options.seed),
-            profile);
+        add_uncertainty(out,
+                        analysis::uncertainty(profile, kernel, launch, simulation,
+                                              *options.uncertainty, options.seed),
+                        profile);
     return out;
 }
 

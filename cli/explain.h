@@ -10,7 +10,7 @@
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
-#include "sim/simulate.h"
+#include "sim/engine/simulate.h"
 
 namespace CLI {
 class App;

@@ -7,17 +7,17 @@
 #include <cstdlib>
 #include <memory>
 
+#include "analysis/instruction_receipt.h"
+#include "analysis/open_device.h"
+#include "analysis/suggestions.h"
 #include "bench/cuda/unsupported.h"
 #include "bench/devices.h"
-#include "bench/instruction_table.h"
-#include "bench/kernel_source.h"
+#include "bench/instructions/instruction_table.h"
+#include "bench/kernel/kernel_source.h"
 #include "cli/commands.h"
-#include "cli/device.h"
-#include "cli/instruction_receipt.h"
-#include "cli/near_names.h"
-#include "cli/wrap.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/text/wrap.h"
 
 namespace occupipe::cli {
 namespace {
@@ -65,76 +65,83 @@ std::string_view shape_of(const Row& row) {
 void print_meaning(const Row& row) {
     fmt::print("{}: {}\n\nWhat the number means\n", row.id, row.meaning);
     if (bench::measures_launches(row.pattern) || row.pattern == Pattern::empty_loop) {
-        fmt::print("{}", wrapped("What one more of them costs, in seconds (a loop's iteration: in "
-                                 "core cycles): the slope of the time over their number. It stands "
-                                 "in a profile's `overheads` and is no instruction.",
-                                 2));
+        fmt::print("{}", report::wrapped(
+                             "What one more of them costs, in seconds (a loop's iteration: in "
+                             "core cycles): the slope of the time over their number. It stands "
+                             "in a profile's `overheads` and is no instruction.",
+                             2));
         return;
     }
-    fmt::print("{}", wrapped("λ (cpi): core cycles per instruction when enough are in flight to "
-                             "keep its unit busy; on a GPU per warp-instruction.",
-                             2));
+    fmt::print("{}",
+               report::wrapped("λ (cpi): core cycles per instruction when enough are in flight to "
+                               "keep its unit busy; on a GPU per warp-instruction.",
+                               2));
     if (row.group_warps > 1) {
-        fmt::print("{}", wrapped(fmt::format("{0} warps execute one of these together: λ is per "
-                                             "warp, the whole instruction takes {0} λ.",
-                                             row.group_warps),
-                                 2));
+        fmt::print("{}",
+                   report::wrapped(fmt::format("{0} warps execute one of these together: λ is per "
+                                               "warp, the whole instruction takes {0} λ.",
+                                               row.group_warps),
+                                   2));
     }
-    fmt::print("{}", wrapped(row.order == bench::Order::none
-                                 ? "Λ (latency): not determined, since nothing waits for one."
-                                 : "Λ (latency): core cycles from one instruction to the next one "
-                                   "that needs its result, with one in flight.",
-                             2));
+    fmt::print(
+        "{}", report::wrapped(row.order == bench::Order::none
+                                  ? "Λ (latency): not determined, since nothing waits for one."
+                                  : "Λ (latency): core cycles from one instruction to the next one "
+                                    "that needs its result, with one in flight.",
+                              2));
 }
 
 void print_method(const Row& row) {
     fmt::print("\nHow it is measured\n");
-    fmt::print("{}", wrapped(fmt::format("The timed loop is {}.", shape_of(row)), 2));
+    fmt::print("{}", report::wrapped(fmt::format("The timed loop is {}.", shape_of(row)), 2));
     if (row.pattern == Pattern::chain) {
         fmt::print("{}",
-                   wrapped(fmt::format("Operands come from memory at run time, so that no compiler "
-                                       "knows them: a = {:.10g}, b = {:.10g}, the first chain "
-                                       "starts at {:.10g}, the others a little above. All chains' "
-                                       "results are stored.",
-                                       row.a, row.b, row.x),
-                           2));
+                   report::wrapped(
+                       fmt::format("Operands come from memory at run time, so that no compiler "
+                                   "knows them: a = {:.10g}, b = {:.10g}, the first chain "
+                                   "starts at {:.10g}, the others a little above. All chains' "
+                                   "results are stored.",
+                                   row.a, row.b, row.x),
+                       2));
     }
     if (bench::measures_launches(row.pattern)) return;
-    fmt::print("{}", wrapped("Three depths (instructions per chain) and many numbers of warps (a "
-                             "CPU: of chains in one work-item) are timed; λ and Λ come from the "
-                             "slope over depth, which drops the cost of the launch.",
-                             2));
+    fmt::print("{}",
+               report::wrapped("Three depths (instructions per chain) and many numbers of warps (a "
+                               "CPU: of chains in one work-item) are timed; λ and Λ come from the "
+                               "slope over depth, which drops the cost of the launch.",
+                               2));
 }
 
 void print_cuda(const Row& row, const Arguments& arguments) {
     fmt::print("\nBy CUDA\n");
     const int architecture = std::atoi(arguments.arch.c_str() + std::string_view("sm_").size());
     if (const auto reason = bench::cuda_unsupported(row, architecture)) {
-        fmt::print("{}", wrapped(fmt::format("not measured: {}", *reason), 2));
+        fmt::print("{}", report::wrapped(fmt::format("not measured: {}", *reason), 2));
         return;
     }
     if (bench::measures_launches(row.pattern)) {
         fmt::print("  a kernel of one group that returns at once\n");
         return;
     }
-    fmt::print("  step (x: the chain's value): {}\n", step_of(row.step));
-    fmt::print("{}", wrapped(fmt::format("counted: {} in PTX and {} in machine code, {} per step, "
-                                         "exactly depth x chains steps, or the kernel is refused",
-                                         row.ptx, row.sass, row.sass_count),
-                             2));
+    fmt::print("  step (x: the chain's value): {}\n", analysis::step_of(row.step));
+    fmt::print(
+        "{}", report::wrapped(fmt::format("counted: {} in PTX and {} in machine code, {} per step, "
+                                          "exactly depth x chains steps, or the kernel is refused",
+                                          row.ptx, row.sass, row.sass_count),
+                              2));
     if (!row.sass_also.empty()) {
-        fmt::print("{}", wrapped(fmt::format("also in the loop: {}", row.sass_also), 2));
+        fmt::print("{}", report::wrapped(fmt::format("also in the loop: {}", row.sass_also), 2));
     }
     if (row.least_architecture > 75) {
         fmt::print("  GPUs of sm_{} and later\n", row.least_architecture);
     }
-    fmt::print("{}", cuda_receipt(row, arguments.arch, arguments.source));
+    fmt::print("{}", analysis::cuda_receipt(row, arguments.arch, arguments.source));
 }
 
 void print_opencl(Backend& backend, const Row& asked, const Arguments& arguments) {
     fmt::print("\nBy OpenCL, on {} ({})\n", backend.facts().id, backend.facts().name);
     if (const auto reason = backend.unsupported(asked)) {
-        fmt::print("{}", wrapped("not measured: " + *reason, 2));
+        fmt::print("{}", report::wrapped("not measured: " + *reason, 2));
         return;
     }
     if (bench::measures_launches(asked.pattern)) {
@@ -142,24 +149,26 @@ void print_opencl(Backend& backend, const Row& asked, const Arguments& arguments
         return;
     }
     const Row& row = *bench::find_row(backend.rows(), asked.id);
-    fmt::print("  step (x: the chain's value): {}\n", step_of(row.step));
+    fmt::print("  step (x: the chain's value): {}\n", analysis::step_of(row.step));
     if (!row.setup.empty()) fmt::print("  before the timed part: {}\n", row.setup);
     if (const auto doubt = backend.unproved(row)) {
-        fmt::print("{}", wrapped("the count is NOT PROVED: " + *doubt, 2));
+        fmt::print("{}", report::wrapped("the count is NOT PROVED: " + *doubt, 2));
     } else {
         fmt::print(
-            "{}",
-            wrapped(fmt::format("counted: x86-64's {}, {} per step", row.x86, row.x86_count), 2));
+            "{}", report::wrapped(
+                      fmt::format("counted: x86-64's {}, {} per step", row.x86, row.x86_count), 2));
         if (!row.x86_also.empty()) {
-            fmt::print("{}", wrapped(fmt::format("also in the loop: {}", row.x86_also), 2));
+            fmt::print("{}", report::wrapped(fmt::format("also in the loop: {}", row.x86_also), 2));
         }
     }
-    fmt::print("{}", opencl_receipt(backend, row, arguments.source));
+    fmt::print("{}", analysis::opencl_receipt(backend, row, arguments.source));
 }
 
 void print_limits(const Row& row, bool cpu) {
     fmt::print("\nWhat it does not say\n");
-    const auto say = [](std::string_view text) { fmt::print("{}", wrapped(text, 2, "- ")); };
+    const auto say = [](std::string_view text) {
+        fmt::print("{}", report::wrapped(text, 2, "- "));
+    };
     if (row.pattern == Pattern::chain && row.order == bench::Order::registers) {
         say("The latency is that of the operand which the chain runs through, and with these "
             "values; other operands and values may be faster or slower.");
@@ -206,24 +215,24 @@ void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
     std::string cpi = "λ " + estimate_text(profile.cpi_per_core(timing)) + " cycles per core";
     if (profile.copies(timing.subsystem) > 1)
         cpi += fmt::format(", {:.6g} in each scheduler's copy", timing.cpi.value);
-    fmt::print("{}", wrapped(cpi, 2));
+    fmt::print("{}", report::wrapped(cpi, 2));
     if (timing.warps_per_instruction > 1) {
-        fmt::print("{}", wrapped(whole_instruction_text(profile, timing), 2));
+        fmt::print("{}", report::wrapped(whole_instruction_text(profile, timing), 2));
     }
-    fmt::print("{}", wrapped("Λ " + estimate_text(timing.latency) + " cycles", 2));
+    fmt::print("{}", report::wrapped("Λ " + estimate_text(timing.latency) + " cycles", 2));
     if (timing.latency_growth) {
-        fmt::print("{}", wrapped("Λ grows by " + estimate_text(*timing.latency_growth) +
-                                     " cycles with each further instruction in flight",
-                                 2));
+        fmt::print("{}", report::wrapped("Λ grows by " + estimate_text(*timing.latency_growth) +
+                                             " cycles with each further instruction in flight",
+                                         2));
     }
     fmt::print("  subsystem {}, source {}\n", timing.subsystem, to_string(timing.source));
-    if (!timing.reference.empty()) fmt::print("{}", wrapped(timing.reference, 2));
-    if (!timing.note.empty()) fmt::print("{}", wrapped("note: " + timing.note, 2));
+    if (!timing.reference.empty()) fmt::print("{}", report::wrapped(timing.reference, 2));
+    if (!timing.note.empty()) fmt::print("{}", report::wrapped("note: " + timing.note, 2));
 }
 
 // CUDA needs no GPU here, OpenCL needs a device: without --device, the first one there is.
 std::unique_ptr<Backend> opencl_device(const Arguments& arguments) {
-    if (!arguments.device.empty()) return open_named_device(arguments.device);
+    if (!arguments.device.empty()) return analysis::open_named_device(arguments.device);
     for (const auto& facts : bench::list_devices()) {
         if (facts.backend == "opencl") return bench::open_device(facts.id);
     }
@@ -232,11 +241,11 @@ std::unique_ptr<Backend> opencl_device(const Arguments& arguments) {
 
 void explain_mix(const Mix& mix) {
     for (const std::string& name : {mix.first, mix.second})
-        if (!bench::find_row(name)) throw InputError(unknown_instruction(name));
+        if (!bench::find_row(name)) throw InputError(analysis::unknown_instruction(name));
     const Row& first = *bench::find_row(mix.first);
     const bench::KernelPlan plan{
         .first = &first, .second = bench::find_row(mix.second), .beta = mix.beta};
-    const auto say = [](const std::string& text) { fmt::print("{}", wrapped(text, 2)); };
+    const auto say = [](const std::string& text) { fmt::print("{}", report::wrapped(text, 2)); };
     fmt::print("{}\n\nWhat the number means\n", plan.subject());
     say(fmt::format(
         "{} instructions of {}, then one of {}, over and over, at the largest occupancy. "
@@ -258,14 +267,14 @@ void explain_mix(const Mix& mix) {
 }
 
 void run(const Arguments& arguments) {
-    check_architecture(arguments.arch);
+    analysis::check_architecture(arguments.arch);
     std::optional<GpuProfile> profile;
     if (!arguments.profile.empty()) profile = read_profile(arguments.profile);
     const InstructionTiming* timing =
         profile ? profile->find_instruction(arguments.instruction) : nullptr;
     if (const auto mix = parse_mix(arguments.instruction)) return explain_mix(*mix);
     const Row* row = bench::find_row(arguments.instruction);
-    if (!row && !timing) throw InputError(unknown_instruction(arguments.instruction));
+    if (!row && !timing) throw InputError(analysis::unknown_instruction(arguments.instruction));
     if (profile && !timing) {
         throw InputError(
             fmt::format("{}: no entry for '{}'", arguments.profile, arguments.instruction));
@@ -276,7 +285,7 @@ void run(const Arguments& arguments) {
         print_profile(*profile, *timing, arguments.profile);
         return;
     }
-    const ScratchCache cache;  // before OpenCL is first used
+    const analysis::ScratchCache cache;  // before OpenCL is first used
     const auto device = opencl_device(arguments);
     const bool opencl = device && device->facts().backend == "opencl";
     print_meaning(*row);
@@ -297,7 +306,7 @@ void add_explain_instruction(CLI::App& app) {
         ->add_option("instruction", arguments->instruction,
                      "as 'list instructions' names it, or a mix(A*β,B)")
         ->required();
-    command->add_option("--device", arguments->device, device_help);
+    command->add_option("--device", arguments->device, analysis::device_help);
     command->add_option("--profile", arguments->profile, "also show what this profile holds for it")
         ->type_name("FILE");
     command

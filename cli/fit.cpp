@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/fit_figures.h"
-#include "cli/plot_file.h"
+#include "cli/options.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "fit/build_profile.h"
-#include "fit/gpu_stream.h"
-#include "fit/report.h"
+#include "core/files/files.h"
+#include "fit/import/gpu_stream.h"
+#include "fit/profile/build_profile.h"
+#include "fit/profile/fit_report.h"
+#include "report/figures/fit_figures.h"
+#include "report/figures/plot_file.h"
 
 namespace occupipe::cli {
 namespace {
@@ -50,7 +51,7 @@ void run_import(const Arguments& arguments) {
 void run_fit(const Arguments& arguments) {
     refuse_existing(arguments.output, arguments.force);
     if (!arguments.report.empty()) refuse_existing(arguments.report, arguments.force);
-    check_plot_file(arguments.plot, arguments.force);
+    report::check_plot_file(arguments.plot, arguments.force);
     std::vector<MeasurementFile> files;
     for (const std::string& path : arguments.results) files.push_back(read_measurements(path));
     const FitOutcome outcome = fit_measurements(files);
@@ -61,7 +62,8 @@ void run_fit(const Arguments& arguments) {
     fmt::print("{}", format_fit_table(outcome));
     fmt::print(stderr, "wrote {}\n", arguments.output);
     if (!arguments.plot.empty())
-        write_plot(arguments.plot, fit_plot(outcome, arguments.plot_only), arguments.force);
+        report::write_plot(arguments.plot, report::fit_plot(outcome, arguments.plot_only),
+                           arguments.force);
 }
 
 }  // namespace

@@ -7,14 +7,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/open_device.h"
 #include "bench/devices.h"
 #include "cli/commands.h"
-#include "cli/device.h"
-#include "cli/list_instructions.h"
-#include "cli/model_table.h"
-#include "cli/text_table.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/text/list_instructions.h"
+#include "report/text/model_table.h"
+#include "report/text/text_table.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::cli {
@@ -22,8 +22,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-TextTable table_of(std::vector<std::string> header) {
-    std::vector<Align> align(header.size(), Align::left);
+report::TextTable table_of(std::vector<std::string> header) {
+    std::vector<report::Align> align(header.size(), report::Align::left);
     return {std::move(header), std::move(align), {}};
 }
 
@@ -32,7 +32,7 @@ void print_json(const Json& json) { fmt::print("{}\n", json.dump(2)); }
 void list_devices(bool json) {
     const auto devices = bench::list_devices();
     Json all = Json::array();
-    TextTable table = table_of({"device", "type", "name", "cores", "driver"});
+    report::TextTable table = table_of({"device", "type", "name", "cores", "driver"});
     for (const bench::DeviceFacts& facts : devices) {
         const char* type = facts.cpu ? "cpu" : "gpu";
         table.rows.push_back(
@@ -48,7 +48,7 @@ void list_devices(bool json) {
     if (json) {
         print_json(all);
     } else if (!devices.empty()) {
-        fmt::print("{}", plain_text(table));
+        fmt::print("{}", report::plain_text(table));
     }
     if (devices.empty()) {
         throw NothingToRunOn("no CUDA GPU and no OpenCL platform on this machine");
@@ -57,7 +57,7 @@ void list_devices(bool json) {
 
 void list_models(bool json) {
     Json all = Json::array();
-    TextTable table = table_of({"model", "source"});
+    report::TextTable table = table_of({"model", "source"});
     for (const Model& model : models()) {
         table.rows.push_back({std::string(model.name), std::string(model.citation)});
         Json aspects = Json::object();
@@ -65,7 +65,7 @@ void list_models(bool json) {
             aspects[aspect.name] = model.aspects.*aspect.member;
         all.push_back({{"name", model.name}, {"source", model.citation}, {"aspects", aspects}});
     }
-    json ? print_json(all) : fmt::print("{}", plain_text(table));
+    json ? print_json(all) : fmt::print("{}", report::plain_text(table));
 }
 
 // The folder of shipped profiles: `profiles` here, or beside or above the program itself.
@@ -94,7 +94,8 @@ void list_profiles(std::filesystem::path folder, bool json) {
     }
     std::ranges::sort(paths);
     Json all = Json::array();
-    TextTable table = table_of({"profile", "device", "architecture", "instructions", "source"});
+    report::TextTable table =
+        table_of({"profile", "device", "architecture", "instructions", "source"});
     for (const auto& path : paths) {
         const GpuProfile profile = read_profile(path);
         const std::string_view source =
@@ -107,14 +108,14 @@ void list_profiles(std::filesystem::path folder, bool json) {
                        {"instructions", profile.instructions.size()},
                        {"source", source}});
     }
-    json ? print_json(all) : fmt::print("{}", plain_text(table));
+    json ? print_json(all) : fmt::print("{}", report::plain_text(table));
 }
 
 }  // namespace
 
 void add_list(CLI::App& app) {
     struct Arguments {
-        InstructionListing instructions;
+        report::InstructionListing instructions;
         std::string folder;
         bool json = false;
         bool aspects = false;
@@ -138,11 +139,11 @@ void add_list(CLI::App& app) {
     CLI::App* const instructions =
         add("instructions", "what can be measured, and on which device, and why not", [arguments] {
             arguments->instructions.json = arguments->json;
-            list_instructions(arguments->instructions);
+            report::list_instructions(arguments->instructions);
         });
     auto* const device =
-        instructions->add_option("--device", arguments->instructions.device, device_help);
-    instructions->add_option("--kernels", arguments->instructions.kernels, kernels_help)
+        instructions->add_option("--device", arguments->instructions.device, analysis::device_help);
+    instructions->add_option("--kernels", arguments->instructions.kernels, analysis::kernels_help)
         ->needs(device);
     instructions
         ->add_option("--arch", arguments->instructions.architectures,
@@ -153,7 +154,7 @@ void add_list(CLI::App& app) {
     add("models", "what predict and compare know",
         [arguments] {
             if (arguments->aspects)
-                fmt::print("{}", model_aspect_table());
+                fmt::print("{}", report::model_aspect_table());
             else
                 list_models(arguments->json);
         })

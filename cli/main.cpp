@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/reported.h"

@@ -7,13 +7,13 @@
 #include <optional>
 #include <stdexcept>
 
-#include "bench/carry/architecture.h"
-#include "bench/cuda/nvrtc.h"
-#include "bench/estimate.h"
-#include "bench/journal.h"
-#include "bench/sweep.h"
+#include "analysis/open_device.h"
+#include "bench/cuda/driver/nvrtc.h"
+#include "bench/harness/journal.h"
+#include "bench/kernel/estimate.h"
+#include "bench/kernel/sweep.h"
+#include "bench/offline/architecture.h"
 #include "cli/commands.h"
-#include "cli/device.h"
 #include "cli/measure_carry.h"
 #include "cli/measure_compile.h"
 #include "cli/measure_device.h"
@@ -45,7 +45,7 @@ struct Arguments {
 std::unique_ptr<bench::Backend> open_backend(const Arguments& arguments,
                                              bench::KernelUse use = bench::KernelUse::carried) {
     if (arguments.architecture.empty()) {
-        return open_named_device(arguments.device, arguments.kernels);
+        return analysis::open_named_device(arguments.device, arguments.kernels);
     }
     if (arguments.device != "cuda") {
         throw InputError("--arch goes with --device cuda: kernels of that architecture, no device");
@@ -103,7 +103,7 @@ void measure(Arguments& arguments) {
             "--arch names no device: it goes with --compile-only, --dump or --dry-run");
     }
     arguments.request.overwrite = arguments.overwrite();
-    const auto backend = open_named_device(arguments.device, arguments.kernels);
+    const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
     if (!measure_sweep(*backend, plan(*backend, arguments), arguments.request))
         throw std::runtime_error("interrupted");
 }
@@ -136,7 +136,8 @@ void add_carry_options(CLI::App* command, Arguments& arguments) {
                        "--kernels takes, on all cores")
             ->needs(architecture);
     CLI::Option* kernels =
-        command->add_option("--kernels", arguments.kernels, kernels_help)->excludes(architecture);
+        command->add_option("--kernels", arguments.kernels, analysis::kernels_help)
+            ->excludes(architecture);
     CLI::Option* dump =
         command->add_option("--dump", arguments.dump.folder,
                             "instead of measuring, write kernels and a table of launches for\n"
@@ -197,7 +198,7 @@ void add_measure(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
         "measure", "Measure instructions over occupancy; write Google Benchmark's JSON");
-    command->add_option("--device", arguments->device, device_help);
+    command->add_option("--device", arguments->device, analysis::device_help);
     command->add_option("--instructions", arguments->request.instructions,
                         "comma-separated names or patterns, e.g. 'fma.*,ld.shared.u32,\n"
                         "mix(fma.f32*8,cos.approx.f32)'; default: everything the device can do");

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "bench/backend.h"
-#include "bench/sweep.h"
-#include "core/files.h"
+#include "bench/kernel/sweep.h"
+#include "core/files/files.h"
 
 namespace occupipe::cli {
 

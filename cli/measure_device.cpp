@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "bench/carry/kernel_name.h"
-#include "bench/harness.h"
-#include "bench/journal.h"
-#include "bench/sweep.h"
+#include "bench/harness/harness.h"
+#include "bench/harness/journal.h"
+#include "bench/kernel/sweep.h"
+#include "bench/offline/kernel_name.h"
 #include "cli/console.h"
 #include "cli/exit_codes.h"
 #include "core/error.h"

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "bench/carry/dump.h"
-#include "bench/harness.h"
+#include "bench/harness/harness.h"
+#include "bench/offline/dump.h"
 #include "cli/measure_carry.h"
 
 namespace occupipe::cli {

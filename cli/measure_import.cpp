@@ -7,11 +7,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "bench/carry/launches.h"
+#include "bench/offline/launches.h"
 #include "cli/measure_carry.h"
-#include "core/document.h"
 #include "core/error.h"
-#include "core/json_reader.h"
+#include "core/files/document.h"
+#include "core/files/json_reader.h"
 
 namespace occupipe::cli {
 namespace {

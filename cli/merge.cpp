@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "core/files.h"
-#include "fit/profile_merge.h"
-#include "fit/report.h"
+#include "core/files/files.h"
+#include "fit/profile/fit_report.h"
+#include "fit/profile/profile_merge.h"
 
 namespace occupipe::cli {
 namespace {

@@ -8,17 +8,17 @@
 #include <memory>
 #include <set>
 
+#include "analysis/what_if.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
-#include "cli/launch_options.h"
-#include "cli/plot_file.h"
-#include "cli/prediction_figures.h"
-#include "cli/prediction_output.h"
-#include "cli/what_if.h"
+#include "cli/options.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/figures/plot_file.h"
+#include "report/figures/prediction_figures.h"
+#include "report/text/prediction_output.h"
+#include "sim/engine/parallel.h"
 #include "sim/models/registry.h"
-#include "sim/parallel.h"
 
 namespace occupipe::cli {
 namespace {
@@ -85,22 +85,22 @@ void warn_of_weak_values(const Kernel& kernel, const GpuProfile& profile) {
 }
 
 void predict(const Options& options) {
-    check_plot_file(options.plot, options.explain.force);
+    report::check_plot_file(options.plot, options.explain.force);
     const Kernel kernel = read_kernel(options.kernel);
     GpuProfile profile = read_profile(options.profile);
     std::vector<std::string> assumptions;
     for (const std::string& setting : options.uses)
-        assumptions.push_back(apply_use(setting, profile));
-    for (const std::string& setting : options.what_ifs) apply_what_if(setting, profile);
+        assumptions.push_back(analysis::apply_use(setting, profile));
+    for (const std::string& setting : options.what_ifs) analysis::apply_what_if(setting, profile);
     const auto chosen = chosen_models(options.models);
-    require_timings(profile, kernel, options.kernel);
+    analysis::require_timings(profile, kernel, options.kernel);
     const auto shapes = launches(options.launch, kernel, profile);
-    if (!options.plot.empty()) require_curve(shapes.size());
+    if (!options.plot.empty()) report::require_curve(shapes.size());
     warn_of_weak_values(kernel, profile);
 
     const ModelOptions model_options{parse_policy(options.policy), parse_select(options.select),
                                      *parse_order(options.order), options.memory};
-    PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
+    report::PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
     set.predictions.resize(chosen.size() * shapes.size());
     parallel_for(set.predictions.size(), [&](std::size_t i) {
         const Model& model = *chosen[i / shapes.size()];
@@ -117,14 +117,14 @@ void predict(const Options& options) {
         why = explain(profile, kernel, shapes[0], model_options.simulation(), options.explain);
     }
     if (options.json) {
-        nlohmann::ordered_json json = to_json(set);
+        nlohmann::ordered_json json = report::to_json(set);
         json.update(why.json);
         fmt::print("{}\n", json.dump(2));
     } else {
-        fmt::print("{}{}", options.csv ? to_csv(set) : to_text(set), why.text);
+        fmt::print("{}{}", options.csv ? report::to_csv(set) : report::to_text(set), why.text);
     }
     if (!options.plot.empty())
-        write_plot(options.plot, prediction_plot(set), options.explain.force);
+        report::write_plot(options.plot, report::prediction_plot(set), options.explain.force);
 }
 
 void add_memory_options(CLI::App& command, MemoryBehaviour& memory) {
@@ -196,10 +196,10 @@ void add_predict(CLI::App& app) {
         ->capture_default_str()
         ->type_name("ORDER");
     add_memory_options(*command, options->memory);
-    command->add_option("--use", options->uses, use_help)
+    command->add_option("--use", options->uses, analysis::use_help)
         ->type_name("OP=INSTRUCTION")
         ->allow_extra_args(false);
-    command->add_option("--set", options->what_ifs, what_if_help)
+    command->add_option("--set", options->what_ifs, analysis::what_if_help)
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
     auto* const json = command->add_flag("--json", options->json, "Print JSON");

@@ -5,10 +5,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/device_rates.h"
 #include "cli/commands.h"
-#include "cli/device_rates.h"
-#include "cli/text_table.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/text/text_table.h"
 
 namespace occupipe::cli {
 namespace {
@@ -19,12 +19,13 @@ void print_rates(const std::vector<std::string>& paths, bool json) {
     Json all = Json::array();
     for (const std::string& path : paths) {
         const GpuProfile profile = read_profile(path);
-        TextTable table{{"rate", "value", "unit", "from", "what it is"},
-                        {Align::left, Align::right, Align::left, Align::left, Align::left},
-                        {}};
+        report::TextTable table{{"rate", "value", "unit", "from", "what it is"},
+                                {report::Align::left, report::Align::right, report::Align::left,
+                                 report::Align::left, report::Align::left},
+                                {}};
         Json list = Json::array();
-        for (const Rate& rate : rates()) {
-            const auto found = value_of(rate, profile);
+        for (const analysis::Rate& rate : analysis::rates()) {
+            const auto found = analysis::value_of(rate, profile);
             std::string text = found ? fmt::format("{:.4g}", found->value) : "not measured";
             if (found && found->std_error) text += fmt::format(" ± {:.2g}", *found->std_error);
             table.rows.push_back({std::string(rate.symbol), text,
@@ -40,7 +41,8 @@ void print_rates(const std::vector<std::string>& paths, bool json) {
             list.push_back(one);
         }
         all.push_back({{"profile", path}, {"device", profile.device.name}, {"rates", list}});
-        if (!json) fmt::print("{} ({})\n\n{}\n", profile.device.name, path, plain_text(table));
+        if (!json)
+            fmt::print("{} ({})\n\n{}\n", profile.device.name, path, report::plain_text(table));
     }
     if (json) fmt::print("{}\n", all.dump(2));
 }

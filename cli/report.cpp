@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/report_sections.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/page/sections.h"
 
 namespace occupipe::cli {
 namespace {
@@ -24,20 +24,20 @@ struct Arguments {
 void report(const Arguments& arguments) {
     if (!arguments.force && std::filesystem::exists(arguments.output))
         throw InputError(arguments.output, {}, "", "exists; --force replaces it");
-    const ReportData data = read_report_data(arguments.folder, arguments.beside);
-    ReportPage page;
-    add_device_section(page, data);
-    add_timing_section(page, data);
-    add_occupancy_section(page, data);
-    add_mix_section(page, data);
-    add_model_section(page, data);
-    add_roofline_section(page, data);
-    add_memory_section(page, data);
-    add_accuracy_section(page, data);
-    add_instruction_section(page, data);
+    const report::ReportData data = report::read_report_data(arguments.folder, arguments.beside);
+    report::ReportPage page;
+    report::add_device_section(page, data);
+    report::add_timing_section(page, data);
+    report::add_occupancy_section(page, data);
+    report::add_mix_section(page, data);
+    report::add_model_section(page, data);
+    report::add_roofline_section(page, data);
+    report::add_memory_section(page, data);
+    report::add_accuracy_section(page, data);
+    report::add_instruction_section(page, data);
     const std::string title =
         fmt::format("{}: what its instructions cost", data.fit.profile.device.name);
-    const std::string text = page.finish(title, report_head(data));
+    const std::string text = page.finish(title, report::report_head(data));
     write_text_file(arguments.output, text, arguments.force ? Overwrite::yes : Overwrite::no);
     fmt::print(stderr, "wrote {} ({:.1f} MB)\n", arguments.output,
                static_cast<double>(text.size()) * 1e-6);

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "analysis/self_check.h"
-#include "bench/carry/architecture.h"
-#include "bench/instruction_table.h"
+#include "bench/instructions/instruction_table.h"
+#include "bench/offline/architecture.h"
 #include "cli/commands.h"
-#include "cli/findings_page.h"
 #include "cli/reported.h"
 #include "core/error.h"
-#include "core/file_kind.h"
-#include "core/files.h"
+#include "core/files/file_kind.h"
+#include "core/files/files.h"
+#include "report/page/findings.h"
 
 namespace occupipe::cli {
 namespace {
@@ -155,7 +155,7 @@ void selfcheck(const Arguments& arguments) {
     analysis::Published published = analysis::built_in_published();
     for (const std::string& path : arguments.published)
         published.add(analysis::parse_published(read_text_file(path), path));
-    std::vector<CheckedProfile> checked;
+    std::vector<report::CheckedProfile> checked;
     std::size_t serious = 0;
     for (std::size_t i = 0; i < inputs.profiles.size(); ++i) {
         const GpuProfile& profile = inputs.profiles[i];
@@ -174,9 +174,9 @@ void selfcheck(const Arguments& arguments) {
         serious += checked.back().check.serious();
     }
     const bool html = fs::path(arguments.output).extension() == ".html";
-    const std::string text = arguments.json ? findings_json(checked)
-                             : html         ? findings_html(checked, published)
-                                            : findings_markdown(checked, published);
+    const std::string text = arguments.json ? report::findings_json(checked)
+                             : html         ? report::findings_html(checked, published)
+                                            : report::findings_markdown(checked, published);
     if (arguments.output.empty()) {
         fmt::print("{}", text);
     } else {

@@ -9,14 +9,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include "bench/sweep.h"
+#include "analysis/open_device.h"
+#include "bench/kernel/sweep.h"
 #include "cli/commands.h"
-#include "cli/device.h"
 #include "cli/measure_device.h"
 #include "cli/reported.h"
-#include "cli/smoke_check.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/text/smoke_check.h"
 
 namespace occupipe::cli {
 namespace {
@@ -34,13 +34,14 @@ constexpr double budget_seconds = 30;
 // One warp alone and as many as there may be (CPUs: chains), at three depths each.
 bench::SweepPlan smoke_plan(const bench::Backend& backend) {
     bench::SweepRequest request{.quick = true};
-    for (const std::string_view name : smoke_instructions()) {
+    for (const std::string_view name : report::smoke_instructions()) {
         const bool known = bench::find_row(backend.rows(), name) != nullptr;
         if (known) request.patterns.emplace_back(name);
     }
     // A model may have none of these.
     for (const bench::Row& row : backend.rows().first(std::min<std::size_t>(
-             request.patterns.empty() ? smoke_instructions().size() : 0, backend.rows().size()))) {
+             request.patterns.empty() ? report::smoke_instructions().size() : 0,
+             backend.rows().size()))) {
         request.patterns.emplace_back(row.id);
     }
     bench::SweepPlan sweep = bench::make_sweep(backend, request);
@@ -66,15 +67,15 @@ void smoke(Arguments& arguments) {
         fmt::print(stderr, "{} is there: judged again, not measured (--force measures anew)\n",
                    output.string());
     } else {
-        const auto backend = open_named_device(arguments.device, arguments.kernels);
+        const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
         arguments.request.overwrite = Overwrite::yes;
         arguments.request.budget_seconds = budget_seconds;
         if (!measure_sweep(*backend, smoke_plan(*backend), arguments.request)) {
             throw std::runtime_error("interrupted");
         }
     }
-    const SmokeVerdict verdict = judge_smoke(read_measurements(output));
-    fmt::print("{}", format_smoke(verdict));
+    const report::SmokeVerdict verdict = report::judge_smoke(read_measurements(output));
+    fmt::print("{}", report::format_smoke(verdict));
     if (!verdict.faults.empty()) throw Reported(1);
 }
 
@@ -84,8 +85,8 @@ void add_smoke(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
         "smoke", "Measure some twenty instructions in under a minute: is it worth going on?");
-    command->add_option("--device", arguments->device, device_help);
-    command->add_option("--kernels", arguments->kernels, kernels_help);
+    command->add_option("--device", arguments->device, analysis::device_help);
+    command->add_option("--kernels", arguments->kernels, analysis::kernels_help);
     command->add_option("--receipts", arguments->request.receipts, "as for measure");
     command->add_option("-o,--output", arguments->request.output, "FILE.json to write")->required();
     command->add_flag("--force", arguments->force, "replace an existing file");

@@ -4,18 +4,18 @@
 #include <map>
 #include <memory>
 
-#include "cli/backend_agreement.h"
 #include "cli/commands.h"
-#include "cli/published_gpus.h"
-#include "cli/timing_table.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/text/backend_agreement.h"
+#include "report/text/published_gpus.h"
+#include "report/text/timing_table.h"
 
 namespace occupipe::cli {
 namespace {
 
 void print_published(const std::vector<GpuProfile>& profiles) {
     for (const GpuProfile& profile : profiles) {
-        const std::string text = beside_published_throughput(profile);
+        const std::string text = report::beside_published_throughput(profile);
         if (text.empty()) {
             std::fprintf(
                 stderr, "%s: no published throughput is known for its compute capability%s%s\n",
@@ -58,14 +58,15 @@ void add_table(CLI::App& app) {
             profiles.push_back(read_profile(path));
         }
         if (options->published) return print_published(profiles);
-        static const std::map<std::string, TableFormat> formats = {{"md", TableFormat::markdown},
-                                                                   {"csv", TableFormat::csv},
-                                                                   {"latex", TableFormat::latex},
-                                                                   {"json", TableFormat::json}};
-        const std::string text = format_timing_table(timing_table(profiles),
-                                                     formats.at(options->format), options->errors);
+        static const std::map<std::string, report::TableFormat> formats = {
+            {"md", report::TableFormat::markdown},
+            {"csv", report::TableFormat::csv},
+            {"latex", report::TableFormat::latex},
+            {"json", report::TableFormat::json}};
+        const std::string text = report::format_timing_table(
+            report::timing_table(profiles), formats.at(options->format), options->errors);
         std::fputs(text.c_str(), stdout);
-        const std::string agreement = backend_agreement(profiles);
+        const std::string agreement = report::backend_agreement(profiles);
         if (agreement.empty()) return;
         if (options->format == "md")
             std::printf("\n%s", agreement.c_str());

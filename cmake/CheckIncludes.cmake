@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # cmake -D ROOT=… -P CheckIncludes.cmake: refuses an #include that crosses the dependency rule
-# core ← {bench, fit, sim, plot} ← analysis ← cli. Link rules (Components.cmake) cannot see these, since all
+# core ← {bench, fit, sim, plot} ← analysis ← report ← cli. Link rules (Components.cmake) cannot see these, since all
 # components share one include root.
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
@@ -12,7 +12,8 @@ set(may_use_fit   core fit)
 set(may_use_sim   core sim)
 set(may_use_plot  core plot)
 set(may_use_analysis core bench fit sim plot analysis)
-set(may_use_cli   core bench fit sim plot analysis cli)
+set(may_use_report core bench fit sim plot analysis report)
+set(may_use_cli   core bench fit sim plot analysis report cli)
 
 # confine(HEADERS FILES): headers matching the first regular expression stand only in files whose
 # path from the root matches the second.
@@ -23,13 +24,13 @@ endmacro()
 confine("^CL/"                                    "^bench/opencl/")
 confine("^(cuda|nvrtc|nvml|cupti)[A-Za-z0-9_]*\\.h$" "^bench/cuda/")
 confine("^dlfcn\\.h$"                             "^bench/cuda/")
-confine("^benchmark/"                             "^bench/[^/]*\\.cpp$")
-confine("^(ceres|glog|Eigen)/"                    "^fit/[^/]*\\.cpp$")
-confine("^yaml-cpp/"                              "^core/[^/]*\\.cpp$")
-confine("^nlohmann/"                              "^((core|bench|bench/offline)/[^/]*\\.cpp$|cli/)")
+confine("^benchmark/"                             "^bench/harness/[^/]*\\.cpp$")
+confine("^(ceres|glog|Eigen)/"                    "^fit/(solver|structure)/[^/]*\\.cpp$")
+confine("^yaml-cpp/"                              "^core/files/[^/]*\\.cpp$")
+confine("^nlohmann/"                              "^((core/files|bench/harness|bench/offline|analysis)/[^/]*\\.cpp$|(report|cli)/)")
 confine("^CLI/"                                   "^cli/[^/]*\\.cpp$")
 confine("^(gtest|gmock)/"                         "^tests/")
-confine("^sim/(models|reference)/"                "^(sim/(models|reference)|analysis|cli)/")
+confine("^sim/(models|reference)/"                "^(sim/(models|reference)|analysis|report|cli)/")
 
 set(offences "")
 set(checked 0)
@@ -53,7 +54,7 @@ function(check_include file component number header)
     endif()
 endfunction()
 
-foreach(component core bench fit sim plot analysis cli)
+foreach(component core bench fit sim plot analysis report cli)
     file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${component}/*.h" "${ROOT}/${component}/*.cpp")
     foreach(file IN LISTS files)
         math(EXPR checked "${checked} + 1")

@@ -9,7 +9,7 @@ set(cmake_budget 120)    # lines of the root CMakeLists.txt
 
 set(offences "")
 file(GLOB_RECURSE files RELATIVE "${ROOT}"
-    "${ROOT}/core/*" "${ROOT}/bench/*" "${ROOT}/fit/*" "${ROOT}/sim/*" "${ROOT}/plot/*" "${ROOT}/analysis/*" "${ROOT}/cli/*" "${ROOT}/cmake/*"
+    "${ROOT}/core/*" "${ROOT}/bench/*" "${ROOT}/fit/*" "${ROOT}/sim/*" "${ROOT}/plot/*" "${ROOT}/analysis/*" "${ROOT}/report/*" "${ROOT}/cli/*" "${ROOT}/cmake/*"
     "${ROOT}/tests/*" "${ROOT}/tools/*")
 list(FILTER files INCLUDE REGEX "(\\.(h|cpp|cmake|sh|py)|/CMakeLists\\.txt)$")
 list(LENGTH files source_count)

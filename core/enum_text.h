@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "core/document.h"
+#include "core/files/document.h"
 #include "core/instruction.h"
 
 namespace occupipe {

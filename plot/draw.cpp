@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe::plot {
 namespace {

@@ -1,43 +1,43 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC Carry.*:Explain.SaysMeaning*:Explain.WithNvrtc*:Version.* LINK occupipe::core GTest::gmock
-    SOURCES cli/bad_command_line_test.cpp cli/loop_test.cpp cli/compare_test.cpp cli/carry_test.cpp cli/explain_test.cpp cli/published_test.cpp cli/selfcheck_test.cpp cli/run_program.cpp)
+    SOURCES cli/bad_command_line_test.cpp cli/loop_test.cpp cli/compare_test.cpp cli/carry_test.cpp cli/explain_test.cpp cli/published_test.cpp cli/selfcheck_test.cpp support/run_program.cpp)
 target_compile_definitions(cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 add_dependencies(cli_test occupipe)
 if(OCCUPIPE_OPENCL)
     occupipe_test(carry_opencl_test KIND cli TIMEOUT 600 LINK occupipe::core OpenCL::OpenCL
-        SOURCES cli/carry_opencl_test.cpp cli/carried.cpp cli/run_program.cpp)
+        SOURCES cli/carry_opencl_test.cpp support/carried.cpp support/run_program.cpp)
     target_compile_definitions(carry_opencl_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(carry_opencl_test occupipe)
 endif()
 occupipe_test(carry_ptx_test KIND codegen TIMEOUT 900 WITHOUT_NVRTC * LINK occupipe::core ptx_machine
-    SOURCES cli/carry_ptx_test.cpp cli/carried.cpp cli/run_program.cpp)
+    SOURCES cli/carry_ptx_test.cpp support/carried.cpp support/run_program.cpp)
 target_compile_definitions(carry_ptx_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(carry_ptx_test occupipe)
-occupipe_test(plot_cli_test KIND cli LINK occupipe::core SOURCES cli/plot_test.cpp cli/run_program.cpp)
+occupipe_test(plot_cli_test KIND cli LINK occupipe::core SOURCES cli/plot_test.cpp support/run_program.cpp)
 target_compile_definitions(plot_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(plot_cli_test occupipe)
 if(OCCUPIPE_FIT)
-    occupipe_test(report_test KIND cli LINK occupipe::core SOURCES cli/report_test.cpp cli/run_program.cpp)
+    occupipe_test(report_test KIND cli LINK occupipe::core SOURCES cli/report_test.cpp support/run_program.cpp)
     target_compile_definitions(report_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(report_test occupipe)
 endif()
 # The program itself with a pretended driver; kill -9 at random moments.
 occupipe_test(interrupted_test KIND interruption TIMEOUT 900 LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
-    SOURCES cli/interrupted_test.cpp cli/run_program.cpp)
+    SOURCES cli/interrupted_test.cpp support/run_program.cpp)
 target_compile_definitions(interrupted_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
 add_dependencies(interrupted_test occupipe fake_libcuda)
 # CUDA through the whole program, with a driver that only pretends.
 occupipe_test(cuda_cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC * LINK occupipe::core GTest::gmock
-    SOURCES cli/kernels_ahead_test.cpp cli/gpu_run_test.cpp cli/run_program.cpp)
+    SOURCES cli/kernels_ahead_test.cpp cli/gpu_run_test.cpp support/run_program.cpp)
 target_compile_definitions(cuda_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_FAKE_LIBNVML="$<TARGET_FILE:fake_libnvml>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(cuda_cli_test occupipe fake_libcuda fake_libnvml)
 occupipe_test(smoke_test KIND cli TIMEOUT 600 WITHOUT_NVRTC * LINK occupipe::cli GTest::gmock
-    SOURCES cli/smoke_test.cpp cli/run_program.cpp)
+    SOURCES cli/smoke_test.cpp support/run_program.cpp)
 target_compile_definitions(smoke_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 add_dependencies(smoke_test occupipe fake_libcuda)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(fit_unit_test KIND unit
-    SOURCES fit/curve_model_test.cpp fit/curve_test.cpp fit/least_squares_test.cpp
-            fit/statistics_test.cpp fit/nist_test.cpp fit/line_fit_test.cpp fit/step_time_test.cpp
+    SOURCES fit/laws/hull_law_test.cpp fit/curves/curve_test.cpp fit/solver/least_squares_test.cpp
+            fit/statistics_test.cpp fit/solver/nist_test.cpp fit/curves/line_fit_test.cpp fit/curves/step_time_test.cpp
     LINK occupipe::fit)
 occupipe_test(fit_timing_test KIND fit
-    SOURCES fit/fit_timing_test.cpp fit/staircase_test.cpp fit/sanity_test.cpp
+    SOURCES fit/laws/fit_timing_test.cpp fit/laws/staircase_test.cpp fit/profile/physics_check_test.cpp
     LINK occupipe::fit)
 occupipe_test(fit_profile_test KIND fit
-    SOURCES fit/fit_mix_test.cpp fit/build_profile_test.cpp fit/fit_contention_test.cpp
-            fit/profile_sets_test.cpp fit/working_set_test.cpp fit/tables_test.cpp fit/placement_test.cpp
+    SOURCES fit/structure/fit_mix_test.cpp fit/profile/build_profile_test.cpp fit/laws/fit_contention_test.cpp
+            fit/profile/profile_sets_test.cpp fit/laws/working_set_test.cpp fit/profile/tables_test.cpp fit/structure/placement_test.cpp
     LINK occupipe::fit GTest::gmock)
 occupipe_test(fit_recovery_test KIND fit TIMEOUT 900
     SOURCES fit/recovery_test.cpp
@@ -18,7 +18,7 @@ add_executable(fit_benchmark ${PROJECT_SOURCE_DIR}/tests/fit/fit_benchmark.cpp)
 target_link_libraries(fit_benchmark PRIVATE occupipe::fit occupipe::warnings benchmark::benchmark_main)
 
 occupipe_test(fit_cli_test KIND cli TIMEOUT 600
-    SOURCES fit/fit_cli_test.cpp cli/run_program.cpp
+    SOURCES cli/fit_test.cpp support/run_program.cpp
     LINK occupipe::core GTest::gmock)
 target_compile_definitions(fit_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(fit_cli_test occupipe)

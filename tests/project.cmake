@@ -15,10 +15,12 @@ file(WRITE ${planted}/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
 file(WRITE ${planted}/sim/licence_missing.cpp "int x = 0;\n")
 foreach(case
         "sim/uses_bench.cpp|#include \"bench/backend.h\"|sim may not include from bench"
-        "core/uses_sim.h|#  include \"sim/simulate.h\"|core may not include from sim"
+        "core/uses_sim.h|#  include \"sim/engine/simulate.h\"|core may not include from sim"
         "bench/sweep_uses_opencl.cpp|#include <CL/cl.h>|only files matching"
-        "fit/header_uses_ceres.h|#include <ceres/ceres.h>|only files matching"
+        "fit/laws_use_ceres.h|#include <ceres/ceres.h>|only files matching"
         "analysis/uses_cli.cpp|#include \"cli/console.h\"|analysis may not include from cli"
+        "report/uses_cli.cpp|#include \"cli/console.h\"|report may not include from cli"
+        "analysis/uses_report.cpp|#include \"report/text/wrap.h\"|analysis may not include from report"
         "cli/goes_up.cpp|#include \"../core/kernel.h\"|start at the root"
         "sim/uses_a_model.cpp|#include \"sim/models/registry.h\"|only files matching")
     string(REPLACE "|" ";" case "${case}")
@@ -34,7 +36,7 @@ occupipe_source_test(Project.SourceCheckRefusesAFileWithoutLicence CheckSources.
     PASS_REGULAR_EXPRESSION "sim/licence_missing.cpp:1: the first line has to be the licence")
 
 # Every header has to compile alone and twice: one generated file each, compiled with everything else.
-foreach(component core bench fit sim plot analysis cli)
+foreach(component core bench fit sim plot analysis report cli)
     if(NOT TARGET occupipe::${component})
         continue()
     endif()

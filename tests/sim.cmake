@@ -4,13 +4,13 @@ target_link_libraries(occupipe_sim_test_support PUBLIC occupipe::sim occupipe::c
 
 occupipe_test(sim_unit_test KIND unit
     SOURCES sim/contention_test.cpp sim/issue_window_test.cpp sim/known_answers_test.cpp sim/not_modelled_test.cpp sim/parts_test.cpp sim/period_test.cpp sim/policy_test.cpp sim/refusal_test.cpp sim/ticks_test.cpp
-    LINK occupipe::sim occupipe::core)
+    LINK occupipe::analysis occupipe::sim occupipe::core)
 occupipe_test(sim_models_test KIND unit SOURCES sim/kernel_analysis_test.cpp
     LINK occupipe::sim occupipe::core)
 occupipe_test(sim_models_golden_test KIND golden SOURCES sim/models_golden_test.cpp
     LINK occupipe::sim occupipe::core)
 occupipe_test(sim_explain_test KIND unit SOURCES sim/explain_test.cpp
-    LINK occupipe_sim_test_support occupipe::sim occupipe::core nlohmann_json::nlohmann_json)
+    LINK occupipe_sim_test_support occupipe::report occupipe::analysis occupipe::sim occupipe::core nlohmann_json::nlohmann_json)
 occupipe_test(sim_property_test KIND property SOURCES sim/models_property_test.cpp sim/property_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp
@@ -26,7 +26,7 @@ occupipe_test(sim_golden_test KIND golden SOURCES sim/mix_golden_test.cpp sim/mm
     LINK occupipe::sim occupipe::core)
 
 # Across sim and cli, hence the whole program.
-occupipe_test(sim_cli_test KIND cli SOURCES sim/compare_cli_test.cpp sim/predict_cli_test.cpp
+occupipe_test(sim_cli_test KIND cli SOURCES cli/predict_compare_test.cpp cli/predict_test.cpp
     LINK occupipe::cli nlohmann_json::nlohmann_json)
 
 # No test: run it by hand (docs/performance.md).

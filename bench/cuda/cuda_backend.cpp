@@ -10,16 +10,16 @@
 #include <limits>
 #include <utility>
 
-#include "bench/cuda/compile.h"
-#include "bench/cuda/facts.h"
-#include "bench/cuda/nvml.h"
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/facts.h"
+#include "bench/cuda/driver/nvml.h"
+#include "bench/cuda/driver/nvrtc.h"
+#include "bench/cuda/driver/session.h"
 #include "bench/cuda/placement.h"
 #include "bench/cuda/prelude.h"
-#include "bench/cuda/session.h"
 #include "bench/cuda/unsupported.h"
 #include "bench/cuda/walk_tables.h"
-#include "bench/fresh_lines.h"
+#include "bench/harness/fresh_lines.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bench/backend.h"
-#include "bench/cuda/driver_api.h"
-#include "bench/cuda/kernel_compiler.h"
+#include "bench/cuda/driver/driver_api.h"
+#include "bench/cuda/driver/kernel_compiler.h"
 
 namespace occupipe::bench {
 

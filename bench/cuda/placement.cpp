@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/device_errors.h"
+#include "bench/harness/device_errors.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

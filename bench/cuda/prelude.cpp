@@ -6,8 +6,8 @@
 #include "bench/cuda/memory_macros.h"
 #include "bench/cuda/stamps.h"
 #include "bench/cuda/unit_macros.h"
-#include "bench/fresh_lines.h"
-#include "bench/kernel_source.h"
+#include "bench/harness/fresh_lines.h"
+#include "bench/kernel/kernel_source.h"
 
 namespace occupipe::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "bench/instruction_table.h"
+#include "bench/instructions/instruction_table.h"
 
 namespace occupipe::bench {
 

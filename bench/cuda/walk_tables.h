@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/cuda/kernel_compiler.h"
-#include "bench/cuda/session.h"
-#include "bench/kernel_source.h"
+#include "bench/cuda/driver/kernel_compiler.h"
+#include "bench/cuda/driver/session.h"
+#include "bench/kernel/kernel_source.h"
 
 namespace occupipe::bench {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "bench/device_watch.h"
+#include "bench/harness/device_watch.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "bench/device_errors.h"
+#include "bench/harness/device_errors.h"
 
 namespace occupipe::bench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/fresh_lines.h"
+#include "bench/harness/fresh_lines.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/harness.h"
+#include "bench/harness/harness.h"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -15,11 +15,11 @@
 #include <set>
 #include <sstream>
 
-#include "bench/journal.h"
-#include "bench/order.h"
-#include "bench/point_counters.h"
-#include "bench/point_rows.h"
-#include "bench/sampler.h"
+#include "bench/harness/journal.h"
+#include "bench/harness/point_counters.h"
+#include "bench/harness/point_rows.h"
+#include "bench/harness/sampler.h"
+#include "bench/kernel/order.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

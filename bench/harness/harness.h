@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "bench/backend.h"
-#include "bench/stopping.h"
-#include "bench/sweep.h"
-#include "core/files.h"
+#include "bench/harness/stopping.h"
+#include "bench/kernel/sweep.h"
+#include "core/files/files.h"
 
 namespace occupipe::bench {
 

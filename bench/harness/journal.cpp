@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/journal.h"
+#include "bench/harness/journal.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/point_counters.h"
+#include "bench/harness/point_counters.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "bench/sweep.h"
+#include "bench/kernel/sweep.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/point_rows.h"
+#include "bench/harness/point_rows.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "bench/stopping.h"
+#include "bench/harness/stopping.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/sampler.h"
+#include "bench/harness/sampler.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "bench/backend.h"
-#include "bench/sweep.h"
+#include "bench/kernel/sweep.h"
 
 namespace occupipe::bench {
 

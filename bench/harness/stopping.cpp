@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/stopping.h"
+#include "bench/harness/stopping.h"
 
 #include <algorithm>
 #include <cmath>

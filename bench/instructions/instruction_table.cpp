@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/instruction_table.h"
+#include "bench/instructions/instruction_table.h"
 
 #include <algorithm>
 #include <array>

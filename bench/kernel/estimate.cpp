@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "bench/estimate.h"
+#include "bench/kernel/estimate.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
 
-#include "bench/carry/kernel_name.h"
-#include "bench/order.h"
+#include "bench/kernel/order.h"
+#include "bench/offline/kernel_name.h"
 
 namespace occupipe::bench {
 namespace {

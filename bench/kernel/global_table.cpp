@@ -4,7 +4,7 @@
 #include <numeric>
 #include <random>
 
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 
 namespace occupipe::bench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 
 #include <fmt/format.h>
 

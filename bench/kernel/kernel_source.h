@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/instruction_table.h"
+#include "bench/instructions/instruction_table.h"
 
 namespace occupipe::bench {
 

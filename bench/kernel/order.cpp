@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/order.h"
+#include "bench/kernel/order.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

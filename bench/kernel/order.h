@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/sweep.h"
+#include "bench/kernel/sweep.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/sweep.h"
+#include "bench/kernel/sweep.h"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -9,7 +9,7 @@
 #include <bit>
 #include <set>
 
-#include "bench/fresh_lines.h"
+#include "bench/harness/fresh_lines.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "bench/carry/architecture.h"
+#include "bench/offline/architecture.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
 
-#include "bench/carry/carrier.h"
-#include "bench/carry/cuda_kernel.h"
-#include "bench/cuda/compile.h"
-#include "bench/cuda/facts.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/facts.h"
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/unsupported.h"
+#include "bench/offline/carrier.h"
+#include "bench/offline/cuda_kernel.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/carry/carrier.h"
+#include "bench/offline/carrier.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 #include "core/measurement.h"
 
 namespace occupipe::bench {

@@ -11,10 +11,10 @@
 #include <thread>
 #include <utility>
 
-#include "bench/carry/kernel_name.h"
-#include "bench/cuda/compile.h"
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/nvrtc.h"
 #include "bench/offline/kernel_archive.h"
+#include "bench/offline/kernel_name.h"
 #include "bench/offline/stored_compiler.h"
 #include "bench/offline/tar.h"
 #include "core/error.h"

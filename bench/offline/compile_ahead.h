@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "bench/backend.h"
-#include "bench/sweep.h"
-#include "core/files.h"
+#include "bench/kernel/sweep.h"
+#include "core/files/files.h"
 
 namespace occupipe::bench {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "bench/carry/cuda_kernel.h"
+#include "bench/offline/cuda_kernel.h"
 
 #include <cstdlib>
 #include <sstream>
 
-#include "bench/cuda/compile.h"
+#include "bench/cuda/driver/compile.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

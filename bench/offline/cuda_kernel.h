@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "bench/carry/carrier.h"
+#include "bench/offline/carrier.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/carry/dump.h"
+#include "bench/offline/dump.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <optional>
 #include <set>
 
-#include "bench/carry/carrier.h"
-#include "bench/carry/kernel_name.h"
-#include "bench/carry/launches.h"
+#include "bench/offline/carrier.h"
+#include "bench/offline/kernel_name.h"
+#include "bench/offline/launches.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "bench/offline/tar.h"
-#include "core/document.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "core/json_reader.h"
+#include "core/files/document.h"
+#include "core/files/files.h"
+#include "core/files/json_reader.h"
 
 namespace occupipe::bench {
 namespace {

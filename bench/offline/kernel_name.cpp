@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/carry/kernel_name.h"
+#include "bench/offline/kernel_name.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/carry/launches.h"
+#include "bench/offline/launches.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <cmath>
 #include <set>
 
-#include "bench/point_counters.h"
-#include "core/csv.h"
+#include "bench/harness/point_counters.h"
 #include "core/error.h"
+#include "core/files/csv.h"
 
 namespace occupipe::bench {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/carry/carrier.h"
-#include "bench/sweep.h"
+#include "bench/kernel/sweep.h"
+#include "bench/offline/carrier.h"
 
 namespace occupipe::bench {
 

@@ -5,11 +5,11 @@
 
 #include <utility>
 
-#include "bench/cuda/compile.h"
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/nvrtc.h"
 #include "bench/cuda/prelude.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe::bench {
 

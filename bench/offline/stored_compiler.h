@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "bench/cuda/kernel_compiler.h"
+#include "bench/cuda/driver/kernel_compiler.h"
 #include "bench/offline/kernel_archive.h"
 
 namespace occupipe::bench {

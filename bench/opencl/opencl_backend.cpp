@@ -9,12 +9,12 @@
 #include <cstring>
 #include <limits>
 
-#include "bench/carry/carrier.h"
+#include "bench/offline/carrier.h"
 #include "bench/opencl/build.h"
 #include "bench/opencl/facts.h"
 #include "bench/opencl/opencl_rows.h"
 #include "bench/opencl/prelude.h"
-#include "bench/opencl/receipt.h"
+#include "bench/opencl/proof/receipt.h"
 #include "bench/opencl/results.h"
 #include "bench/opencl/walk_tables.h"
 #include "core/error.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "bench/instruction_table.h"
+#include "bench/instructions/instruction_table.h"
 
 namespace occupipe::bench {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/instruction_table.h"
+#include "bench/instructions/instruction_table.h"
 
 namespace occupipe::bench {
 

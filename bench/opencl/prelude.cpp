@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 
 namespace occupipe::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "bench/instruction_table.h"
+#include "bench/instructions/instruction_table.h"
 
 namespace occupipe::bench {
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "bench/backend.h"
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 #include "bench/opencl/api.h"
 
 namespace occupipe::bench {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "core/csv.h"
+#include "core/files/csv.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/document.h"
+#include "core/files/document.h"
 
 namespace occupipe {
 namespace {

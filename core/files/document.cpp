@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/document.h"
+#include "core/files/document.h"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "core/file_kind.h"
+#include "core/files/file_kind.h"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
 #include "core/error.h"
-#include "core/json_reader.h"
-#include "core/yaml_reader.h"
+#include "core/files/json_reader.h"
+#include "core/files/yaml_reader.h"
 
 namespace occupipe {
 

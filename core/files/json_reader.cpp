@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/json_reader.h"
+#include "core/files/json_reader.h"
 
 #include <fmt/format.h>
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <string_view>
 
-#include "core/files.h"
-#include "core/words.h"
-#include "core/yaml_reader.h"
-#include "core/yaml_text.h"
+#include "core/enum_text.h"
+#include "core/files/files.h"
+#include "core/files/yaml_reader.h"
+#include "core/files/yaml_text.h"
 
 namespace occupipe {
 namespace {

@@ -8,9 +8,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/file_kind.h"
-#include "core/files.h"
-#include "core/json_reader.h"
+#include "core/files/file_kind.h"
+#include "core/files/files.h"
+#include "core/files/json_reader.h"
 
 namespace occupipe {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "core/parameter_table_yaml.h"
+#include "core/files/parameter_table_yaml.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 
-#include "core/quantity_yaml.h"
-#include "core/yaml_text.h"
+#include "core/files/quantity_yaml.h"
+#include "core/files/yaml_text.h"
 
 namespace occupipe {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
+#include "core/files/document.h"
 #include "core/parameter_table.h"
 
 namespace occupipe {

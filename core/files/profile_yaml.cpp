@@ -3,12 +3,12 @@
 
 #include <limits>
 
-#include "core/files.h"
-#include "core/parameter_table_yaml.h"
-#include "core/quantity_yaml.h"
-#include "core/words.h"
-#include "core/yaml_reader.h"
-#include "core/yaml_text.h"
+#include "core/enum_text.h"
+#include "core/files/files.h"
+#include "core/files/parameter_table_yaml.h"
+#include "core/files/quantity_yaml.h"
+#include "core/files/yaml_reader.h"
+#include "core/files/yaml_text.h"
 
 namespace occupipe {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "core/quantity_yaml.h"
+#include "core/files/quantity_yaml.h"
 
 #include <fmt/format.h>
 
-#include "core/yaml_text.h"
+#include "core/files/yaml_text.h"
 
 namespace occupipe {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/document.h"
 #include "core/estimate.h"
+#include "core/files/document.h"
 
 namespace occupipe {
 

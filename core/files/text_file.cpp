@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/yaml_reader.h"
+#include "core/files/yaml_reader.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>

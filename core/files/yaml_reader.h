@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/document.h"
+#include "core/files/document.h"
 
 namespace occupipe {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/yaml_text.h"
+#include "core/files/yaml_text.h"
 
 #include <fmt/format.h>
 

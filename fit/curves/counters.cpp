@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/counters.h"
+#include "fit/curves/counters.h"
 
 #include <fmt/format.h>
 

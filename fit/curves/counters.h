@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/measurement.h"
-#include "fit/curve.h"
+#include "fit/curves/curve.h"
 
 namespace occupipe {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/curve.h"
+#include "fit/curves/curve.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 #include "core/chain_step.h"
 #include "core/instruction.h"
-#include "fit/counters.h"
+#include "fit/curves/counters.h"
 
 namespace occupipe {
 namespace {

@@ -88,7 +88,7 @@ struct Curve {
 // is used with event time × witnessed clock where both are known.
 class CurveBuilder {
 public:
-    // reference_clock_hz: of the row's file (fit/counters.h).
+    // reference_clock_hz: of the row's file (fit/curves/counters.h).
     void add(const MeasurementRow& row, std::optional<double> reference_clock_hz = {});
     Curve finish(const std::string& subject, const CurveCounters& counters = {}) &&;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/families.h"
+#include "fit/curves/families.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "fit/counters.h"
+#include "fit/curves/counters.h"
 
 namespace occupipe {
 namespace {

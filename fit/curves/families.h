@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "core/parameter_table.h"
-#include "fit/curve.h"
-#include "fit/fit_timing.h"
-#include "fit/line_fit.h"
+#include "fit/curves/curve.h"
+#include "fit/curves/line_fit.h"
+#include "fit/laws/fit_timing.h"
 
 namespace occupipe {
 

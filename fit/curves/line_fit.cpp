@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/line_fit.h"
+#include "fit/curves/line_fit.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-#include "fit/least_squares.h"
+#include "fit/solver/least_squares.h"
 #include "fit/statistics.h"
 
 namespace occupipe {

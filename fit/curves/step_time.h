@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/parameter_table.h"
-#include "fit/curve.h"
+#include "fit/curves/curve.h"
 
 namespace occupipe {
 

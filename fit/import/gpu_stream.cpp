@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/gpu_stream.h"
+#include "fit/import/gpu_stream.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "fit/report.h"
+#include "fit/profile/fit_report.h"
 
 namespace occupipe {
 namespace {

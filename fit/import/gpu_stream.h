@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fit/fit_contention.h"
+#include "fit/laws/fit_contention.h"
 
 namespace occupipe {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "fit/fit_contention.h"
+#include "fit/laws/fit_contention.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "fit/curve.h"
-#include "fit/curve_model.h"
-#include "fit/dual.h"
-#include "fit/least_squares.h"
+#include "fit/curves/curve.h"
+#include "fit/laws/hull_law.h"
+#include "fit/solver/dual.h"
+#include "fit/solver/least_squares.h"
 #include "fit/statistics.h"
 
 namespace occupipe {

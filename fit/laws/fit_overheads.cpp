@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "fit/fit_overheads.h"
+#include "fit/laws/fit_overheads.h"
 
 #include <array>
 #include <cmath>
 #include <map>
 
-#include "fit/counters.h"
-#include "fit/curve.h"
+#include "fit/curves/counters.h"
+#include "fit/curves/curve.h"
 
 namespace occupipe {
 namespace {

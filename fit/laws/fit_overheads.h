@@ -12,7 +12,7 @@
 
 #include "core/measurement.h"
 #include "core/parameter_table.h"
-#include "fit/line_fit.h"
+#include "fit/curves/line_fit.h"
 
 namespace occupipe {
 

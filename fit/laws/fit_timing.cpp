@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/fit_timing.h"
+#include "fit/laws/fit_timing.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,11 +8,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "fit/bootstrap.h"
-#include "fit/law_search.h"
-#include "fit/sanity.h"
+#include "fit/curves/step_time.h"
+#include "fit/laws/model_selection.h"
+#include "fit/profile/physics_check.h"
+#include "fit/solver/bootstrap.h"
 #include "fit/statistics.h"
-#include "fit/step_time.h"
 
 namespace occupipe {
 namespace {

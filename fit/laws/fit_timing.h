@@ -9,7 +9,7 @@
 
 #include "core/estimate.h"
 #include "core/instruction.h"
-#include "fit/curve.h"
+#include "fit/curves/curve.h"
 
 namespace occupipe {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/fit_working_set.h"
+#include "fit/laws/fit_working_set.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <map>
 #include <random>
 
-#include "fit/counters.h"
-#include "fit/curve.h"
-#include "fit/step_time.h"
+#include "fit/curves/counters.h"
+#include "fit/curves/curve.h"
+#include "fit/curves/step_time.h"
 
 namespace occupipe {
 namespace {

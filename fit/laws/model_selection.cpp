@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/law_search.h"
+#include "fit/laws/model_selection.h"
 
 #include <algorithm>
 #include <cmath>

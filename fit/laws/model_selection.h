@@ -2,8 +2,8 @@
 // Which variant of the hull law a curve asks for: fits of variants and their comparison.
 #pragma once
 
-#include "fit/fit_timing.h"
-#include "fit/hull_problem.h"
+#include "fit/laws/fit_timing.h"
+#include "fit/solver/hull_problem.h"
 
 namespace occupipe {
 

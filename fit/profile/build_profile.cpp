@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/build_profile.h"
+#include "fit/profile/build_profile.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,10 @@
 #include "core/chain_step.h"
 #include "core/error.h"
 #include "core/instruction.h"
-#include "fit/device_facts.h"
-#include "fit/provenance.h"
-#include "fit/scopes.h"
-#include "fit/subject_tables.h"
+#include "fit/profile/device_facts.h"
+#include "fit/profile/provenance.h"
+#include "fit/structure/scopes.h"
+#include "fit/tables/subject_tables.h"
 
 namespace occupipe {
 namespace {

@@ -9,13 +9,13 @@
 
 #include "core/gpu_profile.h"
 #include "core/measurement.h"
-#include "fit/curve.h"
-#include "fit/families.h"
-#include "fit/fit_mix.h"
-#include "fit/fit_overheads.h"
-#include "fit/fit_timing.h"
-#include "fit/fit_working_set.h"
-#include "fit/subsystems.h"
+#include "fit/curves/curve.h"
+#include "fit/curves/families.h"
+#include "fit/laws/fit_overheads.h"
+#include "fit/laws/fit_timing.h"
+#include "fit/laws/fit_working_set.h"
+#include "fit/structure/fit_mix.h"
+#include "fit/structure/subsystems.h"
 
 namespace occupipe {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/device_facts.h"
+#include "fit/profile/device_facts.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "core/error.h"
-#include "fit/curve.h"
+#include "fit/curves/curve.h"
 
 namespace occupipe {
 namespace {

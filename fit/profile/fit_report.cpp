@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/report.h"
+#include "fit/profile/fit_report.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "fit/report_tables.h"
-#include "fit/step_time.h"
+#include "fit/curves/step_time.h"
+#include "fit/profile/report_tables.h"
 
 namespace occupipe {
 namespace {

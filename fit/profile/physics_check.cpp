@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/sanity.h"
+#include "fit/profile/physics_check.h"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "core/instruction.h"
-#include "fit/curve.h"
-#include "fit/fit_timing.h"
+#include "fit/curves/curve.h"
+#include "fit/laws/fit_timing.h"
 
 namespace occupipe {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/profile_diff.h"
+#include "fit/profile/profile_diff.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <map>
 
-#include "fit/report.h"
+#include "fit/profile/fit_report.h"
 
 namespace occupipe {
 namespace {

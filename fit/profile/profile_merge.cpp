@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/profile_merge.h"
+#include "fit/profile/profile_merge.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "fit/curve.h"
+#include "fit/curves/curve.h"
 
 namespace occupipe {
 namespace {

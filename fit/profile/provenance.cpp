@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/provenance.h"
+#include "fit/profile/provenance.h"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 
 #include "core/annotation.h"
 #include "core/measurement.h"
-#include "fit/build_profile.h"
-#include "fit/device_facts.h"
+#include "fit/profile/build_profile.h"
+#include "fit/profile/device_facts.h"
 
 namespace occupipe {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "fit/report_tables.h"
+#include "fit/profile/report_tables.h"
 
 #include <fmt/format.h>
 
 #include "core/instruction.h"
-#include "fit/report.h"
+#include "fit/profile/fit_report.h"
 
 namespace occupipe {
 namespace {

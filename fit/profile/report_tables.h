@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "fit/build_profile.h"
+#include "fit/profile/build_profile.h"
 
 namespace occupipe {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/bootstrap.h"
+#include "fit/solver/bootstrap.h"
 
 #include <algorithm>
 #include <array>

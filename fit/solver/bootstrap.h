@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "fit/curve.h"
-#include "fit/least_squares.h"
+#include "fit/curves/curve.h"
+#include "fit/solver/least_squares.h"
 
 namespace occupipe {
 

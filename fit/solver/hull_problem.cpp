@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/hull_problem.h"
+#include "fit/solver/hull_problem.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "fit/dual.h"
+#include "fit/solver/dual.h"
 
 namespace occupipe {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/instruction.h"
-#include "fit/curve.h"
-#include "fit/curve_model.h"
-#include "fit/least_squares.h"
+#include "fit/curves/curve.h"
+#include "fit/laws/hull_law.h"
+#include "fit/solver/least_squares.h"
 
 namespace occupipe {
 

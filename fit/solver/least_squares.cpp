@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/least_squares.h"
+#include "fit/solver/least_squares.h"
 
 #include <ceres/ceres.h>
 #include <glog/logging.h>

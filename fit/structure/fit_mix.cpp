@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/fit_mix.h"
+#include "fit/structure/fit_mix.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include <map>
 #include <set>
 
-#include "fit/curve_model.h"
-#include "fit/dual.h"
-#include "fit/least_squares.h"
+#include "fit/laws/hull_law.h"
+#include "fit/solver/dual.h"
+#include "fit/solver/least_squares.h"
 #include "fit/statistics.h"
 
 namespace occupipe {

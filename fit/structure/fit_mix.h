@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/estimate.h"
-#include "fit/curve.h"
+#include "fit/curves/curve.h"
 
 namespace occupipe {
 

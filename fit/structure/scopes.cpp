@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/scopes.h"
+#include "fit/structure/scopes.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // subsystem is one for the core or one per scheduler.
 #pragma once
 
-#include "fit/build_profile.h"
+#include "fit/profile/build_profile.h"
 
 namespace occupipe {
 

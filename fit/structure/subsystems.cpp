@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/subsystems.h"
+#include "fit/structure/subsystems.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fit/fit_mix.h"
+#include "fit/structure/fit_mix.h"
 
 namespace occupipe {
 

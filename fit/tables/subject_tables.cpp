@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "fit/subject_tables.h"
+#include "fit/tables/subject_tables.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/instruction.h"
-#include "fit/counters.h"
-#include "fit/step_time.h"
+#include "fit/curves/counters.h"
+#include "fit/curves/step_time.h"
 
 namespace occupipe {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/comparison_figures.h"
+#include "report/figures/comparison_figures.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 constexpr std::size_t most_steps = 100;  // of a distribution's line
@@ -19,7 +19,8 @@ int style_of(std::size_t predictor) {
 }
 
 // |WPC predicted / WPC measured − 1|, ascending.
-std::vector<double> errors(const std::vector<MeasuredPoint>& points, const Predictor& predictor) {
+std::vector<double> errors(const std::vector<analysis::MeasuredPoint>& points,
+                           const analysis::Predictor& predictor) {
     std::vector<double> found;
     for (std::size_t i = 0; i < points.size(); ++i)
         if (predictor.cycles[i])
@@ -38,8 +39,8 @@ double throughput(const MeasurementShape& shape, double cycles) {
 
 }  // namespace
 
-plot::Figure error_distribution(const std::vector<MeasuredPoint>& points,
-                                const std::vector<Predictor>& predictors) {
+plot::Figure error_distribution(const std::vector<analysis::MeasuredPoint>& points,
+                                const std::vector<analysis::Predictor>& predictors) {
     plot::Figure figure{
         .title = "",
         .x = {"error of the predicted throughput in % (from 0.1)", plot::Scale::log10},
@@ -62,8 +63,9 @@ plot::Figure error_distribution(const std::vector<MeasuredPoint>& points,
     return figure;
 }
 
-plot::Figure subject_curves(const std::string& subject, const std::vector<MeasuredPoint>& points,
-                            const std::vector<Predictor>& predictors) {
+plot::Figure subject_curves(const std::string& subject,
+                            const std::vector<analysis::MeasuredPoint>& points,
+                            const std::vector<analysis::Predictor>& predictors) {
     std::map<double, std::size_t> deepest;
     for (std::size_t i = 0; i < points.size(); ++i) {
         if (points[i].subject != subject) continue;
@@ -90,8 +92,9 @@ plot::Figure subject_curves(const std::string& subject, const std::vector<Measur
     return figure;
 }
 
-plot::Picture subject_picture(const std::string& subject, const std::vector<MeasuredPoint>& points,
-                              const std::vector<Predictor>& predictors) {
+plot::Picture subject_picture(const std::string& subject,
+                              const std::vector<analysis::MeasuredPoint>& points,
+                              const std::vector<analysis::Predictor>& predictors) {
     constexpr int lowest = 320;
     constexpr int line_height = 18;  // of the key
     return {.description = subject + ": measured beside predicted throughput.",
@@ -100,8 +103,9 @@ plot::Picture subject_picture(const std::string& subject, const std::vector<Meas
             .height = std::max(lowest, 140 + line_height * static_cast<int>(predictors.size()))};
 }
 
-PlotContent comparison_plot(const std::string& title, const std::vector<MeasuredPoint>& points,
-                            const std::vector<Predictor>& predictors) {
+PlotContent comparison_plot(const std::string& title,
+                            const std::vector<analysis::MeasuredPoint>& points,
+                            const std::vector<analysis::Predictor>& predictors) {
     PlotContent content{title, {}, {}};
     content.image = {.description = fmt::format("{}: how many of the {} measured points each "
                                                 "predicts within which error.",
@@ -111,7 +115,7 @@ PlotContent comparison_plot(const std::string& title, const std::vector<Measured
                      .height = 440};
     content.page = {content.image};
     std::string subject;
-    for (const MeasuredPoint& point : points) {
+    for (const analysis::MeasuredPoint& point : points) {
         if (point.subject == subject) continue;
         subject = point.subject;
         content.page.push_back(subject_picture(subject, points, predictors));
@@ -119,4 +123,4 @@ PlotContent comparison_plot(const std::string& title, const std::vector<Measured
     return content;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

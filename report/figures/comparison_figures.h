@@ -5,27 +5,30 @@
 #include <string>
 #include <vector>
 
-#include "cli/comparison.h"
-#include "cli/plot_file.h"
+#include "analysis/comparison.h"
 #include "plot/figure.h"
+#include "report/figures/plot_file.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // Share of the points against the error of the predicted throughput, a line per predictor. Some
 // predictor says something.
-plot::Figure error_distribution(const std::vector<MeasuredPoint>& points,
-                                const std::vector<Predictor>& predictors);
+plot::Figure error_distribution(const std::vector<analysis::MeasuredPoint>& points,
+                                const std::vector<analysis::Predictor>& predictors);
 
 // Throughput of one of the subjects over what is in flight, measured and by every predictor; of
 // points with equal numbers in flight the deepest.
-plot::Figure subject_curves(const std::string& subject, const std::vector<MeasuredPoint>& points,
-                            const std::vector<Predictor>& predictors);
+plot::Figure subject_curves(const std::string& subject,
+                            const std::vector<analysis::MeasuredPoint>& points,
+                            const std::vector<analysis::Predictor>& predictors);
 
 // The same as a picture that is high enough for the key.
-plot::Picture subject_picture(const std::string& subject, const std::vector<MeasuredPoint>& points,
-                              const std::vector<Predictor>& predictors);
+plot::Picture subject_picture(const std::string& subject,
+                              const std::vector<analysis::MeasuredPoint>& points,
+                              const std::vector<analysis::Predictor>& predictors);
 
-PlotContent comparison_plot(const std::string& title, const std::vector<MeasuredPoint>& points,
-                            const std::vector<Predictor>& predictors);
+PlotContent comparison_plot(const std::string& title,
+                            const std::vector<analysis::MeasuredPoint>& points,
+                            const std::vector<analysis::Predictor>& predictors);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/fit_figures.h"
+#include "report/figures/fit_figures.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include <map>
 #include <tuple>
 
-#include "cli/curve_points.h"
+#include "analysis/curve_points.h"
 #include "core/error.h"
-#include "fit/report.h"
+#include "fit/profile/fit_report.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 using plot::Figure;
@@ -48,10 +48,10 @@ std::string timing_text(const TimingFit& fit) {
 Series fitted_line(const SubjectReport& subject) {
     Series line{"fit", Mark::line, fitted_style, {}};
     std::map<double, std::pair<double, int>> sums;  // shapes of equal M share a place
-    for (const std::size_t i : deepest_points(subject.curve)) {
+    for (const std::size_t i : analysis::deepest_points(subject.curve)) {
         const CurvePoint& p = subject.curve.points[i];
-        auto& [sum, count] = sums[in_flight(p)];
-        sum += subject.fit.predicted[i] / instructions(p);
+        auto& [sum, count] = sums[analysis::in_flight(p)];
+        sum += subject.fit.predicted[i] / analysis::instructions(p);
         ++count;
     }
     for (const auto& [m, sum] : sums) line.points.push_back({m, sum.first / sum.second});
@@ -63,17 +63,17 @@ Series fitted_line(const SubjectReport& subject) {
 Figure hull_figure(const SubjectReport& subject) {
     const Curve& curve = subject.curve;
     Figure figure{.title = curve.label(),
-                  .x = in_flight_axis(),
+                  .x = analysis::in_flight_axis(),
                   .y = {"cycles per instruction"},
                   .key = plot::Key::below};
     Series measured{"measured", Mark::points, measured_style, {}};
-    for (const std::size_t i : deepest_points(curve)) {
+    for (const std::size_t i : analysis::deepest_points(curve)) {
         const CurvePoint& p = curve.points[i];
-        const double cycles = p.cycles / instructions(p);
-        measured.points.push_back({in_flight(p), cycles, cycles * p.log_error});
+        const double cycles = p.cycles / analysis::instructions(p);
+        measured.points.push_back({analysis::in_flight(p), cycles, cycles * p.log_error});
     }
     if (subject.fit.ok) {
-        const Span span = span_of(curve);
+        const analysis::Span span = analysis::span_of(curve);
         const double cpi = subject.fit.cpi.value;
         const double latency = subject.fit.latency.value;
         figure.series.push_back(fitted_line(subject));
@@ -88,10 +88,11 @@ Figure hull_figure(const SubjectReport& subject) {
         if (latency > 0 && end > span.low)
             figure.series.push_back(
                 {fmt::format("Λ/M, Λ {}{:.4g}", relation(subject.fit.latency), latency), Mark::line,
-                 latency_style, sampled({span.low, end}, [&](double m) { return latency / m; })});
+                 latency_style,
+                 analysis::sampled({span.low, end}, [&](double m) { return latency / m; })});
     }
     figure.series.push_back(measured);  // over the lines
-    figure.y.scale = scale_for(figure.series);
+    figure.y.scale = analysis::scale_for(figure.series);
     return figure;
 }
 
@@ -104,13 +105,16 @@ Picture hull_picture(const SubjectReport& subject) {
         .width = 440,
         .height = 270};
     if (!subject.fit.ok) return picture;
-    Figure residuals{
-        .title = "", .x = in_flight_axis(), .y = {"residual in %"}, .key = plot::Key::none};
+    Figure residuals{.title = "",
+                     .x = analysis::in_flight_axis(),
+                     .y = {"residual in %"},
+                     .key = plot::Key::none};
     Series points{"", Mark::points, measured_style, {}};
     for (std::size_t i = 0; i < subject.curve.points.size(); ++i) {
         const CurvePoint& p = subject.curve.points[i];
-        points.points.push_back(
-            {in_flight(p), 100 * (subject.fit.predicted[i] / p.cycles - 1), 100 * p.log_error});
+        points.points.push_back({analysis::in_flight(p),
+                                 100 * (subject.fit.predicted[i] / p.cycles - 1),
+                                 100 * p.log_error});
     }
     double most = 0;
     for (const plot::Point& p : points.points)
@@ -120,7 +124,7 @@ Picture hull_picture(const SubjectReport& subject) {
     residuals.y.high = end;
     for (const double at : {-end, 0.0, end})
         residuals.y.ticks.push_back({at, fmt::format("{:g}", at)});
-    const Span span = span_of(subject.curve);
+    const analysis::Span span = analysis::span_of(subject.curve);
     residuals.series = {points, {"", Mark::line, plot::guide, {{span.low, 0}, {span.high, 0}}}};
     picture.panels.front().x.label = "";
     picture.panels.push_back(residuals);
@@ -295,4 +299,4 @@ PlotContent fit_plot(const FitOutcome& outcome, const std::vector<std::string>& 
     return content;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

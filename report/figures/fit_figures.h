@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/plot_file.h"
-#include "fit/build_profile.h"
+#include "fit/profile/build_profile.h"
 #include "plot/figure.h"
+#include "report/figures/plot_file.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // Cycles per instruction against the instructions in flight: measured, fitted, and the asymptotes
 // Λ/M and λ.
@@ -31,4 +31,4 @@ plot::Picture timing_map(const GpuProfile& profile);
 // name that was not measured.
 PlotContent fit_plot(const FitOutcome& outcome, const std::vector<std::string>& only);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "cli/occupancy_figures.h"
+#include "report/figures/occupancy_figures.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/curve_points.h"
+#include "analysis/curve_points.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 using plot::Mark;
@@ -15,17 +15,17 @@ using plot::Series;
 
 Series measured_throughput(const SubjectReport& subject, int style) {
     Series series{"", Mark::points, style, {}};
-    for (const std::size_t i : deepest_points(subject.curve)) {
+    for (const std::size_t i : analysis::deepest_points(subject.curve)) {
         const CurvePoint& p = subject.curve.points[i];
-        const double rate = instructions(p) / p.cycles;
-        series.points.push_back({in_flight(p), rate, rate * p.log_error});
+        const double rate = analysis::instructions(p) / p.cycles;
+        series.points.push_back({analysis::in_flight(p), rate, rate * p.log_error});
     }
     return series;
 }
 
 plot::Figure throughput_figure() {
     return {.title = "",
-            .x = in_flight_axis(),
+            .x = analysis::in_flight_axis(),
             .y = {"instructions per cycle and core", plot::Scale::log10},
             .key = plot::Key::outside};
 }
@@ -39,10 +39,10 @@ plot::Picture occupancy_picture(const std::vector<const SubjectReport*>& subject
         const double cpi = s->fit.cpi.value;
         const double latency = s->fit.latency.value;
         if (cpi > 0 && latency > 0)
-            figure.series.push_back({fmt::format("{} ({})", s->curve.label(), s->subsystem),
-                                     Mark::line, style, sampled(span_of(s->curve), [&](double m) {
-                                         return std::min(m / latency, 1 / cpi);
-                                     })});
+            figure.series.push_back(
+                {fmt::format("{} ({})", s->curve.label(), s->subsystem), Mark::line, style,
+                 analysis::sampled(analysis::span_of(s->curve),
+                                   [&](double m) { return std::min(m / latency, 1 / cpi); })});
         figure.series.push_back(measured_throughput(*s, style));
         style = (style + 1) % plot::style_count;
     }
@@ -61,15 +61,15 @@ plot::Picture contention_picture(const SubjectReport& subject) {
     const double cpi = subject.fit.cpi.value;
     const double latency = subject.fit.latency.value;
     const double growth = subject.fit.contention ? subject.fit.contention->value : 0;
-    const Span span = span_of(subject.curve);
+    const analysis::Span span = analysis::span_of(subject.curve);
     if (latency > 0) {
         const double roof = cpi > 0 ? 1 / cpi : span.high / latency;
         figure.series.push_back(
             {fmt::format("Λ = {:.4g}", latency), Mark::line, plot::guide,
-             sampled(span, [&](double m) { return std::min(m / latency, roof); })});
+             analysis::sampled(span, [&](double m) { return std::min(m / latency, roof); })});
         if (growth > 0)
             figure.series.push_back({fmt::format("Λ = {:.4g} + {:.3g}·(M−1)", latency, growth),
-                                     Mark::line, 1, sampled(span, [&](double m) {
+                                     Mark::line, 1, analysis::sampled(span, [&](double m) {
                                          return std::min(m / (latency + growth * (m - 1)), roof);
                                      })});
     }
@@ -87,4 +87,4 @@ plot::Picture contention_picture(const SubjectReport& subject) {
             .height = 300};
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "fit/build_profile.h"
+#include "fit/profile/build_profile.h"
 #include "plot/figure.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // min(M/Λ, 1/λ) of several instructions with their measured points; all fitted.
 plot::Picture occupancy_picture(const std::vector<const SubjectReport*>& subjects);
@@ -16,4 +16,4 @@ plot::Picture occupancy_picture(const std::vector<const SubjectReport*>& subject
 // with that.
 plot::Picture contention_picture(const SubjectReport& subject);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

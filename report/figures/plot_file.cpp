@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include "cli/plot_file.h"
+#include "report/figures/plot_file.h"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "plot/draw.h"
 #include "plot/page.h"
 #include "plot/svg.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 std::string extension_of(const std::string& path) {
@@ -31,11 +30,6 @@ std::string page_of(const PlotContent& content) {
 }
 
 }  // namespace
-
-void add_plot_option(CLI::App& command, std::string& path, const std::string& picture) {
-    command.add_option("--plot", path, "FILE.svg, .png or .html to draw with gnuplot: " + picture)
-        ->type_name("FILE");
-}
 
 void check_plot_file(const std::string& path, bool force) {
     if (path.empty()) return;
@@ -62,4 +56,4 @@ void write_plot(const std::string& path, const PlotContent& content, bool force)
     fmt::print(stderr, "wrote {}\n", path);
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

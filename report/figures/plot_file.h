@@ -7,14 +7,7 @@
 
 #include "plot/figure.h"
 
-namespace CLI {
-class App;
-}
-
-namespace occupipe::cli {
-
-// Adds --plot. `picture` says what is drawn, for the help text.
-void add_plot_option(CLI::App& command, std::string& path, const std::string& picture);
+namespace occupipe::report {
 
 // Before any work: throws InputError when the extension is none of svg, png and html, or the file
 // exists and may not be replaced. Does nothing for an empty path.
@@ -29,4 +22,4 @@ struct PlotContent {
 // Does nothing for an empty path.
 void write_plot(const std::string& path, const PlotContent& content, bool force);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/prediction_figures.h"
+#include "report/figures/prediction_figures.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 void require_curve(std::size_t occupancies) {
     if (occupancies < 2)
@@ -83,4 +83,4 @@ PlotContent prediction_plot(const PredictionSet& set) {
     return content;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 
-#include "cli/plot_file.h"
-#include "cli/prediction_output.h"
 #include "plot/figure.h"
+#include "report/figures/plot_file.h"
+#include "report/text/prediction_output.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // Throws InputError when there is one occupancy only: that is no curve.
 void require_curve(std::size_t occupancies);
@@ -18,4 +18,4 @@ plot::Figure occupancy_curves(const PredictionSet& set);
 
 PlotContent prediction_plot(const PredictionSet& set);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

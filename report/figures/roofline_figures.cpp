@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/roofline_figures.h"
+#include "report/figures/roofline_figures.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <array>
 #include <cmath>
 
-#include "cli/device_rates.h"
+#include "analysis/device_rates.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 using plot::Mark;
@@ -33,7 +33,7 @@ template <class Amounts>
 std::vector<Peak> peaks(const GpuProfile& profile, const Amounts& amounts) {
     std::vector<Peak> found;
     for (const Amount& a : amounts)
-        if (const auto rate = device_throughput(profile, a.instruction, a.amount))
+        if (const auto rate = analysis::device_throughput(profile, a.instruction, a.amount))
             found.push_back({std::string(a.instruction), rate->value});
     std::ranges::stable_sort(found, std::ranges::greater{}, &Peak::per_second);
     return found;
@@ -164,4 +164,4 @@ plot::Picture quadrant_split(const std::vector<GpuProfile>& devices) {
             .height = 440};
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

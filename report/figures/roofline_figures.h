@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/gpu_profile.h"
-#include "fit/fit_mix.h"
+#include "fit/structure/fit_mix.h"
 #include "plot/figure.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // Peak rates of a device.
 struct Peak {
@@ -31,4 +31,4 @@ plot::Picture roofline_picture(const GpuProfile& profile, const std::vector<MixF
 // section 2.1). Devices without both peaks are left out; one has them.
 plot::Picture quadrant_split(const std::vector<GpuProfile>& devices);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

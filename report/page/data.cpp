@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "cli/report_data.h"
+#include "report/page/data.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "core/error.h"
-#include "core/file_kind.h"
-#include "core/files.h"
+#include "core/files/file_kind.h"
+#include "core/files/files.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,4 +65,4 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
     return data;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -8,9 +8,9 @@
 
 #include "core/gpu_profile.h"
 #include "core/measurement.h"
-#include "fit/build_profile.h"
+#include "fit/profile/build_profile.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 struct NamedProfile {
     std::string file;  // its name in the folder
@@ -34,4 +34,4 @@ struct ReportData {
 ReportData read_report_data(const std::filesystem::path& folder,
                             const std::vector<std::string>& beside);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

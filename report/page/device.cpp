@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/fit_figures.h"
-#include "cli/report_sections.h"
-#include "fit/report.h"
+#include "fit/profile/fit_report.h"
 #include "plot/svg.h"
+#include "report/figures/fit_figures.h"
+#include "report/page/sections.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 using plot::html_escaped;
@@ -180,4 +180,4 @@ void add_timing_section(ReportPage& page, const ReportData& data) {
                      html(table));
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/findings_page.h"
+#include "report/page/findings.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cli/text_table.h"
 #include "plot/svg.h"
+#include "report/text/text_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 using analysis::Compared;
@@ -20,7 +20,7 @@ using analysis::Published;
 using analysis::SelfCheck;
 using nlohmann::ordered_json;
 
-std::string measured_text(const Compared& one) {
+std::string measured_text(const analysis::Compared& one) {
     if (!one.measured) return "-";
     std::string text = fmt::format("{}{:.4g}", sign_of(one.measured->kind), one.measured->value);
     if (one.measured->std_error) text += fmt::format(" ± {:.2g}", *one.measured->std_error);
@@ -28,7 +28,7 @@ std::string measured_text(const Compared& one) {
     return text;
 }
 
-std::string reference_text(const Compared& one) {
+std::string reference_text(const analysis::Compared& one) {
     if (!one.reference) return "-";
     const auto [low, high] = *one.reference;
     if (!std::isfinite(high)) return fmt::format("≥ {:.4g}", low);
@@ -36,14 +36,14 @@ std::string reference_text(const Compared& one) {
     return fmt::format("{:.4g} to {:.4g}", low, high);
 }
 
-std::string difference_text(const Compared& one) {
+std::string difference_text(const analysis::Compared& one) {
     if (!one.relative) return "-";
     return *one.relative == 0 ? "inside" : fmt::format("{:+.1f} %", 100 * *one.relative);
 }
 
-std::size_t count(const SelfCheck& check, Level level) {
+std::size_t count(const analysis::SelfCheck& check, analysis::Level level) {
     return static_cast<std::size_t>(std::ranges::count_if(
-        check.findings, [&](const Finding& f) { return f.level() == level; }));
+        check.findings, [&](const analysis::Finding& f) { return f.level() == level; }));
 }
 
 std::string title_of(const CheckedProfile& one) {
@@ -57,22 +57,23 @@ std::string title_of(const CheckedProfile& one) {
 }
 
 std::string summary_of(const CheckedProfile& one) {
-    const SelfCheck& check = one.check;
+    const analysis::SelfCheck& check = one.check;
     return fmt::format("{}: {} serious, {} suspicious, {} notices; {} comparisons agree.", one.file,
-                       count(check, Level::serious), count(check, Level::suspicious),
-                       count(check, Level::notice), check.agreements.size());
+                       count(check, analysis::Level::serious),
+                       count(check, analysis::Level::suspicious),
+                       count(check, analysis::Level::notice), check.agreements.size());
 }
 
 // Sources that the comparisons name, in the order of the published files.
 std::vector<const analysis::PublishedSource*> cited(const std::vector<CheckedProfile>& profiles,
-                                                    const Published& published) {
-    const auto names = [](const Compared& one, const std::string& id) {
+                                                    const analysis::Published& published) {
+    const auto names = [](const analysis::Compared& one, const std::string& id) {
         return one.source.find(id) != std::string::npos;
     };
     std::vector<const analysis::PublishedSource*> sources;
     for (const analysis::PublishedSource& source : published.sources) {
         const bool used = std::ranges::any_of(profiles, [&](const CheckedProfile& one) {
-            const auto cites = [&](const Compared& c) { return names(c, source.id); };
+            const auto cites = [&](const analysis::Compared& c) { return names(c, source.id); };
             return std::ranges::any_of(one.check.findings, cites) ||
                    std::ranges::any_of(one.check.agreements, cites);
         });
@@ -89,12 +90,12 @@ std::string source_text(const analysis::PublishedSource& source) {
     return text;
 }
 
-std::string subject_of(const Compared& one) {
+std::string subject_of(const analysis::Compared& one) {
     return one.subject.empty() ? "the profile" : one.subject;
 }
 
 // Label and text of a finding's lines.
-std::vector<std::pair<std::string, std::string>> details(const Finding& finding) {
+std::vector<std::pair<std::string, std::string>> details(const analysis::Finding& finding) {
     std::vector<std::pair<std::string, std::string>> lines = {
         {"measured",
          fmt::format("{} {} {}", finding.quantity, measured_text(finding), finding.unit)},
@@ -105,21 +106,21 @@ std::vector<std::pair<std::string, std::string>> details(const Finding& finding)
     return lines;
 }
 
-TextTable agreements_table(const SelfCheck& check) {
+TextTable agreements_table(const analysis::SelfCheck& check) {
     TextTable table{{"check", "of", "quantity", "measured", "expected", "unit", "off"},
                     {Align::left, Align::left, Align::left, Align::right, Align::right, Align::left,
                      Align::right},
                     {}};
-    for (const Compared& one : check.agreements)
-        table.rows.push_back({std::string(to_string(one.check)), subject_of(one), one.quantity,
-                              measured_text(one), reference_text(one), one.unit,
+    for (const analysis::Compared& one : check.agreements)
+        table.rows.push_back({std::string(analysis::to_string(one.check)), subject_of(one),
+                              one.quantity, measured_text(one), reference_text(one), one.unit,
                               difference_text(one)});
     return table;
 }
 
-ordered_json json_of(const Compared& one) {
+ordered_json json_of(const analysis::Compared& one) {
     ordered_json json = {
-        {"check", to_string(one.check)}, {"quantity", one.quantity}, {"unit", one.unit}};
+        {"check", analysis::to_string(one.check)}, {"quantity", one.quantity}, {"unit", one.unit}};
     if (!one.subject.empty()) json["subject"] = one.subject;
     if (one.measured) {
         json["measured"] = one.measured->value;
@@ -167,7 +168,7 @@ std::string html_table(const TextTable& table) {
 }  // namespace
 
 std::string findings_markdown(const std::vector<CheckedProfile>& profiles,
-                              const Published& published) {
+                              const analysis::Published& published) {
     std::string text;
     for (const CheckedProfile& one : profiles) {
         text +=
@@ -175,10 +176,10 @@ std::string findings_markdown(const std::vector<CheckedProfile>& profiles,
         if (!one.check.findings.empty())
             text += "\n## What does not agree, the most suspicious first\n\n";
         int number = 0;
-        for (const Finding& finding : one.check.findings) {
-            text +=
-                fmt::format("{}. **{}** ({:.0f}) `{}`: {}\n", ++number, to_string(finding.level()),
-                            finding.severity, subject_of(finding), finding.meaning);
+        for (const analysis::Finding& finding : one.check.findings) {
+            text += fmt::format("{}. **{}** ({:.0f}) `{}`: {}\n", ++number,
+                                analysis::to_string(finding.level()), finding.severity,
+                                subject_of(finding), finding.meaning);
             for (const auto& [label, line] : details(finding))
                 text += fmt::format("   - {}: {}\n", label, line);
         }
@@ -195,17 +196,18 @@ std::string findings_markdown(const std::vector<CheckedProfile>& profiles,
     return text;
 }
 
-std::string findings_html(const std::vector<CheckedProfile>& profiles, const Published& published) {
+std::string findings_html(const std::vector<CheckedProfile>& profiles,
+                          const analysis::Published& published) {
     std::string body;
     for (const CheckedProfile& one : profiles) {
         body += fmt::format("<h1>{}</h1>\n<p>{}</p>\n", plot::html_escaped(title_of(one)),
                             plot::html_escaped(summary_of(one)));
         if (!one.check.findings.empty())
             body += "<h2>What does not agree, the most suspicious first</h2>\n<ol>\n";
-        for (const Finding& finding : one.check.findings) {
+        for (const analysis::Finding& finding : one.check.findings) {
             body += fmt::format(
                 "<li><strong class=\"{0}\">{0}</strong> ({1:.0f}) <code>{2}</code>: {3}\n<dl>",
-                to_string(finding.level()), finding.severity,
+                analysis::to_string(finding.level()), finding.severity,
                 plot::html_escaped(subject_of(finding)), plot::html_escaped(finding.meaning));
             for (const auto& [label, line] : details(finding))
                 body += fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, plot::html_escaped(line));
@@ -231,8 +233,8 @@ std::string findings_json(const std::vector<CheckedProfile>& profiles) {
     ordered_json json = {{"format", "occupipe-selfcheck/1"}, {"profiles", ordered_json::array()}};
     for (const CheckedProfile& one : profiles) {
         ordered_json findings = ordered_json::array();
-        for (const Finding& finding : one.check.findings) {
-            ordered_json entry = {{"level", to_string(finding.level())},
+        for (const analysis::Finding& finding : one.check.findings) {
+            ordered_json entry = {{"level", analysis::to_string(finding.level())},
                                   {"severity", finding.severity}};
             entry.update(json_of(finding));
             entry["meaning"] = finding.meaning;
@@ -241,7 +243,7 @@ std::string findings_json(const std::vector<CheckedProfile>& profiles) {
             findings.push_back(std::move(entry));
         }
         ordered_json agreements = ordered_json::array();
-        for (const Compared& agreement : one.check.agreements)
+        for (const analysis::Compared& agreement : one.check.agreements)
             agreements.push_back(json_of(agreement));
         json["profiles"].push_back({{"file", one.file},
                                     {"device", one.profile->device.name},
@@ -252,4 +254,4 @@ std::string findings_json(const std::vector<CheckedProfile>& profiles) {
     return json.dump(2) + '\n';
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

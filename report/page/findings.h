@@ -8,7 +8,7 @@
 
 #include "analysis/self_check.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 struct CheckedProfile {
     std::string file;
@@ -24,4 +24,4 @@ std::string findings_html(const std::vector<CheckedProfile>& profiles,
 // "occupipe-selfcheck/1": findings and agreements with their numbers.
 std::string findings_json(const std::vector<CheckedProfile>& profiles);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

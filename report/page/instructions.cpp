@@ -6,14 +6,14 @@
 #include <map>
 #include <set>
 
-#include "cli/fit_figures.h"
-#include "cli/occupancy_figures.h"
-#include "cli/report_sections.h"
 #include "core/instruction.h"
-#include "fit/report.h"
+#include "fit/profile/fit_report.h"
 #include "plot/svg.h"
+#include "report/figures/fit_figures.h"
+#include "report/figures/occupancy_figures.h"
+#include "report/page/sections.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 using plot::html_escaped;
@@ -155,4 +155,4 @@ void add_instruction_section(ReportPage& page, const ReportData& data) {
     page.section("instructions", "Every instruction", text);
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

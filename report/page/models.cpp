@@ -6,18 +6,18 @@
 #include <array>
 #include <map>
 
-#include "cli/comparison.h"
-#include "cli/comparison_figures.h"
-#include "cli/fit_figures.h"
-#include "cli/prediction_figures.h"
-#include "cli/report_sections.h"
-#include "cli/roofline_figures.h"
+#include "analysis/comparison.h"
 #include "core/error.h"
 #include "core/measured_kernel.h"
+#include "report/figures/comparison_figures.h"
+#include "report/figures/fit_figures.h"
+#include "report/figures/prediction_figures.h"
+#include "report/figures/roofline_figures.h"
+#include "report/page/sections.h"
+#include "sim/engine/parallel.h"
 #include "sim/models/registry.h"
-#include "sim/parallel.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 constexpr int most_occupancies = 64;
@@ -81,19 +81,19 @@ bool knows(const GpuProfile& profile, const std::string& subject) {
 }
 
 // The points of all files that the profile can say something about, by subject.
-std::vector<MeasuredPoint> known_points(const ReportData& data) {
-    std::vector<MeasuredPoint> points;
+std::vector<analysis::MeasuredPoint> known_points(const ReportData& data) {
+    std::vector<analysis::MeasuredPoint> points;
     for (const MeasurementFile& file : data.measurements)
-        for (const MeasuredPoint& point : measured_points(file))
+        for (const analysis::MeasuredPoint& point : analysis::measured_points(file))
             if (knows(data.fit.profile, point.subject)) points.push_back(point);
-    std::ranges::stable_sort(points, {},
-                             [](const MeasuredPoint& p) { return std::pair(p.subject, p.shape); });
+    std::ranges::stable_sort(
+        points, {}, [](const analysis::MeasuredPoint& p) { return std::pair(p.subject, p.shape); });
     return points;
 }
 
-std::vector<Predictor> predictors(const GpuProfile& profile,
-                                  const std::vector<MeasuredPoint>& points) {
-    std::vector<Predictor> all;
+std::vector<analysis::Predictor> predictors(const GpuProfile& profile,
+                                            const std::vector<analysis::MeasuredPoint>& points) {
+    std::vector<analysis::Predictor> all;
     for (const Model& model : models())
         all.push_back({std::string(model.name),
                        std::vector<std::optional<double>>(points.size(), std::nullopt)});
@@ -160,9 +160,9 @@ HtmlCell percent(const std::optional<double>& value) {
     return {fmt::format("{:.1f} %", *value), *value, ""};
 }
 
-HtmlTable accuracy_table(const std::vector<Accuracy>& rows, bool all) {
+HtmlTable accuracy_table(const std::vector<analysis::Accuracy>& rows, bool all) {
     HtmlTable table{{"subject", "model", "points", "MAPE", "MAPE_shape"}, {}, true};
-    for (const Accuracy& row : rows)
+    for (const analysis::Accuracy& row : rows)
         if ((row.subject == "all") == all)
             table.rows.push_back({{row.subject, std::nullopt, ""},
                                   {row.predictor, std::nullopt, ""},
@@ -178,13 +178,13 @@ void add_model_section(ReportPage& page, const ReportData& data) {
     std::string text = example_curves(page, data);
     const std::vector<std::string> shown = shown_subjects(data.fit);
     auto points = known_points(data);
-    std::erase_if(points, [&](const MeasuredPoint& point) {
+    std::erase_if(points, [&](const analysis::MeasuredPoint& point) {
         return std::ranges::find(shown, point.subject) == shown.end();
     });
-    const std::vector<Predictor> by_model = predictors(data.fit.profile, points);
+    const std::vector<analysis::Predictor> by_model = predictors(data.fit.profile, points);
     std::vector<std::string> figures;
     for (const std::string& subject : shown)
-        if (std::ranges::find(points, subject, &MeasuredPoint::subject) != points.end())
+        if (std::ranges::find(points, subject, &analysis::MeasuredPoint::subject) != points.end())
             figures.push_back(page.figure(subject_picture(subject, points, by_model)));
     page.section("models", "Occupancy curves of all models", text + grid(figures));
 }
@@ -217,12 +217,12 @@ void add_roofline_section(ReportPage& page, const ReportData& data) {
 
 void add_accuracy_section(ReportPage& page, const ReportData& data) {
     const auto points = known_points(data);
-    const std::vector<Predictor> by_model = predictors(data.fit.profile, points);
-    const auto rows = accuracies(points, by_model);
+    const std::vector<analysis::Predictor> by_model = predictors(data.fit.profile, points);
+    const auto rows = analysis::accuracies(points, by_model);
     if (rows.empty())
         return page.section("accuracy", "Models against measurements",
                             absent("no measured point that the profile knows"));
-    const auto subjects = std::ranges::count_if(rows, [&](const Accuracy& row) {
+    const auto subjects = std::ranges::count_if(rows, [&](const analysis::Accuracy& row) {
         return row.subject != "all" && row.predictor == rows.front().predictor;
     });
     page.section(
@@ -239,4 +239,4 @@ void add_accuracy_section(ReportPage& page, const ReportData& data) {
                         html(accuracy_table(rows, false))));
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/report_page.h"
+#include "report/page/page.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "plot/page.h"
 #include "plot/svg.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 using plot::html_escaped;
@@ -106,4 +106,4 @@ std::string anchor_of(std::string_view subject) {
     return id;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

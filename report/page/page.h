@@ -11,7 +11,7 @@
 #include "core/estimate.h"
 #include "plot/figure.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 class ReportPage {
 public:
@@ -52,4 +52,4 @@ std::string html(const HtmlTable& table);
 // "i-fma.f32": where a subject stands in the page.
 std::string anchor_of(std::string_view subject);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "cli/report_data.h"
-#include "cli/report_page.h"
+#include "report/page/data.h"
+#include "report/page/page.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 std::string report_head(const ReportData& data);
 
@@ -21,4 +21,4 @@ void add_memory_section(ReportPage& page, const ReportData& data);
 void add_accuracy_section(ReportPage& page, const ReportData& data);
 void add_instruction_section(ReportPage& page, const ReportData& data);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "cli/comparison_output.h"
+#include "report/text/comparison_output.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/text_table.h"
-#include "core/csv.h"
+#include "core/files/csv.h"
+#include "report/text/text_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 std::string percent(const std::optional<double>& value) {
@@ -36,8 +36,8 @@ std::string ranking(const Comparison& c) {
     TextTable table{{"rank", "model", "points", "MAPE", "MAPE_shape"},
                     {Align::right, Align::left, Align::right, Align::right, Align::right},
                     {}};
-    for (const Accuracy& row : c.rows)
-        if (row.subject == everything)
+    for (const analysis::Accuracy& row : c.rows)
+        if (row.subject == analysis::everything)
             table.rows.push_back({std::to_string(row.rank), row.predictor,
                                   point_count(row.points, c.points.size()), percent(row.mape),
                                   percent(row.mape_shape)});
@@ -53,8 +53,8 @@ std::string kernels(const Comparison& c) {
         table.align.push_back(Align::left);
     }
     std::string subject;
-    for (const Accuracy& row : c.rows) {
-        if (row.subject == everything) continue;
+    for (const analysis::Accuracy& row : c.rows) {
+        if (row.subject == analysis::everything) continue;
         if (row.subject != subject) table.rows.push_back({row.subject, std::to_string(row.points)});
         subject = row.subject;
         if (table.rows.back().size() < table.header.size())
@@ -70,8 +70,8 @@ std::string to_text(const Comparison& c) {
     std::string text = headline(c) + "\nAll kernels together, the smallest MAPE first:\n\n" +
                        ranking(c) + "\nEach kernel, with the MAPE of its best models:\n\n" +
                        kernels(c);
-    if (std::ranges::none_of(c.rows,
-                             [](const Accuracy& row) { return row.mape_shape.has_value(); }))
+    if (std::ranges::none_of(
+            c.rows, [](const analysis::Accuracy& row) { return row.mape_shape.has_value(); }))
         text += "\nNo MAPE_shape: it needs one kernel at three occupancies or more.\n";
     if (c.predictors.size() > 3) text += "\n--csv and --json have every model for every kernel.\n";
     return text;
@@ -83,8 +83,8 @@ std::string to_csv(const Comparison& c) {
     };
     std::string text = "subject,rank,model,points,mape_percent,mape_shape_percent\n";
     for (const bool overall : {true, false})
-        for (const Accuracy& row : c.rows)
-            if ((row.subject == everything) == overall)
+        for (const analysis::Accuracy& row : c.rows)
+            if ((row.subject == analysis::everything) == overall)
                 text += fmt::format("{},{},{},{},{},{}\n", csv_text(row.subject), row.rank,
                                     csv_text(row.predictor), row.points, number(row.mape),
                                     number(row.mape_shape));
@@ -100,7 +100,7 @@ nlohmann::ordered_json to_json(const Comparison& c) {
     if (!c.profile.empty()) json["profile"] = c.profile;
     if (!c.against.empty()) json["against"] = c.against;
     json["accuracy"] = nlohmann::ordered_json::array();
-    for (const Accuracy& row : c.rows) {
+    for (const analysis::Accuracy& row : c.rows) {
         nlohmann::ordered_json entry = {{"subject", row.subject},
                                         {"rank", row.rank},
                                         {"model", row.predictor},
@@ -116,7 +116,7 @@ nlohmann::ordered_json to_json(const Comparison& c) {
             {"warps", c.points[i].shape.warps()},
             {c.measured ? "measured_cycles" : "reference_cycles", c.points[i].cycles},
             {"predicted_cycles", nlohmann::ordered_json::object()}};
-        for (const Predictor& predictor : c.predictors)
+        for (const analysis::Predictor& predictor : c.predictors)
             if (predictor.cycles[i])
                 entry["predicted_cycles"][predictor.name] = *predictor.cycles[i];
         json["points"].push_back(entry);
@@ -124,4 +124,4 @@ nlohmann::ordered_json to_json(const Comparison& c) {
     return json;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/comparison.h"
+#include "analysis/comparison.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 struct Comparison {
     std::string reference;        // the file, or the device, that all are compared with
@@ -16,9 +16,9 @@ struct Comparison {
     std::string against;          // empty without a second file
     bool measured = true;         // false: the reference is a prediction
     std::string reference_model;  // then: whose
-    std::vector<MeasuredPoint> points;
-    std::vector<Predictor> predictors;
-    std::vector<Accuracy> rows;
+    std::vector<analysis::MeasuredPoint> points;
+    std::vector<analysis::Predictor> predictors;
+    std::vector<analysis::Accuracy> rows;
 };
 
 // The ranking over all kernels first, then a line per kernel.
@@ -26,4 +26,4 @@ std::string to_text(const Comparison& comparison);
 std::string to_csv(const Comparison& comparison);
 nlohmann::ordered_json to_json(const Comparison& comparison);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/list_instructions.h"
+#include "report/text/list_instructions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,15 +13,15 @@
 #include <set>
 #include <vector>
 
-#include "bench/carry/architecture.h"
+#include "analysis/open_device.h"
 #include "bench/cuda/unsupported.h"
 #include "bench/devices.h"
-#include "bench/instruction_table.h"
-#include "cli/device.h"
-#include "cli/text_table.h"
-#include "cli/wrap.h"
+#include "bench/instructions/instruction_table.h"
+#include "bench/offline/architecture.h"
+#include "report/text/text_table.h"
+#include "report/text/wrap.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -181,7 +181,7 @@ Column column_of(const std::string& architecture) {
 Columns columns_of(const InstructionListing& wanted) {
     Columns columns;
     if (!wanted.device.empty()) {
-        columns.push_back(column_of(open_named_device(wanted.device, wanted.kernels)));
+        columns.push_back(column_of(analysis::open_named_device(wanted.device, wanted.kernels)));
     } else if (wanted.architectures.empty()) {
         for (const auto& facts : bench::list_devices())
             columns.push_back(column_of(bench::open_device(facts.id)));
@@ -209,4 +209,4 @@ void list_instructions(const InstructionListing& wanted) {
     for (const Column& column : columns) print_column(column, rows);
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 struct InstructionListing {
     std::string device;                      // empty: all here
@@ -19,4 +19,4 @@ struct InstructionListing {
 // tests of this program compile stands in, in JSON all of them.
 void list_instructions(const InstructionListing& wanted);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

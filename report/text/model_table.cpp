@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "cli/model_table.h"
+#include "report/text/model_table.h"
 
-#include "cli/text_table.h"
+#include "report/text/text_table.h"
 #include "sim/models/registry.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 std::string model_aspect_table() {
     TextTable table{{"model"}, {Align::left}, {}};
@@ -21,4 +21,4 @@ std::string model_aspect_table() {
     return markdown(table);
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // Which performance aspect each model takes into account, as Markdown: one row per model.
 std::string model_aspect_table();
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "cli/prediction_output.h"
+#include "report/text/prediction_output.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "cli/text_table.h"
+#include "report/text/text_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 constexpr std::size_t most_columns = 12;
@@ -169,4 +169,4 @@ std::string to_text(const PredictionSet& set) {
     return text;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -7,7 +7,7 @@
 
 #include "core/prediction.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // Predictions of one kernel on one GPU, for printing.
 struct PredictionSet {
@@ -21,4 +21,4 @@ nlohmann::ordered_json to_json(const PredictionSet& set);  // occupipe-predictio
 std::string to_csv(const PredictionSet& set);
 std::string to_text(const PredictionSet& set);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/published_cores.h"
+#include "report/text/published_cores.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "analysis/published.h"
-#include "cli/text_table.h"
+#include "report/text/text_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 std::optional<int> number_in(const MeasurementFile& file, const char* key) {
@@ -63,4 +63,4 @@ std::string beside_published(const MeasurementFile& file, const GpuProfile& prof
         core->name, analysis::built_in_published().source(core->source)->title, markdown(table));
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/published_gpus.h"
+#include "report/text/published_gpus.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "analysis/published.h"
-#include "cli/text_table.h"
+#include "report/text/text_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 // Differences up to this are a measurement's, not a disagreement.
@@ -71,4 +71,4 @@ std::string beside_published_throughput(const GpuProfile& profile) {
         100 * agreement, cited);
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

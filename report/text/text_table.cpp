@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "cli/text_table.h"
+#include "report/text/text_table.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 struct Range {
@@ -138,4 +138,4 @@ std::string markdown(const TextTable& table) {
     return text;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // Columns that UTF-8 text takes on a terminal: combining marks none, East Asian wide characters
 // two, all others one.
@@ -26,4 +26,4 @@ std::string plain_text(const TextTable& table);
 // GitHub's Markdown, padded so that it reads as plain text, too.
 std::string markdown(const TextTable& table);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/timing_table.h"
+#include "report/text/timing_table.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/backend_agreement.h"
-#include "cli/text_table.h"
 #include "core/chain_step.h"
+#include "report/text/backend_agreement.h"
+#include "report/text/text_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 using nlohmann::ordered_json;
@@ -298,4 +298,4 @@ std::string format_timing_table(const TimingTable& table, TableFormat format, bo
     return {};
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -7,7 +7,7 @@
 
 #include "core/gpu_profile.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // λ and Λ of several GPUs side by side.
 struct TimingTable {
@@ -30,4 +30,4 @@ enum class TableFormat { markdown, csv, latex, json };
 // and all digits.
 std::string format_timing_table(const TimingTable& table, TableFormat format, bool errors);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "cli/wrap.h"
+#include "report/text/wrap.h"
 
 #include <sstream>
 
-#include "cli/text_table.h"
+#include "report/text/text_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 constexpr std::size_t columns = 100;
@@ -30,4 +30,4 @@ std::string wrapped(std::string_view text, std::size_t indent, std::string_view 
     return result + line + '\n';
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

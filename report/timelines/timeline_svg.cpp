@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "report/timelines/timeline_svg.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,11 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "sim/views/lanes.h"
-#include "sim/views/timeline.h"
+#include "sim/machine/core_layout.h"
+#include "sim/observers/lanes.h"
 
-namespace occupipe::sim {
+namespace occupipe::report {
 namespace {
+
+using sim::CoreLayout;
+using sim::Lanes;
+using sim::LoopProgram;
+using sim::ProgramLayout;
+using sim::TimelineView;
 
 // [px]
 constexpr double widest_cycle = 14;
@@ -258,6 +266,6 @@ private:
 
 }  // namespace
 
-std::string timeline_svg(const TimelineView& view) { return Drawing(view).svg(); }
+std::string timeline_svg(const sim::TimelineView& view) { return Drawing(view).svg(); }
 
-}  // namespace occupipe::sim
+}  // namespace occupipe::report

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "sim/bits.h"
-#include "sim/inner_loop.h"
+#include "sim/machine/bits.h"
+#include "sim/program/inner_loop.h"
 
 namespace occupipe::sim {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "sim/core_layout.h"
-#include "sim/core_state.h"
-#include "sim/observer.h"
+#include "sim/machine/core_layout.h"
+#include "sim/machine/core_state.h"
+#include "sim/observers/observer.h"
 
 namespace occupipe::sim {
 

@@ -2,8 +2,8 @@
 // The engine's account of itself, for observers only.
 #include <algorithm>
 
-#include "sim/bits.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
+#include "sim/machine/bits.h"
 
 namespace occupipe::sim {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/bits.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
+#include "sim/machine/bits.h"
 
 namespace occupipe::sim {
 

@@ -2,7 +2,7 @@
 // The engine's seldom instructions: barriers, those that wait for others, and loops' ends.
 #include <algorithm>
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 namespace occupipe::sim {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "sim/bits.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
+#include "sim/machine/bits.h"
 
 namespace occupipe::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/parallel.h"
+#include "sim/engine/parallel.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/period.h"
+#include "sim/engine/period.h"
 
 #include <algorithm>
 #include <limits>

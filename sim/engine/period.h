@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "sim/core_layout.h"
-#include "sim/core_state.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
+#include "sim/machine/core_layout.h"
+#include "sim/machine/core_state.h"
 
 namespace occupipe::sim {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/period.h"
+#include "sim/engine/period.h"
 
 namespace occupipe::sim {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "sim/simulate.h"
+#include "sim/engine/simulate.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/error.h"
-#include "sim/engine.h"
-#include "sim/machine.h"
-#include "sim/period.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/period.h"
+#include "sim/machine/machine.h"
 
 namespace occupipe {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "core/prediction.h"
-#include "sim/ticks.h"
+#include "sim/machine/ticks.h"
 
 namespace occupipe {
 

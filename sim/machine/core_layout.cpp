@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/core_layout.h"
+#include "sim/machine/core_layout.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "sim/stream_order.h"
+#include "sim/program/stream_order.h"
 
 namespace occupipe::sim {
 namespace {

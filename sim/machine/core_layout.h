@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/loop_program.h"
-#include "sim/machine.h"
-#include "sim/simulate.h"
+#include "sim/engine/simulate.h"
+#include "sim/machine/machine.h"
+#include "sim/program/loop_program.h"
 
 namespace occupipe::sim {
 

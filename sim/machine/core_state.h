@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/completion_queue.h"
-#include "sim/core_layout.h"
+#include "sim/machine/completion_queue.h"
+#include "sim/machine/core_layout.h"
 
 namespace occupipe::sim {
 

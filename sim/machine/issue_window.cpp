@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/issue_window.h"
+#include "sim/machine/issue_window.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/ticks.h"
+#include "sim/machine/ticks.h"
 
 namespace occupipe::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 #include <fmt/format.h>
 

@@ -12,8 +12,8 @@
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "core/prediction.h"
-#include "sim/issue_window.h"
-#include "sim/ticks.h"
+#include "sim/machine/issue_window.h"
+#include "sim/machine/ticks.h"
 
 namespace occupipe::sim {
 

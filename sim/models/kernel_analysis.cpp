@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 namespace occupipe {
 namespace {

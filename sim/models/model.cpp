@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 namespace occupipe {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "core/prediction.h"
-#include "sim/simulate.h"
+#include "sim/engine/simulate.h"
 
 namespace occupipe {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include "sim/simulate.h"
+#include "sim/engine/simulate.h"
 
 namespace occupipe {
 namespace {

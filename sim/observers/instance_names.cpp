@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/views/instance_names.h"
+#include "sim/observers/instance_names.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/loop_program.h"
+#include "sim/program/loop_program.h"
 
 namespace occupipe::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/views/stalls.h"
+#include "sim/observers/stalls.h"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/core_layout.h"
-#include "sim/observer.h"
+#include "sim/machine/core_layout.h"
+#include "sim/observers/observer.h"
 
 namespace occupipe::sim {
 

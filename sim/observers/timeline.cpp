@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/views/timeline.h"
+#include "sim/observers/timeline.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/views/instance_names.h"
+#include "sim/observers/instance_names.h"
 
 namespace occupipe::sim {
 

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/core_layout.h"
-#include "sim/observer.h"
+#include "sim/machine/core_layout.h"
+#include "sim/observers/observer.h"
 
 namespace occupipe::sim {
 
@@ -51,10 +51,5 @@ private:
 // A row per warp and instruction, like llvm-mca's timeline: D where it issues, = while its result
 // is under way, E in the column in which the result is there.
 std::string timeline_text(const TimelineView& view);
-
-// Lanes per subsystem, as in the analysis paper's Figures 8 and 9: an instruction occupies its
-// pipeline for λ (solid) and leaves it after Λ (pale); arrows are dependences that had to wait.
-// At most 2,400 pixels wide: beyond 600 cycles the rest is cut off, and the picture says so.
-std::string timeline_svg(const TimelineView& view);
 
 }  // namespace occupipe::sim

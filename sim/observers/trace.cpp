@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/views/trace.h"
+#include "sim/observers/trace.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/views/lanes.h"
+#include "sim/observers/lanes.h"
 
 namespace occupipe::sim {
 namespace {

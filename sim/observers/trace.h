@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/views/timeline.h"
+#include "sim/observers/timeline.h"
 
 namespace occupipe::sim {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 namespace occupipe::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/loop_program.h"
+#include "sim/program/loop_program.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "sim/program_tree.h"
+#include "sim/program/program_tree.h"
 
 namespace occupipe::sim {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/kernel.h"
-#include "sim/machine.h"
-#include "sim/simulate.h"
+#include "sim/engine/simulate.h"
+#include "sim/machine/machine.h"
 
 namespace occupipe::sim {
 

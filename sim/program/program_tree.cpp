@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/program_tree.h"
+#include "sim/program/program_tree.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "sim/stream_order.h"
+#include "sim/program/stream_order.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "sim/bits.h"
+#include "sim/machine/bits.h"
 
 namespace occupipe::sim {
 namespace {

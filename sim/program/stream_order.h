@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/loop_program.h"
+#include "sim/program/loop_program.h"
 
 namespace occupipe::sim {
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 namespace occupipe {
 namespace {

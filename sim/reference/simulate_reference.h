@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "sim/simulate.h"
+#include "sim/engine/simulate.h"
 
 namespace occupipe {
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "cli/oddities.h"
+#include "analysis/lint.h"
 
 #include <gtest/gtest.h>
 
-#include "core/files.h"
+#include "core/files/files.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 using Lines = std::vector<std::string>;
 
 Lines of_profile(const std::string& rest) {
-    return oddities(
+    return analysis::oddities(
         parse_profile("format: occupipe-profile/1\ndevice: {name: x}\ncores: 1\n"
                       "warp_size: 32\n" +
                           rest,
@@ -75,7 +75,7 @@ TEST(Oddities, OfDivergentKernels) {
         "  - share: 0.7\n    instructions: [{id: b, op: bar.sync}]\n"
         "launch: {group_warps: 8, concurrent_groups: 1, groups: 1}\n",
         "k.yaml");
-    EXPECT_EQ(oddities(kernel),
+    EXPECT_EQ(analysis::oddities(kernel),
               (Lines{"warps.share: 0.3 of 8 warps is no whole number",
                      "warps.share: 0.7 of 8 warps is no whole number",
                      "warps: some warps pass 1 barriers, others 3: a group may never finish"}));
@@ -89,7 +89,7 @@ TEST(Oddities, OfMeasurements) {
         R"({"context": {"device_name": "x", "cores": "1", "warp_size": "32"}, "benchmarks": [)" +
             row + "1e9}," + row + "2e9}]}",
         "m.json");
-    EXPECT_EQ(oddities(file),
+    EXPECT_EQ(analysis::oddities(file),
               (Lines{"context.clock_hz: is missing; a profile needs it",
                      "benchmarks: a/group_warps:1/concurrent_groups:1/chains:1/depth:1 has "
                      "repetition 0 twice",

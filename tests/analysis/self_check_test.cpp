@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe::analysis {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "run_program.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <map>
 
-#include "carried.h"
-#include "core/files.h"
-#include "run_program.h"
+#include "core/files/files.h"
+#include "tests/support/carried.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {

@@ -11,11 +11,11 @@
 #include <set>
 #include <stdexcept>
 
-#include "carried.h"
-#include "core/files.h"
-#include "run_program.h"
-#include "tests/bench/temporary_folder.h"
+#include "core/files/files.h"
 #include "tests/ptx/machine.h"
+#include "tests/support/carried.h"
+#include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli::testing {
 namespace {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/files.h"
-#include "run_program.h"
+#include "core/files/files.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "run_program.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/files.h"
-#include "tests/cli/run_program.h"
+#include "core/files/files.h"
 #include "tests/fit/synthetic.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tools/gpu_run.sh from end to end, on a model device and with a driver that only pretends
-// (tests/bench/fake_libcuda.cpp).
+// (tests/bench/cuda/fake_libcuda.cpp).
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/files.h"
-#include "run_program.h"
+#include "core/files/files.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {

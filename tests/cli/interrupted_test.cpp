@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/files.h"
-#include "run_program.h"
-#include "tests/bench/temporary_folder.h"
+#include "core/files/files.h"
+#include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli {
 namespace {

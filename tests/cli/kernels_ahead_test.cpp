@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // measure --compile-only here, measure --kernels there: the whole way through the program, with a
-// driver that only pretends (tests/bench/fake_libcuda.cpp) and, there, without NVRTC.
+// driver that only pretends (tests/bench/cuda/fake_libcuda.cpp) and, there, without NVRTC.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/files.h"
-#include "run_program.h"
+#include "core/files/files.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {

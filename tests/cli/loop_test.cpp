@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/files.h"
-#include "run_program.h"
+#include "core/files/files.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {

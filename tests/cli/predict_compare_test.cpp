@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/command.h"
+#include "tests/cli/command.h"
 
 namespace occupipe::test {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/files.h"
-#include "run_program.h"
+#include "core/files/files.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe::cli::testing {
 namespace {

@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "cli/smoke_check.h"
-#include "run_program.h"
+#include "report/text/smoke_check.h"
+#include "tests/support/run_program.h"
 
 namespace occupipe::cli {
 namespace {
@@ -51,19 +51,19 @@ MeasurementFile hopper(const std::function<void(MeasurementRow&)>& change = {}) 
 }
 
 std::string first_fault(const MeasurementFile& file) {
-    const SmokeVerdict verdict = judge_smoke(file);
+    const report::SmokeVerdict verdict = report::judge_smoke(file);
     return verdict.faults.empty() ? "GO" : verdict.faults.front();
 }
 
 TEST(Smoke, ASaneGpuIsAGo) {
-    const SmokeVerdict verdict = judge_smoke(hopper());
+    const report::SmokeVerdict verdict = report::judge_smoke(hopper());
     EXPECT_THAT(verdict.faults, IsEmpty());
     ASSERT_EQ(verdict.figures.size(), 8u);
     EXPECT_EQ(verdict.figures.front().instruction, "fma.f32");
     EXPECT_NEAR(verdict.figures.front().measured.value_or(0), 4.05, 1e-9);
     EXPECT_NEAR(verdict.figures[1].measured.value_or(0), 0.256, 1e-9);
-    EXPECT_THAT(format_smoke(verdict), HasSubstr("GO\n"));
-    for (const SmokeFigure& figure : verdict.figures) EXPECT_THAT(figure.notice, IsEmpty());
+    EXPECT_THAT(report::format_smoke(verdict), HasSubstr("GO\n"));
+    for (const report::SmokeFigure& figure : verdict.figures) EXPECT_THAT(figure.notice, IsEmpty());
 }
 
 TEST(Smoke, AWrongThroughputIsNamed) {
@@ -76,7 +76,8 @@ TEST(Smoke, AWrongThroughputIsNamed) {
     EXPECT_THAT(first_fault(scaled(3)), HasSubstr("fma.f64: λ: 1.515 cycles, expected 0.485"));
     EXPECT_THAT(first_fault(scaled(0.2)), HasSubstr("no hardware is as fast"));
     EXPECT_EQ(first_fault(scaled(1.5)), "GO");  // unusual, and said to be
-    EXPECT_THAT(format_smoke(judge_smoke(scaled(1.5))), HasSubstr("outside of what is expected"));
+    EXPECT_THAT(report::format_smoke(report::judge_smoke(scaled(1.5))),
+                HasSubstr("outside of what is expected"));
 }
 
 TEST(Smoke, ALatencyBelowTheCompilersOwnCountIsNamed) {

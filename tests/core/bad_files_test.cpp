@@ -3,7 +3,7 @@
 // and says file, line and key.
 #include <gtest/gtest.h>
 
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe {
 namespace {

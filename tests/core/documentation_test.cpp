@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/measured_kernel.h"
 
 namespace occupipe {

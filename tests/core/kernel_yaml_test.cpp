@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "core/files.h"
-#include "random_values.h"
+#include "core/files/files.h"
+#include "tests/support/random_values.h"
 
 namespace occupipe {
 namespace {

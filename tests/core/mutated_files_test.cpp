@@ -2,9 +2,9 @@
 // Whatever happens to a file, it is read or refused in one line that names it.
 #include <gtest/gtest.h>
 
-#include "core/file_kind.h"
-#include "core/files.h"
-#include "random_values.h"
+#include "core/files/file_kind.h"
+#include "core/files/files.h"
+#include "tests/support/random_values.h"
 
 namespace occupipe {
 namespace {

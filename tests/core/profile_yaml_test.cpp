@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "core/files.h"
-#include "random_values.h"
+#include "core/files/files.h"
+#include "tests/support/random_values.h"
 
 namespace occupipe {
 namespace {

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "core/file_kind.h"
-#include "core/files.h"
+#include "core/files/file_kind.h"
+#include "core/files/files.h"
 
 namespace occupipe {
 namespace {

@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
-#include "fit/build_profile.h"
+#include "fit/profile/build_profile.h"
 #include "tests/fit/synthetic_device.h"
 
 namespace occupipe {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/files.h"
-#include "fit/build_profile.h"
-#include "fit/curve.h"
+#include "core/files/files.h"
+#include "fit/curves/curve.h"
+#include "fit/profile/build_profile.h"
 #include "tests/fit/synthetic_device.h"
 
 namespace occupipe {

@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "bench/cuda/compile.h"
-#include "bench/point_counters.h"
-#include "bench/sweep.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/harness/point_counters.h"
+#include "bench/kernel/sweep.h"
 #include "core/instruction.h"
-#include "fit/build_profile.h"
-#include "tests/bench/fake_backend.h"
-#include "tests/bench/have_nvrtc.h"
+#include "fit/profile/build_profile.h"
+#include "tests/bench/cuda/have_nvrtc.h"
+#include "tests/bench/harness/fake_backend.h"
 #include "tests/fit/synthetic.h"
 #include "tests/virtual_gpu/timed_code.h"
 #include "tests/virtual_gpu/virtual_core.h"

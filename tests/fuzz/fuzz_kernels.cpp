@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "bench/cuda/receipt.h"
+#include "bench/cuda/proof/receipt.h"
 #include "bench/offline/kernel_archive.h"
 #include "bench/offline/tar.h"
 #include "core/error.h"

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/files.h"
-#include "fit/build_profile.h"
-#include "fit/gpu_stream.h"
-#include "fit/report.h"
+#include "core/files/files.h"
+#include "fit/import/gpu_stream.h"
+#include "fit/profile/build_profile.h"
+#include "fit/profile/fit_report.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(data, data + size);

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "core/files.h"
-#include "sim/parallel.h"
-#include "sim/simulate.h"
+#include "core/files/files.h"
+#include "sim/engine/parallel.h"
+#include "sim/engine/simulate.h"
 
 namespace occupipe {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "cli/timing_table.h"
+#include "report/text/timing_table.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "cli/text_table.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/text/text_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 GpuProfile profile(const std::string& device, const std::string& instructions) {
@@ -31,12 +31,12 @@ std::vector<GpuProfile> two_profiles() {
                     "note: lower bound}}\n")};
 }
 
-std::string table(TableFormat format, bool errors = false) {
-    return format_timing_table(timing_table(two_profiles()), format, errors);
+std::string table(report::TableFormat format, bool errors = false) {
+    return report::format_timing_table(report::timing_table(two_profiles()), format, errors);
 }
 
 TEST(TimingTable, MarkdownShowsTheDigitsThatTheErrorSupports) {
-    EXPECT_EQ(table(TableFormat::markdown),
+    EXPECT_EQ(table(report::TableFormat::markdown),
               "| λ / Λ   |              One |       Two |\n"
               "| ------- | ---------------: | --------: |\n"
               "| fma.f32 | 0.2501 / ≤ 10.98 |   1 / ≥ 3 |\n"
@@ -44,9 +44,10 @@ TEST(TimingTable, MarkdownShowsTheDigitsThatTheErrorSupports) {
 }
 
 TEST(TimingTable, ErrorsAreShownOnDemand) {
-    EXPECT_NE(table(TableFormat::markdown, true).find("| 0.2501 ± 0.0012 / ≤ 10.98 ± 0.40 |"),
+    EXPECT_NE(table(report::TableFormat::markdown, true)
+                  .find("| 0.2501 ± 0.0012 / ≤ 10.98 ± 0.40 |"),
               std::string::npos)
-        << table(TableFormat::markdown, true);
+        << table(report::TableFormat::markdown, true);
 }
 
 // One unit: per core, and the scheduler's own copy beside it.
@@ -54,15 +55,16 @@ TEST(TimingTable, LambdaIsPerCoreWhateverTheScope) {
     GpuProfile p = profile("{name: x}", "  a: {subsystem: alu, cpi: 1, latency: 4}\n");
     p.subsystems[0].scope = Scope::scheduler;
     p.issue.schedulers = 4;
-    const auto in = [&](TableFormat format) {
-        return format_timing_table(timing_table({p}), format, false);
+    const auto in = [&](report::TableFormat format) {
+        return report::format_timing_table(report::timing_table({p}), format, false);
     };
-    EXPECT_NE(in(TableFormat::markdown).find("| 0.25 (1 per scheduler) / 4 |"), std::string::npos)
-        << in(TableFormat::markdown);
-    EXPECT_NE(in(TableFormat::csv).find("a,x,,0.25,,true,4,,true,literature,,,1,1\n"),
+    EXPECT_NE(in(report::TableFormat::markdown).find("| 0.25 (1 per scheduler) / 4 |"),
               std::string::npos)
-        << in(TableFormat::csv);
-    const auto json = nlohmann::json::parse(in(TableFormat::json));
+        << in(report::TableFormat::markdown);
+    EXPECT_NE(in(report::TableFormat::csv).find("a,x,,0.25,,true,4,,true,literature,,,1,1\n"),
+              std::string::npos)
+        << in(report::TableFormat::csv);
+    const auto json = nlohmann::json::parse(in(report::TableFormat::json));
     EXPECT_EQ(json["instructions"][0]["timings"][0]["cpi"]["value"], 0.25);
     EXPECT_EQ(json["instructions"][0]["timings"][0]["cpi_per_scheduler"], 1);
 }
@@ -72,7 +74,8 @@ TEST(TimingTable, ALatencyOfSeveralInstructionsSaysSoWhereItIsRead) {
         profile("{name: x}",
                 "  a: {subsystem: alu, cpi: 2, latency: {value: 9, std_error: 0.1, note: "
                 "a step is ISETP + SEL}}\n  b: {subsystem: alu, cpi: 2, latency: 4}\n");
-    EXPECT_EQ(format_timing_table(timing_table({p}), TableFormat::markdown, false),
+    EXPECT_EQ(report::format_timing_table(report::timing_table({p}),
+                                          report::TableFormat::markdown, false),
               "| λ / Λ |            x |\n"
               "| ----- | -----------: |\n"
               "| a     | 2 / 9.00 [1] |\n"
@@ -83,7 +86,8 @@ TEST(TimingTable, ALatencyOfSeveralInstructionsSaysSoWhereItIsRead) {
 TEST(TimingTable, ABoundOfUnknownSenseIsStillMarked) {
     const auto p = profile(
         "{name: x}", "  a: {subsystem: alu, cpi: {value: 2, identifiable: false}, latency: 3}\n");
-    EXPECT_NE(format_timing_table(timing_table({p}), TableFormat::markdown, false)
+    EXPECT_NE(report::format_timing_table(report::timing_table({p}),
+                                          report::TableFormat::markdown, false)
                   .find("| bound 2 / 3 |"),
               std::string::npos);
 }
@@ -92,12 +96,14 @@ TEST(TimingTable, AnInstructionOfFourWarpsShowsItsWholeTime) {
     const auto p = profile("{name: x}",
                            "  wgmma.m64n256k16.f32.f16: {subsystem: alu, cpi: 32, latency: 160, "
                            "warps_per_instruction: 4}\n");
-    const TimingTable one = timing_table({p});
-    EXPECT_NE(format_timing_table(one, TableFormat::markdown, false)
+    const report::TimingTable one = report::timing_table({p});
+    EXPECT_NE(report::format_timing_table(one, report::TableFormat::markdown, false)
                   .find("| 32 (128 per 4 warps) / 160 |"),
               std::string::npos);
-    EXPECT_NE(format_timing_table(one, TableFormat::csv, false).find(",,4\n"), std::string::npos);
-    const auto json = nlohmann::json::parse(format_timing_table(one, TableFormat::json, false));
+    EXPECT_NE(report::format_timing_table(one, report::TableFormat::csv, false).find(",,4\n"),
+              std::string::npos);
+    const auto json =
+        nlohmann::json::parse(report::format_timing_table(one, report::TableFormat::json, false));
     EXPECT_EQ(json["instructions"][0]["timings"][0]["warps_per_instruction"], 4);
     EXPECT_EQ(parse_profile(format_profile(p), "again.yaml"), p);
     EXPECT_THROW(profile("{name: x}",
@@ -109,13 +115,13 @@ TEST(TimingTable, AnInstructionOfFourWarpsShowsItsWholeTime) {
 TEST(TimingTable, ColumnsAreHeadedByNameWhereTheArchitectureIsAmbiguous) {
     auto profiles = two_profiles();
     profiles[1].device.architecture = "One";
-    const std::string text =
-        format_timing_table(timing_table(profiles), TableFormat::markdown, false);
+    const std::string text = report::format_timing_table(
+        report::timing_table(profiles), report::TableFormat::markdown, false);
     EXPECT_EQ(text.substr(0, text.find('\n')), "| λ / Λ   |            First | Second, & last |");
 }
 
 TEST(TimingTable, CsvHasOneNumberPerColumnWithAllDigits) {
-    EXPECT_EQ(table(TableFormat::csv),
+    EXPECT_EQ(table(report::TableFormat::csv),
               "instruction,device,architecture,λ,λ std_error,λ identifiable,Λ,Λ std_error,"
               "Λ identifiable,source,λ bound,Λ bound,λ per scheduler,warps per instruction\n"
               "fma.f32,First,One,0.250123,0.00123,true,10.98,0.4,false,measured,,upper,,1\n"
@@ -126,7 +132,8 @@ TEST(TimingTable, CsvHasOneNumberPerColumnWithAllDigits) {
 TEST(TimingTable, LatexEscapesWhatLatexWouldEat) {
     auto profiles = two_profiles();
     profiles[1].device.architecture = "One";
-    EXPECT_EQ(format_timing_table(timing_table(profiles), TableFormat::latex, true),
+    EXPECT_EQ(report::format_timing_table(report::timing_table(profiles),
+                                          report::TableFormat::latex, true),
               "\\begin{tabular}{lrr}\n"
               "\\hline\n"
               "$\\lambda$ / $\\Lambda$ & First & Second, \\& last \\\\\n"
@@ -139,7 +146,7 @@ TEST(TimingTable, LatexEscapesWhatLatexWouldEat) {
 }
 
 TEST(TimingTable, JsonHoldsNumbers) {
-    const auto json = nlohmann::json::parse(table(TableFormat::json));
+    const auto json = nlohmann::json::parse(table(report::TableFormat::json));
     EXPECT_EQ(json["format"], "occupipe-table/1");
     EXPECT_EQ(json["devices"][1]["name"], "Second, & last");
     const auto& fma = json["instructions"][0];
@@ -154,25 +161,28 @@ TEST(TimingTable, JsonHoldsNumbers) {
 }
 
 TEST(DisplayWidth, CountsTerminalColumns) {
-    EXPECT_EQ(display_width("abc"), 3U);
-    EXPECT_EQ(display_width("λ / Λ"), 5U);
-    EXPECT_EQ(display_width("e\xcc\x81"), 1U);  // e and a combining acute accent
-    EXPECT_EQ(display_width("日本"), 4U);
-    EXPECT_EQ(display_width("\xce"), 1U);  // cut off, but no reading beyond the end
+    EXPECT_EQ(report::display_width("abc"), 3U);
+    EXPECT_EQ(report::display_width("λ / Λ"), 5U);
+    EXPECT_EQ(report::display_width("e\xcc\x81"), 1U);  // e and a combining acute accent
+    EXPECT_EQ(report::display_width("日本"), 4U);
+    EXPECT_EQ(report::display_width("\xce"), 1U);  // cut off, but no reading beyond the end
 }
 
 TEST(TextTable, PlainTextPadsAndTrims) {
-    EXPECT_EQ(plain_text({{"λ", "n"}, {Align::left, Align::right}, {{"a|b", "1"}, {"c", "20"}}}),
-              "λ     n\n"
-              "a|b   1\n"
-              "c    20\n");
+    EXPECT_EQ(
+        report::plain_text(
+            {{"λ", "n"}, {report::Align::left, report::Align::right}, {{"a|b", "1"}, {"c", "20"}}}),
+        "λ     n\n"
+        "a|b   1\n"
+        "c    20\n");
 }
 
 TEST(TextTable, MarkdownEscapesBars) {
-    EXPECT_EQ(markdown({{"x", "n"}, {Align::left, Align::right}, {{"a|b", "1"}}}),
-              "| x    |   n |\n"
-              "| ---- | --: |\n"
-              "| a\\|b |   1 |\n");
+    EXPECT_EQ(
+        report::markdown({{"x", "n"}, {report::Align::left, report::Align::right}, {{"a|b", "1"}}}),
+        "| x    |   n |\n"
+        "| ---- | --: |\n"
+        "| a\\|b |   1 |\n");
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/error.h"
+#include "sim/engine/simulate.h"
 #include "sim/reference/simulate_reference.h"
-#include "sim/simulate.h"
 #include "tests/sim/build.h"
 
 namespace occupipe::test {

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "core/error.h"
-#include "sim/observer.h"
+#include "sim/engine/simulate.h"
+#include "sim/observers/observer.h"
 #include "sim/reference/simulate_reference.h"
-#include "sim/simulate.h"
 #include "tests/sim/random_case.h"
 
 namespace occupipe::test {
@@ -38,7 +38,8 @@ bool same(const std::optional<SimulationResult>& a, const std::optional<Simulati
     return a->ticks == b->ticks && a->issued == b->issued && a->bounds == b->bounds;
 }
 
-// An observer, even one that does nothing, is served by code of its own (sim/engine_wide.cpp).
+// An observer, even one that does nothing, is served by code of its own
+// (sim/engine/engine_wide.cpp).
 SimulationResult simulate_observed(const GpuProfile& profile, const Kernel& kernel,
                                    const Launch& launch, const SimulationOptions& options) {
     sim::Observer nobody;

@@ -11,13 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/sensitivity.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "sim/sensitivity.h"
-#include "sim/simulate.h"
-#include "sim/views/stalls.h"
-#include "sim/views/timeline.h"
-#include "sim/views/trace.h"
+#include "core/files/files.h"
+#include "report/timelines/timeline_svg.h"
+#include "sim/engine/simulate.h"
+#include "sim/observers/stalls.h"
+#include "sim/observers/timeline.h"
+#include "sim/observers/trace.h"
 #include "tests/sim/build.h"
 #include "tests/sim/random_case.h"
 
@@ -122,7 +123,7 @@ TEST(Timeline, KnowsWhenABarrierOpens) {
 TEST(Timeline, DrawsABarPerInstructionAndAnArrowPerWait) {
     sim::TimelineView view(100);
     simulate(example_gpu(), example(), {}, {}, view);
-    const std::string svg = sim::timeline_svg(view);
+    const std::string svg = report::timeline_svg(view);
     const auto count = [&](const std::string& what) {
         int found = 0;
         for (auto at = svg.find(what); at != std::string::npos; at = svg.find(what, at + 1))
@@ -221,7 +222,7 @@ TEST(Timeline, DrawsManyWarpsInColoursOfTheirOwnWithinABoundedWidth) {
         gpu({{"op", 1, 4}, {"slow", 8, 300, "mem"}}),
         kernel({repeat(40, {instruction("a", "op", {"m@-1"}), instruction("m", "slow", {"a"})})}),
         {.group_warps = 20, .concurrent_groups = 1, .groups = 1}, {}, view);
-    const std::string svg = sim::timeline_svg(view);
+    const std::string svg = report::timeline_svg(view);
     const auto width = std::stod(svg.substr(svg.find("width=\"") + 7));
     EXPECT_LE(width, 2400);
     EXPECT_NE(svg.find("cut off after"), std::string::npos);
@@ -242,7 +243,7 @@ TEST(Sensitivity, RanksWhatBinds) {
     const GpuProfile profile = gpu({{"op", 1, 10}, {"other", 1, 1, "sfu"}}, 4);
     Kernel mixed = chain("op", 100);
     mixed.warps[0].instructions.push_back(instruction("z", "other"));
-    const auto rows = sensitivities(profile, mixed, {}, {});
+    const auto rows = analysis::sensitivities(profile, mixed, {}, {});
     ASSERT_EQ(rows.size(), 5U);
     EXPECT_EQ(rows[0].name, "op Λ");
     EXPECT_DOUBLE_EQ(rows[0].gain, 100);
@@ -253,11 +254,13 @@ TEST(Uncertainty, GivesTheIntervalOfALinearPrediction) {
     // One warp: N·Λ with Λ = 10 ± 0.5, so 1000 ± 1.96 · 50 cycles.
     GpuProfile profile = gpu({{"op", 1, 10}});
     profile.instructions[0].latency.std_error = 0.5;
-    const Uncertainty u = uncertainty(profile, chain("op", 100), {}, {}, 4000, 1);
+    const analysis::Uncertainty u =
+        analysis::uncertainty(profile, chain("op", 100), {}, {}, 4000, 1);
     EXPECT_NEAR(u.median, 1000, 5);
     EXPECT_NEAR(u.low, 1000 - 98, 8);
     EXPECT_NEAR(u.high, 1000 + 98, 8);
-    const Uncertainty again = uncertainty(profile, chain("op", 100), {}, {}, 4000, 1);
+    const analysis::Uncertainty again =
+        analysis::uncertainty(profile, chain("op", 100), {}, {}, 4000, 1);
     EXPECT_EQ(again.low, u.low);
     EXPECT_EQ(again.high, u.high);
 }
@@ -268,7 +271,7 @@ TEST(Uncertainty, DrawsIndependentlyForEverySeed) {
     profile.instructions[0].latency.std_error = 0.5;
     std::vector<double> medians;
     for (std::uint64_t seed = 0; seed < 200; ++seed)
-        medians.push_back(uncertainty(profile, chain("op", 100), {}, {}, 9, seed).median);
+        medians.push_back(analysis::uncertainty(profile, chain("op", 100), {}, {}, 9, seed).median);
     double sum = 0;
     double neighbours = 0;
     for (const double median : medians) sum += median;
@@ -281,10 +284,11 @@ TEST(Uncertainty, DrawsIndependentlyForEverySeed) {
 }
 
 TEST(Uncertainty, NeedsStandardErrors) {
-    EXPECT_THROW(uncertainty(gpu({{"op", 1, 10}}), chain("op", 2), {}, {}, 10, 1), InputError);
+    EXPECT_THROW(analysis::uncertainty(gpu({{"op", 1, 10}}), chain("op", 2), {}, {}, 10, 1),
+                 InputError);
     GpuProfile profile = gpu({{"op", 1, 10}});
     profile.instructions[0].cpi.std_error = 0.1;
-    EXPECT_THROW(uncertainty(profile, chain("op", 2), {}, {}, 0, 1), InputError);
+    EXPECT_THROW(analysis::uncertainty(profile, chain("op", 2), {}, {}, 0, 1), InputError);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The issue limit's windows (docs/model.md, "Issue limit").
-#include "sim/issue_window.h"
+#include "sim/machine/issue_window.h"
 
 #include <gtest/gtest.h>
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/files.h"
+#include "core/files/files.h"
+#include "sim/engine/simulate.h"
 #include "sim/models/registry.h"
 #include "sim/reference/simulate_reference.h"
-#include "sim/simulate.h"
 #include "tests/sim/build.h"
 
 namespace occupipe::test {

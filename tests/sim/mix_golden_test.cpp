@@ -8,8 +8,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "core/files.h"
-#include "sim/simulate.h"
+#include "core/files/files.h"
+#include "sim/engine/simulate.h"
 #include "tests/sim/build.h"
 
 namespace occupipe::test {

@@ -7,8 +7,8 @@
 #include <map>
 #include <sstream>
 
-#include "core/files.h"
-#include "sim/simulate.h"
+#include "core/files/files.h"
+#include "sim/engine/simulate.h"
 
 namespace occupipe::test {
 namespace {

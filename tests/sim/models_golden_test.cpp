@@ -7,7 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "core/files.h"
+#include "core/files/files.h"
 #include "sim/models/kernel_analysis.h"
 #include "sim/models/registry.h"
 #include "tests/sim/build.h"

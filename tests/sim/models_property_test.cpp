@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "sim/models/registry.h"
 #include "tests/sim/build.h"
 #include "tests/sim/random_case.h"

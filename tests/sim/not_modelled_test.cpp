@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "sim/engine/simulate.h"
 #include "sim/models/registry.h"
-#include "sim/simulate.h"
 #include "tests/sim/build.h"
 
 namespace occupipe::test {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/accuracy.h"
-#include "sim/machine.h"
+#include "analysis/accuracy.h"
+#include "sim/engine/parallel.h"
+#include "sim/machine/machine.h"
 #include "sim/models/registry.h"
-#include "sim/parallel.h"
 #include "tests/sim/build.h"
 
 namespace occupipe::test {
@@ -38,23 +38,23 @@ TEST(Shares, OfThirdsAndTenthsAreNotLostToRounding) {
 }
 
 TEST(Accuracy, IsAMeanOfPercentages) {
-    const std::vector<AccuracyPoint> curve = {{1, 2, 1}, {2, 4, 5}, {3, 10, 10}};
-    EXPECT_DOUBLE_EQ(*mape(curve), (50.0 + 25 + 0) / 3);
-    EXPECT_EQ(mape({}), std::nullopt);
+    const std::vector<analysis::AccuracyPoint> curve = {{1, 2, 1}, {2, 4, 5}, {3, 10, 10}};
+    EXPECT_DOUBLE_EQ(*analysis::mape(curve), (50.0 + 25 + 0) / 3);
+    EXPECT_EQ(analysis::mape({}), std::nullopt);
 }
 
 TEST(Accuracy, OfShapeForgivesAStraightLine) {
-    std::vector<AccuracyPoint> curve;
+    std::vector<analysis::AccuracyPoint> curve;
     for (int w = 1; w <= 8; ++w)
         curve.push_back({static_cast<double>(w), 10.0, 10.0 + 3 + 0.5 * w});
-    EXPECT_NEAR(*mape_shape(curve), 0, 1e-12);
+    EXPECT_NEAR(*analysis::mape_shape(curve), 0, 1e-12);
     curve[3].predicted += 1;
-    EXPECT_GT(*mape_shape(curve), 1);
+    EXPECT_GT(*analysis::mape_shape(curve), 1);
 }
 
 TEST(Accuracy, OfShapeNeedsThreeOccupancies) {
-    const std::vector<AccuracyPoint> curve = {{1, 2, 1}, {1, 2, 1}, {2, 4, 5}};
-    EXPECT_EQ(mape_shape(curve), std::nullopt);
+    const std::vector<analysis::AccuracyPoint> curve = {{1, 2, 1}, {1, 2, 1}, {2, 4, 5}};
+    EXPECT_EQ(analysis::mape_shape(curve), std::nullopt);
 }
 
 TEST(ParallelFor, VisitsEachIndexOnceWhateverTheThreads) {

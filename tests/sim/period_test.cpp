@@ -2,8 +2,8 @@
 // Skipping repetitions: it happens, and where the exact outcome has a closed form it is met.
 #include <gtest/gtest.h>
 
-#include "core/files.h"
-#include "sim/simulate.h"
+#include "core/files/files.h"
+#include "sim/engine/simulate.h"
 #include "tests/sim/build.h"
 
 namespace occupipe::test {

@@ -2,8 +2,8 @@
 // Small timelines, worked out by hand, that tell the policies and orders apart.
 #include <gtest/gtest.h>
 
+#include "sim/engine/simulate.h"
 #include "sim/reference/simulate_reference.h"
-#include "sim/simulate.h"
 #include "tests/sim/build.h"
 
 namespace occupipe::test {

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "sim/machine.h"
+#include "sim/engine/simulate.h"
+#include "sim/machine/machine.h"
 #include "sim/models/registry.h"
-#include "sim/simulate.h"
 #include "tests/sim/build.h"
 #include "tests/sim/random_case.h"
 

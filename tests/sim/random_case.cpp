@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe::test {
 namespace {

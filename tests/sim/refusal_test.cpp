@@ -6,9 +6,9 @@
 #include <string>
 
 #include "core/error.h"
+#include "sim/engine/simulate.h"
 #include "sim/models/registry.h"
 #include "sim/reference/simulate_reference.h"
-#include "sim/simulate.h"
 #include "tests/sim/build.h"
 
 namespace occupipe::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/ticks.h"
+#include "sim/machine/ticks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "carried.h"
+#include "tests/support/carried.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <sstream>
 
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe::cli::testing {
 namespace {

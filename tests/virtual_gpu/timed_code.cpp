@@ -7,9 +7,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "bench/cuda/cubin.h"
-#include "bench/cuda/timed_loop.h"
-#include "bench/kernel_source.h"
+#include "bench/cuda/proof/cubin.h"
+#include "bench/cuda/proof/timed_loop.h"
+#include "bench/kernel/kernel_source.h"
 
 namespace occupipe::test {
 namespace {

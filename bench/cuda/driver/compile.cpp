@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/compile.h"
+#include "bench/cuda/driver/compile.h"
 
 #include <utility>
 
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/nvrtc.h"
 #include "bench/cuda/prelude.h"
 
 namespace occupipe::bench {

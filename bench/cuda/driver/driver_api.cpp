@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/driver_api.h"
+#include "bench/cuda/driver/driver_api.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
 
-#include "bench/device_errors.h"
+#include "bench/harness/device_errors.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "bench/cuda/shared_library.h"
+#include "bench/cuda/driver/shared_library.h"
 
 namespace occupipe::bench {
 

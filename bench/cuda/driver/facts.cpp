@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/facts.h"
+#include "bench/cuda/driver/facts.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <bit>
 #include <string>
 
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/nvrtc.h"
 #include "bench/cuda/prelude.h"
 #include "core/error.h"
 

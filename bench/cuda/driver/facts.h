@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/backend.h"
-#include "bench/cuda/driver_api.h"
+#include "bench/cuda/driver/driver_api.h"
 #include "bench/cuda/placement.h"
 
 namespace occupipe::bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/find_cuda.h"
+#include "bench/cuda/driver/find_cuda.h"
 
 #include <glob.h>
 #include <unistd.h>

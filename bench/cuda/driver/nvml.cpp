@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/nvml.h"
+#include "bench/cuda/driver/nvml.h"
 
 #include <cstdlib>
 #include <vector>
 
-#include "bench/cuda/shared_library.h"
+#include "bench/cuda/driver/shared_library.h"
 
 namespace occupipe::bench {
 

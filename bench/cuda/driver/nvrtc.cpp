@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/nvrtc.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "bench/cuda/find_cuda.h"
+#include "bench/cuda/driver/find_cuda.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe::bench {
 

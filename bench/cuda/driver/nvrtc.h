@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/cuda/kernel_compiler.h"
-#include "bench/cuda/shared_library.h"
+#include "bench/cuda/driver/kernel_compiler.h"
+#include "bench/cuda/driver/shared_library.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/session.h"
+#include "bench/cuda/driver/session.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "bench/device_errors.h"
+#include "bench/harness/device_errors.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

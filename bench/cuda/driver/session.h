@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
-#include "bench/cuda/driver_api.h"
-#include "bench/device_watch.h"
+#include "bench/cuda/driver/driver_api.h"
+#include "bench/harness/device_watch.h"
 
 namespace occupipe::bench {
 

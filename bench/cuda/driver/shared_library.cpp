@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/shared_library.h"
+#include "bench/cuda/driver/shared_library.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/cubin.h"
+#include "bench/cuda/proof/cubin.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/ptx.h"
+#include "bench/cuda/proof/ptx.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/receipt.h"
+#include "bench/cuda/proof/receipt.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <charconv>
 
-#include "bench/cuda/cubin.h"
 #include "bench/cuda/prelude.h"
-#include "bench/cuda/ptx.h"
-#include "bench/cuda/timed_loop.h"
+#include "bench/cuda/proof/cubin.h"
+#include "bench/cuda/proof/ptx.h"
+#include "bench/cuda/proof/timed_loop.h"
 #include "core/chain_step.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 
 namespace occupipe::bench {
 

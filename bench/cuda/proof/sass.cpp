@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/sass.h"
+#include "bench/cuda/proof/sass.h"
 
 #include <fmt/format.h>
 

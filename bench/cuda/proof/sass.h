@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/cuda/cubin.h"
+#include "bench/cuda/proof/cubin.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/timed_loop.h"
+#include "bench/cuda/proof/timed_loop.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/cuda/sass.h"
+#include "bench/cuda/proof/sass.h"
 
 namespace occupipe::bench {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "bench/opencl/receipt.h"
+#include "bench/opencl/proof/receipt.h"
 
 #include <fmt/format.h>
 
 #include "bench/opencl/facts.h"
-#include "core/files.h"
+#include "core/files/files.h"
 
 namespace occupipe::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/opencl/x86_loop.h"
+#include "bench/opencl/proof/x86_loop.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/opencl/x86_receipt.h"
+#include "bench/opencl/proof/x86_receipt.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/backend.h"
-#include "bench/opencl/x86_loop.h"
+#include "bench/opencl/proof/x86_loop.h"
 
 namespace occupipe::bench {
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The whole CUDA backend against a driver that only pretends (fake_libcuda.cpp).
-#include "bench/cuda/cuda_backend.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,12 +8,13 @@
 #include <functional>
 #include <string>
 
-#include "bench/cuda/driver_api.h"
-#include "bench/cuda/nvrtc.h"
-#include "bench/cuda/session.h"
+#include "bench/cuda/cuda_backend.h"
+#include "bench/cuda/driver/driver_api.h"
+#include "bench/cuda/driver/nvrtc.h"
+#include "bench/cuda/driver/session.h"
 #include "core/error.h"
-#include "fake_driver.h"
-#include "have_nvrtc.h"
+#include "tests/bench/cuda/fake_driver.h"
+#include "tests/bench/cuda/have_nvrtc.h"
 
 namespace occupipe::bench {
 namespace {

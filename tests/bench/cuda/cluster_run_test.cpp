@@ -6,10 +6,10 @@
 #include <cstring>
 #include <string>
 
-#include "bench/cuda/compile.h"
+#include "bench/cuda/driver/compile.h"
 #include "bench/cuda/stamps.h"
 #include "bench/cuda/unsupported.h"
-#include "have_nvrtc.h"
+#include "tests/bench/cuda/have_nvrtc.h"
 #include "tests/ptx/machine.h"
 
 namespace occupipe::bench {

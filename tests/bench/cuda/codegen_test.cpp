@@ -10,13 +10,13 @@
 #include <thread>
 #include <vector>
 
-#include "bench/cuda/compile.h"
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/nvrtc.h"
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/unsupported.h"
 #include "core/chain_step.h"
 #include "core/error.h"
-#include "have_nvrtc.h"
+#include "tests/bench/cuda/have_nvrtc.h"
 
 namespace occupipe::bench {
 namespace {

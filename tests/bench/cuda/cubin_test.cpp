@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The decoder of machine code: single instructions whose meaning the vendor's disassembler told,
 // and files that are broken in every way that a seeded generator thinks of.
+#include "bench/cuda/proof/cubin.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
-#include "bench/cuda/compile.h"
-#include "bench/cuda/cubin.h"
-#include "bench/cuda/nvrtc.h"
-#include "bench/cuda/ptx.h"
-#include "bench/cuda/sass.h"
-#include "bench/cuda/timed_loop.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/nvrtc.h"
+#include "bench/cuda/proof/ptx.h"
+#include "bench/cuda/proof/sass.h"
+#include "bench/cuda/proof/timed_loop.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

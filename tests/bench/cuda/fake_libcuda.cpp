@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/cuda/driver_api.h"
+#include "bench/cuda/driver/driver_api.h"
 #include "bench/cuda/stamps.h"
 
 // The names and addresses are the driver's.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NVIDIA's management library without a GPU: the entry points that bench/cuda/nvml.cpp uses. Bus id
-// 0000:01:00.0 is an H200 under load; 0000:02:00.0 tells its temperature alone.
+// NVIDIA's management library without a GPU: the entry points that bench/cuda/driver/nvml.cpp uses.
+// Bus id 0000:01:00.0 is an H200 under load; 0000:02:00.0 tells its temperature alone.
 #include <cstring>
 
 // The names are the library's.

@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "bench/cuda/cuda_backend.h"
-#include "bench/harness.h"
-#include "bench/journal.h"
+#include "bench/harness/harness.h"
+#include "bench/harness/journal.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "fake_driver.h"
-#include "have_nvrtc.h"
-#include "temporary_folder.h"
+#include "core/files/files.h"
+#include "tests/bench/cuda/fake_driver.h"
+#include "tests/bench/cuda/have_nvrtc.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // NVRTC and the tools are found where machines have them: planted here in a folder.
-#include "bench/cuda/find_cuda.h"
+#include "bench/cuda/driver/find_cuda.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <fstream>
 #include <map>
 
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/nvrtc.h"
 #include "core/error.h"
-#include "temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

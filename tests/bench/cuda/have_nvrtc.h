@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/nvrtc.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

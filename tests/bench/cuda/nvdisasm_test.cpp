@@ -11,13 +11,13 @@
 #include <map>
 #include <sstream>
 
-#include "bench/cuda/compile.h"
-#include "bench/cuda/find_cuda.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/find_cuda.h"
 #include "bench/cuda/prelude.h"
-#include "bench/cuda/sass.h"
-#include "bench/kernel_source.h"
-#include "have_nvrtc.h"
-#include "temporary_folder.h"
+#include "bench/cuda/proof/sass.h"
+#include "bench/kernel/kernel_source.h"
+#include "tests/bench/cuda/have_nvrtc.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/nvml.h"
+#include "bench/cuda/driver/nvml.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

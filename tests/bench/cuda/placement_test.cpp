@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "bench/cuda/placement.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/cuda/facts.h"
-#include "bench/cuda/placement.h"
+#include "bench/cuda/driver/facts.h"
 #include "core/error.h"
 
 namespace occupipe::bench {

@@ -11,16 +11,16 @@
 #include <map>
 #include <set>
 
-#include "bench/cuda/compile.h"
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/nvrtc.h"
 #include "bench/cuda/placement.h"
 #include "bench/cuda/prelude.h"
-#include "bench/cuda/sass.h"
+#include "bench/cuda/proof/sass.h"
 #include "bench/cuda/stamps.h"
 #include "bench/cuda/walk_tables.h"
-#include "bench/fresh_lines.h"
+#include "bench/harness/fresh_lines.h"
 #include "core/error.h"
-#include "have_nvrtc.h"
+#include "tests/bench/cuda/have_nvrtc.h"
 #include "tests/ptx/machine.h"
 
 namespace occupipe::bench {

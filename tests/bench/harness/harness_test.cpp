@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/harness.h"
+#include "bench/harness/harness.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <set>
 
-#include "bench/journal.h"
+#include "bench/harness/journal.h"
+#include "bench/harness/sampler.h"
 #include "bench/model/model_backend.h"
-#include "bench/sampler.h"
-#include "core/files.h"
-#include "fake_backend.h"
-#include "temporary_folder.h"
+#include "core/files/files.h"
+#include "tests/bench/harness/fake_backend.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

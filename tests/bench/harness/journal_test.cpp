@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/journal.h"
+#include "bench/harness/journal.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/files.h"
-#include "temporary_folder.h"
+#include "core/files/files.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

@@ -7,12 +7,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bench/harness.h"
-#include "bench/point_rows.h"
-#include "bench/stopping.h"
-#include "core/files.h"
-#include "fake_backend.h"
-#include "temporary_folder.h"
+#include "bench/harness/harness.h"
+#include "bench/harness/point_rows.h"
+#include "bench/harness/stopping.h"
+#include "core/files/files.h"
+#include "tests/bench/harness/fake_backend.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

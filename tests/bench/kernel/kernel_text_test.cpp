@@ -2,7 +2,7 @@
 // Kernel text of typical rows of each dialect, word for word.
 #include <gtest/gtest.h>
 
-#include "bench/kernel_source.h"
+#include "bench/kernel/kernel_source.h"
 #include "bench/opencl/opencl_rows.h"
 
 namespace occupipe::bench {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "bench/order.h"
+#include "bench/kernel/order.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "bench/carry/architecture.h"
-#include "bench/estimate.h"
+#include "bench/kernel/estimate.h"
+#include "bench/offline/architecture.h"
 
 namespace occupipe::bench {
 namespace {

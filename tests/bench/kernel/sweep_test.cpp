@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/sweep.h"
+#include "bench/kernel/sweep.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "fake_backend.h"
+#include "tests/bench/harness/fake_backend.h"
 
 namespace occupipe::bench {
 namespace {

@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <string>
 
-#include "bench/carry/architecture.h"
-#include "bench/cuda/compile.h"
-#include "bench/cuda/nvrtc.h"
+#include "bench/cuda/driver/compile.h"
+#include "bench/cuda/driver/nvrtc.h"
+#include "bench/offline/architecture.h"
 #include "bench/offline/kernel_archive.h"
 #include "bench/offline/stored_compiler.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "have_nvrtc.h"
-#include "temporary_folder.h"
+#include "core/files/files.h"
+#include "tests/bench/cuda/have_nvrtc.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

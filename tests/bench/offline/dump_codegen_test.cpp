@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/carry/architecture.h"
-#include "bench/carry/carrier.h"
-#include "bench/carry/kernel_name.h"
+#include "bench/offline/architecture.h"
+#include "bench/offline/carrier.h"
+#include "bench/offline/kernel_name.h"
 #include "core/error.h"
-#include "have_nvrtc.h"
+#include "tests/bench/cuda/have_nvrtc.h"
 
 namespace occupipe::bench {
 namespace {

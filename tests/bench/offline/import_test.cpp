@@ -5,16 +5,16 @@
 
 #include <set>
 
-#include "bench/carry/architecture.h"
-#include "bench/carry/carrier.h"
-#include "bench/carry/dump.h"
-#include "bench/carry/kernel_name.h"
-#include "bench/carry/launches.h"
-#include "bench/cuda/nvrtc.h"
-#include "core/csv.h"
+#include "bench/cuda/driver/nvrtc.h"
+#include "bench/offline/architecture.h"
+#include "bench/offline/carrier.h"
+#include "bench/offline/dump.h"
+#include "bench/offline/kernel_name.h"
+#include "bench/offline/launches.h"
 #include "core/error.h"
-#include "have_nvrtc.h"
-#include "temporary_folder.h"
+#include "core/files/csv.h"
+#include "tests/bench/cuda/have_nvrtc.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

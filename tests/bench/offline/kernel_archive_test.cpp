@@ -13,7 +13,7 @@
 
 #include "bench/offline/tar.h"
 #include "core/error.h"
-#include "temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

@@ -9,14 +9,14 @@
 #include <memory>
 
 #include "bench/devices.h"
+#include "bench/harness/sampler.h"
+#include "bench/kernel/sweep.h"
 #include "bench/opencl/opencl_backend.h"
 #include "bench/opencl/opencl_rows.h"
 #include "bench/opencl/prelude.h"
-#include "bench/opencl/x86_receipt.h"
-#include "bench/sampler.h"
-#include "bench/sweep.h"
+#include "bench/opencl/proof/x86_receipt.h"
 #include "core/error.h"
-#include "temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/curve.h"
+#include "fit/curves/curve.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/line_fit.h"
+#include "fit/curves/line_fit.h"
 
 #include <gtest/gtest.h>
 

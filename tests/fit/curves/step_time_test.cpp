@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/step_time.h"
+#include "fit/curves/step_time.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/fit_contention.h"
+#include "fit/laws/fit_contention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include <random>
 
 #include "core/error.h"
-#include "core/files.h"
-#include "fit/curve.h"
-#include "fit/gpu_stream.h"
+#include "core/files/files.h"
+#include "fit/curves/curve.h"
+#include "fit/import/gpu_stream.h"
 
 namespace occupipe {
 namespace {

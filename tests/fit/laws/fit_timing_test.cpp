@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/fit_timing.h"
+#include "fit/laws/fit_timing.h"
 
 #include <gtest/gtest.h>
 

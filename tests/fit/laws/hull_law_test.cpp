@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "fit/curve_model.h"
+#include "fit/laws/hull_law.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "fit/dual.h"
+#include "fit/solver/dual.h"
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fit/build_profile.h"
-#include "fit/counters.h"
-#include "fit/fit_working_set.h"
-#include "fit/report.h"
+#include "fit/curves/counters.h"
+#include "fit/laws/fit_working_set.h"
+#include "fit/profile/build_profile.h"
+#include "fit/profile/fit_report.h"
 #include "tests/fit/synthetic.h"
 
 namespace occupipe {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/build_profile.h"
+#include "fit/profile/build_profile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "core/files.h"
-#include "fit/report.h"
+#include "core/files/files.h"
+#include "fit/profile/fit_report.h"
 #include "tests/fit/synthetic.h"
 
 namespace occupipe {

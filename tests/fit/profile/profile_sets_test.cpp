@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "core/error.h"
-#include "core/files.h"
-#include "fit/profile_diff.h"
-#include "fit/profile_merge.h"
+#include "core/files/files.h"
+#include "fit/profile/profile_diff.h"
+#include "fit/profile/profile_merge.h"
 
 namespace occupipe {
 namespace {

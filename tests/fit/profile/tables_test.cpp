@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "core/files.h"
-#include "fit/build_profile.h"
-#include "fit/counters.h"
-#include "fit/report.h"
+#include "core/files/files.h"
+#include "fit/curves/counters.h"
+#include "fit/profile/build_profile.h"
+#include "fit/profile/fit_report.h"
 #include "tests/fit/synthetic.h"
 
 namespace occupipe {

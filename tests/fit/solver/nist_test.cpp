@@ -11,8 +11,8 @@
 #include <numbers>
 #include <string>
 
-#include "fit/dual.h"
-#include "fit/least_squares.h"
+#include "fit/solver/dual.h"
+#include "fit/solver/least_squares.h"
 
 namespace occupipe {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fit/fit_mix.h"
+#include "fit/structure/fit_mix.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "fit/curve_model.h"
-#include "fit/subsystems.h"
+#include "fit/laws/hull_law.h"
+#include "fit/structure/subsystems.h"
 #include "tests/fit/synthetic.h"
 
 namespace occupipe {

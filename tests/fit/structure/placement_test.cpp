@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "fit/build_profile.h"
-#include "fit/counters.h"
-#include "fit/report.h"
+#include "fit/curves/counters.h"
+#include "fit/profile/build_profile.h"
+#include "fit/profile/fit_report.h"
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "cli/timing_table.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/text/timing_table.h"
 
 namespace occupipe {
 namespace {
@@ -53,8 +53,8 @@ std::vector<Cells> cells_of(const std::string& text, char separator) {
 TEST(LiteratureProfiles, TheTableIsThePapersTable5) {
     const auto expected = cells_of(
         read_text_file(source_dir / "tests" / "data" / "lemeire-analysis" / "table-5.csv"), ',');
-    const std::string text = cli::format_timing_table(cli::timing_table(literature_profiles()),
-                                                      cli::TableFormat::markdown, false);
+    const std::string text = report::format_timing_table(
+        report::timing_table(literature_profiles()), report::TableFormat::markdown, false);
     const auto printed = cells_of(text, '|');  // the first cell of a line is empty
     ASSERT_EQ(expected.size(), 11U);
     ASSERT_GE(printed.size(), expected.size() + 1);

@@ -6,7 +6,7 @@
 #include "core/gpu_profile.h"
 #include "core/measurement.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // Markdown: how well a fresh profile predicts, through the Pipeline simulation, what it was fitted
 // to (its instructions) and what it was not (the mixes' times; of mixes the fit takes only which
@@ -14,4 +14,4 @@ namespace occupipe::cli {
 // fixed cost of a launch, which the model leaves out, does not enter.
 std::string self_check(const MeasurementFile& file, const GpuProfile& profile);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

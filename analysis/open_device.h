@@ -7,7 +7,7 @@
 
 #include "bench/backend.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 inline constexpr const char* device_help =
     "cuda:N, opencl:PLATFORM.DEVICE (see 'occupipe list devices'), or\n"
@@ -23,4 +23,4 @@ inline constexpr const char* kernels_help =
 std::unique_ptr<bench::Backend> open_named_device(const std::string& device,
                                                   const std::filesystem::path& kernels = {});
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/launch_options.h"
+#include "cli/options.h"
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -85,6 +86,11 @@ void check_limits(const Launch& launch, const GpuProfile& profile) {
 }
 
 }  // namespace
+
+void add_plot_option(CLI::App& command, std::string& path, const std::string& picture) {
+    command.add_option("--plot", path, "FILE.svg, .png or .html to draw with gnuplot: " + picture)
+        ->type_name("FILE");
+}
 
 std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,
                              const GpuProfile& profile) {

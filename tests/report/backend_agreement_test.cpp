@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "cli/backend_agreement.h"
+#include "report/text/backend_agreement.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/timing_table.h"
-#include "core/files.h"
+#include "core/files/files.h"
+#include "report/text/timing_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 GpuProfile measured_by(const std::string& backend, const std::string& instructions,
@@ -30,7 +30,7 @@ const std::string by_opencl =
 
 TEST(BackendAgreement, NamesTheInstructionsThatDifferByMoreThanThreePercent) {
     const std::string text =
-        backend_agreement({measured_by("cuda", by_cuda), measured_by("opencl", by_opencl)});
+        report::backend_agreement({measured_by("cuda", by_cuda), measured_by("opencl", by_opencl)});
     EXPECT_EQ(text,
               "λ of NVIDIA Test by cuda and by opencl: 1 of 2 instructions agree within 3 %; 1 not "
               "compared, one of\nthe two is a bound. Not: mul.f32 0.25 and 0.5 (+100.0 %).\n");
@@ -43,22 +43,23 @@ TEST(BackendAgreement, ComparesPerCoreWhateverTheScope) {
     per_scheduler.issue.schedulers = 4;
     const GpuProfile per_core =
         measured_by("opencl", "  fma.f32: {subsystem: alu, cpi: 0.25, latency: 4}\n");
-    EXPECT_EQ(backend_agreement({per_scheduler, per_core}),
+    EXPECT_EQ(report::backend_agreement({per_scheduler, per_core}),
               "λ of NVIDIA Test by cuda and by opencl: 1 of 1 instructions agree within 3 %.\n");
 }
 
 TEST(BackendAgreement, IsAboutTwoBackendsOnOneDeviceOnly) {
-    EXPECT_EQ(backend_agreement({measured_by("cuda", by_cuda), measured_by("cuda", by_opencl)}),
-              "");
-    EXPECT_EQ(backend_agreement(
+    EXPECT_EQ(
+        report::backend_agreement({measured_by("cuda", by_cuda), measured_by("cuda", by_opencl)}),
+        "");
+    EXPECT_EQ(report::backend_agreement(
                   {measured_by("cuda", by_cuda), measured_by("opencl", by_opencl, "Another")}),
               "");
 }
 
 TEST(BackendAgreement, TheTableShowsBothAndTellsThemApart) {
-    const std::string text = format_timing_table(
-        timing_table({measured_by("cuda", by_cuda), measured_by("opencl", by_opencl)}),
-        TableFormat::markdown, false);
+    const std::string text = report::format_timing_table(
+        report::timing_table({measured_by("cuda", by_cuda), measured_by("opencl", by_opencl)}),
+        report::TableFormat::markdown, false);
     EXPECT_NE(text.find("NVIDIA Test (cuda)"), std::string::npos) << text;
     EXPECT_NE(text.find("NVIDIA Test (opencl)"), std::string::npos) << text;
 }

@@ -6,7 +6,7 @@
 
 #include "core/gpu_profile.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 
 // How the profile was measured ("cuda", "opencl"); empty where it does not say.
 std::string backend_of(const GpuProfile& profile);
@@ -16,4 +16,4 @@ std::string backend_of(const GpuProfile& profile);
 // determine are not compared. Empty when there is no such pair.
 std::string backend_agreement(const std::vector<GpuProfile>& profiles);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

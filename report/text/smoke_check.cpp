@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/smoke_check.h"
+#include "report/text/smoke_check.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "analysis/published.h"
-#include "cli/text_table.h"
+#include "report/text/text_table.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 constexpr std::array<std::string_view, 20> instructions = {"fma.f32",
@@ -302,4 +302,4 @@ std::string format_smoke(const SmokeVerdict& verdict) {
     return text;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

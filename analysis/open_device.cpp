@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/device.h"
+#include "analysis/open_device.h"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,11 @@
 #include "bench/model/model_backend.h"
 #include "bench/offline/stored_compiler.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/files/files.h"
 #include "core/measured_kernel.h"
-#include "sim/simulate.h"
+#include "sim/engine/simulate.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 constexpr std::string_view model_prefix = "model:";
@@ -79,4 +79,4 @@ std::unique_ptr<bench::Backend> open_named_device(const std::string& device,
     return bench::open_device(device.empty() ? bench::default_device() : device, compiler);
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/self_check.h"
+#include "report/text/accuracy_on_measurements.h"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,13 @@
 #include <tuple>
 #include <vector>
 
-#include "cli/comparison.h"
-#include "cli/text_table.h"
+#include "analysis/comparison.h"
 #include "core/error.h"
 #include "core/measured_kernel.h"
-#include "sim/simulate.h"
+#include "report/text/text_table.h"
+#include "sim/engine/simulate.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 struct Errors {
@@ -30,7 +30,7 @@ struct Errors {
     }
 };
 
-double predicted_cycles(const GpuProfile& profile, const MeasuredPoint& point) {
+double predicted_cycles(const GpuProfile& profile, const analysis::MeasuredPoint& point) {
     const Launch launch{
         .group_warps = point.shape.group_warps,
         .concurrent_groups = point.shape.concurrent_groups,
@@ -40,8 +40,9 @@ double predicted_cycles(const GpuProfile& profile, const MeasuredPoint& point) {
 
 // Relative error of the slope between the shortest and the longest run of one shape; nullopt where
 // there is only one depth or the profile lacks an instruction.
-std::optional<double> slope_error(const GpuProfile& profile, const MeasuredPoint& shortest,
-                                  const MeasuredPoint& longest) {
+std::optional<double> slope_error(const GpuProfile& profile,
+                                  const analysis::MeasuredPoint& shortest,
+                                  const analysis::MeasuredPoint& longest) {
     const double measured = longest.cycles - shortest.cycles;
     if (shortest.shape.depth == longest.shape.depth || !(measured > 0)) return std::nullopt;
     try {
@@ -74,15 +75,17 @@ std::string section(const std::string& title, const std::map<std::string, Errors
 
 std::string self_check(const MeasurementFile& file, const GpuProfile& profile) {
     using Key = std::tuple<std::string, int, int, int>;
-    std::map<Key, std::vector<MeasuredPoint>> curves;
-    for (const MeasuredPoint& point : measured_points(file)) {
+    std::map<Key, std::vector<analysis::MeasuredPoint>> curves;
+    for (const analysis::MeasuredPoint& point : analysis::measured_points(file)) {
         const MeasurementShape& s = point.shape;
         curves[{point.subject, s.group_warps, s.concurrent_groups, s.chains}].push_back(point);
     }
     std::map<std::string, Errors> fitted;
     std::map<std::string, Errors> mixes;
     for (const auto& [key, points] : curves) {
-        const auto by_depth = [](const MeasuredPoint& point) { return point.shape.depth; };
+        const auto by_depth = [](const analysis::MeasuredPoint& point) {
+            return point.shape.depth;
+        };
         const auto [shortest, longest] = std::ranges::minmax_element(points, {}, by_depth);
         const std::string& subject = std::get<0>(key);
         if (const auto error = slope_error(profile, *shortest, *longest)) {
@@ -94,4 +97,4 @@ std::string self_check(const MeasurementFile& file, const GpuProfile& profile) {
            section("Instructions, which the profile was fitted to", fitted);
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

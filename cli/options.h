@@ -10,7 +10,14 @@
 #include "core/kernel.h"
 #include "core/launch.h"
 
+namespace CLI {
+class App;
+}
+
 namespace occupipe::cli {
+
+// Adds --plot. `picture` says what is drawn, for the help text.
+void add_plot_option(CLI::App& command, std::string& path, const std::string& picture);
 
 // The launch as the command line gives it; what is absent comes from the kernel file.
 struct LaunchOptions {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "cli/backend_agreement.h"
+#include "report/text/backend_agreement.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
 
-#include "cli/wrap.h"
+#include "report/text/wrap.h"
 
-namespace occupipe::cli {
+namespace occupipe::report {
 namespace {
 
 constexpr double tolerance = 0.03;
@@ -65,4 +65,4 @@ std::string backend_agreement(const std::vector<GpuProfile>& profiles) {
     return text;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::report
