@@ -97,4 +97,4 @@ TEST(Oddities, OfMeasurements) {
 }
 
 }  // namespace
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -65,4 +65,4 @@ TEST(BackendAgreement, TheTableShowsBothAndTellsThemApart) {
 }
 
 }  // namespace
-}  // namespace occupipe::cli
+}  // namespace occupipe::report

@@ -186,4 +186,4 @@ TEST(TextTable, MarkdownEscapesBars) {
 }
 
 }  // namespace
-}  // namespace occupipe::cli
+}  // namespace occupipe::report
