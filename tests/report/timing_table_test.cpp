@@ -44,9 +44,9 @@ TEST(TimingTable, MarkdownShowsTheDigitsThatTheErrorSupports) {
 }
 
 TEST(TimingTable, ErrorsAreShownOnDemand) {
-    EXPECT_NE(table(report::TableFormat::markdown, true)
-                  .find("| 0.2501 ± 0.0012 / ≤ 10.98 ± 0.40 |"),
-              std::string::npos)
+    EXPECT_NE(
+        table(report::TableFormat::markdown, true).find("| 0.2501 ± 0.0012 / ≤ 10.98 ± 0.40 |"),
+        std::string::npos)
         << table(report::TableFormat::markdown, true);
 }
 
@@ -74,8 +74,8 @@ TEST(TimingTable, ALatencyOfSeveralInstructionsSaysSoWhereItIsRead) {
         profile("{name: x}",
                 "  a: {subsystem: alu, cpi: 2, latency: {value: 9, std_error: 0.1, note: "
                 "a step is ISETP + SEL}}\n  b: {subsystem: alu, cpi: 2, latency: 4}\n");
-    EXPECT_EQ(report::format_timing_table(report::timing_table({p}),
-                                          report::TableFormat::markdown, false),
+    EXPECT_EQ(report::format_timing_table(report::timing_table({p}), report::TableFormat::markdown,
+                                          false),
               "| λ / Λ |            x |\n"
               "| ----- | -----------: |\n"
               "| a     | 2 / 9.00 [1] |\n"
@@ -86,10 +86,10 @@ TEST(TimingTable, ALatencyOfSeveralInstructionsSaysSoWhereItIsRead) {
 TEST(TimingTable, ABoundOfUnknownSenseIsStillMarked) {
     const auto p = profile(
         "{name: x}", "  a: {subsystem: alu, cpi: {value: 2, identifiable: false}, latency: 3}\n");
-    EXPECT_NE(report::format_timing_table(report::timing_table({p}),
-                                          report::TableFormat::markdown, false)
-                  .find("| bound 2 / 3 |"),
-              std::string::npos);
+    EXPECT_NE(
+        report::format_timing_table(report::timing_table({p}), report::TableFormat::markdown, false)
+            .find("| bound 2 / 3 |"),
+        std::string::npos);
 }
 
 TEST(TimingTable, AnInstructionOfFourWarpsShowsItsWholeTime) {
@@ -115,8 +115,8 @@ TEST(TimingTable, AnInstructionOfFourWarpsShowsItsWholeTime) {
 TEST(TimingTable, ColumnsAreHeadedByNameWhereTheArchitectureIsAmbiguous) {
     auto profiles = two_profiles();
     profiles[1].device.architecture = "One";
-    const std::string text = report::format_timing_table(
-        report::timing_table(profiles), report::TableFormat::markdown, false);
+    const std::string text = report::format_timing_table(report::timing_table(profiles),
+                                                         report::TableFormat::markdown, false);
     EXPECT_EQ(text.substr(0, text.find('\n')), "| λ / Λ   |            First | Second, & last |");
 }
 
