@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/in_order_engine.h"
 #include "sim/engine/period.h"
 #include "sim/machine/machine.h"
 
@@ -16,25 +17,44 @@ namespace {
 using sim::CoreLayout;
 using sim::CoreState;
 
-SimulationResult result_of(const CoreLayout& layout, const CoreState& state) {
+// `busy` and `free_at` give Σλ and the time at which it is free again, by scheduler and subsystem.
+template <typename Busy, typename FreeAt>
+SimulationResult result_of(const CoreLayout& layout, std::int64_t end, std::int64_t issued,
+                           const Busy& busy, const FreeAt& free_at) {
     SimulationResult result;
-    result.ticks = state.now;
+    result.ticks = end;
     result.scale = layout.machine.scale;
-    result.cycles = layout.machine.scale.to_cycles(state.now);
-    result.issued = state.issued_total;
+    result.cycles = layout.machine.scale.to_cycles(end);
+    result.issued = issued;
     const sim::Machine& machine = layout.machine;
-    std::vector<std::int64_t> busy(machine.unit_count());
-    std::vector<std::int64_t> beyond_end(busy.size());  // of the last instruction's λ
+    std::vector<std::int64_t> unit_busy(machine.unit_count());
+    std::vector<std::int64_t> beyond_end(unit_busy.size());  // of the last instruction's λ
     const auto subsystems = static_cast<int>(machine.subsystems.size());
     for (int scheduler = 0; scheduler < machine.schedulers; ++scheduler)
         for (int subsystem = 0; subsystem < subsystems; ++subsystem) {
-            const int at = scheduler * layout.unit_pitch + subsystem;
             const int unit = machine.unit(subsystem, scheduler);
-            busy[unit] += state.subsystem_busy[at];
-            beyond_end[unit] = std::max<std::int64_t>(0, state.subsystem_free_at[at] - state.now);
+            unit_busy[unit] += busy(scheduler, subsystem);
+            beyond_end[unit] = std::max<std::int64_t>(0, free_at(scheduler, subsystem) - end);
         }
-    for (std::size_t u = 0; u < busy.size(); ++u) busy[u] -= beyond_end[u];
-    result.bounds = sim::utilisations(machine, busy, state.issued_total, state.now);
+    for (std::size_t u = 0; u < unit_busy.size(); ++u) unit_busy[u] -= beyond_end[u];
+    result.bounds = sim::utilisations(machine, unit_busy, issued, end);
+    return result;
+}
+
+[[noreturn]] void give_up(const SimulationOptions& options) {
+    throw InputError(
+        fmt::format("no answer after {} simulated instructions", options.max_simulated));
+}
+
+SimulationResult run_in_order(const CoreLayout& layout, std::vector<sim::InOrderProgram> programs,
+                              const SimulationOptions& options) {
+    sim::InOrderEngine engine(layout, std::move(programs), options.detect_periods);
+    if (!engine.run(options.max_simulated + 1)) give_up(options);
+    SimulationResult result = result_of(
+        layout, engine.now(), engine.issued(),
+        [&](int scheduler, int subsystem) { return engine.busy(scheduler, subsystem); },
+        [&](int scheduler, int subsystem) { return engine.free_at(scheduler, subsystem); });
+    result.simulated = result.issued - engine.skipped();
     return result;
 }
 
@@ -51,11 +71,20 @@ SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
             engine.watch(periods.watches());
             until = options.max_simulated + 1 + periods.skipped();
         }
-        if (engine.state().issued_total >= until)
-            throw InputError(
-                fmt::format("no answer after {} simulated instructions", options.max_simulated));
+        if (engine.state().issued_total >= until) give_up(options);
     }
-    SimulationResult result = result_of(layout, engine.state());
+    const CoreState& state = engine.state();
+    const auto at = [&](int scheduler, int subsystem) {
+        return scheduler * layout.unit_pitch + subsystem;
+    };
+    SimulationResult result = result_of(
+        layout, state.now, state.issued_total,
+        [&](int scheduler, int subsystem) {
+            return state.subsystem_busy[at(scheduler, subsystem)];
+        },
+        [&](int scheduler, int subsystem) {
+            return state.subsystem_free_at[at(scheduler, subsystem)];
+        });
     result.simulated = result.issued - periods.skipped();
     return result;
 }
@@ -94,6 +123,8 @@ Select select_of(const SimulationOptions& options, const GpuProfile& profile) {
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options) {
     const CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+    if (auto programs = sim::InOrderEngine::programs(layout))
+        return run_in_order(layout, std::move(*programs), options);
     return run(layout, options, nullptr);
 }
 

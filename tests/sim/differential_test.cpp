@@ -70,10 +70,12 @@ struct Tally {
     int refused = 0;
 };
 
-Tally compare_cases(std::uint64_t first_seed, int count, const CaseShape& shape) {
+Tally compare_cases(std::uint64_t first_seed, int count, const CaseShape& shape,
+                    std::optional<Order> order = std::nullopt) {
     Tally tally;
     for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
-        const Case c = random_case(seed, shape);
+        Case c = random_case(seed, shape);
+        if (order) c.options.order = *order;
         if (refused_for_divergence(c)) {
             ++tally.refused;
             continue;
@@ -109,6 +111,20 @@ TEST(Differential, MoreIterationsEqualTheReference) {
     EXPECT_GT(tally.compared, 1'850 / thinned);
 }
 
+// In order has an engine of its own.
+TEST(Differential, CasesInOrderEqualTheReference) {
+    const Tally small = compare_cases(4'000'000, 16'000 / thinned, {}, Order::in_order);
+    EXPECT_GT(small.compared, 15'000 / thinned);
+    const Tally longer =
+        compare_cases(5'000'000, 3'000 / thinned,
+                      {.max_instructions = 16, .max_count = 3, .max_groups = 4}, Order::in_order);
+    EXPECT_GT(longer.compared, 2'700 / thinned);
+    const Tally looping =
+        compare_cases(6'000'000, 2'000 / thinned,
+                      {.max_instructions = 4, .max_count = 12, .max_groups = 12}, Order::in_order);
+    EXPECT_GT(looping.compared, 1'850 / thinned);
+}
+
 // Long loops and many groups, so that most of the work is skipped: against the same simulator with
 // nothing skipped, which the tests above compare with the reference.
 TEST(Differential, SkippedRepetitionsChangeNothing) {
@@ -124,10 +140,11 @@ TEST(Differential, SkippedRepetitionsChangeNothing) {
     std::int64_t issued = 0;
     std::int64_t simulated = 0;
     for (std::uint64_t seed = 3'000'000; seed < 3'000'000 + 6'000 / thinned; ++seed) {
-        const Case c = random_case(seed, {.max_instructions = 6,
-                                          .max_count = seed % 2 == 0 ? 400 : 30,
-                                          .max_executed = 3000,
-                                          .max_groups = seed % 3 == 0 ? 200 : 8});
+        Case c = random_case(seed, {.max_instructions = 6,
+                                    .max_count = seed % 2 == 0 ? 400 : 30,
+                                    .max_executed = 3000,
+                                    .max_groups = seed % 3 == 0 ? 200 : 8});
+        if (seed % 5 < 2) c.options.order = Order::in_order;
         if (skips_wrongly(c)) {
             ADD_FAILURE() << "seed " << seed << '\n' << describe(shrink(c, skips_wrongly));
             return;

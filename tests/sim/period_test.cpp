@@ -58,6 +58,33 @@ TEST(Periods, HoldWhereOneStreamRunsAheadOfAnother) {
     EXPECT_LT(result.simulated, 2000);
 }
 
+TEST(Periods, AreFoundWhereTheFirstWarpHasStoppedLooping) {
+    // The first program's warps wait at the barrier for those of the second.
+    const GpuProfile profile = gpu({{"op", 1, 4}, {"bar.sync", 1, 2}});
+    Kernel diverging = kernel(
+        {repeat(10, {instruction("a", "op", {"a@-1"})}), instruction("end", "bar.sync", {"a"})});
+    diverging.warps.push_back(diverging.warps[0]);
+    std::get<Repeat>(diverging.warps[1].instructions[0]).count = iterations;
+    for (WarpProgram& program : diverging.warps) program.share = 0.5;
+    for (const Order order : {Order::dataflow, Order::in_order}) {
+        const SimulationOptions options{.order = order, .max_simulated = 20'000};
+        const SimulationResult result = simulate(profile, diverging, {2, 1, groups}, options);
+        // The second warp begins a cycle after the first.
+        EXPECT_EQ(result.cycles, groups * (1 + 4 * iterations + 2));
+    }
+}
+
+TEST(Periods, HoldForLoopsSixDeep) {
+    std::vector<KernelItem> body = {instruction("a", "op", {"a@-1"})};
+    for (int depth = 0; depth < 6; ++depth) body = {repeat(depth == 0 ? iterations : 2, body)};
+    const GpuProfile profile = gpu({{"op", 1, 4}});
+    for (const Order order : {Order::dataflow, Order::in_order}) {
+        const SimulationOptions options{.order = order, .max_simulated = 20'000};
+        const SimulationResult result = simulate(profile, kernel(body), {}, options);
+        EXPECT_EQ(result.issued, 32 * iterations);
+    }
+}
+
 TEST(Periods, AreNotLookedForWhenSwitchedOff) {
     const SimulationOptions options{.detect_periods = false};
     const SimulationResult result = simulate(gpu({{"op", 1, 4}}), chain("op", 5000), {}, options);

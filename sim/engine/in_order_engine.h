@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// The engine for Order::in_order. Only one instruction of a warp may issue, and all that it waits
+// for has issued before, so that the time at which it is ready is known when the one before it
+// issues: the latest of the times in the warp's scoreboard that it looks up. There is an event per
+// instruction, its issue; results are no events.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "sim/engine/wake_times.h"
+#include "sim/machine/completion_queue.h"
+#include "sim/machine/core_layout.h"
+
+namespace occupipe::sim {
+
+// One program as the engine runs it.
+struct InOrderProgram {
+    // What an instruction looks up in the scoreboard: the time of the producer's instance `lag` - 1
+    // before its last.
+    struct Lookup {
+        std::int32_t first = 0;  // the producer's place, or its ring's
+        std::int32_t mask = 0;   // 0: no ring
+        std::int32_t stream = 0;
+        std::int32_t lag = 1;
+        // Dropped in the first `back` iterations of this loop.
+        std::int32_t loop = -1;
+        std::int64_t back = 0;
+    };
+    struct Instruction {
+        std::int64_t cpi = 0;       // λ [ticks]
+        std::int64_t latency = 0;   // Λ [ticks]
+        std::int64_t finishes = 0;  // for the end of its group, after so long [ticks]
+        std::int32_t first_lookup = 0;
+        std::int32_t last_lookup = 0;
+        std::int32_t time = 0;  // its place in the scoreboard, or its ring's
+        std::int32_t mask = 0;
+        std::int32_t ends_loop = -1;  // the innermost loop whose last instruction it is
+        std::int16_t subsystem = 0;
+        std::int16_t channel = -1;  // a barrier's
+        bool queued = false;
+        bool store = false;
+        std::int32_t op = 0;
+    };
+    struct Loop {
+        std::int64_t count = 1;
+        std::int32_t first = 0;
+        std::int32_t last = 0;
+        std::int32_t parent = -1;
+        std::int32_t depth = 0;    // of loops around it
+        std::int64_t settled = 1;  // iterations after which no dependence is dropped
+    };
+    std::vector<Instruction> instructions;
+    std::vector<Lookup> lookups;
+    std::vector<Loop> loops;
+    std::int32_t times = 0;  // places in a scoreboard
+};
+
+// None where a dependence goes back too many instances.
+std::optional<InOrderProgram> in_order_program(const CoreLayout& layout,
+                                               const ProgramLayout& program);
+
+class InOrderEngine {
+public:
+    // The programs, if the layout is one that this engine runs: in order, at most 64 warps, few
+    // subsystems and schedulers.
+    static std::optional<std::vector<InOrderProgram>> programs(const CoreLayout& layout);
+
+    // The layout must outlive it.
+    InOrderEngine(const CoreLayout& layout, std::vector<InOrderProgram> programs,
+                  bool detect_periods);
+
+    // Runs until nothing is left to do (true), or `until` instructions have issued one by one.
+    // Throws InputError when time overflows.
+    bool run(std::int64_t until);
+
+    std::int64_t now() const { return s_.now; }                // [ticks]
+    std::int64_t issued() const { return s_.issued; }          // instructions
+    std::int64_t skipped() const { return skipped_; }          // of these
+    std::int64_t busy(int scheduler, int subsystem) const;     // Σλ [ticks]
+    std::int64_t free_at(int scheduler, int subsystem) const;  // [ticks]
+
+private:
+    static constexpr int units = static_cast<int>(max_narrow_subsystems);
+    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t pending = never / 2;  // a barrier that has not opened
+
+    template <typename T>
+    using PerUnit = std::array<T, max_narrow_schedulers * max_narrow_subsystems>;
+    template <typename T>
+    using PerScheduler = std::array<T, max_narrow_schedulers>;
+
+    // Plain data, so that a copy remembers it.
+    struct State {
+        std::int64_t now = 0;
+        std::int64_t issued = 0;
+        std::int64_t launched = 0;  // groups
+        PerUnit<std::int64_t> free_at{};
+        PerUnit<std::int64_t> busy{};
+        PerUnit<std::uint64_t> ready{};   // sets of positions
+        PerUnit<std::int32_t> last_to{};  // warps
+        std::array<std::int32_t, max_narrow_subsystems> last_grant{};
+        PerScheduler<std::int64_t> turn{};  // not before this can it issue
+        PerScheduler<std::int64_t> window_end{};
+        PerScheduler<std::int64_t> window_left{};
+        PerScheduler<std::int64_t> open_at{};
+        PerScheduler<std::int32_t> last_warp{};
+        PerScheduler<std::int32_t> last_subsystem{};
+        std::array<std::int32_t, 64> head{};  // per warp: its next instruction
+        std::array<std::int32_t, 64> position{};
+        std::array<std::int32_t, 64> warp_at{};
+        std::array<std::int64_t, 64> wake{};    // per warp: when its head is ready, unless it is
+        std::vector<std::int64_t> times;        // all scoreboards
+        std::vector<std::int64_t> issues;       // per warp and stream, of those with a ring
+        std::vector<std::int64_t> iteration;    // per warp and loop
+        std::vector<std::int32_t> ahead;        // per warp and channel: barriers not opened
+        std::vector<std::int32_t> barrier;      // per warp and channel: the last one issued
+        std::vector<std::int32_t> arrivals;     // per slot and channel
+        std::vector<std::int64_t> group;        // per slot: its number, or no_group
+        std::vector<std::int32_t> unfinished;   // per slot: warps with instructions left
+        std::vector<std::int64_t> last_result;  // per slot: when all that issued has finished
+        std::vector<std::int64_t> group_end;    // per slot, once all has issued; else never
+        std::vector<std::int32_t> age_order;    // resident slots, oldest group first
+        std::vector<CompletionQueue> waiting;   // per CoreLayout::waiting_lines
+    };
+    // Where one warp's part lies.
+    struct Warp {
+        const InOrderProgram* program = nullptr;
+        const InOrderProgram::Instruction* instructions = nullptr;
+        std::int32_t times = 0;
+        std::int32_t issues = 0;
+        std::int32_t iterations = 0;
+        std::int32_t scheduler = 0;
+        std::int32_t slot = 0;
+        std::uint64_t place = 0;     // the set of its position
+        std::uint64_t next_try = 0;  // the positions to try first after this warp
+    };
+    struct Pick {
+        std::int32_t warp = 0;
+        std::int32_t subsystem = -1;  // none
+    };
+    // Brent's cycle search: one remembered state, replaced after 1, 2, 4, … looks.
+    struct Search {
+        State remembered;
+        bool begun = false;  // there is a remembered state
+        std::int64_t looks = 0;
+        std::int64_t patience = 1;
+        std::int64_t remembered_at = 0;  // instructions that had issued at the last copy
+    };
+
+    void launch_group(std::int32_t slot);
+    void end_groups();
+    void place_warps();
+    void find_group_end();
+    void wake_up(std::int64_t now);
+    void issue_round(std::int64_t now);
+    Pick pick(int scheduler, std::int64_t now) const;
+    void take(const Pick& pick, int scheduler, std::int64_t now);
+    void use_window(int scheduler, std::int64_t now);
+    std::int64_t next_issue(int scheduler) const;
+    std::int64_t queued_until(const Warp& w, const InOrderProgram::Instruction& i,
+                              std::int32_t warp, std::int64_t now);
+    void set_time(const Warp& w, std::int32_t stream, std::int64_t instance_back,
+                  std::int64_t time);
+    void arrive(const Warp& w, std::int32_t warp, std::int64_t now);
+    void open_barrier(std::int32_t slot, std::int32_t channel, std::int64_t now);
+    void advance(const Warp& w, std::int32_t warp, std::int64_t now);
+    void await(const Warp& w, std::int32_t warp, std::int64_t now);
+    std::int64_t look_up(const Warp& w, const InOrderProgram::Lookup& lookup) const;
+    std::int64_t ready_at(const Warp& w, const InOrderProgram::Instruction& i) const;
+
+    // Period detection (in_order_periods.cpp).
+    void look_around();
+    void look(Search& search);
+    void choose_marker();
+    bool has_loops_ahead(std::int32_t warp) const;
+    bool same_memories(const State& before) const;
+    bool same_windows(const State& before) const;
+    bool same_groups(const State& before) const;
+    bool same_queues(const State& before) const;
+    std::int64_t repetitions(const State& before) const;
+    std::int64_t warp_repetitions(const State& before, int warp) const;
+    bool same_scoreboards(const State& before) const;
+    void repeat(const State& before, std::int64_t times);
+
+    const CoreLayout& layout_;
+    std::vector<InOrderProgram> programs_;
+    std::vector<Warp> warps_;
+    State s_;
+    WakeTimes wakes_;
+    int schedulers_;
+    int channels_;
+    bool by_subsystem_;
+    bool rings_;
+    bool moves_;
+    const IssueWindow* window_;
+    bool may_close_;
+    std::uint32_t shared_ = 0;       // set of subsystems of scope core
+    std::int64_t next_end_ = never;  // the least of group_end
+
+    bool detect_periods_;
+    std::int32_t marker_ = -1;        // the warp whose loops are watched
+    std::int32_t looped_depth_ = -1;  // of the loop of the marker that has just begun anew
+    bool new_wave_ = false;
+    std::int64_t next_choice_ = 0;  // another marker, once so many have issued without a look
+    std::int64_t wait_ = 0;         // instructions to wait for the marker
+    std::array<Search, 4> loops_;   // per depth; the last one for all deeper ones, too
+    Search waves_;                  // looks whenever slot 0 takes a new group
+    std::int64_t skipped_ = 0;
+    std::int64_t words_ = 0;  // size of a state
+};
+
+}  // namespace occupipe::sim
