@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "core/files/files.h"
 #include "sim/engine/parallel.h"
 #include "sim/engine/simulate.h"
+#include "sim/observers/stalls.h"
 
 namespace occupipe {
 namespace {
@@ -51,9 +53,10 @@ void simulate_kernel(benchmark::State& state, const std::string& name, Policy po
         static_cast<double>(simulated) / static_cast<double>(state.iterations());
 }
 
+constexpr std::array policies = {std::pair("lrr", Policy::lrr), std::pair("gto", Policy::gto),
+                                 std::pair("oldest", Policy::oldest)};
+
 void register_kernels() {
-    constexpr std::array policies = {std::pair("lrr", Policy::lrr), std::pair("gto", Policy::gto),
-                                     std::pair("oldest", Policy::oldest)};
     for (const char* name : {"chain", "mix", "matmul_tiled", "stencil", "stream"})
         for (const auto& [policy_name, policy] : policies)
             for (const bool detect : {false, true})
@@ -75,6 +78,184 @@ void simulate_huge(benchmark::State& state, const std::string& name) {
     std::int64_t simulated = 0;
     for (auto _ : state) simulated = simulate(gtx_1060(), kernel, launch, options).simulated;
     state.counters["one_by_one"] = static_cast<double>(simulated);
+}
+
+// Seeded, the same everywhere.
+class Draw {
+public:
+    // 0 ≤ result < bound
+    std::uint32_t below(std::uint32_t bound) {
+        state_ ^= state_ << 13;
+        state_ ^= state_ >> 7;
+        state_ ^= state_ << 17;
+        return static_cast<std::uint32_t>((state_ >> 32) * bound >> 32);
+    }
+
+private:
+    std::uint64_t state_ = 0x9e3779b97f4a7c15;
+};
+
+// What machine code looks like: straight bodies in which arithmetic uses what was computed or
+// loaded a few instructions before.
+Kernel straight_body(int size, std::int64_t iterations) {
+    struct Share {
+        const char* op;
+        InstructionKind kind;
+        std::uint32_t percent;
+    };
+    constexpr std::array shares = {
+        Share{"fma.f32", InstructionKind::compute, 45},
+        Share{"mul.s32", InstructionKind::compute, 20},
+        Share{"cos.approx.f32", InstructionKind::compute, 5},
+        Share{"ld.shared.s32", InstructionKind::load, 18},
+        Share{"ld.global.s32", InstructionKind::load, 7},
+        Share{"ld.global.s32", InstructionKind::store, 5},
+    };
+    Draw draw;
+    Repeat loop;
+    loop.count = iterations;
+    for (int i = 0; i < size; ++i) {
+        std::uint32_t left = draw.below(100);
+        const Share* share = shares.data();
+        while (left >= share->percent) left -= share++->percent;
+        KernelInstruction made;
+        made.id = fmt::format("i{}", i);
+        made.op = share->op;
+        made.kind = share->kind;
+        const std::uint32_t inputs = share->kind == InstructionKind::compute ? 2 : 1;
+        for (std::uint32_t input = 0; input < inputs; ++input) {
+            const int back = 1 + static_cast<int>(draw.below(12));
+            if (i >= back) made.after.push_back({fmt::format("i{}", i - back), 0});
+        }
+        if (i == 0) made.after.push_back({"i0", 1});
+        loop.body.emplace_back(made);
+    }
+    Kernel kernel;
+    kernel.name = "straight";
+    kernel.warps.push_back({1, {loop}});
+    return kernel;
+}
+
+// The profile with four schedulers, each with a quarter of the arithmetic units.
+GpuProfile with_four_schedulers(GpuProfile profile) {
+    profile.issue.schedulers = 4;
+    for (Subsystem& subsystem : profile.subsystems)
+        if (subsystem.name == "alu" || subsystem.name == "sfu") subsystem.scope = Scope::scheduler;
+    for (InstructionTiming& timing : profile.instructions)
+        if (timing.subsystem == "alu" || timing.subsystem == "sfu") timing.cpi.value *= 4;
+    return profile;
+}
+
+// Nothing is skipped; about two million instructions in all.
+void simulate_body(benchmark::State& state, int size, int warps, int schedulers,
+                   const SimulationOptions& options) {
+    const std::int64_t iterations = std::max<std::int64_t>(2, 2'000'000 / size / warps);
+    const Kernel kernel = straight_body(size, iterations);
+    const GpuProfile profile = schedulers == 4 ? with_four_schedulers(gtx_1060()) : gtx_1060();
+    const Launch launch{.group_warps = std::min(warps, 8),
+                        .concurrent_groups = std::max(1, warps / 8),
+                        .groups = 10 * std::max(1, warps / 8)};
+    std::int64_t issued = 0;
+    for (auto _ : state) issued += simulate(profile, kernel, launch, options).issued;
+    state.SetItemsProcessed(issued);
+}
+
+void register_bodies(Order order, const std::vector<int>& sizes, const std::vector<int>& warps) {
+    for (const int size : sizes)
+        for (const int count : warps)
+            for (const int schedulers : {1, 4})
+                for (const auto& [name, policy] : policies) {
+                    const SimulationOptions options{
+                        .policy = policy, .order = order, .detect_periods = false};
+                    benchmark::RegisterBenchmark(
+                        fmt::format("{}/body:{}/warps:{}/schedulers:{}/{}",
+                                    order == Order::in_order ? "in_order" : "dataflow", size, count,
+                                    schedulers, name)
+                            .c_str(),
+                        [=](benchmark::State& state) {
+                            simulate_body(state, size, count, schedulers, options);
+                        })
+                        ->Unit(benchmark::kMillisecond);
+                }
+}
+
+// The same run with and without the account of stalls.
+void simulate_observed(benchmark::State& state, const Kernel& kernel, Order order, bool stalls) {
+    const Launch launch{.group_warps = 8, .concurrent_groups = 4, .groups = 80};
+    const SimulationOptions options{.order = order, .detect_periods = false};
+    std::int64_t issued = 0;
+    for (auto _ : state) {
+        if (!stalls) {
+            issued += simulate(gtx_1060(), kernel, launch, options).issued;
+            continue;
+        }
+        sim::StallView view;
+        issued += simulate(gtx_1060(), kernel, launch, options, view).issued;
+        benchmark::DoNotOptimize(view.rows());
+    }
+    state.SetItemsProcessed(issued);
+}
+
+void register_observed() {
+    const std::array kernels = {std::pair("matmul_tiled", kernel_named("matmul_tiled")),
+                                std::pair("stencil", kernel_named("stencil")),
+                                std::pair("body:64", straight_body(64, 1000)),
+                                std::pair("body:512", straight_body(512, 100))};
+    for (const auto& [name, kernel] : kernels)
+        for (const Order order : {Order::dataflow, Order::in_order})
+            for (const bool stalls : {false, true})
+                benchmark::RegisterBenchmark(
+                    fmt::format("observed/{}/{}/{}", name,
+                                order == Order::in_order ? "in_order" : "dataflow",
+                                stalls ? "stalls" : "plain")
+                        .c_str(),
+                    [=, kernel = kernel](benchmark::State& state) {
+                        simulate_observed(state, kernel, order, stalls);
+                    })
+                    ->Unit(benchmark::kMillisecond);
+}
+
+// An outer loop that must be replicated, as each of its iterations begins a chain of its own; all
+// wait for the end of one other chain.
+void simulate_replicated(benchmark::State& state, std::int64_t outer) {
+    const auto instruction = [](const char* id, std::vector<Dependence> after) {
+        KernelInstruction made;
+        made.id = id;
+        made.op = "fma.f32";
+        made.after = std::move(after);
+        return KernelItem(made);
+    };
+    const auto repeat = [](std::int64_t count, KernelItem item) {
+        Repeat made;
+        made.count = count;
+        made.body.push_back(std::move(item));
+        return KernelItem(made);
+    };
+    Kernel kernel;
+    kernel.name = "replicated";
+    kernel.warps.push_back(
+        {1,
+         {repeat(20, instruction("chain", {{"chain", 1}})),
+          repeat(outer, repeat(3, instruction("own", {{"chain", 0}, {"own", 1}})))}});
+    std::int64_t issued = 0;
+    const SimulationOptions options{.detect_periods = false};
+    for (auto _ : state) issued += simulate(gtx_1060(), kernel, {1, 1, 10}, options).issued;
+    state.SetItemsProcessed(issued);
+}
+
+// The machine's own pace: dependent steps of a 64-bit generator.
+void calibrate(benchmark::State& state) {
+    constexpr std::int64_t steps = 10'000'000;
+    std::uint64_t value = 1;
+    for (auto _ : state) {
+        for (std::int64_t i = 0; i < steps; ++i) {
+            value ^= value << 13;
+            value ^= value >> 7;
+            value ^= value << 17;
+        }
+        benchmark::DoNotOptimize(value);
+    }
+    state.SetItemsProcessed(state.iterations() * steps);
 }
 
 struct Job {
@@ -179,6 +360,15 @@ int main(int argc, char** argv) {
         benchmark::RegisterBenchmark(("huge/" + name).c_str(), [name](benchmark::State& state) {
             occupipe::simulate_huge(state, name);
         });
+    benchmark::RegisterBenchmark("calibration", occupipe::calibrate);
+    occupipe::register_bodies(occupipe::Order::in_order, {10, 64, 512, 4096, 65536}, {1, 8, 64});
+    occupipe::register_bodies(occupipe::Order::dataflow, {10, 64, 512, 4096}, {1, 8, 64});
+    occupipe::register_observed();
+    for (const std::int64_t outer : {200, 2'000, 20'000})
+        benchmark::RegisterBenchmark(
+            ("replicated/" + std::to_string(outer)).c_str(),
+            [outer](benchmark::State& state) { occupipe::simulate_replicated(state, outer); })
+            ->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark("paper_sized", occupipe::predict_paper_sized)
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime()
