@@ -1,485 +1,166 @@
 // SPDX-License-Identifier: MIT
 #include "bench/instructions/instruction_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
+#include <deque>
+#include <string>
 #include <vector>
 
-#include "bench/cuda/cuda_rows.h"
-#include "bench/opencl/opencl_rows.h"
+#include "bench/instructions/catalogue.h"
 
 namespace occupipe::bench {
 namespace {
 
 using enum DataType;
-using enum Pattern;
 
-constexpr std::string_view subroutine =
-    "NVIDIA GPUs have no such instruction: a reciprocal seed, a few multiply-adds and a rarely "
-    "taken slow path; one seed instruction per operation is what the receipt counts";
-constexpr std::string_view subnormals =
-    "the function unit flushes subnormals: a comparison and multiplications scale them around it";
-constexpr std::string_view padding =
-    "on GPUs with a narrow FP64 unit (sm_120) the assembler puts no-operations in between";
-constexpr std::string_view libm = "a library function of the OpenCL runtime, not one instruction";
+// Texts that rows view, made once with the tables.
+std::string_view kept(std::string text) {
+    static std::deque<std::string> all;
+    return all.emplace_back(std::move(text));
+}
 
-// Operands: a, b and x keep |values| within 1e-30…1e30 at any depth. Divisions are chained through
-// the divisor in all dialects (a compiler would take the reciprocal of a constant one out of the
-// chain) and alternate between x and a / x, both of full length; square roots settle at 1, where no
-// unit that we know is faster than elsewhere.
-constexpr std::array rows = {
-    Row{.id = "add.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "ADD_F32($, a)",
-        .a = 1e-3,
-        .b = 0,
-        .x = 1,
-        .ptx = "add.rn.f32",
-        .sass = "FADD",
-        .x86 = "v?addss",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "single-precision addition"},
-    Row{.id = "mul.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "MUL_F32($, a)",
-        .a = 1.0000001,
-        .b = 0,
-        .x = 1,
-        .ptx = "mul.rn.f32",
-        .sass = "FMUL",
-        .x86 = "v?mulss",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "single-precision multiplication"},
-    Row{.id = "fma.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "FMA_F32($, a, b)",
-        .a = 0.5,
-        .b = 0.75,
-        .x = 1,
-        .ptx = "fma.rn.f32",
-        .sass = "FFMA",
-        .x86 = "vfn?madd\\d+ss",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "single-precision fused multiply-add, chained through the multiplicand"},
-    Row{.id = "div.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "DIV_F32($, a)",
-        .a = 3,
-        .b = 0,
-        .x = 1.7,
-        .ptx = "div.rn.f32",
-        .sass = "MUFU.RCP",
-        .x86 = "v?divss",
-        .sass_also = subroutine,
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "single-precision division, correctly rounded, chained through the divisor",
-        .sass_length = 12},
-    Row{.id = "sqrt.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "SQRT_F32($)",
-        .a = 0,
-        .b = 0,
-        .x = 1e30,
-        .ptx = "sqrt.rn.f32",
-        .sass = "MUFU.RSQ",
-        .x86 = "v?sqrtss",
-        .sass_also = subroutine,
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "single-precision square root, correctly rounded",
-        .sass_length = 16},
-    Row{.id = "add.f64",
-        .type = f64,
-        .pattern = chain,
-        .step = "ADD_F64($, a)",
-        .a = 1e-3,
-        .b = 0,
-        .x = 1,
-        .ptx = "add.rn.f64",
-        .sass = "DADD",
-        .x86 = "v?addsd",
-        .sass_also = padding,
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "double-precision addition"},
-    Row{.id = "mul.f64",
-        .type = f64,
-        .pattern = chain,
-        .step = "MUL_F64($, a)",
-        .a = 1.0000000001,
-        .b = 0,
-        .x = 1,
-        .ptx = "mul.rn.f64",
-        .sass = "DMUL",
-        .x86 = "v?mulsd",
-        .sass_also = padding,
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "double-precision multiplication"},
-    Row{.id = "fma.f64",
-        .type = f64,
-        .pattern = chain,
-        .step = "FMA_F64($, a, b)",
-        .a = 0.5,
-        .b = 0.75,
-        .x = 1,
-        .ptx = "fma.rn.f64",
-        .sass = "DFMA",
-        .x86 = "vfn?madd\\d+sd",
-        .sass_also = padding,
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "double-precision fused multiply-add, chained through the multiplicand"},
-    Row{.id = "div.f64",
-        .type = f64,
-        .pattern = chain,
-        .step = "DIV_F64($, a)",
-        .a = 3,
-        .b = 0,
-        .x = 1.7,
-        .ptx = "div.rn.f64",
-        .sass = "MUFU.RCP64H",
-        .x86 = "v?divsd",
-        .sass_also = subroutine,
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "double-precision division, correctly rounded, chained through the divisor",
-        .sass_length = 32},
-    Row{.id = "sqrt.f64",
-        .type = f64,
-        .pattern = chain,
-        .step = "SQRT_F64($)",
-        .a = 0,
-        .b = 0,
-        .x = 1e30,
-        .ptx = "sqrt.rn.f64",
-        .sass = "MUFU.RSQ64H",
-        .x86 = "v?sqrtsd",
-        .sass_also = subroutine,
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "double-precision square root, correctly rounded",
-        .sass_length = 32},
-    Row{.id = "add.s32",
-        .type = s32,
-        .pattern = chain,
-        .step = "ADD_S32($, a)",
-        .a = 3,
-        .b = 0,
-        .x = 1,
-        .ptx = "add.s32",
-        .sass = "IADD3",
-        .x86 = "addl?",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = true,
-        .meaning = "32-bit integer addition"},
-    Row{.id = "mul.s32",
-        .type = s32,
-        .pattern = chain,
-        .step = "MUL_S32($, a)",
-        .a = 3,
-        .b = 0,
-        .x = 1,
-        .ptx = "mul.lo.s32",
-        .sass = "IMAD",
-        .x86 = "imull?",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = true,
-        .meaning = "32-bit integer multiplication, low half"},
-    Row{.id = "mad.s32",
-        .type = s32,
-        .pattern = chain,
-        .step = "MAD_S32($, a, b)",
-        .a = 3,
-        .b = 5,
-        .x = 1,
-        .ptx = "mad.lo.s32",
-        .sass = "IMAD",
-        .x86 = "imull?",
-        .sass_also = "",
-        .x86_also = "x86-64 has no integer multiply-add: an addition follows each multiplication",
-        .foldable = true,
-        .meaning = "32-bit integer multiply-add, low half"},
-    Row{.id = "div.s32",
-        .type = s32,
-        .pattern = chain,
-        .step = "DIV_S32($, a)",
-        .a = 1000003,
-        .b = 0,
-        .x = 1021,
-        .ptx = "div.s32",
-        .sass = "MUFU.RCP",
-        .x86 = "idivl?",
-        .sass_also = subroutine,
-        .x86_also = "sign extension of the dividend and register moves",
-        .foldable = false,
-        .meaning = "32-bit integer division, chained through the divisor",
-        .sass_length = 27},
-    Row{.id = "shl.b32",
-        .type = b32,
-        .pattern = chain,
-        .step = "SHL_B32($, a)",
-        .a = 1,
-        .b = 0,
-        .x = 12345,
-        .ptx = "shl.b32",
-        .sass = "SHF",
-        .x86 = "(shll?|shlxl?|sall?)",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = true,
-        .meaning = "32-bit left shift by a register"},
-    Row{.id = "xor.b32",
-        .type = b32,
-        .pattern = chain,
-        .step = "XOR_B32($, a)",
-        .a = 0x5bd1e995,
-        .b = 0,
-        .x = 12345,
-        .ptx = "xor.b32",
-        .sass = "LOP3",
-        .x86 = "xorl?",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = true,
-        .meaning = "32-bit exclusive or"},
-    Row{.id = "and.b32",
-        .type = b32,
-        .pattern = chain,
-        .step = "AND_B32($, a)",
-        .a = 0x7ffffffe,
-        .b = 0,
-        .x = 12345,
-        .ptx = "and.b32",
-        .sass = "LOP3",
-        .x86 = "andl?",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = true,
-        .meaning = "32-bit and"},
-    Row{.id = "cos.approx.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "COS_APPROX_F32($)",
-        .a = 0,
-        .b = 0,
-        .x = 1,
-        .ptx = "cos.approx.f32",
-        .sass = "MUFU.COS",
-        .x86 = "",
-        .sass_also = "one multiplication brings the angle to turns before the function unit",
-        .x86_also = libm,
-        .foldable = false,
-        .meaning = "hardware cosine (native_cos)",
-        .sass_length = 2},
-    Row{.id = "ex2.approx.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "EX2_APPROX_F32($)",
-        .a = 0,
-        .b = 0,
-        .x = 1,
-        .ptx = "ex2.approx.f32",
-        .sass = "MUFU.EX2",
-        .x86 = "",
-        .sass_also = subnormals,
-        .x86_also = libm,
-        .foldable = false,
-        .meaning = "hardware power of two (native_exp2) of the negated value",
-        .sass_length = 5},
-    Row{.id = "ex2.approx.ftz.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "EX2_APPROX_FTZ_F32($)",
-        .a = 0,
-        .b = 0,
-        .x = 1,
-        .ptx = "ex2.approx.ftz.f32",
-        .sass = "MUFU.EX2",
-        .x86 = "",
-        .sass_also = "",
-        .x86_also = libm,
-        .foldable = false,
-        .meaning = "hardware power of two of the negated value, subnormals flushed to zero"},
-    Row{.id = "rsqrt.approx.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "RSQRT_APPROX_F32($)",
-        .a = 0,
-        .b = 0,
-        .x = 4,
-        .ptx = "rsqrt.approx.f32",
-        .sass = "MUFU.RSQ",
-        .x86 = "",
-        .sass_also = subnormals,
-        .x86_also = libm,
-        .foldable = false,
-        .meaning = "hardware reciprocal square root (native_rsqrt)",
-        .sass_length = 4},
-    Row{.id = "rsqrt.approx.ftz.f32",
-        .type = f32,
-        .pattern = chain,
-        .step = "RSQRT_APPROX_FTZ_F32($)",
-        .a = 0,
-        .b = 0,
-        .x = 4,
-        .ptx = "rsqrt.approx.ftz.f32",
-        .sass = "MUFU.RSQ",
-        .x86 = "",
-        .sass_also = "",
-        .x86_also = libm,
-        .foldable = false,
-        .meaning = "hardware reciprocal square root, subnormals flushed to zero"},
-    Row{.id = "ld.shared.u32",
-        .type = u32,
-        .pattern = shared_chase,
-        .step = "LD_SHARED_U32($)",
-        .a = 1,
-        .b = 0,
-        .x = 0,
-        .ptx = "ld.shared.u32",
-        .sass = "LDS",
-        .x86 = "movl?",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "32-bit load from shared (OpenCL local) memory, no bank conflicts"},
-    Row{.id = "ld.global.u32",
-        .type = u32,
-        .pattern = global_chase,
-        .step = "LD_GLOBAL_U32($)",
-        .a = 0,
-        .b = 0,
-        .x = 0,
-        .ptx = "ld.global.u32",
-        .sass = "LDG",
-        .x86 = "movl?",
-        .sass_also = "copies of the constant upper half of addresses, off the dependent path",
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "32-bit load from global memory beyond the last cache, coalesced, each address "
-                   "from the load before it (pointer chase)"},
-    Row{.id = "ld.global.f32",
-        .type = f32,
-        .pattern = global_stream,
-        .step = "LD_GLOBAL_F32($, #)",
-        .a = 0,
-        .b = 0,
-        .x = 0,
-        .ptx = "ld.global.f32",
-        .sass = "LDG",
-        .x86 = "v?addss",
-        .sass_also = "one addition per load",
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "32-bit load from global memory beyond the last cache, coalesced, in order, "
-                   "loads not waiting for each other (streaming); each value is added up",
-        .order = Order::none},
-    Row{.id = "ld.global.u32.working_set",
-        .type = u32,
-        .pattern = global_chase,
-        .step = "LD_GLOBAL_U32($)",
-        .ptx = "ld.global.u32",
-        .sass = "LDG",
-        .x86 = "movl?",
-        .sass_also = "copies of the constant upper half of addresses, off the dependent path",
-        .meaning = "32-bit load from global memory over working sets of growing size (pointer "
-                   "chase by one warp of a core): where the caches end",
-        .working_sets = true,
-        .most_chains = 1},
-    Row{.id = "loop",
-        .type = u32,
-        .pattern = empty_loop,
-        .step = "EMPTY_LOOP($)",
-        .x = 1,
-        .meaning = "iteration of a loop with nothing in it: count, comparison and branch",
-        .order = Order::waits,
-        .unroll = 1,
-        .most_chains = 1},
-    Row{.id = "launch",
-        .type = u32,
-        .pattern = launch,
-        .step = "LAUNCH($)",
-        .ptx = "ret",
-        .meaning = "launch of a kernel that does nothing, one behind the other in a queue",
-        .order = Order::waits,
-        .unroll = 1,
-        .most_chains = 1},
-    Row{.id = "launch.awaited",
-        .type = u32,
-        .pattern = awaited_launch,
-        .step = "LAUNCH($)",
-        .ptx = "ret",
-        .meaning = "launch of a kernel that does nothing, each awaited by the host before the next "
-                   "(the cost of a global synchronisation through the host)",
-        .order = Order::waits,
-        .unroll = 1,
-        .most_chains = 1},
-    Row{.id = "launch.graph",
-        .type = u32,
-        .pattern = graph_launch,
-        .step = "LAUNCH($)",
-        .ptx = "ret",
-        .meaning = "kernel that does nothing, one behind the other in a CUDA graph that is "
-                   "launched as a whole",
-        .order = Order::waits,
-        .unroll = 1,
-        .most_chains = 1},
-    Row{.id = "launch.groups",
-        .type = u32,
-        .pattern = launch_groups,
-        .step = "LAUNCH($)",
-        .ptx = "ret",
-        .meaning = "start and end of a group that does nothing, many in one launch",
-        .order = Order::waits,
-        .unroll = 1,
-        .most_chains = 1},
-    Row{.id = "bar.sync",
-        .type = s32,
-        .pattern = barrier,
-        .step = "BAR_SYNC($)",
-        .a = 0,
-        .b = 0,
-        .x = 1,
-        .ptx = "bar.sync",
-        .sass = "BAR",
-        .x86 = "",
-        .sass_also = "",
-        .x86_also = "",
-        .foldable = false,
-        .meaning = "barrier of all warps of a group",
-        .order = Order::waits},
-};
+// The macro around PTX on a register of the type.
+std::string_view default_step(DataType type) {
+    switch (type) {
+        case f32:
+            return "OP_F(ptx, $, a, b)";
+        case f64:
+            return "OP_D(ptx, $, a, b)";
+        case f16:
+        case bf16:
+            return "OP_H(ptx, $, a, b)";
+        case s64:
+            return "OP_L(ptx, $, a, b)";
+        default:
+            return "OP_R(ptx, $, a, b)";
+    }
+}
+
+std::string_view cuda_step(const CatalogueRow& row) {
+    const CudaForm& form = row.cuda;
+    if (!form.none.empty()) return {};
+    constexpr std::string_view place = "(ptx,";
+    const std::string_view step = form.step.empty() ? default_step(row.type) : form.step;
+    const auto at = step.find(place);
+    if (at == step.npos) return step;
+    return kept(
+        fmt::format("{}(\"{}\",{}", step.substr(0, at), form.ptx, step.substr(at + place.size())));
+}
+
+// The first word of the form's PTX, behind a predicate.
+std::string_view counted(const CudaForm& form) {
+    if (!form.counted.empty()) return form.counted;
+    std::string_view text = form.ptx;
+    if (text.starts_with('@')) text.remove_prefix(text.find(' ') + 1);
+    return text.substr(0, text.find_first_of(" ;"));
+}
+
+// What both dialects have in common.
+Row common(const CatalogueRow& row) {
+    return Row{.id = row.id,
+               .type = row.type,
+               .pattern = row.pattern,
+               .step = {},
+               .a = row.operands.a,
+               .b = row.operands.b,
+               .x = row.operands.x,
+               .ptx = {},
+               .sass = {},
+               .x86 = row.opencl.x86,
+               .sass_also = {},
+               .x86_also = row.opencl.also,
+               .opencl_extension = row.opencl.extension,
+               .x86_count = row.opencl.count,
+               .foldable = row.opencl.foldable,
+               .meaning = row.meaning,
+               .sass_length = row.cuda.length,
+               .order = row.order,
+               .counters = row.counters,
+               .lane = row.walk.lane,
+               .spread = row.walk.spread,
+               .access_words = row.walk.access_words,
+               .table = row.walk.table,
+               .texture = row.walk.texture,
+               .own_lines = row.walk.own_lines,
+               .working_sets = row.walk.working_sets,
+               .unroll = row.unroll,
+               .most_chains = row.most_chains,
+               .lanes_matter = row.lanes_matter,
+               .principal = row.principal,
+               .no_cuda = row.cuda.none,
+               .no_opencl = row.opencl.none};
+}
+
+template <typename In>
+std::vector<Row> table_in(const In& in) {
+    std::vector<Row> table;
+    for (const auto& rows : {float_rows(), half_rows(), integer_rows(), conversion_rows(),
+                             vector_rows(), memory_rows(), atomic_rows(), matrix_rows(),
+                             group_matrix_rows(), synchronisation_rows(), launch_rows()}) {
+        for (const CatalogueRow& row : rows) table.push_back(in(row));
+    }
+    return table;
+}
 
 }  // namespace
 
+Row in_cuda(const CatalogueRow& row) {
+    Row own = common(row);
+    const CudaForm& form = row.cuda;
+    own.step = cuda_step(row);
+    own.ptx = counted(form);
+    own.sass = form.sass;
+    own.sass_also = form.also;
+    own.sass_with = form.with;
+    own.ptx_count = form.ptx_count;
+    own.sass_count = form.count;
+    own.alternates = form.alternates;
+    own.least_architecture = form.since;
+    own.last_architecture = form.until;
+    own.architecture_features = form.features;
+    own.gap = form.gap;
+    own.state = form.state;
+    own.setup = form.setup;
+    own.shared_bytes = form.shared_bytes;
+    own.group_warps = form.group_warps;
+    own.cluster = form.cluster;
+    if (form.most_chains > 0) own.most_chains = form.most_chains;
+    return own;
+}
+
+Row in_opencl(const CatalogueRow& row) {
+    Row own = common(row);
+    const OpenClForm& form = row.opencl;
+    own.step = form.step;
+    own.setup = form.setup;
+    own.type = form.type.value_or(row.type);
+    if (form.operands) {
+        own.a = form.operands->a;
+        own.b = form.operands->b;
+        own.x = form.operands->x;
+    }
+    if (!form.meaning.empty()) own.meaning = form.meaning;
+    if (form.pattern) {
+        const Row plain{};
+        own.pattern = *form.pattern;
+        own.lane = plain.lane;
+        own.spread = plain.spread;
+        own.access_words = plain.access_words;
+        own.table = plain.table;
+        own.counters = plain.counters;
+    }
+    return own;
+}
+
 std::span<const Row> instruction_table() {
-    static const std::vector<Row> all = [] {
-        std::vector<Row> table(rows.begin(), rows.end());
-        for (const auto& more :
-             {cuda_float_rows(), cuda_half_rows(), cuda_integer_rows(), cuda_wide_rows(),
-              cuda_further_rows(), cuda_memory_rows(), cuda_matrix_rows(), cuda_product_rows(),
-              cuda_group_matrix_rows(), cuda_cluster_rows(), cuda_fused_rows(), cuda_unit_rows(),
-              cuda_behaviour_rows()}) {
-            table.insert(table.end(), more.begin(), more.end());
-        }
-        join_opencl_rows(table);
-        return table;
-    }();
+    static const std::vector<Row> all = table_in(in_cuda);
+    return all;
+}
+
+std::span<const Row> opencl_table() {
+    static const std::vector<Row> all = table_in(in_opencl);
     return all;
 }
 

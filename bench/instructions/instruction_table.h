@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// THE TABLE of measurable instructions: one row each. A row drives the kernel text of every
-// backend, the sweep, the receipts, the command line's listing and the tests.
+// THE TABLE of measurable instructions as backends see it. What one is made of stands in the
+// catalogue (catalogue.h), where rows are added.
 #pragma once
 
 #include <array>
@@ -51,6 +51,13 @@ struct RowCounter {
 // Of rows whose subject is the length of the loop's body.
 inline constexpr std::string_view body_length_counter = "body_instructions";
 
+// Architectures that have a row's PTX as a sequence of others only: no one instruction to measure.
+struct ArchitectureGap {
+    int first = 0;  // 90 = sm_90
+    int last = 0;
+    std::string_view why = {};
+};
+
 struct Row {
     std::string_view id;  // the profile's instruction name, PTX spelling
     DataType type;
@@ -76,8 +83,6 @@ struct Row {
     std::string_view x86_also;
     // Text before the timed part: what the step works on besides a, b and the chains.
     std::string_view setup = {};
-    // The step as OpenCL C, where `step` is not: opencl_rows.h. Empty where OpenCL C has none.
-    std::string_view opencl = {};
     std::string_view opencl_extension = {};  // the device must have it: "cl_khr_fp16"
     int x86_count = 1;                       // instructions of `x86` per step
     // The step can be folded by a compiler that sees it (affine in integers): needs the inline
@@ -116,6 +121,11 @@ struct Row {
     // either).
     std::string_view sass_with = {};
     bool lanes_matter = false;  // means nothing where a warp has one lane (CPUs)
+    bool principal = false;     // a quick sweep measures more than its two ends
+    ArchitectureGap gap = {};
+    // Why CUDA, and why OpenCL C, has no form of it, for people.
+    std::string_view no_cuda = {};
+    std::string_view no_opencl = {};
 };
 
 // A kernel without a timed loop: the launch itself is what is measured.
@@ -124,7 +134,8 @@ constexpr bool measures_launches(Pattern pattern) {
            pattern == Pattern::graph_launch || pattern == Pattern::launch_groups;
 }
 
-std::span<const Row> instruction_table();
+std::span<const Row> instruction_table();  // in CUDA, with the x86 receipts of OpenCL
+std::span<const Row> opencl_table();       // the same rows in OpenCL C
 const Row* find_row(std::string_view id);  // nullptr when there is none
 const Row* find_row(std::span<const Row> rows, std::string_view id);
 

@@ -55,10 +55,10 @@ std::vector<Shape> cpu_shapes(const Row& row, bool quick) {
     std::vector<Shape> shapes;
     if (measures_launches(row.pattern)) return {{1, 1, 1}};
     for (const int chains : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
-        // quick: compiling costs more than running; the rows that all dialects share get the ridge,
-        // too, the others both ends.
+        // quick: compiling costs more than running; principal rows get the ridge, too, the others
+        // both ends.
         const bool end = chains == 1 || chains == (chase ? cpu_chase_chains : 10);
-        const bool ridge = row.opencl.empty() && (chains == 4 || chains == 8);
+        const bool ridge = row.principal && (chains == 4 || chains == 8);
         if ((quick && !end && !ridge) || (chase && chains > cpu_chase_chains)) continue;
         if (row.most_chains == 1 && chains > 1) continue;
         if (row.unroll > 0 && chains > 1) continue;  // about the length of one chain's body

@@ -51,7 +51,8 @@ public:
                              .sass_also = "",
                              .x86_also = "",
                              .foldable = false,
-                             .meaning = "an instruction of the model device's profile"});
+                             .meaning = "an instruction of the model device's profile",
+                             .principal = true});
         }
     }
 

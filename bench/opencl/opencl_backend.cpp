@@ -11,8 +11,8 @@
 
 #include "bench/offline/carrier.h"
 #include "bench/opencl/build.h"
+#include "bench/opencl/extensions.h"
 #include "bench/opencl/facts.h"
-#include "bench/opencl/opencl_rows.h"
 #include "bench/opencl/prelude.h"
 #include "bench/opencl/proof/receipt.h"
 #include "bench/opencl/results.h"
@@ -34,8 +34,6 @@ struct ClProgram : Program {
     cl::Kernel kernel;
     cl::Buffer in;
 };
-
-constexpr const char* macro_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 // Launches and loops without an instruction in them: nothing to say in OpenCL C, nothing to count.
 bool no_instruction(Pattern pattern) {
@@ -72,13 +70,13 @@ public:
 
     // By the row's id: it may be another backend's view of the same instruction.
     std::optional<std::string> unsupported(const Row& asked) const override {
-        if (asked.pattern == Pattern::graph_launch) return why_no_opencl(asked.id);
-        if (no_instruction(asked.pattern)) return std::nullopt;
         const Row* row = find_row(opencl_table(), asked.id);
-        if (row && row->lanes_matter && facts_.warp_size == 1) {
+        if (!row) return fmt::format("{}: not in the catalogue", asked.id);
+        if (row->lanes_matter && facts_.warp_size == 1) {
             return "compares the lanes of a warp, of which this device has one";
         }
-        if (!row || row->step.empty() || !known_macro(*row)) return why_no_opencl(asked.id);
+        if (!row->no_opencl.empty()) return std::string(row->no_opencl);
+        if (no_instruction(row->pattern)) return std::nullopt;
         if (!row->opencl_extension.empty() && !has_extension(row->opencl_extension)) {
             return missing_extension(*row);
         }
@@ -103,7 +101,7 @@ public:
 
     std::optional<std::string> unproved(const Row& asked) const override {
         const Row* row = find_row(opencl_table(), asked.id);
-        if (asked.pattern == Pattern::graph_launch) return why_no_opencl(asked.id);
+        if (row && !row->no_opencl.empty()) return std::string(row->no_opencl);
         if (no_instruction(asked.pattern)) return std::nullopt;
         if (!facts_.cpu) return "OpenCL shows no machine code of this device to count in";
 #if !defined(__x86_64__)
@@ -180,13 +178,6 @@ public:
 
 private:
     // A step in the dialects' common macros that this prelude has, or one in plain OpenCL C.
-    bool known_macro(const Row& row) const {
-        const std::string_view step = row.step;
-        const std::string_view word = step.substr(0, step.find_first_not_of(macro_letters));
-        if (word.empty() || !step.substr(word.size()).starts_with("(")) return true;
-        return prelude({.first = &row}).find(fmt::format("#define {}(", word)) != std::string::npos;
-    }
-
     bool has_extension(std::string_view name) const {
         const std::string all = " " + device_.getInfo<CL_DEVICE_EXTENSIONS>() + " ";
         return all.find(fmt::format(" {} ", name)) != std::string::npos;

@@ -12,7 +12,6 @@
 #include "bench/harness/sampler.h"
 #include "bench/kernel/sweep.h"
 #include "bench/opencl/opencl_backend.h"
-#include "bench/opencl/opencl_rows.h"
 #include "bench/opencl/prelude.h"
 #include "bench/opencl/proof/x86_receipt.h"
 #include "core/error.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Matrix units: multiplications of four warps (a warp group), from shared memory. Made from the
+// shapes and types below, since the texts follow from them.
 #include <fmt/format.h>
 
 #include <deque>
@@ -6,13 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "bench/cuda/cuda_rows.h"
+#include "bench/instructions/catalogue.h"
+#include "bench/instructions/reasons.h"
 
 namespace occupipe::bench {
 namespace {
-
-using enum DataType;
-using enum Pattern;
 
 // Multiplicands of a warp group's product. Every row of A and column of B is 32 bytes.
 struct Factors {
@@ -89,50 +89,54 @@ std::string step_macro(const Factors& factors, int n, int registers, int flight)
         integers ? "" : ", 1, 1", factors.transposes ? ", 0, 0" : "", flight - 1, operands);
 }
 
-Row group_product(const Factors& factors, int n, int flight = 1) {
+CatalogueRow group_product(const Factors& factors, int n, int flight = 1) {
     const int registers = n / (std::string_view(factors.name) == "f16.f16" ? 4 : 2);
     const bool awaited = flight == 1;
-    Row row{};
-    row.id = kept(fmt::format("wgmma.m64n{}k{}.{}{}", n, factors.k, factors.name,
-                              awaited ? "" : fmt::format(".flight{}", flight)));
-    row.type = b32;
-    row.pattern = chain;
-    row.state = kept(fmt::format("GroupProduct<{}, {}>", factors.accumulator, registers));
-    row.setup = kept(step_macro(factors, n, registers, flight));
-    row.step = "WGMMA($)";
-    row.a = 1;
-    row.b = 1;
-    row.x = 1;
-    row.ptx =
-        kept(fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}", n, factors.k, factors.types));
-    row.sass = factors.sass;
-    row.sass_also = awaited ? "the fence before each multiplication and the wait for it; "
-                              "no-operations behind large ones"
-                            : "the fence before each multiplication and the wait for earlier ones; "
-                              "no-operations behind large ones";
-    row.sass_length = 4;
-    row.least_architecture = 90;
-    row.last_architecture = 90;
-    row.architecture_features = true;
-    row.order = awaited ? Order::waits : Order::none;
-    row.counters = {
-        {{"operations", 2.0 * 64 * n * factors.k}, {"shape_n", static_cast<double>(n)}}};
-    // The compiler is slow on many operands. The product of a large n takes longer than the loop.
-    row.unroll = n > 128 ? 8 : n > 64 ? 16 : n > 16 ? 32 : 64;
-    row.group_warps = 4;
-    row.shared_bytes = std::size_t{16} * 1024;
-    row.most_chains = 1;
-    row.meaning = kept(fmt::format(
-        "four warps' matrix multiply-add 64x{}x{} from shared memory, {}, {}", n, factors.k,
-        factors.words, awaited ? "awaited" : fmt::format("up to {} on their way", flight)));
-    return row;
+    return {
+        .id = kept(fmt::format("wgmma.m64n{}k{}.{}{}", n, factors.k, factors.name,
+                               awaited ? "" : fmt::format(".flight{}", flight))),
+        .type = DataType::b32,
+        .operands = {1, 1, 1},
+        .meaning = kept(fmt::format(
+            "four warps' matrix multiply-add 64x{}x{} from shared memory, {}, {}", n, factors.k,
+            factors.words, awaited ? "awaited" : fmt::format("up to {} on their way", flight))),
+        .order = awaited ? Order::waits : Order::none,
+        .counters = {{{"operations", 2.0 * 64 * n * factors.k},
+                      {"shape_n", static_cast<double>(n)}}},
+        // The compiler is slow on many operands. The product of a large n takes longer than the
+        // loop.
+        .unroll = n > 128  ? 8
+                  : n > 64 ? 16
+                  : n > 16 ? 32
+                           : 64,
+        .most_chains = 1,
+        .cuda = {.ptx = kept(fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}", n, factors.k,
+                                         factors.types)),
+                 .step = "WGMMA($)",
+                 .sass = factors.sass,
+                 .also =
+                     awaited
+                         ? "the fence before each multiplication and the wait for it; "
+                           "no-operations behind large ones"
+                         : "the fence before each multiplication and the wait for earlier ones; "
+                           "no-operations behind large ones",
+                 .length = 4,
+                 .since = 90,
+                 .until = 90,
+                 .features = true,
+                 .state = kept(fmt::format("GroupProduct<{}, {}>", factors.accumulator, registers)),
+                 .setup = kept(step_macro(factors, n, registers, flight)),
+                 .shared_bytes = std::size_t{16} * 1024,
+                 .group_warps = 4},
+        .opencl = {.none = no_matrix_units},
+    };
 }
 
 }  // namespace
 
-std::span<const Row> cuda_group_matrix_rows() {
-    static const std::vector<Row> rows = [] {
-        std::vector<Row> all;
+std::span<const CatalogueRow> group_matrix_rows() {
+    static const std::vector<CatalogueRow> rows = [] {
+        std::vector<CatalogueRow> all;
         for (const int n : {8, 16, 32, 64, 128, 256}) all.push_back(group_product(halves, n));
         for (const Factors* factors : {&bfloats, &tf32, &e4m3, &e5m2, &bytes, &halves_only}) {
             for (const int n : {8, 64, 128, 256}) all.push_back(group_product(*factors, n));
