@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "analysis/shipped_files.h"
 #include "bench/devices.h"
 #include "bench/model/model_backend.h"
 #include "bench/offline/stored_compiler.h"
@@ -58,7 +59,7 @@ std::unique_ptr<bench::Backend> open_model_device(const std::string& device) {
     const auto options = question == std::string_view::npos
                              ? bench::ModelOptions()
                              : model_options(rest.substr(question + 1), device);
-    const GpuProfile profile = read_profile(path);
+    const GpuProfile profile = read_profile(shipped_profile(path));
     const auto cycles = [profile](std::string_view subject, const MeasurementShape& shape) {
         const Launch launch{
             .group_warps = shape.group_warps,

@@ -30,6 +30,16 @@ std::vector<std::string> near_instructions(const GpuProfile& profile, const std:
     return near_names(op, names);
 }
 
+// The entry that a reader would try first: of a name like the op's, else of its kind.
+std::string guess(const GpuProfile& profile, const std::string& op) {
+    const auto near = near_instructions(profile, op);
+    if (!near.empty()) return near.front();
+    for (const InstructionTiming& timing : profile.instructions)
+        if (timing.effective_kind() == kind_of(op) && kind_of(op) != InstructionKind::compute)
+            return timing.name;
+    return "INSTRUCTION";
+}
+
 double positive_number(const std::string& setting, std::string_view text) {
     double value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -82,7 +92,8 @@ std::string apply_use(const std::string& setting, GpuProfile& profile) {
     return fmt::format("{} takes the numbers of {}", op, name);
 }
 
-void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file) {
+void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file,
+                     const GpuProfile& offered) {
     std::vector<std::string> missing;
     SourcePosition first;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
@@ -94,9 +105,9 @@ void require_timings(const GpuProfile& profile, const Kernel& kernel, const std:
     if (missing.empty()) return;
     std::string reason = lacks(profile, missing[0]);
     for (std::size_t i = 1; i < missing.size(); ++i) reason += fmt::format(", '{}'", missing[i]);
-    const auto near = near_instructions(profile, missing[0]);
-    reason += fmt::format("; --use {}={} takes the numbers of another", missing[0],
-                          near.empty() ? "INSTRUCTION" : near[0]);
+    reason += "; to take the numbers of others, choose them:";
+    for (const std::string& op : missing)
+        reason += fmt::format(" --use {}={}", op, guess(offered, op));
     throw InputError(file, first, "op", reason);
 }
 

@@ -24,8 +24,9 @@ inline constexpr const char* use_help =
 std::string apply_use(const std::string& setting, GpuProfile& profile);
 
 // Throws InputError naming the kernel file, its line, every op that the profile lacks, and how to
-// go on.
-void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file);
+// go on: --use settings with instructions of `offered`, the profile as it was read.
+void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file,
+                     const GpuProfile& offered);
 
 // Applies one --set. Throws InputError naming what is wrong with it.
 void apply_what_if(const std::string& setting, GpuProfile& profile);

@@ -14,6 +14,7 @@
 #include "analysis/comparison_sweep.h"
 #include "analysis/open_device.h"
 #include "analysis/prediction_file.h"
+#include "analysis/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"
@@ -226,7 +227,7 @@ report::Comparison of_measurements(const Options& options) {
     if (options.profile.empty()) {
         result.points = usable_points(file, nullptr);
     } else {
-        const GpuProfile profile = read_profile(options.profile);
+        const GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
         std::vector<const Model*> chosen;
         for (const std::string& name : options.models) {
             if (name == "all")
@@ -247,7 +248,8 @@ void measure_kernels(const Options& options) {
     if (options.profile.empty()) throw InputError("--device needs --profile");
     if (options.keep.empty())
         throw InputError("--device needs -o FILE.json: where to keep what is measured");
-    read_profile(options.profile);  // refused before minutes of measuring
+    read_profile(
+        analysis::shipped_profile(options.profile));  // refused before minutes of measuring
     const auto backend = analysis::open_named_device(options.device);
     MeasureRequest request;
     request.quick = options.quick;

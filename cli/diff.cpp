@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/reported.h"
 #include "core/files/files.h"
@@ -31,8 +32,9 @@ bool fails(DiffVerdict verdict, const std::string& condition) {
 }
 
 void run_diff(const Arguments& arguments) {
-    const auto diffs = diff_profiles(read_profile(arguments.first), read_profile(arguments.second),
-                                     arguments.options);
+    const auto diffs =
+        diff_profiles(read_profile(analysis::shipped_profile(arguments.first)),
+                      read_profile(analysis::shipped_profile(arguments.second)), arguments.options);
     fmt::print("{}", format_diff(diffs, arguments.everything));
     for (const std::string& condition : arguments.fail_on)
         if (std::any_of(diffs.begin(), diffs.end(),

@@ -9,6 +9,7 @@
 
 #include "analysis/instruction_receipt.h"
 #include "analysis/open_device.h"
+#include "analysis/shipped_files.h"
 #include "analysis/suggestions.h"
 #include "bench/cuda/unsupported.h"
 #include "bench/devices.h"
@@ -269,7 +270,8 @@ void explain_mix(const Mix& mix) {
 void run(const Arguments& arguments) {
     analysis::check_architecture(arguments.arch);
     std::optional<GpuProfile> profile;
-    if (!arguments.profile.empty()) profile = read_profile(arguments.profile);
+    if (!arguments.profile.empty())
+        profile = read_profile(analysis::shipped_profile(arguments.profile));
     const InstructionTiming* timing =
         profile ? profile->find_instruction(arguments.instruction) : nullptr;
     if (const auto mix = parse_mix(arguments.instruction)) return explain_mix(*mix);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/open_device.h"
+#include "analysis/shipped_files.h"
 #include "bench/devices.h"
 #include "cli/commands.h"
 #include "core/error.h"
@@ -68,31 +69,12 @@ void list_models(bool json) {
     json ? print_json(all) : fmt::print("{}", report::plain_text(table));
 }
 
-// The folder of shipped profiles: `profiles` here, or beside or above the program itself.
-std::filesystem::path profile_folder() {
-    std::error_code none;
-    std::vector<std::filesystem::path> bases = {std::filesystem::current_path()};
-    auto above = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
-    for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
-        bases.push_back(above);
-        above = above.parent_path();
-    }
-    for (const auto& base : bases) {
-        if (std::filesystem::is_directory(base / "profiles", none)) return base / "profiles";
-    }
-    throw InputError("no folder 'profiles' here or above the program; name one with --folder");
-}
-
-void list_profiles(std::filesystem::path folder, bool json) {
-    if (folder.empty()) folder = profile_folder();
-    if (!std::filesystem::is_directory(folder)) {
-        throw InputError(fmt::format("{}: no such folder", folder.string()));
-    }
-    std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        if (entry.path().extension() == ".yaml") paths.push_back(entry.path());
-    }
-    std::ranges::sort(paths);
+void list_profiles(const std::filesystem::path& folder, bool json) {
+    const auto paths = folder.empty() ? analysis::shipped_profiles() : analysis::yaml_files(folder);
+    if (paths.empty())
+        throw InputError(folder.empty()
+                             ? "no profiles here or above the program; name a folder with --folder"
+                             : fmt::format("{}: no profiles there", folder.string()));
     Json all = Json::array();
     report::TextTable table =
         table_of({"profile", "device", "architecture", "instructions", "source"});

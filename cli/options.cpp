@@ -85,6 +85,43 @@ void check_limits(const Launch& launch, const GpuProfile& profile) {
                 profile.limits.warps, profile);
 }
 
+bool has_barrier(const Kernel& kernel, const GpuProfile& profile) {
+    bool found = false;
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        const InstructionTiming* const timing = profile.find_instruction(instruction.op);
+        const InstructionKind kind = instruction.kind ? *instruction.kind
+                                     : timing         ? timing->effective_kind()
+                                                      : kind_of(instruction.op);
+        found = found || kind == InstructionKind::barrier;
+    });
+    return found;
+}
+
+// The kernel file's own launch on a core that holds less: fewer groups at once, and, where no warp
+// of a group needs another, smaller groups of as many warps in all. Returns what was changed.
+std::string fit_to_limits(Launch& launch, const Kernel& kernel, const GpuProfile& profile) {
+    const Launch wanted = launch;
+    const auto at_most = [](int value, const std::optional<std::int64_t>& limit) {
+        return limit ? static_cast<int>(std::clamp<std::int64_t>(*limit, 1, value)) : value;
+    };
+    if (!has_barrier(kernel, profile)) {
+        launch.group_warps = at_most(launch.group_warps, profile.limits.group_warps);
+        launch.group_warps = at_most(launch.group_warps, profile.limits.warps);
+        const std::int64_t warps = wanted.groups * wanted.group_warps;
+        launch.groups = (warps + launch.group_warps - 1) / launch.group_warps;
+    }
+    launch.concurrent_groups = at_most(launch.concurrent_groups, profile.limits.groups);
+    if (profile.limits.warps)
+        launch.concurrent_groups =
+            at_most(launch.concurrent_groups, *profile.limits.warps / launch.group_warps);
+    if (launch == wanted) return {};
+    return fmt::format(
+        "the kernel file's launch, {} groups of {} warps with {} at once on a core, does not fit "
+        "'{}': taken as {} groups of {} with {} at once",
+        wanted.groups, wanted.group_warps, wanted.concurrent_groups, profile.device.name,
+        launch.groups, launch.group_warps, launch.concurrent_groups);
+}
+
 }  // namespace
 
 void add_plot_option(CLI::App& command, std::string& path, const std::string& picture) {
@@ -93,8 +130,13 @@ void add_plot_option(CLI::App& command, std::string& path, const std::string& pi
 }
 
 std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,
-                             const GpuProfile& profile) {
-    const Launch from_file = kernel.launch.value_or(Launch());
+                             const GpuProfile& profile, std::vector<std::string>& assumptions) {
+    Launch from_file = kernel.launch.value_or(Launch());
+    if (kernel.launch && !options.group_warps && !options.concurrent_groups && !options.groups &&
+        !options.occupancy) {
+        const std::string changed = fit_to_limits(from_file, kernel, profile);
+        if (!changed.empty()) assumptions.push_back(changed);
+    }
     Launch launch;
     launch.group_warps = options.group_warps.value_or(from_file.group_warps);
     std::set<int> concurrent = {options.concurrent_groups.value_or(from_file.concurrent_groups)};
@@ -108,7 +150,7 @@ std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,
         if (options.groups)
             launch.groups = *options.groups;
         else if (kernel.launch)
-            launch.groups = kernel.launch->groups;
+            launch.groups = from_file.groups;
         else
             launch.groups = std::int64_t{profile.cores} * groups;
         check_limits(launch, profile);

@@ -28,8 +28,10 @@ struct LaunchOptions {
 };
 
 // The launches to predict: one, or one per occupancy. Without any number of groups each core runs
-// as many as it holds at once. Throws InputError when the profile's limits do not admit a launch.
+// as many as it holds at once. A launch that is the kernel file's alone is made to fit the
+// profile's limits where that leaves its work as it is, and the assumptions say so. Throws
+// InputError when the limits do not admit a launch.
 std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,
-                             const GpuProfile& profile);
+                             const GpuProfile& profile, std::vector<std::string>& assumptions);
 
 }  // namespace occupipe::cli

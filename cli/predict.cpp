@@ -8,6 +8,8 @@
 #include <memory>
 #include <set>
 
+#include "analysis/shipped_files.h"
+#include "analysis/stand_ins.h"
 #include "analysis/what_if.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
@@ -86,15 +88,17 @@ void warn_of_weak_values(const Kernel& kernel, const GpuProfile& profile) {
 
 void predict(const Options& options) {
     report::check_plot_file(options.plot, options.explain.force);
-    const Kernel kernel = read_kernel(options.kernel);
-    GpuProfile profile = read_profile(options.profile);
+    const Kernel kernel = read_kernel(analysis::shipped_kernel(options.kernel));
+    GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
     std::vector<std::string> assumptions;
     for (const std::string& setting : options.uses)
         assumptions.push_back(analysis::apply_use(setting, profile));
     for (const std::string& setting : options.what_ifs) analysis::apply_what_if(setting, profile);
+    const GpuProfile offered = profile;
+    std::ranges::move(analysis::apply_stand_ins(kernel, profile), std::back_inserter(assumptions));
     const auto chosen = chosen_models(options.models);
-    analysis::require_timings(profile, kernel, options.kernel);
-    const auto shapes = launches(options.launch, kernel, profile);
+    analysis::require_timings(profile, kernel, options.kernel, offered);
+    const auto shapes = launches(options.launch, kernel, profile, assumptions);
     if (!options.plot.empty()) report::require_curve(shapes.size());
     warn_of_weak_values(kernel, profile);
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/device_rates.h"
+#include "analysis/shipped_files.h"
 #include "cli/commands.h"
 #include "core/files/files.h"
 #include "report/text/text_table.h"
@@ -18,7 +19,7 @@ using Json = nlohmann::ordered_json;
 void print_rates(const std::vector<std::string>& paths, bool json) {
     Json all = Json::array();
     for (const std::string& path : paths) {
-        const GpuProfile profile = read_profile(path);
+        const GpuProfile profile = read_profile(analysis::shipped_profile(path));
         report::TextTable table{{"rate", "value", "unit", "from", "what it is"},
                                 {report::Align::left, report::Align::right, report::Align::left,
                                  report::Align::left, report::Align::left},

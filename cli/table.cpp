@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "analysis/shipped_files.h"
 #include "cli/commands.h"
 #include "core/files/files.h"
 #include "report/text/backend_agreement.h"
@@ -55,7 +56,7 @@ void add_table(CLI::App& app) {
     command->callback([options] {
         std::vector<GpuProfile> profiles;
         for (const std::string& path : options->profiles) {
-            profiles.push_back(read_profile(path));
+            profiles.push_back(read_profile(analysis::shipped_profile(path)));
         }
         if (options->published) return print_published(profiles);
         static const std::map<std::string, report::TableFormat> formats = {

@@ -35,6 +35,9 @@ endforeach()
 occupipe_source_test(Project.SourceCheckRefusesAFileWithoutLicence CheckSources.cmake ${planted}
     PASS_REGULAR_EXPRESSION "sim/licence_missing.cpp:1: the first line has to be the licence")
 
+occupipe_source_test(Project.SourceCheckRefusesAFolderWithoutReadme CheckSources.cmake ${planted}
+    PASS_REGULAR_EXPRESSION "sim/README.md: missing")
+
 # Every header has to compile alone and twice: one generated file each, compiled with everything else.
 foreach(component core bench fit sim plot analysis report cli)
     if(NOT TARGET occupipe::${component})

@@ -20,6 +20,34 @@ void refuse_journal(const std::string& text, const std::string& file_name) {
                                  file_name));
 }
 
+void refuse_other_kinds(FileKind wanted, const std::string& text, const std::string& file_name) {
+    refuse_journal(text, file_name);
+    const auto refuse = [&](const std::string& reason) {
+        throw InputError(file_name, {1, 1}, {}, reason);
+    };
+    const auto has_format = [&](std::string_view name) {
+        const std::string head = fmt::format("format: {}", name);
+        return text.starts_with(head) || text.find("\n" + head) != std::string::npos;
+    };
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool measurements = first != std::string::npos && text[first] == '{' &&
+                              text.find("\"benchmarks\"") != std::string::npos;
+    if (measurements && wanted == FileKind::profile)
+        refuse(
+            fmt::format("this is a measurement file; fit it first: occupipe fit {} -o PROFILE.yaml",
+                        file_name));
+    if (measurements && wanted == FileKind::kernel)
+        refuse("this is a measurement file, not a kernel (docs/file-formats.md)");
+    if (has_format("occupipe-kernel/") && wanted != FileKind::kernel)
+        refuse(wanted == FileKind::profile
+                   ? "this is a kernel, not a profile; see 'occupipe list profiles'"
+                   : "this is a kernel, not a measurement file; 'occupipe measure' makes one");
+    if (has_format("occupipe-profile/") && wanted != FileKind::profile)
+        refuse(wanted == FileKind::kernel
+                   ? "this is a GPU profile, not a kernel; profiles are given with --profile"
+                   : "this is a GPU profile, not a measurement file; 'occupipe measure' makes one");
+}
+
 FileKind file_kind(const std::string& text, const std::string& file_name) {
     refuse_journal(text, file_name);
     const std::size_t first = text.find_first_not_of(" \t\r\n");

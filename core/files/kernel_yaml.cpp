@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/enum_text.h"
+#include "core/files/file_kind.h"
 #include "core/files/files.h"
 #include "core/files/yaml_reader.h"
 #include "core/files/yaml_text.h"
@@ -171,6 +172,7 @@ std::string list_lines(const std::vector<KernelItem>& items, std::size_t indent)
 }  // namespace
 
 Kernel parse_kernel(const std::string& text, const std::string& file_name) {
+    refuse_other_kinds(FileKind::kernel, text, file_name);
     const Document document = parse_yaml(text, file_name);
     Kernel kernel = KernelReader(document).read();
     validate(kernel, file_name);

@@ -243,7 +243,7 @@ private:
 }  // namespace
 
 MeasurementFile parse_measurements(const std::string& text, const std::string& file_name) {
-    refuse_journal(text, file_name);
+    refuse_other_kinds(FileKind::measurements, text, file_name);
     const Document document = parse_json(text, file_name);
     MeasurementFile file = MeasurementReader(document).read();
     file.content_hash = content_hash(text);

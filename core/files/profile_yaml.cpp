@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/enum_text.h"
+#include "core/files/file_kind.h"
 #include "core/files/files.h"
 #include "core/files/parameter_table_yaml.h"
 #include "core/files/quantity_yaml.h"
@@ -265,6 +266,7 @@ std::string annotation_lines(const Annotation& annotation, std::size_t indent) {
 }  // namespace
 
 GpuProfile parse_profile(const std::string& text, const std::string& file_name) {
+    refuse_other_kinds(FileKind::profile, text, file_name);
     const Document document = parse_yaml(text, file_name);
     GpuProfile profile = ProfileReader(document).read();
     validate(profile, file_name,

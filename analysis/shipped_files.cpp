@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/shipped_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <span>
+#include <system_error>
+
+#include "analysis/suggestions.h"
+#include "core/error.h"
+
+namespace occupipe::analysis {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where data may lie, best first: here, beside or above the program (a checkout's build folder),
+// and where `cmake --install` puts it.
+std::vector<fs::path> bases() {
+    std::error_code none;
+    std::vector<fs::path> found = {{}};
+    const fs::path program = fs::read_symlink("/proc/self/exe", none);
+    if (program.empty()) return found;
+    fs::path above = program.parent_path();
+    found.push_back(above.parent_path() / "share" / "occupipe");
+    for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
+        found.push_back(above);
+        above = above.parent_path();
+    }
+    return found;
+}
+
+// The first folder of these names that is there and holds YAML files; empty = none.
+fs::path data_folder(std::span<const fs::path> names) {
+    for (const fs::path& base : bases()) {
+        for (const fs::path& name : names) {
+            std::error_code none;
+            for (const auto& entry : fs::directory_iterator(base / name, none))
+                if (entry.path().extension() == ".yaml") return base / name;
+        }
+    }
+    return {};
+}
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+fs::path shipped(const std::string& name, const char* what, const std::vector<fs::path>& files) {
+    std::error_code none;
+    if (fs::exists(name, none) || name.find('/') != std::string::npos ||
+        fs::path(name).has_extension())
+        return name;
+    const std::string wanted = lower_case(name);
+    std::vector<fs::path> found;
+    std::vector<std::string> names;
+    for (const fs::path& file : files) {
+        const std::string stem = lower_case(file.stem().string());
+        if (stem == wanted) return file;
+        if (stem.ends_with("-" + wanted)) found.push_back(file);
+        names.push_back(stem);
+    }
+    if (found.size() == 1) return found.front();
+    if (files.empty()) return name;
+    const auto near = near_names(wanted, names);
+    throw InputError(name, {}, {},
+                     fmt::format("neither a file nor a shipped {}; {}: {}", what,
+                                 near.empty() ? "there are" : "near",
+                                 fmt::join(near.empty() ? names : near, ", ")));
+}
+
+}  // namespace
+
+std::vector<fs::path> yaml_files(const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code none;
+    for (const auto& entry : fs::recursive_directory_iterator(folder, none))
+        if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
+std::vector<fs::path> shipped_profiles() {
+    const fs::path names[] = {"profiles"};
+    return yaml_files(data_folder(names));
+}
+
+fs::path shipped_profile(const std::string& name) {
+    return shipped(name, "profile", shipped_profiles());
+}
+
+fs::path shipped_kernel(const std::string& name) {
+    const fs::path names[] = {"kernels", "sim/kernels"};
+    return shipped(name, "kernel", yaml_files(data_folder(names)));
+}
+
+}  // namespace occupipe::analysis

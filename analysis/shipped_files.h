@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Profiles and kernels that come with the program, by name.
+//
+//   shipped_profile("rtx-2070")  → …/profiles/nvidia-rtx-2070.yaml
+//   shipped_kernel("saxpy")      → …/kernels/saxpy.yaml
+//   shipped_profile("own.yaml")  → own.yaml, which need not be there: the reader says so
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace occupipe::analysis {
+
+// A file that exists is itself. Else the shipped file whose name is NAME.yaml, or ends with
+// -NAME.yaml and is the only one; case does not matter. What looks like a path (a slash, or the
+// extension) is returned as it is. Throws InputError that lists what there is, nearest first.
+std::filesystem::path shipped_profile(const std::string& name);
+std::filesystem::path shipped_kernel(const std::string& name);
+
+// Every shipped profile; empty where the program was moved away from its data.
+std::vector<std::filesystem::path> shipped_profiles();
+
+// Below a folder, by name; empty where there is none.
+std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder);
+
+}  // namespace occupipe::analysis

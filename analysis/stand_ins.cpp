@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/stand_ins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace occupipe::analysis {
+namespace {
+
+struct Rule {
+    std::string_view op;                           // what comes before the type
+    std::string_view from;                         // the same of the entry that stands in
+    std::span<const std::string_view> types;       // of the op
+    std::span<const std::string_view> from_types;  // of the entry, best first
+    bool literature_only;
+    std::string_view why;
+};
+
+constexpr std::array<std::string_view, 4> words = {"u32", "s32", "b32", "f32"};
+constexpr std::array<std::string_view, 4> double_words = {"u64", "s64", "b64", "f64"};
+// A measured ld.global.f32 is a stream of independent loads: it has no latency of its own to give.
+constexpr std::array<std::string_view, 3> chased_words = {"u32", "s32", "b32"};
+constexpr std::array<std::string_view, 3> chased_double_words = {"u64", "s64", "b64"};
+constexpr std::array<std::string_view, 2> signs = {"s32", "u32"};
+constexpr std::array<std::string_view, 1> f32 = {"f32"};
+constexpr std::array<std::string_view, 1> f64 = {"f64"};
+
+constexpr std::string_view same_instruction = "the same machine instruction";
+constexpr std::string_view papers_multiply =
+    "the published table gives the multiplication alone, for which the same unit is used";
+
+// A register's type is not in a load's or a store's machine code; nor is the sign in that of the
+// low half of an integer's sum or product. What a paper has measured of a unit is taken for the
+// unit's other instructions, as Lemeire et al. do with Table 5 of "Analysis of the Analytical
+// Performance Models for GPUs".
+constexpr std::array rules = {
+    Rule{"ld.global", "ld.global", words, chased_words, false, same_instruction},
+    Rule{"ld.global", "ld.global", double_words, chased_double_words, false, same_instruction},
+    Rule{"ld.shared", "ld.shared", words, chased_words, false, same_instruction},
+    Rule{"ld.shared", "ld.shared", double_words, chased_double_words, false, same_instruction},
+    Rule{"st.global", "st.global", words, words, false, same_instruction},
+    Rule{"st.shared", "st.shared", words, words, false, same_instruction},
+    Rule{"add", "add", signs, signs, false, same_instruction},
+    Rule{"sub", "add", signs, signs, false, same_instruction},
+    Rule{"mul", "mul", signs, signs, false, same_instruction},
+    Rule{"mad", "mad", signs, signs, false, same_instruction},
+    Rule{"fma", "mul", f32, f32, true, papers_multiply},
+    Rule{"add", "mul", f32, f32, true, papers_multiply},
+    Rule{"sub", "mul", f32, f32, true, papers_multiply},
+    Rule{"fma", "mul", f64, f64, true, papers_multiply},
+    Rule{"add", "mul", f64, f64, true, papers_multiply},
+    Rule{"sub", "mul", f64, f64, true, papers_multiply},
+};
+
+const InstructionTiming* stand_in(const GpuProfile& profile, std::string_view op, bool complete,
+                                  std::string_view& why) {
+    const std::size_t dot = op.rfind('.');
+    if (dot == std::string_view::npos) return nullptr;
+    const std::string_view stem = op.substr(0, dot);
+    const std::string_view type = op.substr(dot + 1);
+    for (const Rule& rule : rules) {
+        if (rule.op != stem || !std::ranges::count(rule.types, type)) continue;
+        for (const std::string_view other : rule.from_types) {
+            const InstructionTiming* const found =
+                profile.find_instruction(fmt::format("{}.{}", rule.from, other));
+            if (!found || (rule.literature_only && found->source != Source::literature)) continue;
+            if (complete && !(found->cpi.identifiable() && found->latency.identifiable())) continue;
+            why = rule.why;
+            return found;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profile) {
+    std::vector<std::string> said;
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        if (profile.find_instruction(instruction.op)) return;
+        std::string_view why;
+        const InstructionTiming* found = stand_in(profile, instruction.op, true, why);
+        if (!found) found = stand_in(profile, instruction.op, false, why);
+        if (!found) return;
+        said.push_back(fmt::format("{} is read from {}: {}", instruction.op, found->name, why));
+        InstructionTiming timing = *found;
+        timing.name = instruction.op;
+        profile.instructions.push_back(std::move(timing));
+    });
+    return said;
+}
+
+}  // namespace occupipe::analysis

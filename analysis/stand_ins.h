@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Kernels name instructions in one way, profiles measured or published in another: what may stand
+// for what without being asked, and what the prediction then says of it.
+//
+//   apply_stand_ins(saxpy, profile)   → {"ld.global.s32 is read from ld.global.u32: the same
+//                                         machine instruction"}
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/gpu_profile.h"
+#include "core/kernel.h"
+
+namespace occupipe::analysis {
+
+// Gives the profile an entry for each op of the kernel that it lacks and that a rule of the table
+// in stand_ins.cpp allows to be read from another entry, one with both λ and Λ before one with a
+// bound. Returns one sentence per op, for the prediction's assumptions.
+std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profile);
+
+}  // namespace occupipe::analysis
