@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "core/error.h"
@@ -22,30 +23,36 @@ void refuse_journal(const std::string& text, const std::string& file_name) {
 
 void refuse_other_kinds(FileKind wanted, const std::string& text, const std::string& file_name) {
     refuse_journal(text, file_name);
-    const auto refuse = [&](const std::string& reason) {
-        throw InputError(file_name, {1, 1}, {}, reason);
-    };
-    const auto has_format = [&](std::string_view name) {
-        const std::string head = fmt::format("format: {}", name);
-        return text.starts_with(head) || text.find("\n" + head) != std::string::npos;
-    };
     const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const bool measurements = first != std::string::npos && text[first] == '{' &&
-                              text.find("\"benchmarks\"") != std::string::npos;
-    if (measurements && wanted == FileKind::profile)
-        refuse(
-            fmt::format("this is a measurement file; fit it first: occupipe fit {} -o PROFILE.yaml",
-                        file_name));
-    if (measurements && wanted == FileKind::kernel)
-        refuse("this is a measurement file, not a kernel (docs/file-formats.md)");
-    if (has_format("occupipe-kernel/") && wanted != FileKind::kernel)
-        refuse(wanted == FileKind::profile
-                   ? "this is a kernel, not a profile; see 'occupipe list profiles'"
-                   : "this is a kernel, not a measurement file; 'occupipe measure' makes one");
-    if (has_format("occupipe-profile/") && wanted != FileKind::profile)
-        refuse(wanted == FileKind::kernel
-                   ? "this is a GPU profile, not a kernel; profiles are given with --profile"
-                   : "this is a GPU profile, not a measurement file; 'occupipe measure' makes one");
+    const bool json = first != std::string::npos && text[first] == '{';
+    if (json && wanted != FileKind::measurements &&
+        text.find("\"benchmarks\"") != std::string::npos) {
+        const std::string what = "this is a measurement file";
+        throw InputError(
+            file_name, {1, 1}, {},
+            wanted == FileKind::profile
+                ? fmt::format("{}; fit it first: occupipe fit {} -o PROFILE.yaml", what, file_name)
+                : what + ", not a kernel (docs/file-formats.md)");
+    }
+    const auto refuse = [&](FileKind found, std::string_view format, const char* what,
+                            const char* instead) {
+        if (found == wanted || json) return;
+        std::size_t at = text.starts_with(format) ? 0 : text.find(fmt::format("\n{}", format));
+        if (at == std::string::npos) return;
+        if (at > 0) ++at;
+        const auto line = std::ranges::count(text.substr(0, at), '\n');
+        const bool yaml = wanted != FileKind::measurements;
+        throw InputError(file_name, {static_cast<int>(line) + 1, yaml ? 9 : 1},
+                         yaml ? "format" : "",
+                         fmt::format("{}: this is a {}; {}",
+                                     yaml ? "unknown format" : "not valid JSON", what, instead));
+    };
+    refuse(FileKind::kernel, "format: occupipe-kernel/", "kernel",
+           wanted == FileKind::profile ? "'occupipe list profiles' shows profiles"
+                                       : "'occupipe measure' makes measurement files");
+    refuse(FileKind::profile, "format: occupipe-profile/", "GPU profile",
+           wanted == FileKind::kernel ? "it is given with --profile"
+                                      : "'occupipe measure' makes measurement files");
 }
 
 FileKind file_kind(const std::string& text, const std::string& file_name) {

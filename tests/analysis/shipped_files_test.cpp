@@ -48,13 +48,14 @@ TEST(ShippedFiles, AFileOfAnotherKindIsCalledByItsName) {
     EXPECT_THAT(
         reason([&] { parse_profile(measurements, "m.json"); }),
         HasSubstr("m.json:1:1: this is a measurement file; fit it first: occupipe fit m.json"));
-    EXPECT_THAT(reason([&] { parse_profile(kernel, "k.yaml"); }), HasSubstr("this is a kernel"));
+    EXPECT_THAT(reason([&] { parse_profile(kernel, "k.yaml"); }),
+                HasSubstr("k.yaml:1:9: format: unknown format: this is a kernel"));
     EXPECT_THAT(reason([&] { parse_kernel(profile, "p.yaml"); }),
-                HasSubstr("this is a GPU profile, not a kernel"));
+                HasSubstr("p.yaml:2:9: format: unknown format: this is a GPU profile"));
     EXPECT_THAT(reason([&] { parse_kernel(measurements, "m.json"); }),
                 HasSubstr("this is a measurement file, not a kernel"));
     EXPECT_THAT(reason([&] { parse_measurements(profile, "p.yaml"); }),
-                HasSubstr("this is a GPU profile, not a measurement file"));
+                HasSubstr("not valid JSON: this is a GPU profile"));
 }
 
 }  // namespace

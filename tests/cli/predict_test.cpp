@@ -207,12 +207,14 @@ TEST(Predict, NamesFileLineAndOpOfAnUnknownInstruction) {
 TEST(Predict, NamesEveryUnknownInstructionAndANearOne) {
     const File kernel("unknown.yaml",
                       "format: occupipe-kernel/1\nname: k\ninstructions:\n"
-                      "  - {id: a, op: ld.global.u32}\n  - {id: b, op: frob.f32, after: [a]}\n");
+                      "  - {id: a, op: ld.globl.u32}\n  - {id: b, op: frob.f32, after: [a]}\n");
     const Outcome outcome = occupipe({"predict", kernel.path(), "--profile", gtx});
     EXPECT_EQ(outcome.code, 2);
     EXPECT_NE(outcome.err.find("unknown.yaml:4:5: op: "), std::string::npos) << outcome.err;
-    EXPECT_NE(outcome.err.find("'ld.global.u32', 'frob.f32'"), std::string::npos) << outcome.err;
-    EXPECT_NE(outcome.err.find("--use ld.global.u32=ld.global.s32 takes"), std::string::npos);
+    EXPECT_NE(outcome.err.find("'ld.globl.u32', 'frob.f32'"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("--use ld.globl.u32=ld.global.s32 --use frob.f32=INSTRUCTION"),
+              std::string::npos)
+        << outcome.err;
 }
 
 TEST(Predict, TakesTheNumbersOfAnotherInstructionAndSaysSo) {
