@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # One program for any x86-64 Linux with a glibc as new as the one it was built with: everything but
 # libc and the OpenCL loader goes in, and the loader is looked for in lib/ beside the program first.
-# tools/portable.sh builds the static Google Benchmark that this needs and packs the result.
+# tools/portable.sh builds the static libraries that this needs and packs the result.
 
 # Debian's package config knows the shared library alone; the archive lies beside it.
 find_library(YAML_CPP_ARCHIVE libyaml-cpp.a REQUIRED)
@@ -15,6 +15,17 @@ get_target_property(benchmark_type benchmark::benchmark TYPE)
 if(NOT benchmark_type STREQUAL "STATIC_LIBRARY")
     message(FATAL_ERROR "The portable program needs Google Benchmark as a static library, which Debian does not have; "
                         "tools/portable.sh builds one from Debian's source package.")
+endif()
+
+# Ceres with its own small logger and with Eigen alone; Debian's is linked with twenty libraries.
+if(OCCUPIPE_FIT)
+    find_package(Ceres REQUIRED)
+    get_target_property(ceres_links Ceres::ceres INTERFACE_LINK_LIBRARIES)
+    if(ceres_links MATCHES "glog|lapack|cholmod")
+        message(FATAL_ERROR "The portable program needs Ceres without glog, LAPACK and SuiteSparse; "
+                            "tools/portable.sh builds one from Debian's source package.")
+    endif()
+    add_compile_definitions(OCCUPIPE_MINIGLOG)
 endif()
 
 add_link_options(-static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,-s)

@@ -1,26 +1,47 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds the measuring half as one program that runs where nothing can be installed, and packs it.
+# Builds occupipe as one program that runs where nothing can be installed, tries it, and packs it.
 set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: tools/portable.sh [--output DIR]
+usage: tools/portable.sh [--output DIR] [--kernels FILE]… [--with-nvrtc]
 
-Makes occupipe-VERSION-linux-x86_64.tar.gz in DIR (default: out/portable): the program without the
-fitter, statically linked but for the C library and the OpenCL loader; the loader in lib/; profiles;
-tools/gpu_run.sh; licences. Google Benchmark, of which Debian has no static library, is compiled from
-Debian's own source package. See docs/portable.md.
+Makes occupipe-VERSION-linux-x86_64.tar.gz in DIR (default: out/portable): the whole program, fitter
+included, statically linked but for the C library and the OpenCL loader; the loader in lib/; profiles;
+tools/gpu_run.sh; licences. Before it is packed it measures a simulated GPU, fits and checks, with
+nothing but the C library around it. See docs/portable.md.
+
+Google Benchmark and Ceres are compiled from Debian's own source packages, once, into
+build/portable-deps: of the first Debian has no static library, and its Ceres needs twenty others.
+That takes ten minutes of two cores.
+
+  --kernels FILE  also pack FILE, kernels that were compiled ahead, as kernels/NAME
+  --with-nvrtc    also pack NVIDIA's NVRTC, for machines with a driver alone: about 40 MB more; the
+                  archive is then named …-nvrtc.tar.gz
 TEXT
 }
 
 output=out/portable
-case ${1:-} in
-    --output) [[ -n ${2:-} ]] || { usage >&2; exit 2; }; output=$(realpath --canonicalize-missing "$2") ;;
-    -h | --help) usage; exit 0 ;;
-    '') ;;
-    *) usage >&2; exit 2 ;;
-esac
+kernels=()
+with_nvrtc=no
+while (($# > 0)); do
+    case $1 in
+        --output | --kernels)
+            [[ -n ${2:-} ]] || { usage >&2; exit 2; }
+            if [[ $1 == --output ]]; then
+                output=$(realpath --canonicalize-missing "$2")
+            else
+                [[ -f $2 ]] || { printf 'portable: no file %s\n' "$2" >&2; exit 2; }
+                kernels+=("$(realpath "$2")")
+            fi
+            shift ;;
+        --with-nvrtc) with_nvrtc=yes ;;
+        -h | --help) usage; exit 0 ;;
+        *) usage >&2; exit 2 ;;
+    esac
+    shift
+done
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -29,13 +50,16 @@ die() { say "$*"; exit 1; }
 
 dependencies=$root/build/portable-deps
 jobs=${OCCUPIPE_JOBS:-$(nproc)}
+newest_glibc=2.36 # Debian 12's; Ubuntu 24.04 and Fedora 37 have as new a one
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
-# apt checks the signature of the index and the hash of the source; lists and state of its own leave
-# the machine's apt configuration alone, and no rights are needed.
-fetch_benchmark_source() {
-    local work=$1 state=$1/apt
-    mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
-    local mirror
+# fetch_source PACKAGE FOLDER: unpacks what Debian's package PACKAGE is made of. apt checks the
+# signature of the index and the hash of the source; lists and state of its own leave the machine's
+# apt configuration alone, and no rights are needed.
+fetch_source() {
+    local package=$1 folder=$2 state=$scratch/apt mirror
+    mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$folder"
     # shellcheck disable=SC2016  # apt expands these
     mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
         awk '$2 == "bookworm" { print $1; exit }')
@@ -43,51 +67,80 @@ fetch_benchmark_source() {
     local options=(-q -o "Dir::Etc::SourceList=$state/sources.list" -o Dir::Etc::SourceParts=/dev/null
         -o "Dir::State::Lists=$state/lists" -o "Dir::Cache=$state/cache" -o APT::Sandbox::User=root)
     apt-get "${options[@]}" update >&2
-    (cd "$work" && apt-get "${options[@]}" source --download-only benchmark >&2)
-    mkdir -p "$work/benchmark"
-    tar -xf "$work"/benchmark_*.orig.tar.gz -C "$work/benchmark" --strip-components=1
+    (cd "$scratch" && apt-get "${options[@]}" source --download-only "$package" >&2)
+    tar -xf "$scratch/${package}"_*.orig.tar.* -C "$folder" --strip-components=1
 }
 
-build_benchmark() {
-    if [[ -f $dependencies/lib/libbenchmark.a ]]; then
-        say "static Google Benchmark is built already ($dependencies)"
+# build_library NAME PACKAGE OPTION…: a static library of Debian's source package PACKAGE.
+build_library() {
+    # In a folder that is the same the next time, so that ccache knows the files.
+    local name=$1 package=$2 work=$root/build/portable-work/$2
+    local source=$work/source build=$work/build
+    shift 2
+    if [[ -f $dependencies/lib/lib$name.a ]]; then
+        say "static $name is built already ($dependencies)"
         return
     fi
-    local work; work=$(mktemp -d)
-    say "compiling Google Benchmark from Debian's source package"
-    fetch_benchmark_source "$work"
-    cmake -S "$work/benchmark" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
-        -DBENCHMARK_ENABLE_TESTING=OFF -DBENCHMARK_ENABLE_GTEST_TESTS=OFF -DBENCHMARK_ENABLE_WERROR=OFF \
-        -DBENCHMARK_INSTALL_DOCS=OFF -DCMAKE_CXX_FLAGS='-ffunction-sections -fdata-sections' \
-        -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_PREFIX="$dependencies" >&2
-    cmake --build "$work/build" --parallel "$jobs" >&2
-    cmake --install "$work/build" > /dev/null
-    cp "$work/benchmark/LICENSE" "$dependencies/benchmark-LICENSE"
+    say "compiling $name from Debian's source package $package"
+    rm -rf "$work"
+    fetch_source "$package" "$source"
+    cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
+        -DCMAKE_CXX_FLAGS='-ffunction-sections -fdata-sections' -DCMAKE_INSTALL_LIBDIR=lib \
+        -DCMAKE_INSTALL_PREFIX="$dependencies" -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" "$@" >&2
+    cmake --build "$build" --parallel "$jobs" >&2
+    cmake --install "$build" > /dev/null
+    cp "$source/LICENSE" "$dependencies/$name-LICENSE"
     rm -rf "$work"
 }
 
-# Fails when the program needs any library but those that every glibc system has, and the loader.
+# Fails when a file needs any library but those that every glibc system has, and the loader, or a
+# newer C library than is promised.
 check_needs() {
-    local program=$1 needed glibc
-    needed=$(readelf --dynamic --wide "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort)
-    glibc=$(readelf --version-info --wide "$program" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1)
-    say "$(basename "$program") needs: $(tr '\n' ' ' <<< "$needed")and at most $glibc"
-    local others
+    local file=$1 needed glibc others
+    needed=$(readelf --dynamic --wide "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort)
+    glibc=$(readelf --version-info --wide "$file" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort --version-sort --unique | tail -n 1)
+    say "$(basename "$file") needs: $(tr '\n' ' ' <<< "$needed")and at most glibc $glibc"
     others=$(grep -v -x -E 'lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux-x86-64\.so\.2|libOpenCL\.so\.1' <<< "$needed" || true)
-    [[ -z $others ]] || die "$program needs more than libc and the OpenCL loader: $others"
+    [[ -z $others ]] || die "$file needs more than libc and the OpenCL loader: $others"
+    [[ $(printf '%s\n' "$glibc" "$newest_glibc" | sort --version-sort | tail -n 1) == "$newest_glibc" ]] ||
+        die "$file needs glibc $glibc; $newest_glibc is promised"
+}
+
+# In an environment with nothing in it: no path, no drivers, no compiler.
+try_out() {
+    local bundle=$1 work=$scratch/trial word
+    mkdir "$work"
+    bare() { (cd "$work" && env -i OCCUPIPE_NVRTC=none OCL_ICD_VENDORS=/nonexistent "$bundle/occupipe" "$@"); }
+    for word in --version "list models" "list profiles" "list instructions"; do
+        # shellcheck disable=SC2086  # words
+        bare $word > "$work/out" || die "occupipe $word failed in an empty environment"
+    done
+    local code=0
+    bare list devices > "$work/out" 2>&1 || code=$?
+    ((code == 0 || code == 3)) || { cat "$work/out" >&2; die "occupipe list devices ended with $code"; }
+    if ! { bare measure --device "model:$bundle/profiles/nvidia-gtx-1060.yaml?noise=0.02&seed=7" --quick \
+        --instructions 'fma.f32,ld.global.f32' -o m.json && bare fit m.json -o p.yaml &&
+        bare table p.yaml "$bundle/profiles/nvidia-gtx-1060.yaml" && bare check m.json p.yaml; } > "$work/out" 2>&1; then
+        cat "$work/out" >&2
+        die "measure, fit, table and check failed in an empty environment"
+    fi
+    say "tried: measure, fit, table and check of a simulated GPU, in an empty environment"
 }
 
 [[ ${OCCUPIPE_SETUP:-yes} == no ]] || tools/setup.sh
-build_benchmark
+build_library benchmark benchmark -DBENCHMARK_ENABLE_TESTING=OFF -DBENCHMARK_ENABLE_GTEST_TESTS=OFF \
+    -DBENCHMARK_ENABLE_WERROR=OFF -DBENCHMARK_INSTALL_DOCS=OFF
+# All that the fitter uses is dense QR by Eigen, as in Debian's build.
+build_library ceres ceres-solver -DMINIGLOG=ON -DMINIGLOG_MAX_LOG_LEVEL=-3 -DGFLAGS=OFF -DSUITESPARSE=OFF \
+    -DCXSPARSE=OFF -DLAPACK=OFF -DCUDA=OFF -DSCHUR_SPECIALIZATIONS=OFF -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF \
+    -DBUILD_BENCHMARKS=OFF -DPROVIDE_UNINSTALL_TARGET=OFF
 OCCUPIPE_SETUP=no tools/build.sh portable occupipe
 
 program=build/portable/cli/occupipe
-version=$("$program" --version | grep -o -E '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)
+version=$("$program" --version | sed -n '1s/[^0-9]*//p')
 name=occupipe-$version-linux-$(uname -m)
 say "packing $name"
-staging=$(mktemp -d)
-trap 'rm -rf "$staging"' EXIT
-bundle=$staging/$name
+bundle=$scratch/$name
 mkdir -p "$bundle/lib" "$bundle/tools" "$bundle/licences" "$output"
 cp "$program" LICENSE "$bundle/"
 cp -r profiles "$bundle/"
@@ -96,10 +149,28 @@ loader=$(ldd "$program" | awk '$1 == "libOpenCL.so.1" { print $3 }')
 [[ -n $loader ]] || die "libOpenCL.so.1 was not found"
 cp --dereference "$loader" "$bundle/lib/libOpenCL.so.1"
 cp "$dependencies/benchmark-LICENSE" "$bundle/licences/benchmark"
-for package in libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev ocl-icd-libopencl1 libstdc++6; do
+cp "$dependencies/ceres-LICENSE" "$bundle/licences/ceres"
+for package in libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev libeigen3-dev \
+    ocl-icd-libopencl1 libstdc++6; do
     cp --dereference "/usr/share/doc/$package/copyright" "$bundle/licences/$package"
 done
+if ((${#kernels[@]} > 0)); then
+    mkdir "$bundle/kernels"
+    cp "${kernels[@]}" "$bundle/kernels/"
+fi
 check_needs "$bundle/occupipe"
 check_needs "$bundle/lib/libOpenCL.so.1"
-tar -czf "$output/$name.tar.gz" -C "$staging" --owner=0 --group=0 "$name"
-say "$(du -h "$output/$name.tar.gz" | cut -f1) in $output/$name.tar.gz"
+try_out "$bundle"
+if [[ $with_nvrtc == yes ]]; then
+    tools/setup.sh --wheels
+    mkdir -p "$bundle/cuda-wheels/nvidia/cu13/lib"
+    cp build/cuda-wheels/nvidia/cu13/lib/libnvrtc* "$bundle/cuda-wheels/nvidia/cu13/lib/"
+    cp build/cuda-wheels/nvidia_cuda_nvrtc-*.dist-info/licenses/License.txt "$bundle/licences/nvrtc"
+    for library in "$bundle"/cuda-wheels/nvidia/cu13/lib/*; do check_needs "$library"; done
+    env -i "$bundle/occupipe" --version | grep -q '^NVRTC ' || die "the packed NVRTC was not found"
+    archive=$output/$name-nvrtc.tar.gz
+else
+    archive=$output/$name.tar.gz
+fi
+tar -czf "$archive" -C "$scratch" --owner=0 --group=0 "$name"
+say "$(du -h "$archive" | cut -f1) in $archive, $(du -sh "$bundle" | cut -f1) unpacked"

@@ -13,6 +13,10 @@
 namespace occupipe {
 namespace {
 
+// Ceres that was built with its own small logger (cmake/Portable.cmake) has nothing to set up.
+#ifdef OCCUPIPE_MINIGLOG
+void quiet_logging() {}
+#else
 // glog is Ceres' logger: without initialisation its warnings go to stderr with a banner, and a
 // second initialisation aborts the process, so an embedding program's own one is respected.
 void quiet_logging() {
@@ -23,6 +27,7 @@ void quiet_logging() {
         FLAGS_logtostderr = true;  // no log files in /tmp
     });
 }
+#endif
 
 // The parameters that are not fixed, and the way back to the full vector.
 struct FreeParameters {
