@@ -219,6 +219,9 @@ Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp
     observation.counters["cycles_min"] = *std::ranges::min_element(cycles);
     observation.counters["cycles_max"] = *std::ranges::max_element(cycles);
     observation.counters["start_skew_cycles"] = median(skews);
+    if (header.late > 0) {
+        observation.counters["late_groups"] = static_cast<double>(header.late);
+    }
     observation.counters["cores_used"] = static_cast<double>(seen.size());
     count_residency(seen, schedulers, observation);
     if (!clocks.empty()) observation.clock_hz = median(clocks);

@@ -9,12 +9,17 @@
 namespace occupipe::bench {
 
 // In front of the warps' records: the start line. Groups arrive; the last one sets the moment at
-// which all begin. A group that gives up waiting for it counts in `missed`.
+// which all begin. A group that gives up waiting for it counts in `missed`, one that sees it when
+// it has passed in `late`. The word that all look at has a line of its own, so that who arrives
+// does not queue behind who looks.
 struct StampHeader {
+    static constexpr std::size_t line_bytes = 128;
+
     std::uint64_t arrived = 0;
     std::uint64_t missed = 0;
-    std::uint64_t begin = 0;    // the moment, by the GPU's global timer [ns]
+    std::uint64_t late = 0;
     std::uint64_t barrier = 0;  // for kernels that let all groups wait for each other
+    alignas(line_bytes) std::uint64_t begin = 0;  // the moment, by the GPU's global timer [ns]
 };
 
 // One record per warp, written by its lane 0.
@@ -29,7 +34,7 @@ struct WarpStamp {
     std::uint32_t slot = 0;  // %warpid
 };
 
-static_assert(sizeof(StampHeader) == 32);
+static_assert(sizeof(StampHeader) == 2 * StampHeader::line_bytes);
 static_assert(sizeof(WarpStamp) == 40);
 
 // What the witness kernel (prelude.h) writes.

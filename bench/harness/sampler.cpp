@@ -41,6 +41,7 @@ constexpr std::uint32_t lines_between_launches = 7919;
 }  // namespace
 
 bool started_apart(const Observation& seen) {
+    if (seen.counters.contains("late_groups")) return true;
     const auto skew = seen.counters.find("start_skew_cycles");
     return skew != seen.counters.end() && seen.cycles &&
            skew->second > largest_start_skew * *seen.cycles;

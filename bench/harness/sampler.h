@@ -20,7 +20,8 @@ inline constexpr double largest_clock_deviation = 0.02;
 // A settled clock below this part of what the device claims is not what it works at.
 inline constexpr double low_clock = 0.5;
 
-// A core's warps are to start together: within this part of what the run takes.
+// A core's warps are to start together, within this part of what the run takes, and no group after
+// the moment that was set for all.
 inline constexpr double largest_start_skew = 0.03;
 bool started_apart(const Observation& seen);
 

@@ -16,8 +16,6 @@
 namespace occupipe::ptx {
 namespace {
 
-constexpr int turn = 64;  // instructions of one warp before the next one's turn
-
 std::string word_among(const Instruction& one, std::initializer_list<const char*> words) {
     for (const char* word : words) {
         if (std::ranges::find(one.words, word) != one.words.end()) return word;
@@ -73,6 +71,7 @@ public:
         : program_(program),
           state_(program, launch, buffers),
           most_steps_(launch.most_steps),
+          turn_(launch.turn),
           copies_arrive_(launch.copies_arrive) {
         state_.groups = &groups_;
         for (unsigned g = 0; g + launch.absent_groups < launch.groups; ++g)
@@ -84,7 +83,7 @@ public:
         while (std::ranges::any_of(groups_, [](const Group& g) { return !all_done(g); })) {
             for (Group& group : groups_) {
                 for (Warp& warp : group.warps) {
-                    for (int i = 0; i < turn && step(group, warp); ++i) {
+                    for (int i = 0; i < turn_ && step(group, warp); ++i) {
                     }
                 }
                 release(group);
@@ -458,6 +457,7 @@ private:
     State state_;
     MatrixUnit matrices_;
     std::int64_t most_steps_;
+    int turn_;
     bool copies_arrive_;
     std::vector<Kind> kinds_;  // of each instruction in the text
     std::vector<Group> groups_;

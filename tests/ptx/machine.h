@@ -48,6 +48,7 @@ struct Launch {
     std::vector<std::uint64_t> arguments;  // bits of each
     unsigned absent_groups = 0;            // the last ones, which never start
     bool copies_arrive = true;             // asynchronous ones with a barrier
+    int turn = 64;                         // instructions of one warp before the next one's turn
     std::int64_t most_steps = 20'000'000;  // instructions of warps; more count as endless
     std::function<void(const Access&)> observe = {};
 };

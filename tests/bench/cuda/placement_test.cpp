@@ -177,6 +177,16 @@ TEST(CudaPlacement, QuartilesOverCoresShowTwoHalves) {
     EXPECT_EQ(spread.counters.at("core_cycles_q3"), 450);
 }
 
+TEST(CudaPlacement, GroupsThatBeganAfterTheMomentAreCounted) {
+    StampHeader header;
+    const auto counters = [&] {
+        return evaluate_stamps(header, stamps(4, 1, 1), shape(1, 1), 4, 1).counters;
+    };
+    EXPECT_FALSE(counters().contains("late_groups"));
+    header.late = 2;
+    EXPECT_EQ(counters().at("late_groups"), 2);
+}
+
 TEST(CudaPlacement, AMissedStartLineIsRefused) {
     StampHeader header;
     header.missed = 1;

@@ -19,6 +19,7 @@
 #include "bench/cuda/stamps.h"
 #include "bench/cuda/walk_tables.h"
 #include "bench/harness/fresh_lines.h"
+#include "bench/harness/sampler.h"
 #include "core/error.h"
 #include "tests/bench/cuda/have_nvrtc.h"
 #include "tests/ptx/machine.h"
@@ -52,7 +53,9 @@ protected:
                            {.groups = static_cast<unsigned>(cores),
                             .threads = static_cast<unsigned>(shape.group_warps) * 32,
                             .shared_bytes = 1024,
-                            .arguments = {in_address, out_address, stamps_address, iterations, 0}},
+                            .arguments = {in_address, out_address, stamps_address, iterations, 0},
+                            .turn = turn,
+                            .most_steps = 100'000'000},
                            buffers);
         StampHeader header;
         std::vector<WarpStamp> stamps(warps);
@@ -67,6 +70,7 @@ protected:
     std::vector<ptx::Buffer> buffers;
     ptx::Outcome outcome;
     std::uint64_t barriers = 0;
+    int turn = 64;  // steps of a warp before the next one's
 };
 
 TEST_F(CudaRun, GroupsMeetAtTheStartLineAndLeaveTheirStamps) {
@@ -85,6 +89,21 @@ TEST_F(CudaRun, GroupsMeetAtTheStartLineAndLeaveTheirStamps) {
     float result = 0;
     std::memcpy(&result, buffers[1].bytes.data(), sizeof result);
     EXPECT_FLOAT_EQ(result, 1.5f);
+}
+
+// All groups look at one word, so that a look takes the longer the more there are. Here each takes
+// its dozen instructions before the next one does; with the notice of a few groups most would be
+// late. Where a look takes more than the notice allows for, late groups are counted.
+TEST_F(CudaRun, TheNoticeGrowsWithTheNumberOfGroups) {
+    const MeasurementShape shape{
+        .group_warps = 1, .concurrent_groups = 1, .chains = 1, .depth = 64};
+    constexpr int groups = 1000;
+    turn = 3;
+    EXPECT_FALSE(run("fma.f32", shape, groups, 1).counters.contains("late_groups"));
+    turn = 64;
+    const Observation late = run("fma.f32", shape, groups, 1);
+    EXPECT_GT(late.counters.at("late_groups"), 0);
+    EXPECT_TRUE(started_apart(late));
 }
 
 // The handle, here the table's address, lies behind the table; every lane goes from line to line.

@@ -300,6 +300,24 @@ TEST(Harness, SamplesWhoseWarpsStartApartAreRepeatedThenKept) {
     }
 }
 
+TEST(Harness, ASampleWithAGroupThatBeganLateIsRepeated) {
+    FakeBackend backend;
+    int launches = 0;
+    backend.answer = [&](const LaunchRequest& request) {
+        Observation seen{.seconds = 1e-6,
+                         .cycles = 4.0 * static_cast<double>(request.shape.depth),
+                         .clock_hz = 1e9};
+        if (++launches == 2) seen.counters["late_groups"] = 1;  // the first one warms up
+        return seen;
+    };
+    Sampler sampler(backend);
+    const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}});
+    const Observation seen = sampler.sample(sweep.points.front());
+    EXPECT_EQ(launches, 3);
+    EXPECT_FALSE(seen.counters.contains("late_groups"));
+    EXPECT_FALSE(seen.counters.contains("start_skew_kept"));
+}
+
 TEST(Harness, AClockThatKeepsMovingIsReportedAsSuch) {
     const TemporaryFolder folder;
     FakeBackend backend;
