@@ -26,6 +26,16 @@ const double cycle_resolution = 1 / std::sqrt(12.0);
 // errors matter then (fit_timing scales by the residuals).
 constexpr double nominal_error = 0.01;
 
+struct OverCores {
+    const char* counter;
+    std::optional<double> CurvePoint::*member;
+};
+constexpr std::array<OverCores, 4> over_cores_told{
+    {{least_core_counter, &CurvePoint::least_core},
+     {lower_quartile_counter, &CurvePoint::lower_quartile},
+     {upper_quartile_counter, &CurvePoint::upper_quartile},
+     {greatest_core_counter, &CurvePoint::greatest_core}}};
+
 double at_small(std::span<const double> table, std::size_t n, double beyond) {
     return n < table.size() ? table[n] : beyond;
 }
@@ -197,8 +207,12 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
     samples_[place].push_back({cycles, counter(row, start_skew_counter).value_or(0)});
     const double together = counter(row, warps_per_instruction_counter).value_or(1);
     warps_per_instruction_ = std::max(warps_per_instruction_, static_cast<int>(together));
-    if (const auto least = counter(row, least_core_counter)) least_[place].push_back(*least);
-    if (const auto most = counter(row, greatest_core_counter)) greatest_[place].push_back(*most);
+    auto& over_cores = over_cores_[place];
+    over_cores.resize(over_cores_told.size());
+    for (std::size_t i = 0; i < over_cores_told.size(); ++i)
+        if (const auto told = counter(row, over_cores_told[i].counter))
+            over_cores[i].push_back(*told);
+    off_core_ |= leaves_core(row);
     access_bytes_.insert(counter(row, access_bytes_counter).value_or(0));
     for (const auto& [name, value] : row.counters) {
         if (!name.starts_with(chain_counter_prefix) || !(value > 0)) continue;
@@ -216,6 +230,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     curve.rejected = std::move(rejected_);
     curve.from_seconds = from_seconds_;
     curve.independent = independent_;
+    curve.off_core = off_core_;
     curve.loop_share = loop_share_;
     curve.loop_stall = loop_stall_;
     curve.chain = std::move(chain_);
@@ -235,8 +250,9 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
         point.body = place.body;
         point.cycles = median_of_sorted(cycles);
         point.repetitions = std::move(cycles);
-        if (least_.contains(place)) point.least_core = median(least_.at(place));
-        if (greatest_.contains(place)) point.greatest_core = median(greatest_.at(place));
+        for (std::size_t i = 0; i < over_cores_told.size(); ++i)
+            if (auto& told = over_cores_.at(place)[i]; !told.empty())
+                point.*over_cores_told[i].member = median(std::move(told));
         curve.points.push_back(std::move(point));
     }
     weigh(curve);

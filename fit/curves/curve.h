@@ -41,8 +41,10 @@ struct CurvePoint {
     // Standard error of log(cycles): of the median over repetitions, spreads pooled over the
     // curve (see weigh()). A relative error, in other words.
     double log_error = 0;
-    // Of the core that took the least and the most, medians over repetitions; where rows say them.
+    // Over the cores: least, quartiles and greatest, medians over repetitions; where rows say them.
     std::optional<double> least_core;
+    std::optional<double> lower_quartile;
+    std::optional<double> upper_quartile;
     std::optional<double> greatest_core;
 };
 
@@ -65,6 +67,7 @@ struct Curve {
     int rows_at_another_clock = 0;        // kept, since only the core's own cycles count
     int warps_per_instruction = 1;        // the most of any row
     bool independent = false;             // instructions do not wait for each other
+    bool off_core = false;                // the time of some row depends on what is no core
     std::optional<double> access_bytes;   // per thread and instruction, where all rows agree
     // Of one iteration of the timed loop: machine instructions beside the measured ones over the
     // measured ones, the most of any row; where the rows tell.
@@ -103,8 +106,9 @@ private:
     std::map<PointPlace, std::vector<Sample>> samples_;
     int rows_at_another_clock_ = 0;
     int warps_per_instruction_ = 1;
-    std::map<PointPlace, std::vector<double>> least_;     // of the core that took the least
-    std::map<PointPlace, std::vector<double>> greatest_;  // of the one that took the most
+    // What rows say of their cores, by the member of CurvePoint that becomes its median.
+    std::map<PointPlace, std::vector<std::vector<double>>> over_cores_;
+    bool off_core_ = false;
     std::set<double> access_bytes_;
     std::optional<double> loop_share_;
     std::optional<double> loop_stall_;

@@ -47,6 +47,17 @@ std::optional<Line> line_over_depth(
     return usable ? std::optional(line) : std::nullopt;
 }
 
+// Where cores spread evenly between two ends, half of the range lies between the quartiles; where
+// they spread about one value, less. Two groups of equal size that reach as far as the published
+// halves of the H100's second-level cache (docs/gpu-runs.md, "Open questions") have 0.71 there.
+constexpr double between_quartiles = 0.65;
+
+bool in_two_groups(const CurvePoint& p) {
+    if (!p.least_core || !p.lower_quartile || !p.upper_quartile || !p.greatest_core) return false;
+    return *p.upper_quartile - *p.lower_quartile >
+           between_quartiles * (*p.greatest_core - *p.least_core);
+}
+
 // The slope's error is widened by χ² per degree of freedom where the points scatter by more than
 // theirs.
 std::optional<StepTime> step_over_depth(std::span<const CurvePoint> points) {
@@ -75,7 +86,10 @@ std::optional<StepTime> step_over_depth(std::span<const CurvePoint> points) {
         return of_core ? std::optional(of_core->slope) : std::nullopt;
     };
     step.least_core = slope(&CurvePoint::least_core);
+    step.lower_quartile = slope(&CurvePoint::lower_quartile);
+    step.upper_quartile = slope(&CurvePoint::upper_quartile);
     step.greatest_core = slope(&CurvePoint::greatest_core);
+    step.two_groups = std::ranges::all_of(points, in_two_groups);
     return step;
 }
 
@@ -125,8 +139,34 @@ std::optional<std::string> spread_over_cores(const Curve& curve) {
     const auto alone = std::ranges::min_element(steps, {}, &StepTime::in_flight);
     if (alone == steps.end() || !alone->least_core || !alone->greatest_core) return std::nullopt;
     if (*alone->greatest_core < told * *alone->least_core) return std::nullopt;
-    return fmt::format("{:.5g} to {:.5g} cycles per step over the cores, with {:g} in flight",
-                       *alone->least_core, *alone->greatest_core, alone->in_flight());
+    const bool can_tell = curve.off_core && alone->lower_quartile && alone->upper_quartile;
+    return fmt::format("{:.5g} to {:.5g} cycles per step over the cores, with {:g} in flight{}",
+                       *alone->least_core, *alone->greatest_core, alone->in_flight(),
+                       !can_tell              ? ""
+                       : two_distances(curve) ? ": a near and a far half"
+                                              : "; no two groups of cores can be told apart");
+}
+
+std::optional<TwoDistances> two_distances(const Curve& curve) {
+    constexpr double told = 1.1;
+    if (!curve.off_core || curve.independent) return std::nullopt;
+    const std::vector<StepTime> steps = step_times(curve);
+    const auto alone = std::ranges::min_element(steps, {}, &StepTime::in_flight);
+    if (alone == steps.end() || !alone->two_groups) return std::nullopt;
+    if (!alone->least_core || !alone->lower_quartile || !alone->upper_quartile ||
+        !alone->greatest_core)
+        return std::nullopt;
+    if (!(*alone->upper_quartile > told * *alone->lower_quartile)) return std::nullopt;
+    // The quartiles repeat as well as the median does.
+    const double relative = *alone->cycles.std_error / alone->cycles.value;
+    TwoDistances out;
+    out.near = {*alone->lower_quartile, relative * *alone->lower_quartile};
+    out.far = {*alone->upper_quartile, relative * *alone->upper_quartile};
+    out.note = fmt::format(
+        "1: the near half of the cores, from {:.5g} to the quartile; 2: the far half, from the "
+        "quartile to {:.5g}; with {:g} in flight",
+        *alone->least_core, *alone->greatest_core, alone->in_flight());
+    return out;
 }
 
 ParameterTable step_table(const Curve& curve, const std::string& over,

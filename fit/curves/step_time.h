@@ -20,9 +20,14 @@ struct StepTime {
     double intercept = 0;    // cycles at depth 0: starting, and what is not the loop
     double r_squared = 0;    // weighted; 1 for two depths
     std::size_t depths = 0;  // points on the line
-    // Slopes of the cores that took the least and the most, where the rows say them.
+    // Over the cores: slopes of the least, the quartiles and the greatest, where the rows say them.
     std::optional<double> least_core;
+    std::optional<double> lower_quartile;
+    std::optional<double> upper_quartile;
     std::optional<double> greatest_core;
+    // At every depth most of what lies between the least and the greatest core lies between the
+    // quartiles: cores are of two groups.
+    bool two_groups = false;
 
     double in_flight() const {
         return static_cast<double>(place.shape.warps()) * place.shape.chains;
@@ -33,8 +38,21 @@ struct StepTime {
 // depth. Standard errors heed the points' own and how far they lie off the line.
 std::vector<StepTime> step_times(const Curve& curve);
 
+// The two latencies of a memory that one half of the cores is near to and the other far from.
+struct TwoDistances {
+    Estimate near;  // cycles per dependent access: lower and upper quartile over the cores
+    Estimate far;
+    std::string note;  // how far each half reaches
+};
+
+// From the place with the fewest instructions in flight, where each core waits for one memory
+// access at a time. nullopt where the time does not leave the core, where cores do not differ by a
+// tenth, and where they do without falling into two groups of some size.
+std::optional<TwoDistances> two_distances(const Curve& curve);
+
 // "212.1 to 338.9 cycles per step over the cores, …", where cores differ by more than 5 % with the
-// fewest instructions in flight: they do not all lie equally far from a memory.
+// fewest instructions in flight: they do not all lie equally far from a memory. It also says
+// whether they are of two groups, where that can be told.
 std::optional<std::string> spread_over_cores(const Curve& curve);
 
 // A table of λ = step / M and Λ = step over an axis of the places: with M instructions in flight a

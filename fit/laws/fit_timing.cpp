@@ -336,8 +336,9 @@ Curve steps_alone(const Curve& curve, const TimingFit& fit) {
         if (!(steps > 0)) return curve;
         point.log_error *= point.cycles / steps;
         for (double& cycles : point.repetitions) cycles -= aside;
-        if (point.least_core) *point.least_core -= aside;
-        if (point.greatest_core) *point.greatest_core -= aside;
+        for (auto core : {&CurvePoint::least_core, &CurvePoint::lower_quartile,
+                          &CurvePoint::upper_quartile, &CurvePoint::greatest_core})
+            if (point.*core) *(point.*core) -= aside;
         point.cycles = steps;
     }
     return out;

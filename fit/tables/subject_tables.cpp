@@ -19,6 +19,12 @@ std::vector<ParameterTable> subject_tables(const Curve& curve, TimingFit& fit) {
     keep(step_table(curve, bytes_in_flight_counter, [](const StepTime& step) {
         return step.place.bytes > 0 ? std::optional(step.place.bytes) : std::nullopt;
     }));
+    if (const auto distances = two_distances(steps_alone(curve, fit))) {
+        ParameterTable table{.over = "half_of_cores", .note = distances->note, .rows = {}};
+        table.rows.push_back({.at = 1, .cpi = {}, .latency = distances->near});
+        table.rows.push_back({.at = 2, .cpi = {}, .latency = distances->far});
+        keep(std::move(table));
+    }
     if (!fit.misfit || fit.misfit->relative_size < no_law_misfit) return out;
     const int schedulers = schedulers_seen(curve);
     ParameterTable table =

@@ -16,7 +16,8 @@ namespace occupipe {
 // Root mean square of a systematic misfit from which on the law's parameters alone would mislead.
 inline constexpr double no_law_misfit = 0.03;
 
-// Over the bytes in flight where rows say them; over the instructions in flight where the law
+// Over the bytes in flight where rows say them; over the near and the far half of the cores where
+// a memory has two distances; over the instructions in flight where the law
 // misses the data by no_law_misfit, with a note in `fit`.
 std::vector<ParameterTable> subject_tables(const Curve& curve, TimingFit& fit);
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -54,6 +55,59 @@ TEST(StepTime, CoresThatDifferAreNamedWithTheirOwnSlopes) {
     EXPECT_EQ(spread_over_cores(curve), std::nullopt);
     curve.points.front().least_core.reset();
     EXPECT_EQ(step_times(curve).front().least_core, std::nullopt);
+}
+
+// Sixteen cores that take so many cycles per step, and what the rows tell of them.
+Curve curve_over_cores(std::vector<double> steps) {
+    Curve curve = curve_of({{1000, 4300}, {2000, 8300}, {4000, 16300}});
+    curve.off_core = true;
+    std::sort(steps.begin(), steps.end());
+    for (CurvePoint& point : curve.points) {
+        const auto cycles = [&](std::size_t i) {
+            return steps[i] * static_cast<double>(point.shape.depth) + 300;
+        };
+        point.least_core = cycles(0);
+        point.lower_quartile = cycles(steps.size() / 4);
+        point.upper_quartile = cycles(steps.size() - 1 - steps.size() / 4);
+        point.greatest_core = cycles(steps.size() - 1);
+    }
+    return curve;
+}
+
+TEST(TwoDistances, CoresNearAndFarAreTwoLevels) {
+    Curve curve = curve_over_cores({219, 230, 240, 250, 255, 260, 280, 295,  //
+                                    414, 420, 440, 450, 455, 460, 480, 502});
+    const auto found = two_distances(curve);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_NEAR(found->near.value, 255, 1e-9);
+    EXPECT_NEAR(found->far.value, 450, 1e-9);
+    EXPECT_NEAR(*found->near.std_error / 255, *step_times(curve)[0].cycles.std_error / 4, 1e-12);
+    EXPECT_EQ(spread_over_cores(curve),
+              "219 to 502 cycles per step over the cores, with 2 in flight: a near and a far half");
+    curve.off_core = false;  // an instruction of the core: whatever this is, it is no memory
+    EXPECT_EQ(two_distances(curve), std::nullopt);
+}
+
+// One level where the cores' times spread evenly, lie about one value, agree but for a few, or
+// differ by little; and where one depth does not show what the others do.
+TEST(TwoDistances, WithoutClearEvidenceThereIsOneLevel) {
+    std::vector<double> even, about, few(16, 250), close;
+    for (int i = 0; i < 16; ++i) {
+        even.push_back(220 + 18 * i);
+        about.push_back(350 + 0.4 * (i - 7.5) * std::abs(i - 7.5) * std::abs(i - 7.5));
+        close.push_back(i < 8 ? 250 : 270);
+    }
+    few[0] = few[1] = few[2] = 450;
+    for (const auto& steps : {even, about, few, close}) {
+        const Curve curve = curve_over_cores(steps);
+        EXPECT_EQ(two_distances(curve), std::nullopt);
+        EXPECT_TRUE(
+            spread_over_cores(curve)->ends_with("no two groups of cores can be told apart"));
+    }
+    Curve curve = curve_over_cores({250, 250, 250, 250, 450, 450, 450, 450});
+    EXPECT_TRUE(two_distances(curve).has_value());
+    curve.points[1].upper_quartile = *curve.points[1].lower_quartile * 1.2;
+    EXPECT_EQ(two_distances(curve), std::nullopt);
 }
 
 TEST(StepTime, OneDepthMakesNoLine) { EXPECT_TRUE(step_times(curve_of({{1000, 4300}})).empty()); }
