@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"
+#include "cli/run_limit.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/measured_kernel.h"
@@ -53,6 +54,7 @@ struct Options {
     std::string reference_model = "pipeline";
     std::string device;
     std::filesystem::path keep;
+    std::string limit = "60s";
     bool quick = false;
     bool force = false;
     bool json = false;
@@ -92,22 +94,29 @@ private:
 
 std::vector<analysis::Predictor> predict_all(const std::vector<analysis::MeasuredPoint>& points,
                                              const GpuProfile& profile,
-                                             const std::vector<const Model*>& chosen) {
+                                             const std::vector<const Model*>& chosen,
+                                             const std::string& limit_text) {
     std::vector<analysis::Predictor> predictors;
     predictors.reserve(chosen.size() + 1);
     for (const Model* model : chosen)
         predictors.push_back({std::string(model->name),
                               std::vector<std::optional<double>>(points.size(), std::nullopt)});
     Refusals refusals;
+    RunLimit limit(limit_text);
+    limit.expect(points.size() * chosen.size());
+    ModelOptions model_options;
+    limit.apply(model_options);
     parallel_for(points.size(), [&](std::size_t i) {
         const Launch launch = launch_of(points[i].shape, profile);
         for (std::size_t m = 0; m < chosen.size(); ++m) {
             try {
                 const Kernel kernel = measured_kernel(points[i].subject, points[i].shape);
-                predictors[m].cycles[i] = chosen[m]->predict(profile, kernel, launch, {}).cycles;
+                predictors[m].cycles[i] =
+                    chosen[m]->predict(profile, kernel, launch, model_options).cycles;
             } catch (const InputError& fault) {
                 refusals.add(chosen[m]->name, fault.what());
             }
+            limit.add_done();
         }
     });
     refusals.print();
@@ -236,7 +245,7 @@ report::Comparison of_measurements(const Options& options) {
                 chosen.push_back(&find_model(name));
         }
         result.points = usable_points(file, &profile);
-        result.predictors = predict_all(result.points, profile, chosen);
+        result.predictors = predict_all(result.points, profile, chosen, options.limit);
     }
     if (!options.against.empty())
         result.predictors.push_back(other_measurement(result.points, options.against));
@@ -330,6 +339,7 @@ void add_compare(CLI::App& app) {
         ->capture_default_str()
         ->type_name("MODEL");
     add_device_options(command, *options);
+    add_limit_option(*command, options->limit);
     auto* const json = command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
     add_plot_option(*command, options->plot, "how large the errors are, a curve per model");

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "bench/cuda/driver/nvrtc.h"
@@ -11,6 +12,7 @@
 #include "cli/exit_codes.h"
 #include "cli/reported.h"
 #include "core/error.h"
+#include "sim/engine/run_progress.h"
 
 namespace occupipe::cli {
 namespace {
@@ -27,6 +29,7 @@ constexpr const char* walk =
     "  occupipe table out/profile.yaml profiles/*.yaml\n"
     "  occupipe predict KERNEL.yaml --profile out/profile.yaml --occupancy all\n"
     "Exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 nothing to run on,\n"
+    "4 stopped at a limit (--limit) without an answer, 130 interrupted,\n"
     "5 the device was lost at one point, which is recorded: the same command goes on.";
 
 // The first line is the program's own.
@@ -83,6 +86,17 @@ int run(int argc, char** argv) {
         return report(error, exit_bad_input);
     } catch (const NothingToRunOn& error) {
         return report(error, exit_nothing_to_run_on);
+    } catch (const LimitReached& error) {
+        fmt::print(stderr,
+                   "occupipe: {}\nA higher --limit, fewer groups (--groups) or shorter loops may "
+                   "give an answer.\n",
+                   error.what());
+        return exit_limit_reached;
+    } catch (const Interrupted& error) {
+        return report(error, exit_interrupted);
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "occupipe: out of memory\n");
+        return exit_failed;
     } catch (const std::exception& error) {
         return report(error, exit_failed);
     }

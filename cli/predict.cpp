@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/explain.h"
 #include "cli/options.h"
+#include "cli/run_limit.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "report/figures/plot_file.h"
@@ -47,6 +48,7 @@ struct Options {
     std::string select;  // empty: as the profile says
     std::string order = "dataflow";
     MemoryBehaviour memory;
+    std::string limit = "60s";
     std::vector<std::string> uses;
     std::vector<std::string> what_ifs;
     bool json = false;
@@ -102,15 +104,21 @@ void predict(const Options& options) {
     if (!options.plot.empty()) report::require_curve(shapes.size());
     warn_of_weak_values(kernel, profile);
 
-    const ModelOptions model_options{parse_policy(options.policy), parse_select(options.select),
-                                     *parse_order(options.order), options.memory};
+    ModelOptions model_options{.policy = parse_policy(options.policy),
+                               .select = parse_select(options.select),
+                               .order = *parse_order(options.order),
+                               .memory = options.memory};
+    RunLimit limit(options.limit);
+    limit.apply(model_options);
     report::PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
     set.predictions.resize(chosen.size() * shapes.size());
+    limit.expect(set.predictions.size());
     parallel_for(set.predictions.size(), [&](std::size_t i) {
         const Model& model = *chosen[i / shapes.size()];
         set.predictions[i] =
             model.predict(profile, kernel, shapes[i % shapes.size()], model_options);
         std::ranges::copy(assumptions, std::back_inserter(set.predictions[i].assumptions));
+        limit.add_done();
     });
     Explanation why;
     if (options.explain.any()) {
@@ -200,6 +208,7 @@ void add_predict(CLI::App& app) {
         ->capture_default_str()
         ->type_name("ORDER");
     add_memory_options(*command, options->memory);
+    add_limit_option(*command, options->limit);
     command->add_option("--use", options->uses, analysis::use_help)
         ->type_name("OP=INSTRUCTION")
         ->allow_extra_args(false);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/run_limit.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "report/page/sections.h"
@@ -18,13 +19,16 @@ struct Arguments {
     std::string folder;
     std::string output;
     std::vector<std::string> beside;
+    std::string limit = "600s";
     bool force = false;
 };
 
 void report(const Arguments& arguments) {
     if (!arguments.force && std::filesystem::exists(arguments.output))
         throw InputError(arguments.output, {}, "", "exists; --force replaces it");
-    const report::ReportData data = report::read_report_data(arguments.folder, arguments.beside);
+    report::ReportData data = report::read_report_data(arguments.folder, arguments.beside);
+    RunLimit limit(arguments.limit);
+    limit.apply(data.model_options);
     report::ReportPage page;
     report::add_device_section(page, data);
     report::add_timing_section(page, data);
@@ -59,6 +63,7 @@ void add_report(CLI::App& app) {
         ->add_option("--beside", arguments->beside,
                      "profiles of other devices, for the quadrant-split plot")
         ->type_name("PROFILE");
+    add_limit_option(*command, arguments->limit);
     command->add_flag("--force", arguments->force, "replace an existing file");
     command->footer(
         "All measurement files of the folder are fitted together, as 'fit' does. The page is one\n"

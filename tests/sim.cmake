@@ -33,3 +33,6 @@ occupipe_test(sim_cli_test KIND cli SOURCES cli/predict_compare_test.cpp cli/pre
 add_executable(occupipe_sim_benchmark perf/sim_benchmark.cpp)
 target_link_libraries(occupipe_sim_benchmark PRIVATE occupipe::sim occupipe::core benchmark::benchmark occupipe::warnings)
 target_compile_definitions(occupipe_sim_benchmark PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+add_executable(occupipe_barrier_combinations perf/barrier_combinations.cpp)
+target_link_libraries(occupipe_barrier_combinations PRIVATE occupipe::sim occupipe::core occupipe::warnings)
+target_compile_definitions(occupipe_barrier_combinations PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -9,6 +9,7 @@
 #include "core/gpu_profile.h"
 #include "core/measurement.h"
 #include "fit/profile/build_profile.h"
+#include "sim/models/model.h"
 
 namespace occupipe::report {
 
@@ -24,6 +25,7 @@ struct ReportData {
     std::vector<GpuProfile> beside;             // other devices, given on the command line
     FitOutcome fit;                             // of the measurements
     bool model_device = false;                  // the times come from a simulator
+    ModelOptions model_options;                 // of the page's predictions
 
     // A fact of the measurements' context; empty when none says it.
     std::string fact(const std::string& key) const;

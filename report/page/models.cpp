@@ -57,6 +57,7 @@ std::optional<Kernel> example_kernel(const GpuProfile& profile) {
 
 // Models that cannot say anything about this kernel go to `refusals` with their reason.
 PredictionSet predict_over_occupancy(const GpuProfile& profile, const Kernel& kernel, int most,
+                                     const ModelOptions& options,
                                      std::map<std::string, std::string>& refusals) {
     PredictionSet set{kernel.name, "", profile.device.name, {}};
     for (const Model& model : models()) {
@@ -64,7 +65,7 @@ PredictionSet predict_over_occupancy(const GpuProfile& profile, const Kernel& ke
             std::vector<Prediction> curve;
             for (int warps = 1; warps <= most; ++warps) {
                 const Launch launch{1, warps, std::int64_t{warps} * profile.cores};
-                curve.push_back(model.predict(profile, kernel, launch, {}));
+                curve.push_back(model.predict(profile, kernel, launch, options));
             }
             set.predictions.insert(set.predictions.end(), curve.begin(), curve.end());
         } catch (const InputError& error) {
@@ -91,8 +92,9 @@ std::vector<analysis::MeasuredPoint> known_points(const ReportData& data) {
     return points;
 }
 
-std::vector<analysis::Predictor> predictors(const GpuProfile& profile,
+std::vector<analysis::Predictor> predictors(const ReportData& data,
                                             const std::vector<analysis::MeasuredPoint>& points) {
+    const GpuProfile& profile = data.fit.profile;
     std::vector<analysis::Predictor> all;
     for (const Model& model : models())
         all.push_back({std::string(model.name),
@@ -104,7 +106,8 @@ std::vector<analysis::Predictor> predictors(const GpuProfile& profile,
         const Kernel kernel = measured_kernel(points[i].subject, shape);
         for (std::size_t m = 0; m < all.size(); ++m) {
             try {
-                all[m].cycles[i] = models()[m].predict(profile, kernel, launch, {}).cycles;
+                all[m].cycles[i] =
+                    models()[m].predict(profile, kernel, launch, data.model_options).cycles;
             } catch (const InputError&) {  // it cannot say: absent
             }
         }
@@ -126,7 +129,8 @@ std::string example_curves(ReportPage& page, const ReportData& data) {
             "No curve of the example kernel: an arithmetic instruction or a load from "
             "global memory was not measured.");
     std::map<std::string, std::string> refusals;
-    const PredictionSet set = predict_over_occupancy(profile, *kernel, most, refusals);
+    const PredictionSet set =
+        predict_over_occupancy(profile, *kernel, most, data.model_options, refusals);
     std::string text;
     if (!set.predictions.empty())
         text = page.figure({.description = fmt::format("{}: throughput over occupancy, by model. "
@@ -181,7 +185,7 @@ void add_model_section(ReportPage& page, const ReportData& data) {
     std::erase_if(points, [&](const analysis::MeasuredPoint& point) {
         return std::ranges::find(shown, point.subject) == shown.end();
     });
-    const std::vector<analysis::Predictor> by_model = predictors(data.fit.profile, points);
+    const std::vector<analysis::Predictor> by_model = predictors(data, points);
     std::vector<std::string> figures;
     for (const std::string& subject : shown)
         if (std::ranges::find(points, subject, &analysis::MeasuredPoint::subject) != points.end())
@@ -217,7 +221,7 @@ void add_roofline_section(ReportPage& page, const ReportData& data) {
 
 void add_accuracy_section(ReportPage& page, const ReportData& data) {
     const auto points = known_points(data);
-    const std::vector<analysis::Predictor> by_model = predictors(data.fit.profile, points);
+    const std::vector<analysis::Predictor> by_model = predictors(data, points);
     const auto rows = analysis::accuracies(points, by_model);
     if (rows.empty())
         return page.section("accuracy", "Models against measurements",

@@ -77,9 +77,13 @@ public:
     // Throws InputError when time overflows.
     bool run(std::int64_t until);
 
-    std::int64_t now() const { return s_.now; }                // [ticks]
-    std::int64_t issued() const { return s_.issued; }          // instructions
-    std::int64_t skipped() const { return skipped_; }          // of these
+    std::int64_t now() const { return s_.now; }        // [ticks]
+    std::int64_t issued() const { return s_.issued; }  // instructions
+    std::int64_t skipped() const { return skipped_; }  // of these
+    std::int64_t ended_groups() const {
+        return s_.launched - static_cast<std::int64_t>(s_.age_order.size());
+    }
+    const std::vector<CompletionQueue>& waiting() const { return s_.waiting; }
     std::int64_t busy(int scheduler, int subsystem) const;     // Σλ [ticks]
     std::int64_t free_at(int scheduler, int subsystem) const;  // [ticks]
 

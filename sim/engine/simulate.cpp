@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "sim/engine/simulate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "core/error.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/in_order_engine.h"
 #include "sim/engine/period.h"
+#include "sim/engine/run_limits.h"
 #include "sim/machine/machine.h"
 
 namespace occupipe {
@@ -41,15 +39,16 @@ SimulationResult result_of(const CoreLayout& layout, std::int64_t end, std::int6
     return result;
 }
 
-[[noreturn]] void give_up(const SimulationOptions& options) {
-    throw InputError(
-        fmt::format("no answer after {} simulated instructions", options.max_simulated));
-}
-
 SimulationResult run_in_order(const CoreLayout& layout, std::vector<sim::InOrderProgram> programs,
                               const SimulationOptions& options) {
     sim::InOrderEngine engine(layout, std::move(programs), options.detect_periods);
-    if (!engine.run(options.max_simulated + 1)) give_up(options);
+    sim::RunLimits limits(layout, options);
+    const auto check = [&] {
+        limits.check({engine.now(), engine.issued(), engine.skipped(), engine.ended_groups()});
+        limits.check_outstanding(engine.waiting());
+    };
+    check();
+    while (!engine.run(limits.next_check())) check();
     SimulationResult result = result_of(
         layout, engine.now(), engine.issued(),
         [&](int scheduler, int subsystem) { return engine.busy(scheduler, subsystem); },
@@ -63,17 +62,25 @@ SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
     sim::Engine engine(layout, observer);
     sim::PeriodDetector periods(layout);
     const bool detect_periods = options.detect_periods && !observer;
-    std::int64_t until = options.max_simulated + 1;
+    const CoreState& state = engine.state();
+    sim::RunLimits limits(layout, options);
+    const auto check = [&] {
+        limits.check({state.now, state.issued_total, periods.skipped(),
+                      state.launched - static_cast<std::int64_t>(state.age_order.size())});
+        limits.check_outstanding(state.queues);
+        limits.check_outstanding(state.waiting);
+        return limits.next_check() + periods.skipped();
+    };
+    std::int64_t until = check();
     if (detect_periods) engine.watch(periods.watches());
     while (engine.run(detect_periods ? std::min(until, periods.next_choice()) : until)) {
         if (detect_periods) {
             periods.observe(engine.state(), engine.stopped_at());
             engine.watch(periods.watches());
-            until = options.max_simulated + 1 + periods.skipped();
+            until = limits.next_check() + periods.skipped();
         }
-        if (engine.state().issued_total >= until) give_up(options);
+        if (state.issued_total >= until) until = check();
     }
-    const CoreState& state = engine.state();
     const auto at = [&](int scheduler, int subsystem) {
         return scheduler * layout.unit_pitch + subsystem;
     };

@@ -12,6 +12,7 @@
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "core/prediction.h"
+#include "sim/engine/run_progress.h"
 #include "sim/machine/ticks.h"
 
 namespace occupipe {
@@ -36,8 +37,9 @@ struct SimulationOptions {
     Order order = Order::dataflow;
     // Skip over repetitions of loops and of waves of groups whose outcome is known exactly.
     bool detect_periods = true;
-    // Instructions to issue one by one before giving up with an InputError: some minutes of work.
+    // Instructions to issue one by one before giving up with LimitReached: some minutes of work.
     std::int64_t max_simulated = 20'000'000'000;
+    Checkpoint checkpoint = {};  // nobody waits for it if empty
 };
 
 // What the options leave open is as the profile says.
@@ -55,7 +57,8 @@ struct SimulationResult {
 
 // Runs ceil(groups / cores) groups of `kernel` on one core of `profile`. Throws InputError when
 // profile, kernel or launch are unusable, when an instruction is missing from the profile, when a
-// barrier is not reached by every warp of a group, or when sizes or times exceed what can be run.
+// barrier is not reached by every warp of a group, or when sizes or times exceed what can be run;
+// LimitReached after options.max_simulated, and what options.checkpoint throws.
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options = {});
 

@@ -31,9 +31,16 @@ struct ModelOptions {
     std::optional<Select> select;
     Order order = Order::dataflow;
     MemoryBehaviour memory = {};
+    // Of each simulation, as in SimulationOptions.
+    std::int64_t max_simulated = SimulationOptions().max_simulated;
+    Checkpoint checkpoint = {};
 
     SimulationOptions simulation() const {
-        return {.policy = policy, .select = select, .order = order};
+        return {.policy = policy,
+                .select = select,
+                .order = order,
+                .max_simulated = max_simulated,
+                .checkpoint = checkpoint};
     }
 };
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run_limit.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "core/error.h"
+
+namespace occupipe::cli {
+namespace {
+
+constexpr double seconds_between_lines = 10;
+constexpr double seconds_between_terminal_lines = 0.5;
+
+template <typename Number>
+std::optional<Number> number_of(std::string_view text) {
+    Number value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc() || end != text.data() + text.size() || !(value > 0))
+        return std::nullopt;
+    return value;
+}
+
+}  // namespace
+
+void add_limit_option(CLI::App& command, std::string& limit) {
+    command
+        .add_option("--limit", limit,
+                    "Give up (exit code 4) after so many seconds of the whole command, such as "
+                    "60s or 0.5s, or after so many instructions that one simulation issues one by "
+                    "one, such as 1000000")
+        ->capture_default_str()
+        ->type_name("N|Ns");
+}
+
+RunLimit::RunLimit(const std::string& text) : terminal_(isatty(STDERR_FILENO) != 0) {
+    const std::string_view view = text;
+    if (view.ends_with('s'))
+        seconds_ = number_of<double>(view.substr(0, view.size() - 1));
+    else
+        instructions_ = number_of<std::int64_t>(view);
+    if (!instructions_ && !(seconds_ && std::isfinite(*seconds_)))
+        throw InputError(
+            fmt::format("--limit {}: expected a positive number of instructions, such "
+                        "as 1000000, or of seconds, such as 60s",
+                        text));
+}
+
+void RunLimit::apply(ModelOptions& options) {
+    options.max_simulated = instructions_.value_or(std::numeric_limits<std::int64_t>::max() / 4);
+    options.checkpoint = [this](const RunProgress& progress) { check(progress); };
+}
+
+void RunLimit::add_done() {
+    const std::lock_guard guard(mutex_);
+    ++done_;
+}
+
+std::string RunLimit::done_text() const {
+    return expected_ > 1 ? fmt::format("{} of {} predictions; now ", done_, expected_) : "";
+}
+
+void RunLimit::check(const RunProgress& progress) {
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+    const std::lock_guard guard(mutex_);
+    if (StopOnSignal::stopped())
+        throw Interrupted(fmt::format("interrupted after {:.1f} s: {}{}", elapsed, done_text(),
+                                      to_text(progress)));
+    if (seconds_ && elapsed > *seconds_)
+        throw LimitReached(fmt::format("no answer after {:.3g} s (--limit): {}{}", *seconds_,
+                                       done_text(), to_text(progress)));
+    if (elapsed >= next_line_) show(progress, elapsed);
+}
+
+// On a terminal the line is rewritten in place.
+void RunLimit::show(const RunProgress& progress, double elapsed) {
+    next_line_ = elapsed + (terminal_ ? seconds_between_terminal_lines : seconds_between_lines);
+    fmt::print(stderr, "{}{:.0f} s: {}{}{}", terminal_ ? "\r\033[K" : "", elapsed, done_text(),
+               to_text(progress), terminal_ ? "" : "\n");
+    std::fflush(stderr);
+}
+
+}  // namespace occupipe::cli
