@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Prediction {
     double instructions_per_cycle = 0;
     std::string limited_by;  // a bound's name, or "latency"
     std::vector<Bound> bounds;
+    // Bound of the relative error of cycles (0.01: 1 %), where they are extrapolated from a part of
+    // the simulation; absent: as exact as the model.
+    std::optional<double> estimate_error;
     std::vector<ModelValue> values;
     std::vector<std::string> assumptions;  // what the model leaves out here, for the reader
 };

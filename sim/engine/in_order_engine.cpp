@@ -171,7 +171,6 @@ void InOrderEngine::end_groups() {
         if (s_.launched < layout_.groups) launch_group(slot);
     });
     if (ended & 1) new_wave_ = s_.group[0] != no_group;
-    if (marker_ == no_warp) choose_marker();
     find_group_end();
 }
 
@@ -372,7 +371,7 @@ std::int64_t InOrderEngine::queued_until(const Warp& w, const InOrderProgram::In
     }
     CompletionQueue& same = s_.waiting[own];
     if (same.size() > 0) time = std::max(time, same.last_time());
-    same.push({time, warp, 0});
+    same.push({time, warp, s_.head[warp]});
     return time;
 }
 
@@ -428,6 +427,7 @@ void InOrderEngine::advance(const Warp& w, std::int32_t warp, std::int64_t now) 
         std::int64_t& iteration = s_.iteration[w.iterations + l];
         if (++iteration < loop.count) {
             next = loop.first;
+            if (marker_ == any_warp) marker_ = warp;
             if (warp == marker_)
                 looped_depth_ = std::min(loop.depth, static_cast<std::int32_t>(loops_.size()) - 1);
             break;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/engine/detection_budget.h"
 #include "sim/engine/wake_times.h"
 #include "sim/machine/completion_queue.h"
 #include "sim/machine/core_layout.h"
@@ -84,12 +85,14 @@ public:
         return s_.launched - static_cast<std::int64_t>(s_.age_order.size());
     }
     const std::vector<CompletionQueue>& waiting() const { return s_.waiting; }
+    std::int64_t detection_work() const { return budget_.spent(); }
     std::int64_t busy(int scheduler, int subsystem) const;     // Σλ [ticks]
     std::int64_t free_at(int scheduler, int subsystem) const;  // [ticks]
 
 private:
     static constexpr int units = static_cast<int>(max_narrow_subsystems);
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int32_t any_warp = -2;        // the next one that loops
     static constexpr std::int64_t pending = never / 2;  // a barrier that has not opened
 
     template <typename T>
@@ -180,12 +183,11 @@ private:
     void look_around();
     void look(Search& search);
     void choose_marker();
-    bool has_loops_ahead(std::int32_t warp) const;
     bool same_memories(const State& before) const;
     bool same_windows(const State& before) const;
     bool same_groups(const State& before) const;
     bool same_queues(const State& before) const;
-    std::int64_t repetitions(const State& before) const;
+    std::int64_t repetitions(const State& before);
     std::int64_t warp_repetitions(const State& before, int warp) const;
     bool same_scoreboards(const State& before) const;
     void repeat(const State& before, std::int64_t times);
@@ -206,13 +208,16 @@ private:
     std::int64_t next_end_ = never;  // the least of group_end
 
     bool detect_periods_;
-    std::int32_t marker_ = -1;        // the warp whose loops are watched
+    std::int32_t marker_ = any_warp;  // the warp whose loops are watched
     std::int32_t looped_depth_ = -1;  // of the loop of the marker that has just begun anew
     bool new_wave_ = false;
     std::int64_t next_choice_ = 0;  // another marker, once so many have issued without a look
     std::int64_t wait_ = 0;         // instructions to wait for the marker
+    std::int64_t looped_at_ = 0;    // when it looped last
     std::array<Search, 4> loops_;   // per depth; the last one for all deeper ones, too
     Search waves_;                  // looks whenever slot 0 takes a new group
+    DetectionBudget budget_;
+    std::int64_t rest_until_ = 0;  // so many have issued one by one, as the budget is used up
     std::int64_t skipped_ = 0;
     std::int64_t words_ = 0;  // size of a state
 };

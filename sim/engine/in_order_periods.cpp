@@ -12,7 +12,7 @@
 namespace occupipe::sim {
 namespace {
 
-constexpr std::int64_t longest_wait = std::int64_t{1} << 40;  // instructions
+constexpr std::int64_t words_per_look = 32;
 constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max() / 2;
 
 // Times up to the present are all the same: past.
@@ -33,6 +33,14 @@ bool same_times(const Times& before, std::int64_t then, const Times& now, std::i
 }  // namespace
 
 void InOrderEngine::look_around() {
+    const std::int64_t simulated = s_.issued - skipped_;
+    if (simulated < rest_until_) {
+        if (looped_depth_ >= 0) looped_at_ = s_.issued;
+        looped_depth_ = -1;
+        new_wave_ = false;
+        return;
+    }
+    budget_.set_simulated(simulated);
     if (looped_depth_ >= 0) {
         look(loops_[looped_depth_]);
         // A loop inside begins anew.
@@ -40,23 +48,31 @@ void InOrderEngine::look_around() {
             loops_[deeper].begun = false;
             loops_[deeper].patience = 1;
         }
+        wait_ = std::max(4 * words_, 8 * (s_.issued - looped_at_));
+        looped_at_ = s_.issued;
         next_choice_ = s_.issued + wait_;
     }
     if (new_wave_) look(waves_);
     looped_depth_ = -1;
     new_wave_ = false;
     if (s_.issued > next_choice_) {
-        wait_ = std::min(2 * wait_, longest_wait);
         choose_marker();
+        budget_.spend(words_per_look);
     }
+    if (!budget_.exhausted()) return;
+    rest_until_ = budget_.rested_at();
+    next_choice_ = s_.issued + wait_ + rest_until_ - simulated;
+    budget_.rested();
 }
 
 void InOrderEngine::look(Search& search) {
+    budget_.spend(words_per_look);
     if (search.begun) {
         const std::int64_t times = repetitions(search.remembered);
         const std::int64_t period = s_.issued - search.remembered.issued;
         // Skipping costs about as much as running a part of a state's size.
-        if (times > 0 && times > words_ / 4 / period) {
+        if (times > 0 && times > words_ / 4 / period && budget_.spend_if_left(words_) &&
+            same_scoreboards(search.remembered)) {
             repeat(search.remembered, times);
             skipped_ += times * period;
             search.begun = false;
@@ -66,7 +82,8 @@ void InOrderEngine::look(Search& search) {
     }
     // Copies are few enough to cost little beside what was run.
     const bool affordable = s_.issued - search.remembered_at >= words_ / 8;
-    if ((!search.begun || ++search.looks >= search.patience) && affordable) {
+    if ((!search.begun || ++search.looks >= search.patience) && affordable &&
+        budget_.spend_if_left(words_)) {
         search.remembered = s_;
         search.looks = 0;
         search.patience = search.begun ? 2 * search.patience : 1;
@@ -75,31 +92,17 @@ void InOrderEngine::look(Search& search) {
     }
 }
 
-// The next warp that has loops to run, older groups first, as the present one may have left its
-// loops, or stand still while others run.
+// The next warp that loops, as the present one may have left its loops, or stand still while others
+// run.
 void InOrderEngine::choose_marker() {
     for (Search& search : loops_) {
         search.begun = false;
         search.patience = 1;
     }
-    std::vector<std::int32_t> looping;
-    for (const std::int32_t slot : s_.age_order)
-        for (int index = 0; index < layout_.group_warps; ++index) {
-            const std::int32_t warp = slot * layout_.group_warps + index;
-            if (has_loops_ahead(warp)) looping.push_back(warp);
-        }
-    auto next = std::find(looping.begin(), looping.end(), marker_);
-    if (next != looping.end()) ++next;
-    if (next == looping.end()) next = looping.begin();
-    marker_ = looping.empty() ? no_warp : *next;
+    marker_ = any_warp;
+    wait_ = 4 * words_;
+    looped_at_ = s_.issued;
     next_choice_ = s_.issued + wait_;
-}
-
-bool InOrderEngine::has_loops_ahead(std::int32_t warp) const {
-    const std::int32_t head = s_.head[warp];
-    const auto& loops = warps_[warp].program->loops;
-    return std::any_of(loops.begin(), loops.end(),
-                       [&](const InOrderProgram::Loop& loop) { return head < loop.last; });
 }
 
 bool InOrderEngine::same_memories(const State& before) const {
@@ -162,21 +165,22 @@ bool InOrderEngine::same_scoreboards(const State& before) const {
     return true;
 }
 
-// How many times what happened since `before` will happen again, exactly alike; 0 when the relative
-// states differ or nothing is left to repeat.
-std::int64_t InOrderEngine::repetitions(const State& before) const {
+// How many times what happened since `before` will happen again, exactly alike, if the scoreboards
+// are the same, too; 0 when the relative states differ or nothing is left to repeat.
+std::int64_t InOrderEngine::repetitions(const State& before) {
     if (before.head != s_.head || before.ready != s_.ready || before.now == s_.now ||
         !same_memories(before) || !same_windows(before) ||
         !same_times(before.free_at, before.now, s_.free_at, s_.now) ||
         !same_times(before.wake, before.now, s_.wake, s_.now) || !same_groups(before) ||
         !same_queues(before))
         return 0;
+    budget_.spend(256 + static_cast<std::int64_t>(s_.iteration.size()));
     std::int64_t times = (max_ticks - s_.now) / (s_.now - before.now);
     const std::int64_t launched = s_.launched - before.launched;
     if (launched > 0) times = std::min(times, (layout_.groups - s_.launched) / launched);
     for (int warp = 0; warp < layout_.warps() && times > 0; ++warp)
         times = std::min(times, warp_repetitions(before, warp));
-    return times > 0 && same_scoreboards(before) ? times : 0;
+    return times;
 }
 
 std::int64_t InOrderEngine::warp_repetitions(const State& before, int warp) const {

@@ -8,6 +8,7 @@ namespace occupipe::sim {
 namespace {
 
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t words_per_pair = 8;          // of streams
 constexpr std::int32_t max_compared_streams = 256;  // of one outermost loop, when they drift apart
 
 // How one stream moved on during the period: by `iterations` of its loop at `depth`, all deeper
@@ -21,8 +22,15 @@ struct Move {
 // Whether one warp's part of the state recurs, and for how many more periods at most.
 class WarpComparison {
 public:
-    WarpComparison(const LoopProgram& program, const Head* before, const Head* now)
-        : program_(program), before_(before), now_(now), moves_(program.streams.size()) {
+    WarpComparison(const LoopProgram& program, const Head* before, const Head* now,
+                   DetectionBudget& budget)
+        : program_(program),
+          before_(before),
+          now_(now),
+          budget_(budget),
+          moves_(program.streams.size()) {
+        budget.spend(8 * static_cast<std::int64_t>(program.streams.size()) +
+                     4 * static_cast<std::int64_t>(program.edges.size()));
         for (const LoopProgram::Edge& edge : program.edges)
             first_iterations_ = std::max(first_iterations_, edge.back);
     }
@@ -129,6 +137,8 @@ private:
                     moves_[s].iterations == moves_[first].iterations;
         if (alike) return true;
         if (end - first > max_compared_streams) return false;
+        const auto streams = static_cast<std::int64_t>(end - first);
+        if (!budget_.spend_if_left(words_per_pair * streams * streams / 2)) return false;
         for (std::size_t a = first; a < end; ++a)
             for (std::size_t b = a + 1; b < end; ++b)
                 if (!check_pair(a, b)) return false;
@@ -169,6 +179,7 @@ private:
     const LoopProgram& program_;
     const Head* before_;
     const Head* now_;
+    DetectionBudget& budget_;
     std::vector<Move> moves_;
     std::int64_t first_iterations_ = 1;  // of a loop, in which dependences may be dropped
     std::int64_t limit_ = unbounded;
@@ -270,19 +281,20 @@ bool same_groups(const CoreState& before, const CoreState& now) {
 }
 
 std::int64_t warp_repetitions(const CoreLayout& layout, const CoreState& before,
-                              const CoreState& now, int warp) {
+                              const CoreState& now, int warp, DetectionBudget& budget) {
     const int slot = warp / layout.group_warps;
     if (now.group[slot] == no_group) return unbounded;
     const LoopProgram& program = layout.programs[layout.program_of[warp]].program;
     const Head* then = before.heads.data() + layout.first_stream[warp];
     const Head* present = now.heads.data() + layout.first_stream[warp];
     if (before.group[slot] != now.group[slot]) {
+        budget.spend(4 * static_cast<std::int64_t>(program.streams.size()));
         for (std::size_t s = 0; s < program.streams.size(); ++s)
             if (then[s].issued != present[s].issued || then[s].completed != present[s].completed)
                 return 0;
         return unbounded;
     }
-    return WarpComparison(program, then, present).repetitions();
+    return WarpComparison(program, then, present, budget).repetitions();
 }
 
 void extrapolate(std::int64_t before, std::int64_t& now, std::int64_t times) {
@@ -296,7 +308,9 @@ void extrapolate(const std::vector<std::int64_t>& before, std::vector<std::int64
 
 }  // namespace
 
-std::int64_t repetitions(const CoreLayout& layout, const CoreState& before, const CoreState& now) {
+std::int64_t repetitions(const CoreLayout& layout, const CoreState& before, const CoreState& now,
+                         DetectionBudget& budget) {
+    budget.spend(1 + static_cast<std::int64_t>(now.ready.size()) / 8);
     if (before.ready != now.ready || !same_memories(layout, before, now) ||
         !same_times(before.subsystem_free_at, before.now, now.subsystem_free_at, now.now) ||
         !same_windows(layout, before, now) || before.next_in_order != now.next_in_order ||
@@ -307,7 +321,7 @@ std::int64_t repetitions(const CoreLayout& layout, const CoreState& before, cons
     const std::int64_t launched = now.launched - before.launched;
     if (launched > 0) times = std::min(times, (layout.groups - now.launched) / launched);
     for (int warp = 0; warp < layout.warps() && times > 0; ++warp)
-        times = std::min(times, warp_repetitions(layout, before, now, warp));
+        times = std::min(times, warp_repetitions(layout, before, now, warp, budget));
     return times;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/engine/detection_budget.h"
 #include "sim/engine/engine.h"
 #include "sim/machine/core_layout.h"
 #include "sim/machine/core_state.h"
@@ -16,8 +17,9 @@
 namespace occupipe::sim {
 
 // How many times what happened from `before` to `now` will happen again, exactly alike; 0 when the
-// relative states differ or nothing is left to repeat.
-std::int64_t repetitions(const CoreLayout& layout, const CoreState& before, const CoreState& now);
+// relative states differ, nothing is left to repeat, or `budget` does not suffice to tell.
+std::int64_t repetitions(const CoreLayout& layout, const CoreState& before, const CoreState& now,
+                         DetectionBudget& budget);
 
 // Adds `times` repetitions of what happened from `before` to `state`.
 void repeat(const CoreState& before, CoreState& state, std::int64_t times);
@@ -28,7 +30,11 @@ public:
     explicit PeriodDetector(const CoreLayout& layout);
 
     // To be called between any two steps, with Engine::stopped_at(); cheap but for a few of them.
-    void observe(CoreState& state, std::uint64_t stopped_at) {
+    // True where what watches() says has changed.
+    bool observe(CoreState& state, std::uint64_t stopped_at) {
+        if (state.issued_total < rest_until_) return false;
+        looked_ = false;
+        if (rest_until_ > 0) end_rest(state);
         if (state.group[0] != watched_group_) look_at_wave(state);
         for (LoopWatch& watch : loops_) {
             if (state.heads[watch.marker].issued != watch.issued ||
@@ -36,9 +42,12 @@ public:
                 look_at_loop(watch, state, (stopped_at & 1) != 0);
             stopped_at >>= 1;
         }
+        if (looked_ && budget_.exhausted()) rest();
+        return looked_;
     }
 
     std::int64_t skipped() const { return skipped_; }  // instructions
+    std::int64_t work() const { return budget_.spent(); }
 
     // When to call observe(), if not after every step: when one of these stops the run, when a
     // group ends, and when so many instructions have issued in all.
@@ -62,16 +71,24 @@ private:
         std::int64_t issued = 0;       // of the marker, at the last look
         std::int64_t next_choice = 0;  // choose another marker once so many have issued in all
         std::int64_t wait = 0;         // instructions to wait for the marker
+        std::vector<std::int64_t> issued_then;  // per head, at the last choice
+        std::int64_t chosen_at = 0;             // instructions in all, at the last choice
         Search search;
     };
 
+    void rest();
+    void end_rest(const CoreState& state);
     void look_at_wave(CoreState& state);
     void look_at_loop(LoopWatch& watch, CoreState& state, bool at_marker);
     bool advance(Search& search, CoreState& state);
-    void choose_marker(LoopWatch& watch, const CoreState& state) const;
+    void choose_marker(LoopWatch& watch, const CoreState& state);
 
     const CoreLayout& layout_;
-    std::int64_t few_;  // instructions: a few rounds of all streams of all warps
+    std::int64_t few_;          // instructions: a few rounds of all streams of all warps
+    std::int64_t state_words_;  // of a state with empty queues
+    DetectionBudget budget_;
+    std::int64_t rest_until_ = 0;  // so many have issued in all, as the budget is used up
+    bool looked_ = false;
     std::int64_t watched_group_ = 0;
     Search waves_;  // looks whenever slot 0 takes a new group
     std::vector<LoopWatch> loops_;

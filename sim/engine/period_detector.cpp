@@ -8,11 +8,29 @@ namespace occupipe::sim {
 namespace {
 
 constexpr std::int32_t max_watched_depth = 4;
+constexpr std::int64_t words_per_look = 64;  // stopping the inner loop and starting it again
+constexpr std::int64_t words_per_event = sizeof(CompletionEvent) / sizeof(std::int64_t);
+
+std::int64_t words_of(const CoreLayout& layout) {
+    const std::int64_t queues =
+        static_cast<std::int64_t>(layout.queues.size() + layout.waiting_lines.size());
+    return std::int64_t{4} * layout.stream_count + layout.credit_count + layout.word_count +
+           64 * words_per_event * queues + 16 * std::int64_t{layout.warps()};
+}
+
+std::int64_t events_of(const CoreState& state) {
+    std::size_t events = 0;
+    for (const auto* queues : {&state.queues, &state.waiting})
+        for (const CompletionQueue& queue : *queues) events += queue.size();
+    return static_cast<std::int64_t>(events);
+}
 
 }  // namespace
 
 PeriodDetector::PeriodDetector(const CoreLayout& layout)
-    : layout_(layout), few_(4 * std::int64_t{layout.stream_count} + 64) {
+    : layout_(layout),
+      few_(4 * std::int64_t{layout.stream_count} + 64),
+      state_words_(words_of(layout)) {
     std::int32_t deepest = 0;
     for (const ProgramLayout& program : layout.programs)
         for (const ProgramLayout::Stream& stream : program.streams)
@@ -25,6 +43,7 @@ PeriodDetector::PeriodDetector(const CoreLayout& layout)
 // to remember another.
 const std::vector<Engine::Watch>& PeriodDetector::watches() {
     watches_.clear();
+    if (rest_until_ > 0) return watches_;
     for (const LoopWatch& watch : loops_) {
         watches_.push_back({.head = watch.marker, .warp = watch.warp});
         if (!watch.search.remembered) continue;
@@ -35,18 +54,38 @@ const std::vector<Engine::Watch>& PeriodDetector::watches() {
 }
 
 std::int64_t PeriodDetector::next_choice() const {
+    if (rest_until_ > 0) return rest_until_;
     std::int64_t next = std::numeric_limits<std::int64_t>::max();
     for (const LoopWatch& watch : loops_) next = std::min(next, watch.next_choice + 1);
     return next;
 }
 
+// Nothing is looked at until the run has gone on far enough. What is remembered stays: the cycle
+// search may leave out looks.
+void PeriodDetector::rest() { rest_until_ = budget_.rested_at() + skipped_; }
+
+void PeriodDetector::end_rest(const CoreState& state) {
+    rest_until_ = 0;
+    budget_.rested();
+    looked_ = true;
+    watched_group_ = state.group[0];
+    for (LoopWatch& watch : loops_) {
+        const std::int64_t issued = state.heads[watch.marker].issued;
+        if (issued < watch.issued) watch.search = {};
+        watch.issued = issued;
+        watch.next_choice = state.issued_total + watch.wait;
+    }
+}
+
 void PeriodDetector::look_at_wave(CoreState& state) {
+    looked_ = true;
     if (state.group[0] != no_group) advance(waves_, state);
     watched_group_ = state.group[0];
 }
 
 // Issues of the marker that did not stop the run were looks, too.
 void PeriodDetector::look_at_loop(LoopWatch& watch, CoreState& state, bool at_marker) {
+    looked_ = true;
     const std::int64_t issued = state.heads[watch.marker].issued;
     if (issued < watch.issued) {  // a new group took the marker's slot
         watch.search = {};
@@ -62,8 +101,10 @@ void PeriodDetector::look_at_loop(LoopWatch& watch, CoreState& state, bool at_ma
 
 // True when it skipped something.
 bool PeriodDetector::advance(Search& search, CoreState& state) {
+    budget_.set_simulated(state.issued_total - skipped_);
+    budget_.spend(words_per_look);
     if (search.remembered) {
-        const std::int64_t times = repetitions(layout_, *search.remembered, state);
+        const std::int64_t times = repetitions(layout_, *search.remembered, state, budget_);
         const std::int64_t before = state.issued_total;
         // Skipping costs about as much as running a few rounds.
         if (times > 0 && times > few_ / (before - search.remembered->issued_total)) {
@@ -74,6 +115,7 @@ bool PeriodDetector::advance(Search& search, CoreState& state) {
         }
     }
     if (!search.remembered || ++search.looks >= search.patience) {
+        if (!budget_.spend_if_left(state_words_ + words_per_event * events_of(state))) return false;
         search.remembered = state;
         search.looks = 0;
         search.patience *= 2;
@@ -81,31 +123,43 @@ bool PeriodDetector::advance(Search& search, CoreState& state) {
     return false;
 }
 
-// The busiest loop of the oldest group's first warp that is in one: a stream that has begun and has
-// the most instances left. A slow marker gets more time at each choice.
-void PeriodDetector::choose_marker(LoopWatch& watch, const CoreState& state) const {
+// The busiest loop of the first warp that is in one and did not stand still since the last choice,
+// older groups first: a stream that has begun and has the most instances left.
+void PeriodDetector::choose_marker(LoopWatch& watch, const CoreState& state) {
+    budget_.spend(layout_.stream_count);
     watch.search = {};
     watch.wait = std::max(few_, 2 * watch.wait);
     watch.next_choice = state.issued_total + watch.wait;
+    const bool first = watch.issued_then.empty();
+    watch.issued_then.resize(layout_.stream_count);
+    bool found = false;
     for (const std::int32_t slot : state.age_order)
         for (int index = 0; index < layout_.group_warps; ++index) {
             const int warp = slot * layout_.group_warps + index;
             const auto& streams = layout_.programs[layout_.program_of[warp]].streams;
-            const Head* heads = state.heads.data() + layout_.first_stream[warp];
+            const std::size_t begin = layout_.first_stream[warp];
             std::int64_t most_left = 1;
-            for (std::size_t s = 0; s < streams.size(); ++s) {
-                const std::int64_t left = streams[s].instances - heads[s].issued;
+            for (std::size_t s = 0; s < streams.size() && !found; ++s) {
+                const std::int64_t issued = state.heads[begin + s].issued;
+                const std::int64_t left = streams[s].instances - issued;
                 const bool there =
                     std::min<std::int32_t>(streams[s].depth, max_watched_depth) == watch.depth;
-                if (!there || heads[s].issued == 0 || left <= most_left) continue;
+                const bool moved = first || issued != watch.issued_then[begin + s];
+                if (!there || issued == 0 || !moved || left <= most_left) continue;
                 most_left = left;
-                watch.marker = layout_.first_stream[warp] + s;
+                watch.marker = begin + s;
             }
             if (most_left == 1) continue;
+            found = true;
             watch.warp = warp;
             watch.issued = state.heads[watch.marker].issued;
-            return;
         }
+    for (std::size_t h = 0; h < watch.issued_then.size(); ++h)
+        watch.issued_then[h] = state.heads[h].issued;
+    // A marker that has moved gets time for a few rounds of its own.
+    const std::int64_t elapsed = state.issued_total - watch.chosen_at;
+    if (found && !first) watch.wait = std::max(few_, std::min(watch.wait, 4 * elapsed));
+    watch.chosen_at = state.issued_total;
 }
 
 }  // namespace occupipe::sim

@@ -23,8 +23,8 @@ struct RunProgress {
 
 std::string to_text(const RunProgress& progress);
 
-// A limit that somebody set ended the work before there was an answer (exit code 4). what() says how
-// far it came.
+// A limit that somebody set ended the work before there was an answer (exit code 4). what() says
+// how far it came.
 class LimitReached : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

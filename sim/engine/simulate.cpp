@@ -54,6 +54,7 @@ SimulationResult run_in_order(const CoreLayout& layout, std::vector<sim::InOrder
         [&](int scheduler, int subsystem) { return engine.busy(scheduler, subsystem); },
         [&](int scheduler, int subsystem) { return engine.free_at(scheduler, subsystem); });
     result.simulated = result.issued - engine.skipped();
+    result.detection_work = engine.detection_work();
     return result;
 }
 
@@ -74,8 +75,7 @@ SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
     std::int64_t until = check();
     if (detect_periods) engine.watch(periods.watches());
     while (engine.run(detect_periods ? std::min(until, periods.next_choice()) : until)) {
-        if (detect_periods) {
-            periods.observe(engine.state(), engine.stopped_at());
+        if (detect_periods && periods.observe(engine.state(), engine.stopped_at())) {
             engine.watch(periods.watches());
             until = limits.next_check() + periods.skipped();
         }
@@ -93,6 +93,7 @@ SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
             return state.subsystem_free_at[at(scheduler, subsystem)];
         });
     result.simulated = result.issued - periods.skipped();
+    result.detection_work = periods.work();
     return result;
 }
 

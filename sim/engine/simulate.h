@@ -40,11 +40,19 @@ struct SimulationOptions {
     // Instructions to issue one by one before giving up with LimitReached: some minutes of work.
     std::int64_t max_simulated = 20'000'000'000;
     Checkpoint checkpoint = {};  // nobody waits for it if empty
+    // Simulate what does not recur only until its rate is steady (SimulationResult::estimate).
+    bool estimate = false;
 };
 
 // What the options leave open is as the profile says.
 Policy policy_of(const SimulationOptions& options, const GpuProfile& profile);
 Select select_of(const SimulationOptions& options, const GpuProfile& profile);
+
+// Of a run that was not simulated to its end; ticks, cycles and bounds are extrapolated then.
+struct EstimatedRun {
+    double simulated_share = 0;  // of the run's instructions, simulated or skipped exactly
+    double error = 0;            // bound of the relative error of cycles, as observed
+};
 
 struct SimulationResult {
     std::int64_t ticks = 0;      // when the core's last group completes
@@ -53,6 +61,8 @@ struct SimulationResult {
     std::int64_t issued = 0;     // warp-instructions that the core executed
     std::vector<Bound> bounds;   // busy fraction of each subsystem in use, of "issue" if limited
     std::int64_t simulated = 0;  // of `issued`, those that were issued one by one
+    std::int64_t detection_work = 0;       // words compared and copied to find repetitions
+    std::optional<EstimatedRun> estimate;  // absent: exact
 };
 
 // Runs ceil(groups / cores) groups of `kernel` on one core of `profile`. Throws InputError when

@@ -34,13 +34,15 @@ struct ModelOptions {
     // Of each simulation, as in SimulationOptions.
     std::int64_t max_simulated = SimulationOptions().max_simulated;
     Checkpoint checkpoint = {};
+    bool estimate = false;
 
     SimulationOptions simulation() const {
         return {.policy = policy,
                 .select = select,
                 .order = order,
                 .max_simulated = max_simulated,
-                .checkpoint = checkpoint};
+                .checkpoint = checkpoint,
+                .estimate = estimate};
     }
 };
 

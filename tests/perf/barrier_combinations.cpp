@@ -56,7 +56,7 @@ bool print_row(const std::string& name, const char* policy_name, Policy policy, 
         answered = true;
         outcome = fmt::format("{:.3g} | {} | {:.3g}", static_cast<double>(result.issued),
                               result.simulated, result.cycles);
-    } catch (const InputError& error) {
+    } catch (const std::exception& error) {
         outcome = fmt::format(" |  | none: {}", error.what());
     }
     const double seconds = processor_seconds() - start;

@@ -105,8 +105,47 @@ TEST(Refusal, OfARunThatWouldTakeForever) {
         for (int i = 0; i < 3000; ++i) items.push_back(instruction("n" + std::to_string(i), "op"));
         return kernel(items);
     }();
-    EXPECT_NE(refusal(plain(), straight, {}, options).find("simulated instructions"),
-              std::string::npos);
+    for (const Order order : {Order::dataflow, Order::in_order}) {
+        options.order = order;
+        try {
+            simulate(plain(), straight, {}, options);
+            FAIL() << "an answer within the limit";
+        } catch (const LimitReached& limit) {
+            EXPECT_NE(std::string(limit.what()).find("1000 instructions issued one by one"),
+                      std::string::npos)
+                << limit.what();
+        }
+    }
+    options.max_simulated = 3000;
+    EXPECT_EQ(simulate(plain(), straight, {}, options).simulated, 3000);
+}
+
+TEST(Refusal, OfMoreOutstandingResultsThanFitIntoMemory) {
+    // Free loads: nothing waits for them.
+    const GpuProfile slow = gpu({{"ld.a", 1, 1e9, "mem"}});
+    const Kernel free = kernel({repeat(100'000'000, {instruction("load", "ld.a")})});
+    const std::string reason = refusal(slow, free, {});
+    EXPECT_NE(reason.find("results are outstanding"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("'load'"), std::string::npos) << reason;
+}
+
+TEST(Checkpoint, IsCalledAtTheStartAndMayEndTheRun) {
+    struct Enough {};
+    const auto straight = kernel({repeat(1000, {instruction("a", "op"), instruction("b", "op")})});
+    for (const Order order : {Order::dataflow, Order::in_order}) {
+        SimulationOptions options{.order = order, .detect_periods = false};
+        std::vector<std::int64_t> seen;
+        options.checkpoint = [&](const RunProgress& progress) {
+            seen.push_back(progress.simulated);
+            EXPECT_EQ(progress.instructions, 2000.0 * 8 * 50);
+            EXPECT_EQ(progress.all_groups, 50);
+            EXPECT_LE(progress.share(), 1.0);
+            if (seen.size() == 4) throw Enough();
+        };
+        EXPECT_THROW(simulate(plain(), straight, {8, 2, 50}, options), Enough);
+        EXPECT_EQ(seen, (std::vector<std::int64_t>{0, checkpoint_interval, 2 * checkpoint_interval,
+                                                   3 * checkpoint_interval}));
+    }
 }
 
 TEST(Refusal, OfTimesBeyondTheResolution) {

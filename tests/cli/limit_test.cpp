@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// The program where no answer comes in time: exit codes, what it says, how Ctrl-C ends it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace occupipe::cli {
+namespace {
+
+using bench::testing::TemporaryFolder;
+using ::testing::HasSubstr;
+using testing::ProgramRun;
+using testing::run_program;
+
+constexpr const char* gtx = "profiles/nvidia-gtx-1060.yaml";
+
+// 3,000 instructions, each once.
+std::string straight(const TemporaryFolder& folder) {
+    const std::string path = (folder.path / "straight.yaml").string();
+    std::ofstream file(path);
+    file << "format: occupipe-kernel/1\nname: straight\ninstructions:\n";
+    for (int i = 0; i < 3000; ++i) file << "  - {id: n" << i << ", op: fma.f32}\n";
+    return path;
+}
+
+TEST(Limit, InInstructionsEndsWithItsOwnExitCode) {
+    const TemporaryFolder folder;
+    const std::string kernel = straight(folder);
+    for (const std::string order : {"dataflow", "in_order"}) {
+        const ProgramRun run =
+            run_program({"predict", kernel, "--profile", gtx, "--limit", "2999", "--order", order});
+        EXPECT_EQ(run.exit_code, 4);
+        EXPECT_EQ(run.out, "");
+        EXPECT_THAT(run.err, HasSubstr("no answer after 2999 instructions"));
+        EXPECT_THAT(run.err, HasSubstr("of 3e+03 instructions (1e+02 %), 0 of 1 groups"));
+        EXPECT_THAT(run.err, HasSubstr("--limit"));
+        EXPECT_EQ(
+            run_program({"predict", kernel, "--profile", gtx, "--limit", "3000", "--order", order})
+                .exit_code,
+            0);
+    }
+}
+
+TEST(Limit, HoldsForEachModelThatSimulates) {
+    const TemporaryFolder folder;
+    const ProgramRun run = run_program(
+        {"predict", straight(folder), "--profile", gtx, "--limit", "2999", "--model", "all"});
+    EXPECT_EQ(run.exit_code, 4);
+    EXPECT_THAT(run.err, HasSubstr("no answer after 2999 instructions"));
+}
+
+TEST(Limit, InSecondsCountsForTheWholeCommand) {
+    const std::string cpu = "results/cpu-amd-zen4-pocl/";
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"predict", "sim/kernels/mix.yaml", "--profile", gtx},
+          {"compare", cpu + "2026-11-21-quick.json", "--profile", cpu + "profile-quick.yaml"}}) {
+        std::vector<std::string> limited = command;
+        limited.insert(limited.end(), {"--limit", "0.000001s"});
+        const ProgramRun run = run_program(limited);
+        EXPECT_EQ(run.exit_code, 4) << command[0];
+        EXPECT_THAT(run.err, HasSubstr("no answer after 1e-06 s")) << command[0];
+        EXPECT_EQ(run.out, "") << command[0];
+    }
+}
+
+TEST(Limit, IsRefusedWhereItIsNoNumber) {
+    for (const std::string bad :
+         {"0", "0s", "-1", "-1s", "s", "1m", "many", "nans", "infs", "1.5"}) {
+        const ProgramRun run =
+            run_program({"predict", "sim/kernels/mix.yaml", "--profile", gtx, "--limit=" + bad});
+        EXPECT_EQ(run.exit_code, 2) << bad;
+        EXPECT_THAT(run.err, HasSubstr("--limit")) << bad;
+    }
+}
+
+// With --stalls nothing is skipped, which takes for ever here.
+TEST(CtrlC, IsAnsweredWithWhereTheRunStands) {
+    const ProgramRun run = run_program({"predict", "sim/kernels/mix.yaml", "--profile", gtx,
+                                        "--groups", "1000000000", "--stalls", "--limit", "600s"},
+                                       {}, 4);
+    EXPECT_EQ(run.exit_code, 130);
+    EXPECT_EQ(run.out, "");
+    EXPECT_THAT(run.err, HasSubstr("interrupted after"));
+    EXPECT_THAT(run.err, HasSubstr("groups"));
+    EXPECT_THAT(run.err, HasSubstr(" s: "));  // progress, two seconds after the start
+}
+
+}  // namespace
+}  // namespace occupipe::cli
