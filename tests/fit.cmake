@@ -52,3 +52,11 @@ add_library(virtual_gpu STATIC ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/timed_cod
 target_include_directories(virtual_gpu PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(virtual_gpu PUBLIC occupipe::bench occupipe::warnings)
 occupipe_test(virtual_gpu_test KIND fit LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
+
+# Planted and found: event simulations that know nothing of the fitter's law (docs/accuracy.md).
+add_library(accuracy_devices STATIC ${PROJECT_SOURCE_DIR}/tests/accuracy/event_core.cpp
+            ${PROJECT_SOURCE_DIR}/tests/accuracy/scenarios.cpp ${PROJECT_SOURCE_DIR}/tests/accuracy/score.cpp)
+target_include_directories(accuracy_devices PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(accuracy_devices PUBLIC occupipe::fit occupipe::warnings)
+add_executable(accuracy ${PROJECT_SOURCE_DIR}/tests/accuracy/accuracy.cpp)
+target_link_libraries(accuracy PRIVATE accuracy_devices)

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+#include "tests/accuracy/scenarios.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tests/fit/synthetic_device.h"
+
+namespace occupipe::test {
+namespace {
+
+std::vector<Scenario> make_scenarios() {
+    std::vector<Scenario> all;
+    const auto add = [&](const char* name, auto change) {
+        Scenario s;
+        s.name = name;
+        change(s);
+        all.push_back(s);
+    };
+    add("Gaussian 0.2 %", [](Scenario& s) { s.gaussian = 0.002; });
+    add("Gaussian 1 %", [](Scenario& s) { s.gaussian = 0.01; });
+    add("Gaussian 3 %", [](Scenario& s) { s.gaussian = 0.03; });
+    add("5 % outliers", [](Scenario& s) { s.outlier_share = 0.05; });
+    add("additive exponential, mean 1 %", [](Scenario& s) {
+        s.gaussian = 0;
+        s.exponential = 0.01;
+    });
+    add("event ticks of 32 ns", [](Scenario& s) {
+        s.gaussian = 0.002;
+        s.tick_seconds = 32e-9;
+        s.depth_factor = 8;
+    });
+    add("counter of 1 cycle", [](Scenario& s) {
+        s.gaussian = 0;
+        s.counter_step = 1;
+    });
+    add("counter of 32 cycles", [](Scenario& s) {
+        s.gaussian = 0;
+        s.counter_step = 32;
+    });
+    add("intercepts to 2000", [](Scenario& s) { s.greatest_intercept = 2000; });
+    for (const int k : {2, 4, 8})
+        add(k == 2   ? "copies, period 2"
+            : k == 4 ? "copies, period 4"
+                     : "copies, period 8",
+            [k](Scenario& s) {
+                s.schedulers = {k};
+                s.copies = true;
+            });
+    add("copies, period 3, 5, 6, 7 or 16", [](Scenario& s) {
+        s.schedulers = {3, 5, 6, 7, 16};
+        s.copies = true;
+    });
+    add("issue ports", [](Scenario& s) {
+        s.schedulers = {2, 4};
+        s.ports = true;
+    });
+    add("uneven placement, recorded", [](Scenario& s) {
+        s.schedulers = {2, 4};
+        s.copies = true;
+        s.placement = Placement::uneven_recorded;
+    });
+    add("uneven placement, not recorded", [](Scenario& s) {
+        s.schedulers = {2, 4};
+        s.copies = true;
+        s.placement = Placement::uneven_not_recorded;
+        s.must_be_flagged = true;
+    });
+    add("start skew to 3 %", [](Scenario& s) { s.greatest_skew = 0.03; });
+    add("start skew to 10 %", [](Scenario& s) { s.greatest_skew = 0.1; });
+    add("errors common to a shape, 1 %", [](Scenario& s) { s.shape_error = 0.01; });
+    add("errors common to a point, 1 %", [](Scenario& s) { s.point_error = 0.01; });
+    add("common to a shape, with copies", [](Scenario& s) {
+        s.shape_error = 0.01;
+        s.schedulers = {2, 4};
+        s.copies = true;
+    });
+    add("common to a point, with copies", [](Scenario& s) {
+        s.point_error = 0.01;
+        s.schedulers = {2, 4};
+        s.copies = true;
+    });
+    add("drift of 3 %, random order", [](Scenario& s) { s.drift = 0.03; });
+    add("drift of 3 %, in the plan's order", [](Scenario& s) {
+        s.drift = 0.03;
+        s.drift_as_planned = true;
+        s.must_be_flagged = true;
+    });
+    add("ridge at the sweep's border", [](Scenario& s) {
+        s.least_ridge = 45;
+        s.greatest_ridge = 90;
+    });
+    add("contention", [](Scenario& s) { s.contention = true; });
+    add("contention at the border", [](Scenario& s) {
+        s.contention = true;
+        s.least_ridge = 30;
+        s.greatest_ridge = 70;
+    });
+    add("contention, copies", [](Scenario& s) {
+        s.contention = true;
+        s.schedulers = {2, 4};
+        s.copies = true;
+    });
+    add("round knee", [](Scenario& s) { s.jitter = 0.7; });
+    add("contention and round knee", [](Scenario& s) {
+        s.contention = true;
+        s.jitter = 0.7;
+    });
+    add("1 repetition", [](Scenario& s) { s.repetitions = 1; });
+    add("1 repetition, shapes 1 %", [](Scenario& s) {
+        s.repetitions = 1;
+        s.shape_error = 0.01;
+    });
+    add("3 repetitions", [](Scenario& s) { s.repetitions = 3; });
+    add("drifting warps, round robin", [](Scenario& s) { s.schedulers = {4}; });
+    add("drifting warps, greedy then oldest", [](Scenario& s) {
+        s.schedulers = {1, 4};
+        s.choice = Choice::greedy_then_oldest;
+    });
+    add("drifting warps, oldest first", [](Scenario& s) {
+        s.schedulers = {1, 4};
+        s.choice = Choice::oldest_first;
+    });
+    add("drifting warps, youngest first", [](Scenario& s) {
+        s.schedulers = {1, 4};
+        s.choice = Choice::youngest_first;
+    });
+    return all;
+}
+
+struct Shape {
+    int warps;
+    int chains;
+};
+
+// What a sweep over occupancy takes: few warps one by one, many in larger steps, and some chains.
+std::vector<Shape> sweep() {
+    std::vector<Shape> out;
+    for (int w = 1; w <= 10; ++w) out.push_back({w, 1});
+    for (const int w : {12, 14, 16, 18, 20, 22, 24, 28, 30, 32, 36, 40, 44, 48, 52, 56, 60, 64})
+        out.push_back({w, 1});
+    for (const int w : {1, 2, 4, 8, 16}) {
+        out.push_back({w, 2});
+        out.push_back({w, 4});
+    }
+    return out;
+}
+
+// Warps over schedulers: evenly, or so that some are fuller than others.
+std::vector<int> place(const Scenario& s, int schedulers, int warps, Dice& dice, int& busiest) {
+    std::vector<int> out;
+    const bool uneven = s.placement != Placement::even && dice.one_in(2);
+    for (int w = 0; w < warps; ++w)
+        out.push_back(uneven ? static_cast<int>(dice.random() % static_cast<unsigned>(schedulers))
+                             : w % schedulers);
+    std::vector<int> held(static_cast<std::size_t>(schedulers));
+    for (const int k : out) ++held[static_cast<std::size_t>(k)];
+    busiest = *std::ranges::max_element(held);
+    return out;
+}
+
+EventCore core_of(const Scenario& s, int schedulers, const PlantedInstruction& one, double limit,
+                  double contention) {
+    EventCore core;
+    core.schedulers = schedulers;
+    core.copies = s.copies;
+    core.service = s.copies ? one.cpi * schedulers : one.cpi;
+    core.latency = one.latency;
+    core.port = limit > 0 ? schedulers / limit : 0;
+    core.queueing = contention;
+    core.jitter = s.jitter;
+    core.choice = s.choice;
+    return core;
+}
+
+struct Timed {
+    double cycles = 0;
+    double skew = 0;
+};
+
+// One repetition without noise: starts, run, last stop less first start.
+Timed time_once(const EventCore& core, const Shape& shape, int depth, const std::vector<int>& where,
+                double skew, Dice& dice) {
+    std::vector<double> starts(static_cast<std::size_t>(shape.warps), 0.0);
+    if (skew > 0)
+        for (double& start : starts) start = dice.between(0, skew);
+    const EventRun run = run_events(core, shape.chains, depth, where, starts, dice.random);
+    const auto [first, last] = std::ranges::minmax(starts);
+    return {*std::ranges::max_element(run.stops) - first, last - first};
+}
+
+double disturbed(const Scenario& s, double cycles, Dice& dice) {
+    std::normal_distribution<double> normal;
+    std::exponential_distribution<double> exponential;
+    double t = cycles * (1 + s.gaussian * normal(dice.random));
+    if (s.exponential > 0) t += cycles * s.exponential * exponential(dice.random);
+    if (dice.between(0, 1) < s.outlier_share) t *= 3;
+    if (s.counter_step > 0) {
+        // Start and stop fall anywhere within a count.
+        const double start = dice.between(0, s.counter_step);
+        t = std::floor((start + t) / s.counter_step) * s.counter_step;
+        t = std::max(t, s.counter_step);
+    }
+    return t;
+}
+
+void measure(const Scenario& s, const EventCore& core, const std::string& name, double intercept,
+             Dice& dice, MeasurementFile& file) {
+    constexpr double clock_hz = 1.5e9;
+    std::normal_distribution<double> normal;
+    const double shortest = core.latency * 64 * s.depth_factor;
+    const double skew = s.greatest_skew > 0 ? dice.between(0.2, 1) * s.greatest_skew * shortest : 0;
+    for (const Shape& shape : sweep()) {
+        const double of_shape = 1 + s.shape_error * normal(dice.random);
+        int busiest = 0;
+        const std::vector<int> where = place(s, core.schedulers, shape.warps, dice, busiest);
+        for (const int base : {64, 128, 256}) {
+            const int depth = base * s.depth_factor;
+            const double of_point = of_shape * (1 + s.point_error * normal(dice.random));
+            Timed ideal = time_once(core, shape, depth, where, skew, dice);
+            for (int r = 0; r < s.repetitions; ++r) {
+                if (r > 0 && (skew > 0 || core.jitter > 0))
+                    ideal = time_once(core, shape, depth, where, skew, dice);
+                const double t = disturbed(s, (ideal.cycles + intercept) * of_point, dice);
+                MeasurementRow row = row_of(name, {shape.warps, 1, shape.chains, depth}, t, r);
+                if (s.tick_seconds > 0) {
+                    const double start = dice.between(0, s.tick_seconds);
+                    row.seconds =
+                        std::floor((start + t / clock_hz) / s.tick_seconds) * s.tick_seconds;
+                    row.cycles.reset();
+                }
+                if (s.placement == Placement::uneven_recorded)
+                    row.counters["busiest_scheduler_warps"] = busiest;
+                if (skew > 0) row.counters["start_skew_cycles"] = ideal.skew;
+                file.rows.push_back(std::move(row));
+            }
+        }
+    }
+}
+
+// Everything becomes slower in the course of the run.
+void drift(const Scenario& s, Dice& dice, MeasurementFile& file) {
+    if (!s.drift_as_planned) std::ranges::shuffle(file.rows, dice.random);
+    if (!(s.drift > 0)) return;
+    const auto n = static_cast<double>(file.rows.size());
+    for (std::size_t i = 0; i < file.rows.size(); ++i)
+        if (file.rows[i].cycles) *file.rows[i].cycles *= 1 + s.drift * static_cast<double>(i) / n;
+}
+
+}  // namespace
+
+const std::vector<Scenario>& scenarios() {
+    static const std::vector<Scenario> all = make_scenarios();
+    return all;
+}
+
+PlantedDevice make_device(const Scenario& s, std::uint64_t seed) {
+    Dice dice(seed);
+    PlantedDevice device;
+    device.file = empty_file();
+    const int schedulers = s.schedulers[dice.random() % s.schedulers.size()];
+    const double intercept = dice.between(20, s.greatest_intercept);
+    const double limit = s.ports ? dice.pick({1.0, 2.0, 4.0}) : 0;
+    device.copies = s.copies;
+    device.issue_limit = limit;
+    device.schedulers = s.copies || s.ports ? schedulers : 1;
+    for (int i = 0; i < instructions_per_device; ++i) {
+        PlantedInstruction one;
+        one.name = fmt::format("{}.f32", static_cast<char>('a' + i));
+        // With ports the first instruction is as fast as they let it, so that they bind.
+        one.cpi =
+            dice.log_between(std::max(s.least_cpi, limit > 0 ? 1 / limit : 0), s.greatest_cpi);
+        if (limit > 0 && i == 0) one.cpi = 1 / limit;
+        const double least = std::max(s.least_ridge, 2 / one.cpi);
+        one.latency =
+            one.cpi * dice.log_between(std::min(least, s.greatest_ridge), s.greatest_ridge);
+        const double queueing = s.contention ? dice.between(0.05, 0.5) * one.cpi : 0;
+        measure(s, core_of(s, schedulers, one, limit, queueing), one.name, intercept, dice,
+                device.file);
+        device.instructions.push_back(std::move(one));
+    }
+    drift(s, dice, device.file);
+    return device;
+}
+
+}  // namespace occupipe::test

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "tests/accuracy/score.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <random>
+#include <thread>
+
+#include "tests/fit/synthetic.h"
+
+namespace occupipe::test {
+namespace {
+
+// Whether the fit says of a curve that something is wrong with it.
+bool flagged(const TimingFit& fit) {
+    if (fit.misfit) return true;
+    constexpr std::array words{"misfit", "law does not hold", "drift", "at most"};
+    return std::ranges::any_of(fit.notes, [&](const std::string& note) {
+        return std::ranges::any_of(
+            words, [&](const char* word) { return note.find(word) != std::string::npos; });
+    });
+}
+
+void compare(const char* symbol, const Estimate& e, double truth, bool flag,
+             const std::string& where, ParameterScore& parameter, Score& score) {
+    constexpr double room = 0.01;
+    if (!e.identifiable()) {
+        ++score.bounds;
+        const bool upper = e.kind == Estimate::Kind::upper_bound;
+        const bool broken = upper ? truth > e.value * (1 + room) : truth < e.value * (1 - room);
+        score.false_bounds += broken;
+        if (broken)
+            score.details.push_back(fmt::format("{}: false bound {} {:.5g} (planted {:.5g})", where,
+                                                symbol, e.value, truth));
+        return;
+    }
+    const double off = e.value / truth - 1;
+    const double z = std::abs(e.value - truth) / e.std_error.value_or(0);
+    ++parameter.values;
+    parameter.within_one += z <= 1;
+    parameter.within_two += z <= 2;
+    parameter.bias += off;
+    parameter.errors.push_back(std::abs(off));
+    const bool silent = std::abs(off) > 0.03 && z > 3 && !flag;
+    score.silent += silent;
+    if (z > 2)
+        score.details.push_back(
+            fmt::format("{}: {} {:.5g} ± {:.2g} (planted {:.5g}), {:+.2f} %, {:.1f} s.e.{}{}",
+                        where, symbol, e.value, *e.std_error, truth, 100 * off, z,
+                        silent ? " SILENT" : "", flag ? " flagged" : ""));
+}
+
+void compare_limit(const PlantedDevice& device, const FitOutcome& found, const std::string& where,
+                   Score& score) {
+    const std::optional<double>& limit = found.profile.issue.limit;
+    if (!(device.issue_limit > 0)) {
+        score.invented_limits += limit.has_value();
+        if (limit) score.details.push_back(fmt::format("{}: invented limit {:.4g}", where, *limit));
+        return;
+    }
+    ++score.limits;
+    if (!limit) return;
+    ++score.found_limits;
+    const bool wrong = std::abs(*limit / device.issue_limit - 1) > 0.05;
+    score.wrong_limits += wrong;
+    if (wrong)
+        score.details.push_back(
+            fmt::format("{}: limit {:.4g} (planted {:.4g})", where, *limit, device.issue_limit));
+}
+
+std::string percent(int part, int whole) {
+    return whole > 0 ? fmt::format("{:.1f}", 100.0 * part / whole) : "-";
+}
+
+std::string coverage(const ParameterScore& p) {
+    if (p.values == 0) return "- | - | - | -";
+    std::vector<double> errors = p.errors;
+    return fmt::format("{} | {} | {:+.2f} | {:.2f}", percent(p.within_one, p.values),
+                       percent(p.within_two, p.values), 100 * p.bias / p.values,
+                       100 * median(std::move(errors)));
+}
+
+}  // namespace
+
+void Score::add(const Score& o) {
+    devices += o.devices;
+    curves += o.curves;
+    failed += o.failed;
+    const auto pool = [](ParameterScore& a, const ParameterScore& b) {
+        a.values += b.values;
+        a.within_one += b.within_one;
+        a.within_two += b.within_two;
+        a.bias += b.bias;
+        a.errors.insert(a.errors.end(), b.errors.begin(), b.errors.end());
+    };
+    pool(cpi, o.cpi);
+    pool(latency, o.latency);
+    bounds += o.bounds;
+    false_bounds += o.false_bounds;
+    wrong_schedulers += o.wrong_schedulers;
+    invented_growth += o.invented_growth;
+    invented_limits += o.invented_limits;
+    limits += o.limits;
+    found_limits += o.found_limits;
+    wrong_limits += o.wrong_limits;
+    silent += o.silent;
+    flagged += o.flagged;
+    details.insert(details.end(), o.details.begin(), o.details.end());
+}
+
+Score score_device(const Scenario& scenario, std::uint64_t seed) {
+    // Every scenario has devices of its own, whatever its place in the list.
+    std::seed_seq mixed(scenario.name.begin(), scenario.name.end());
+    std::uint32_t start = 0;
+    mixed.generate(&start, &start + 1);
+    const PlantedDevice device = make_device(scenario, (std::uint64_t{start} << 20U) + seed);
+    const FitOutcome found = fit_measurements(std::vector{device.file});
+    Score score;
+    score.devices = 1;
+    const std::string where = fmt::format("{} #{}", scenario.name, seed);
+    for (const PlantedInstruction& planted : device.instructions) {
+        const auto it = std::ranges::find(
+            found.subjects, planted.name, [](const auto& s) -> auto& { return s.curve.subject; });
+        ++score.curves;
+        const std::string what = fmt::format("{} {} (k {}, Λ/λ {:.1f})", where, planted.name,
+                                             device.schedulers, planted.ridge_warps());
+        if (it == found.subjects.end() || !it->fit.ok) {
+            ++score.failed;
+            score.details.push_back(what + ": no result");
+            continue;
+        }
+        const TimingFit& fit = it->fit;
+        const bool flag = flagged(fit);
+        score.flagged += flag;
+        compare("λ", fit.cpi, planted.cpi, flag, what, score.cpi, score);
+        compare("Λ", fit.latency, planted.latency, flag, what, score.latency, score);
+        const int copies = device.copies ? device.schedulers : 1;
+        const bool wrong = fit.schedulers != copies && (fit.schedulers != 1 || fit.scope_shows);
+        score.wrong_schedulers += wrong;
+        if (wrong) score.details.push_back(fmt::format("{}: k {}", what, fit.schedulers));
+        const bool growth = fit.contention && fit.contention->value > 0 && !scenario.contention;
+        score.invented_growth += growth;
+        if (growth)
+            score.details.push_back(fmt::format("{}: growth {:.3g} ± {:.2g}", what,
+                                                fit.contention->value, *fit.contention->std_error));
+    }
+    compare_limit(device, found, where, score);
+    return score;
+}
+
+std::vector<Score> score_scenarios(const std::vector<Scenario>& of, int devices, int threads) {
+    const std::size_t n = of.size() * static_cast<std::size_t>(devices);
+    std::vector<Score> single(n);
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < n; i = next++) {
+            const auto scenario = i / static_cast<std::size_t>(devices);
+            const auto device = i % static_cast<std::size_t>(devices);
+            single[i] = score_device(of[scenario], device + 1);
+        }
+    };
+    {
+        std::vector<std::jthread> pool;
+        for (int t = 1; t < threads; ++t) pool.emplace_back(work);
+        work();
+    }
+    std::vector<Score> out(of.size());
+    for (std::size_t i = 0; i < n; ++i) out[i / static_cast<std::size_t>(devices)].add(single[i]);
+    return out;
+}
+
+std::string markdown_table(const std::vector<Scenario>& of, const std::vector<Score>& scores) {
+    std::string out =
+        "| scenario | curves | λ ±1 | λ ±2 | λ bias | λ error | Λ ±1 | Λ ±2 | Λ bias | Λ error | "
+        "bounds | false | wrong k | growth invented | limits: invented | found | wrong | flagged | "
+        "silent |\n|---|" +
+        std::string("---|");
+    for (int i = 0; i < 17; ++i) out += "---|";
+    out += "\n";
+    Score all;
+    const auto row = [&](const std::string& name, const Score& s) {
+        out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+                           name, s.curves, coverage(s.cpi), coverage(s.latency), s.bounds,
+                           s.false_bounds, s.wrong_schedulers, s.invented_growth, s.invented_limits,
+                           s.limits > 0 ? fmt::format("{} of {}", s.found_limits, s.limits) : "-",
+                           s.wrong_limits, percent(s.flagged, s.curves), s.silent);
+    };
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        row(of[i].name, scores[i]);
+        all.add(scores[i]);
+    }
+    row("**all**", all);
+    return out;
+}
+
+}  // namespace occupipe::test
