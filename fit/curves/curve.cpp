@@ -13,6 +13,7 @@
 #include "core/chain_step.h"
 #include "core/instruction.h"
 #include "fit/curves/counters.h"
+#include "fit/curves/disturbances.h"
 
 namespace occupipe {
 namespace {
@@ -20,7 +21,10 @@ namespace {
 // What no clock in a kernel can be trusted beyond, however well it repeats: relative, and one
 // count of the cycle counter, uniformly distributed.
 constexpr double relative_floor = 1e-4;
-const double cycle_resolution = 1 / std::sqrt(12.0);
+const double uniform_deviation = 1 / std::sqrt(12.0);
+
+// What a start skew adds to a run is known to about this part of the skew (virtual_gpu_test).
+constexpr double skew_doubt = 0.2;
 
 // Relative error given to every point when there is only one repetition of each; only ratios of
 // errors matter then (fit_timing scales by the residuals).
@@ -102,9 +106,11 @@ void weigh(Curve& curve) {
             const double own = 0.37 * static_cast<double>(n - 1);
             variance = (prior * pooled + own * spreads[i].robust_variance) / (prior + own);
         }
-        const double resolution = cycle_resolution / point.cycles;
-        point.log_error = std::sqrt(variance * median_variance(n) +
-                                    relative_floor * relative_floor + resolution * resolution);
+        const double resolution = curve.resolution * uniform_deviation / point.cycles;
+        const double skew = skew_doubt * point.skew / point.cycles;
+        point.log_error =
+            std::sqrt(variance * median_variance(n) + relative_floor * relative_floor +
+                      resolution * resolution + skew * skew);
     }
 }
 
@@ -163,9 +169,12 @@ std::optional<std::string> CurveBuilder::fault_of(const MeasurementRow& row, dou
     if (auto fault = counter_fault(row)) return fault;
     if (row.cycles) {
         cycles = *row.cycles;
+        counts_.push_back(cycles);
     } else if (row.clock_hz && row.seconds > 0) {
         cycles = row.seconds * *row.clock_hz;
         from_seconds_ = true;
+        seconds_.push_back(row.seconds);
+        highest_clock_hz_ = std::max(highest_clock_hz_, *row.clock_hz);
     } else {
         return "no cycles, and no clock to make them from the event time";
     }
@@ -204,7 +213,8 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
     if (const auto share = loop_share(row)) loop_share_ = std::max(loop_share_.value_or(0), *share);
     if (const auto stall = counter(row, other_stall_counter); stall && body > 0)
         loop_stall_ = std::max(loop_stall_.value_or(0), *stall / body);
-    samples_[place].push_back({cycles, counter(row, start_skew_counter).value_or(0)});
+    samples_[place].push_back(
+        {cycles, counter(row, start_skew_counter).value_or(0), static_cast<double>(rows_)});
     const double together = counter(row, warps_per_instruction_counter).value_or(1);
     warps_per_instruction_ = std::max(warps_per_instruction_, static_cast<int>(together));
     auto& over_cores = over_cores_[place];
@@ -220,6 +230,43 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
         most = std::max(most, value);
     }
     independent_ |= counter(row, dependent_counter) == 0.0;
+}
+
+// The clock's step, and what repetitions show that were measured at different times.
+void CurveBuilder::look_for_disturbances(Curve& curve) const {
+    if (const auto step = clock_step(counts_)) curve.resolution = std::max(1.0, *step);
+    if (const auto tick = clock_step(seconds_))
+        curve.resolution = std::max(curve.resolution, *tick * highest_clock_hz_);
+    std::vector<PointHistory> histories;
+    for (const auto& [place, samples] : samples_) {
+        PointHistory history;
+        for (const Sample& s : samples) {
+            history.log_times.push_back(std::log(s.cycles));
+            history.order.push_back(s.order);
+        }
+        histories.push_back(std::move(history));
+    }
+    curve.drift = drift_over_run(histories);
+    curve.point_by_point = measured_point_by_point(histories);
+    const bool skewed =
+        std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.skew > 0; });
+    if (!skewed) curve.lift = one_sided_lift(histories);
+}
+
+// With a coarse clock the median of repetitions is one of two counts; their mean is right on
+// average. Repetitions further off than a step stay out of it.
+void use_means_of_counts(Curve& curve) {
+    if (curve.resolution <= 1) return;
+    for (CurvePoint& point : curve.points) {
+        double sum = 0;
+        double n = 0;
+        for (const double c : point.repetitions) {
+            if (std::abs(c - point.cycles) > 1.01 * curve.resolution) continue;
+            sum += c;
+            ++n;
+        }
+        if (n > 0) point.cycles = sum / n;
+    }
 }
 
 Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& counters) && {
@@ -255,6 +302,8 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
                 point.*over_cores_told[i].member = median(std::move(told));
         curve.points.push_back(std::move(point));
     }
+    look_for_disturbances(curve);
+    use_means_of_counts(curve);
     weigh(curve);
     return curve;
 }

@@ -81,6 +81,11 @@ struct Curve {
     // meaningful when spread_known.
     double spread = 0;
     bool spread_known = false;  // some points have several repetitions
+    // What the repetitions show about the measurement itself (fit/curves/disturbances.h).
+    double resolution = 1;        // of the clock [cycles]
+    std::optional<double> drift;  // growth of the times over the run, relative
+    std::optional<double> lift;   // of medians over the undisturbed time, relative
+    bool point_by_point = false;  // repetitions of a point followed each other
 
     std::string label() const;  // the subject and, where there are any, its counters
     int rejected_rows() const;
@@ -99,7 +104,9 @@ private:
     struct Sample {
         double cycles = 0;
         double skew = 0;
+        double order = 0;  // number among the subject's rows
     };
+    void look_for_disturbances(Curve& curve) const;
     std::optional<std::string> fault_of(const MeasurementRow& row, double& cycles);
     static std::vector<double> at_skew(const std::vector<Sample>& samples, double skew);
 
@@ -117,6 +124,9 @@ private:
     std::map<std::string, int> rejected_;
     int rows_ = 0;
     bool from_seconds_ = false;
+    std::vector<double> counts_;   // cycles as the counter gave them
+    std::vector<double> seconds_;  // where there was none
+    double highest_clock_hz_ = 0;
 };
 
 // One curve per subject and set of counters, in order of first appearance; rows that belong to a

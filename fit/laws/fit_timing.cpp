@@ -5,13 +5,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "fit/curves/step_time.h"
 #include "fit/laws/model_selection.h"
+#include "fit/laws/plateau.h"
 #include "fit/profile/physics_check.h"
 #include "fit/solver/bootstrap.h"
+#include "fit/solver/jackknife.h"
 #include "fit/statistics.h"
 
 namespace occupipe {
@@ -52,6 +55,8 @@ private:
     void withdraw_latency(TimingFit& out) const;
     void widen_by_loop(TimingFit& out) const;
     void widen_by_skew(TimingFit& out) const;
+    void widen_by_disturbances(TimingFit& out) const;
+    void widen_by_knee(TimingFit& out) const;
     std::string refusal() const;
 
     const Curve& curve_;
@@ -62,8 +67,23 @@ private:
     std::vector<double> errors_;  // of the chosen fit's parameters, in the solver's own scale
 };
 
-// The larger of two standard errors: from the covariance, which knows the residuals, and from the
-// bootstrap, which knows the repetitions' true distribution.
+// The number of each point's shape: all depths of a shape share what is wrong with it.
+std::vector<std::size_t> shape_of_points(const Curve& curve) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+        const auto place = [&](std::size_t at) {
+            const CurvePoint& p = curve.points[at];
+            return PointPlace{p.shape, p.busiest, p.bytes_in_flight, p.body};
+        };
+        const bool same = i > 0 && place(i - 1).same_but_depth(place(i));
+        out.push_back(i == 0 ? 0 : out.back() + (same ? 0 : 1));
+    }
+    return out;
+}
+
+// The largest of three standard errors: from the covariance, which knows the residuals' size, from
+// the bootstrap, which knows the repetitions' true distribution, and from leaving out shape by
+// shape, which knows what the residuals have in common.
 void Fitter::find_errors(const Attempt& best) {
     // Few points and no trusted spread: the residuals' scale itself is uncertain.
     const double widen =
@@ -73,10 +93,14 @@ void Fitter::find_errors(const Attempt& best) {
     for (std::size_t i = 0; i < hull_parameter_count; ++i)
         errors_[i] =
             std::sqrt((*best.result.covariance)[i * hull_parameter_count + i] * dispersion) * widen;
-    const auto resampled = bootstrap_errors(curve_, best.result, huber_constant * search_.scale());
-    if (!resampled) return;
-    for (std::size_t i = 0; i < hull_parameter_count; ++i)
-        errors_[i] = std::max(errors_[i], (*resampled)[i]);
+    const double clip = huber_constant * search_.scale();
+    const auto take = [&](const std::optional<std::vector<double>>& others) {
+        if (!others) return;
+        for (std::size_t i = 0; i < hull_parameter_count; ++i)
+            errors_[i] = std::max(errors_[i], (*others)[i]);
+    };
+    take(bootstrap_errors(curve_, best.result, clip));
+    take(jackknife_errors(best.result, shape_of_points(curve_), clip));
 }
 
 // λ and Λ are fitted by their logarithms.
@@ -287,6 +311,59 @@ void Fitter::widen_by_skew(TimingFit& out) const {
     out.notes.push_back(fmt::format("warps started apart, by {:.2g} % of the time", 100 * part));
 }
 
+// What disturbs all points alike moves λ and Λ as a whole and leaves no residual.
+void Fitter::widen_by_disturbances(TimingFit& out) const {
+    const auto widen = [&](double factor, double relative) {
+        for (Estimate* e : {&out.cpi, &out.latency}) {
+            if (!e->identifiable()) continue;
+            e->value *= factor;
+            e->std_error = std::hypot(*e->std_error * factor, relative * e->value);
+        }
+    };
+    // Nobody can say which end of the run was the right one: both lie 1.5 standard errors away.
+    if (curve_.drift) {
+        widen(1, std::abs(*curve_.drift) / 3);
+        out.notes.push_back(
+            fmt::format("times drift by {:.2g} % in the course of the run", 100 * *curve_.drift));
+    }
+    // Half way between the medians and the undisturbed time that delays alone would mean.
+    if (curve_.lift) {
+        const double half = 0.5 * *curve_.lift;
+        widen(std::exp(-half), half);
+        out.notes.push_back(
+            fmt::format("repetitions scatter to longer times only: {:.2g} % lower "
+                        "than their medians, with as much error",
+                        100 * half));
+    }
+}
+
+// The p-norm is one way to round a ridge; how much it takes off the hull's two ends is as uncertain
+// as that. A part of the mean rounding on a parameter's own side stands in its error
+// (docs/accuracy.md: service times that vary).
+void Fitter::widen_by_knee(TimingFit& out) const {
+    if (!out.knee || !out.cpi.identifiable() || !out.latency.identifiable()) return;
+    constexpr std::array doubt{0.45, 0.25};  // before and beyond the ridge
+    std::array<double, 2> rounding{};
+    std::array<double, 2> places{};
+    for (const CurvePoint& p : curve_.points) {
+        const double m = static_cast<double>(p.shape.warps()) * p.shape.chains;
+        const double growth = out.contention ? out.contention->value * (m - 1) : 0;
+        const double alone = out.latency.value + growth;
+        const double work = out.cpi.value * m;
+        const std::size_t side = work > alone ? 1 : 0;
+        rounding[side] +=
+            std::log(smooth_max(alone, work, out.knee->value) / std::max(alone, work));
+        places[side] += 1;
+    }
+    const auto widen = [&](std::size_t side, Estimate& e) {
+        if (places[side] > 0)
+            e.std_error =
+                std::hypot(*e.std_error, doubt[side] * rounding[side] / places[side] * e.value);
+    };
+    widen(0, out.latency);
+    widen(1, out.cpi);
+}
+
 TimingFit Fitter::run() {
     TimingFit out;
     out.subject = curve_.subject;
@@ -303,11 +380,13 @@ TimingFit Fitter::run() {
     out.ok = true;
     fill_law(verdict, out);
     fill_terms(verdict.best, out);
-    out.scope_shows = verdict.cpi_shows && search_.could_show_schedulers();
+    if (verdict.cpi_shows) out.visible_copies = search_.visible_copies(verdict.best);
     fill_residuals(verdict.best, out);
     judge(verdict.best, out);
     widen_by_loop(out);
     widen_by_skew(out);
+    widen_by_disturbances(out);
+    widen_by_knee(out);
     if (out.overhead && out.overhead->value < -3 * *out.overhead->std_error)
         out.notes.push_back(
             fmt::format("the overhead comes out negative ({:.3g} cycles): time "
@@ -355,6 +434,7 @@ TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOp
     }
     TimingFit fit = Fitter(curve, kind, options).run();
     const Curve steps = steps_alone(curve, fit);
+    check_plateau(steps, fit);
     if (!curve.independent) check_against_physics(steps, kind, fit);
     if (const auto spread = spread_over_cores(steps); spread && fit.ok)
         fit.notes.push_back(*spread);

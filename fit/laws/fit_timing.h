@@ -18,7 +18,7 @@ struct TimingFitOptions {
     // depth is enough.
     std::optional<double> known_overhead_cycles;
     // Numbers of schedulers to try as the period of a staircase.
-    std::vector<int> schedulers{2, 4};
+    std::vector<int> schedulers{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     // Terms that the fit may add to the plain law where the data ask for them.
     bool allow_group_overhead = true;
     bool allow_contention = true;
@@ -39,9 +39,9 @@ struct TimingFit {
     Estimate cpi;        // λ per core
     Estimate latency;    // Λ of one instruction alone
     int schedulers = 1;  // copies of the subsystem that share λ; 1 = the data show no staircase
-    // The curve could have shown copies: warps were spread unevenly over some number of schedulers,
-    // and a plateau is there.
-    bool scope_shows = false;
+    // Numbers of copies that the curve would have shown: some places on its plateau have warps that
+    // so many schedulers cannot share evenly. Empty without a plateau.
+    std::vector<int> visible_copies;
     std::optional<Estimate> overhead;        // T0 [cycles]; absent when given from outside
     std::optional<Estimate> group_overhead;  // [cycles per concurrent group]
     std::optional<Estimate>
@@ -57,6 +57,10 @@ struct TimingFit {
     // where loop bodies of two lengths were measured; λ and Λ are then without them.
     std::optional<Estimate> loop_latency;
     std::optional<Estimate> loop_cpi;
+
+    // The least cycles per instruction of any place, three standard errors above what was measured:
+    // so fast the core was, whatever the law. Absent without two depths at some place.
+    std::optional<double> reached_cpi;
 
     std::vector<double> predicted;     // cycles, by point of the curve
     std::vector<double> aside_cycles;  // what the loop itself and the start skew add to them

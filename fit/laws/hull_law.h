@@ -108,6 +108,15 @@ T skew_cycles(const HullParameters<T>& p, const HullShape& shape, const T& work,
     return (T(1) + (p.skew_share - T(1)) * busy) * shape.skew;
 }
 
+// Latency of the last instructions of a run. Beyond the ridge those that wait for the unit are not
+// under way, so Λ(M) grows no further than to the M* where Λ(M*) = M*·λ.
+template <class T>
+T last_latency(const HullParameters<T>& p, const T& latency, const T& work) {
+    if (latency < work && p.contention > T(0) && p.contention < p.cpi)
+        return p.cpi * (p.latency - p.contention) / (p.cpi - p.contention);
+    return latency;
+}
+
 // Cycles for W = g·γ warps of c interleaved chains of N dependent instructions:
 //     t = T0 + Λ + (M−1)·λ + (N−1)·max(Λ, M·λ),   M = W·c,
 // which is model.md's boat hull in one line: its two cases differ only in the period of a step,
@@ -122,8 +131,9 @@ T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers
     const T work = cpi_in_loop(p, shape) * step_work(p.port, m, uneven);
     const T period = smooth_max<T>(alone, work, p.knee);
     const T ramp = p.cpi * waiting_work(p.port, m, uneven, schedulers);
-    return p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp +
-           period * (shape.depth - 1) + skew_cycles(p, shape, work, alone);
+    return p.overhead + p.group_overhead * shape.concurrent_groups +
+           last_latency(p, latency, work) + ramp + period * (shape.depth - 1) +
+           skew_cycles(p, shape, work, alone);
 }
 
 // The same for barriers: all g warps of a group issue, the last issue + Λ frees them all. The

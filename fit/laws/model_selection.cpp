@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <set>
 
 #include "fit/statistics.h"
@@ -14,6 +15,8 @@ namespace {
 
 // What an added term must gain in the information criterion.
 constexpr double term_margin = 4;
+// The same for a staircase, of which fifteen periods compete.
+constexpr double staircase_margin = 8;
 // What the law must gain over one of its halves in χ²: p = 0.001, two-sided.
 constexpr double evidence_level = 0.9995;
 // Relative change of cost at which a fit is good enough to start another, to be compared, and to
@@ -109,9 +112,26 @@ bool LawSearch::shows_staircase(int schedulers) const {
     return uneven && steps.size() > 1;
 }
 
-bool LawSearch::could_show_schedulers() const {
-    const std::vector<int> tried = candidates();
-    return std::any_of(tried.begin(), tried.end(), [this](int k) { return shows_staircase(k); });
+std::vector<int> LawSearch::visible_copies(const Attempt& law) const {
+    constexpr double clear = 0.02;  // of the time
+    std::vector<int> out;
+    for (const int k : candidates()) {
+        if (!shows_staircase(k)) continue;
+        HullVariant copies = law.variant;
+        copies.ports = false;
+        copies.schedulers = k;
+        HullVariant none = copies;
+        none.schedulers = 1;
+        std::vector<double> parameters = law.result.parameters;
+        parameters[port_share] = 1;
+        const auto places = std::views::iota(std::size_t{0}, curve_.points.size());
+        const auto shows = std::ranges::count_if(places, [&](std::size_t i) {
+            return problem_.predicted_cycles(copies, parameters, i) >
+                   (1 + clear) * problem_.predicted_cycles(none, parameters, i);
+        });
+        if (shows >= 3) out.push_back(k);
+    }
+    return out;
 }
 
 // Numbers of schedulers to try: what the placements show, else the options'.
@@ -120,19 +140,42 @@ std::vector<int> LawSearch::candidates() const {
     return seen > 1 ? std::vector{seen} : options_.schedulers;
 }
 
+// The candidates with the most to gain over `fit`, best first. Every number of copies from 2 to 16
+// costs one evaluation, the best few a fit.
+std::vector<int> LawSearch::promising(const Attempt& fit, bool ports, std::size_t most) const {
+    std::vector<std::pair<double, int>> gains;
+    const double shown = dispersion(fit);
+    for (const int k : candidates()) {
+        if (k == fit.variant.schedulers || !shows_staircase(k)) continue;
+        HullVariant variant = fit.variant;
+        variant.schedulers = k;
+        variant.ports = ports;
+        std::vector<double> start = fit.result.parameters;
+        start[port_share] = ports ? ports_start : 1;
+        const double gain = predicted_gain(fit, variant, start);
+        if (gain > hopeless * shown) gains.emplace_back(-gain, k);
+    }
+    std::ranges::sort(gains);
+    std::vector<int> out;
+    for (const auto& [gain, k] : gains)
+        if (out.size() < most) out.push_back(k);
+    return out;
+}
+
 // A copy of the subsystem per scheduler has as many parameters as one for the core: the staircase
 // must win clearly over the smooth law, and only fit better than another staircase.
 void LawSearch::choose_schedulers(Attempt& best) const {
-    for (const int k : candidates()) {
-        if (!shows_staircase(k)) continue;
-        HullVariant variant = best.variant;
+    const Attempt from = best;
+    for (const int k : promising(from, false, 4)) {
+        HullVariant variant = from.variant;
         variant.schedulers = k;
-        std::vector<double> start = best.result.parameters;
+        variant.ports = false;
+        std::vector<double> start = from.result.parameters;
         start[port_share] = 1;
         Attempt other = attempt_from(variant, std::move(start), comparable);
         if (!other.converged()) continue;
         const double d = std::min(dispersion(best), dispersion(other));
-        const double margin = best.variant.schedulers == 1 ? term_margin : 0;
+        const double margin = best.variant.schedulers == 1 ? staircase_margin : 0;
         if (criterion(other, d) + margin < criterion(best, d)) best = std::move(other);
     }
 }
@@ -149,7 +192,8 @@ std::vector<HullVariant> LawSearch::wider(const HullVariant& variant) const {
     if (options_.allow_knee && !variant.knee && curved) with(&HullVariant::knee);
     if (variant.ports || !curved) return out;
     for (const int k : candidates())
-        if ((variant.schedulers == 1 || variant.schedulers == k) && shows_staircase(k)) {
+        if ((variant.schedulers == 1 || variant.schedulers == k) && shows_staircase(k) &&
+            (k == variant.schedulers || k == 2 || k == 4 || k == 8)) {
             with(&HullVariant::ports);
             out.back().schedulers = k;
         }
@@ -221,6 +265,11 @@ bool LawSearch::add_term(Attempt& best) const {
     return true;
 }
 
+// Terms one by one while they earn their place; what the law was before each is kept.
+void LawSearch::add_terms(Attempt& law, std::vector<Attempt>& narrower) const {
+    for (Attempt next = law; add_term(next); law = next) narrower.push_back(law);
+}
+
 Attempt LawSearch::best_law() {
     HullVariant plain;
     plain.group_overhead = options_.allow_group_overhead && problem_.distinct_groups() >= 4;
@@ -230,9 +279,31 @@ Attempt LawSearch::best_law() {
     if (!law.converged()) return law;
     set_scale(law);
     law = attempt_from(law.variant, law.result.parameters, comparable);
+    // Copies and contention can each pass for the other while the other is not there: both orders
+    // are tried, and the better result stays.
+    Attempt smooth = law;
     choose_schedulers(law);
+    const bool stairs = law.variant.schedulers > 1;
+    set_scale(law);
     std::vector<Attempt> narrower;
-    for (Attempt next = law; add_term(next); law = next) narrower.push_back(law);
+    add_terms(law, narrower);
+    if (stairs || !narrower.empty()) {
+        std::vector<Attempt> other_way;
+        add_terms(smooth, other_way);
+        const int before = smooth.variant.schedulers;
+        Attempt with_copies = smooth;
+        choose_schedulers(with_copies);
+        if (with_copies.variant.schedulers != before) {
+            other_way.push_back(smooth);
+            smooth = std::move(with_copies);
+            add_terms(smooth, other_way);
+        }
+        const double d = std::min(dispersion(law), dispersion(smooth));
+        if (criterion(smooth, d) < criterion(law, d)) {
+            law = std::move(smooth);
+            narrower = std::move(other_way);
+        }
+    }
     set_scale(law);
     Attempt best = polish(law);
     // A term that ended where it has no effect (a ridge of width zero) leaves the fit singular.
@@ -274,8 +345,8 @@ Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
     busy.ports = law.ports;
     Attempt best = attempt(busy);
     busy.ports = false;
-    for (const int k : candidates()) {
-        if (k == law.schedulers || !shows_staircase(k)) continue;
+    if (!best.converged()) return best;
+    for (const int k : promising(Attempt(best), false, 4)) {
         busy.schedulers = k;
         Attempt other = attempt(busy);
         if (!other.converged()) continue;

@@ -42,8 +42,8 @@ public:
     double dispersion(const Attempt& attempt) const;
     std::size_t parameters(const HullVariant& variant) const;
     double freedom(const HullVariant& variant) const;  // points minus parameters
-    // Whether copies per scheduler would show for some number of schedulers.
-    bool could_show_schedulers() const;
+    // Numbers of copies that would show on the plateau of `law` by more than its scatter.
+    std::vector<int> visible_copies(const Attempt& law) const;
     // Whether the data speak for the whole law against one of its halves.
     bool beats(const Attempt& law, const Attempt& half) const;
 
@@ -54,7 +54,9 @@ private:
     double criterion(const Attempt& attempt, double dispersion) const;
     bool shows_staircase(int schedulers) const;
     std::vector<int> candidates() const;
+    std::vector<int> promising(const Attempt& fit, bool ports, std::size_t most) const;
     void choose_schedulers(Attempt& best) const;
+    void add_terms(Attempt& law, std::vector<Attempt>& narrower) const;
     std::vector<HullVariant> wider(const HullVariant& variant) const;
     double predicted_gain(const Attempt& fit, const HullVariant& variant,
                           const std::vector<double>& start) const;

@@ -220,6 +220,10 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
     out.working_sets = fit_working_sets(files);
     out.overheads = fit_overheads(files);
     out.notes = facts.notes;
+    if (std::ranges::any_of(out.subjects, [](const auto& s) { return s.curve.point_by_point; }))
+        out.notes.emplace_back(
+            "repetitions of a point followed each other: a drift over the run would look like an "
+            "effect of occupancy (measure interleaves them)");
 
     std::vector<std::string> fitted;
     std::vector<std::string> reasons;

@@ -65,22 +65,110 @@ int number_of_schedulers(FitOutcome& out) {
 
 }  // namespace
 
-void set_issue_limit(FitOutcome& out) {
-    WeightedMean mixes;
-    for (const MixFit& mix : out.mixes)
-        if (mix.issue_limit && mix.issue_limit->identifiable()) mixes.add(*mix.issue_limit);
-    WeightedMean ports;
+namespace {
+
+// One curve's or one mix's opinion about the issue limit.
+struct LimitEvidence {
+    Estimate limit;
+    bool from_mix = false;
+    double weight() const { return from_mix ? 2 : 1; }
+};
+
+// Instructions per cycle that some instruction or mix reached: no limit lies below [warp
+// instructions per cycle and core].
+double highest_reached(const FitOutcome& out) {
+    double highest = 0;
     for (const SubjectReport& s : out.subjects)
-        if (!s.subsystem.empty() && s.fit.port_limit) ports.add(*s.fit.port_limit);
-    const WeightedMean& limits = mixes.empty() ? ports : mixes;
-    if (limits.empty()) return;
-    out.profile.issue.limit = limits.value();
-    out.profile.issue.limit_std_error = limits.error();
-    const char* source = mixes.empty() ? "staircases" : "mixes";
-    if (limits.high() > 1.05 * limits.low())
+        if (!s.subsystem.empty() && s.fit.reached_cpi)
+            highest = std::max(highest, 1 / *s.fit.reached_cpi);
+    for (const MixFit& mix : out.mixes)
+        for (const MixPoint& p : mix.points)
+            highest =
+                std::max(highest, p.per_cycle * (p.beta + 1) / p.beta * (1 - 3 * p.relative_error));
+    return highest;
+}
+
+double error_of(const Estimate& limit) {
+    // Real plateaus and mixes scatter by more than their repetitions.
+    return std::hypot(limit.std_error.value_or(0), 0.01 * limit.value);
+}
+
+bool agree(const Estimate& a, const Estimate& b) {
+    return std::abs(a.value - b.value) <= 3 * std::hypot(error_of(a), error_of(b));
+}
+
+std::vector<LimitEvidence> limit_evidence(const FitOutcome& out) {
+    std::vector<LimitEvidence> all;
+    for (const MixFit& mix : out.mixes)
+        if (mix.issue_limit && mix.issue_limit->identifiable())
+            all.push_back({*mix.issue_limit, true});
+    for (const SubjectReport& s : out.subjects)
+        if (!s.subsystem.empty() && s.fit.port_limit && !s.fit.misfit)
+            all.push_back({*s.fit.port_limit, false});
+    return all;
+}
+
+// Evidence that agrees with the opinion most others agree with.
+std::vector<LimitEvidence> largest_agreement(const std::vector<LimitEvidence>& all) {
+    std::vector<LimitEvidence> best;
+    double most = 0;
+    for (const LimitEvidence& centre : all) {
+        std::vector<LimitEvidence> with;
+        double weight = 0;
+        for (const LimitEvidence& e : all)
+            if (agree(centre.limit, e.limit)) {
+                with.push_back(e);
+                weight += e.weight();
+            }
+        if (weight > most) {
+            most = weight;
+            best = std::move(with);
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+// A limit needs opinions of several curves, or of a mix, that agree, and must not lie below what
+// was reached.
+void set_issue_limit(FitOutcome& out) {
+    constexpr double room = 0.97;  // mixes at finite occupancy stay a little below the law
+    std::vector<LimitEvidence> all = limit_evidence(out);
+    const double reached = highest_reached(out);
+    const auto below = std::erase_if(all, [&](const LimitEvidence& e) {
+        return e.limit.value + 3 * e.limit.std_error.value_or(0) < room * reached;
+    });
+    if (below > 0)
+        out.notes.push_back(fmt::format(
+            "{} of the opinions about the issue limit dropped: below the {:.3g} instructions per "
+            "cycle that were reached",
+            below, reached));
+    const std::vector<LimitEvidence> agreed = largest_agreement(all);
+    double weight = 0;
+    double against = 0;
+    WeightedMean limits;
+    bool mixes = false;
+    for (const LimitEvidence& e : all) against += e.weight();
+    for (const LimitEvidence& e : agreed) {
+        weight += e.weight();
+        limits.add(e.limit);
+        mixes |= e.from_mix;
+    }
+    against -= weight;
+    if (weight < 2 || against > weight) {
+        if (!all.empty())
+            out.notes.push_back(fmt::format(
+                "no issue limit: {} opinions that do not agree, or too few", all.size()));
+        return;
+    }
+    out.profile.issue.limit = std::max(limits.value(), room * reached);
+    out.profile.issue.limit_std_error = std::max(limits.error(), 0.005 * limits.value());
+    const char* source = mixes ? "mixes" : "staircases";
+    if (limits.high() > 1.05 * limits.low() || against > 0)
         out.notes.push_back(fmt::format("{} disagree about the issue limit: {:.3g} to {:.3g}",
                                         source, limits.low(), limits.high()));
-    if (mixes.empty())
+    if (!mixes)
         out.notes.push_back(
             "issue limit from the schedulers' ports in staircases: no mix determines it");
 }
@@ -95,7 +183,9 @@ void set_scopes(FitOutcome& out) {
     };
     std::map<std::string, Votes> votes;
     for (const SubjectReport& s : out.subjects) {
-        if (s.subsystem.empty() || !s.fit.scope_shows) continue;
+        if (s.subsystem.empty() ||
+            std::ranges::find(s.fit.visible_copies, schedulers) == s.fit.visible_copies.end())
+            continue;
         Votes& v = votes[s.subsystem];
         ++v.total;
         v.with += s.fit.schedulers == schedulers;

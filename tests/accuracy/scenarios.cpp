@@ -268,10 +268,11 @@ PlantedDevice make_device(const Scenario& s, std::uint64_t seed) {
     for (int i = 0; i < instructions_per_device; ++i) {
         PlantedInstruction one;
         one.name = fmt::format("{}.f32", static_cast<char>('a' + i));
-        // With ports the first instruction is as fast as they let it, so that they bind.
+        // With ports the first two instructions are nearly as fast as they let them, so that they
+        // bind where warps are spread unevenly.
         one.cpi =
             dice.log_between(std::max(s.least_cpi, limit > 0 ? 1 / limit : 0), s.greatest_cpi);
-        if (limit > 0 && i == 0) one.cpi = 1 / limit;
+        if (limit > 0 && i < 2) one.cpi = dice.between(1, 1.3) / limit;
         const double least = std::max(s.least_ridge, 2 / one.cpi);
         one.latency =
             one.cpi * dice.log_between(std::min(least, s.greatest_ridge), s.greatest_ridge);

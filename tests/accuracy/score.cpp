@@ -132,15 +132,18 @@ Score score_device(const Scenario& scenario, std::uint64_t seed) {
             continue;
         }
         const TimingFit& fit = it->fit;
-        const bool flag = flagged(fit);
+        const bool flag = flagged(fit) || it->curve.point_by_point;  // a note on the whole profile
         score.flagged += flag;
         compare("λ", fit.cpi, planted.cpi, flag, what, score.cpi, score);
         compare("Λ", fit.latency, planted.latency, flag, what, score.latency, score);
         const int copies = device.copies ? device.schedulers : 1;
-        const bool wrong = fit.schedulers != copies && (fit.schedulers != 1 || fit.scope_shows);
+        const bool wrong = fit.schedulers != copies &&
+                           (fit.schedulers != 1 || std::ranges::find(fit.visible_copies, copies) !=
+                                                       fit.visible_copies.end());
         score.wrong_schedulers += wrong;
         if (wrong) score.details.push_back(fmt::format("{}: k {}", what, fit.schedulers));
-        const bool growth = fit.contention && fit.contention->value > 0 && !scenario.contention;
+        const bool growth = fit.contention && fit.contention->value > 0 && !scenario.contention &&
+                            !(scenario.jitter > 0);  // varying service times queue, too
         score.invented_growth += growth;
         if (growth)
             score.details.push_back(fmt::format("{}: growth {:.3g} ± {:.2g}", what,

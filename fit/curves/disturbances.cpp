@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "fit/curves/disturbances.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fit/curves/curve.h"
+
+namespace occupipe {
+namespace {
+
+// Whether all values are multiples of `step`, to a thousandth of it.
+bool multiples_of(double step, std::span<const double> values) {
+    return std::ranges::all_of(values, [step](double v) {
+        const double n = v / step;
+        return std::abs(n - std::round(n)) < 1e-3;
+    });
+}
+
+// Typical distance of a repetition from its point's median, robust.
+double typical_deviation(std::span<const PointHistory> points) {
+    std::vector<double> away;
+    for (const PointHistory& p : points) {
+        if (p.log_times.size() < 3) continue;
+        const double middle = median(p.log_times);
+        for (const double t : p.log_times) away.push_back(std::abs(t - middle));
+    }
+    return away.empty() ? 0 : 1.4826 * median(std::move(away));
+}
+
+}  // namespace
+
+std::optional<double> clock_step(std::span<const double> values) {
+    if (values.size() < 4) return std::nullopt;
+    std::vector<double> sorted(values.begin(), values.end());
+    std::ranges::sort(sorted);
+    const double middle = median_of_sorted(sorted);
+    double smallest = 0;
+    int different = 1;
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        const double gap = sorted[i] - sorted[i - 1];
+        if (gap <= 1e-9 * sorted[i]) continue;
+        ++different;
+        smallest = smallest > 0 ? std::min(smallest, gap) : gap;
+    }
+    if (different < 4) return std::nullopt;
+    // Few different values may all lie some steps apart.
+    for (const int parts : {1, 2, 3, 4, 6, 8}) {
+        const double step = smallest / parts;
+        if (step < 1e-6 * middle || sorted.back() / step > 1e9) return std::nullopt;
+        if (multiples_of(step, sorted)) return step;
+    }
+    return std::nullopt;
+}
+
+std::optional<double> drift_over_run(std::span<const PointHistory> points) {
+    constexpr double clear = 5;  // standard errors
+    const double deviation = typical_deviation(points);
+    if (!(deviation > 0)) return std::nullopt;
+    double together = 0;
+    double spread = 0;
+    double squares = 0;
+    double last = 0;
+    for (const PointHistory& p : points) {
+        const std::size_t n = p.log_times.size();
+        if (n < 3) continue;
+        const double middle = median(p.log_times);
+        const double when =
+            std::accumulate(p.order.begin(), p.order.end(), 0.0) / static_cast<double>(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double away =
+                std::clamp(p.log_times[i] - middle, -2.5 * deviation, 2.5 * deviation);
+            const double x = p.order[i] - when;
+            together += x * away;
+            spread += x * x;
+            squares += away * away * x * x;
+            last = std::max(last, p.order[i]);
+        }
+    }
+    if (!(spread > 0)) return std::nullopt;
+    const double slope = together / spread;
+    const double error = std::sqrt(squares) / spread;
+    if (!(std::abs(slope) > clear * error)) return std::nullopt;
+    return slope * last;
+}
+
+bool measured_point_by_point(std::span<const PointHistory> points) {
+    std::size_t several = 0;
+    for (const PointHistory& p : points) {
+        const std::size_t n = p.order.size();
+        if (n < 2) continue;
+        ++several;
+        const auto [first, last] = std::ranges::minmax(p.order);
+        if (last - first > static_cast<double>(n) - 0.5) return false;
+    }
+    return several >= 4;
+}
+
+std::optional<double> one_sided_lift(std::span<const PointHistory> points) {
+    constexpr std::size_t fewest = 20;
+    constexpr double least_share = 0.65;  // of points whose longest lies further off than the least
+    const double wild = 6 * typical_deviation(points);
+    if (!(wild > 0)) return std::nullopt;
+    std::vector<double> lifts;
+    int longer = 0;
+    for (const PointHistory& p : points) {
+        if (p.log_times.size() < 3) continue;
+        const double middle = median(p.log_times);
+        std::vector<double> kept;
+        for (const double t : p.log_times)
+            if (std::abs(t - middle) < wild) kept.push_back(t);
+        if (kept.size() < 3) continue;
+        std::ranges::sort(kept);
+        const double centre = median_of_sorted(kept);
+        if (kept.front() == centre || kept.back() == centre) continue;
+        longer += kept.back() - centre > centre - kept.front();
+        const auto n = static_cast<double>(kept.size());
+        const double mean = std::accumulate(kept.begin(), kept.end(), 0.0) / n;
+        lifts.push_back(centre - kept.front() + (mean - kept.front()) / (n - 1));
+    }
+    if (lifts.size() < fewest) return std::nullopt;
+    const auto n = static_cast<double>(lifts.size());
+    const double share = longer / n;
+    if (share < least_share || share - 0.5 < 4 * 0.5 / std::sqrt(n)) return std::nullopt;
+    return median(std::move(lifts));
+}
+
+}  // namespace occupipe

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What the raw repetitions of a curve show about the measurement itself: the step of a coarse
+// clock, a drift in the course of the run, a scatter to one side only.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace occupipe {
+
+// The greatest step of which all values are multiples, where it is coarse enough to matter (four
+// values or more differ, and the step is above a millionth of the median); absent for values that
+// are no multiples of anything, such as means.
+std::optional<double> clock_step(std::span<const double> values);
+
+// The repetitions of one point: logarithms of their times, and when each was measured (its number
+// among the rows of its subject).
+struct PointHistory {
+    std::vector<double> log_times;
+    std::vector<double> order;
+};
+
+// Growth of log time over all rows, from how repetitions of one point differ; absent where it does
+// not stand out by five standard errors.
+std::optional<double> drift_over_run(std::span<const PointHistory> points);
+
+// Whether repetitions of a point always followed each other, so that a drift would look like an
+// effect of the place.
+bool measured_point_by_point(std::span<const PointHistory> points);
+
+// How far medians lie above the undisturbed time, relative, where what disturbs can only lengthen a
+// run: for exponential delays the location is min − (mean − min)/(n − 1) (the unbiased estimate of
+// least variance; Lehmann and Casella 1998, example 2.5). Absent where the scatter is symmetric.
+std::optional<double> one_sided_lift(std::span<const PointHistory> points);
+
+}  // namespace occupipe

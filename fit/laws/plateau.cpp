@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "fit/laws/plateau.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "fit/curves/step_time.h"
+#include "fit/laws/hull_law.h"
+
+namespace occupipe {
+namespace {
+
+// A place counts as busy when its work takes this multiple of the latency.
+constexpr double busy_factor = 1.05;
+// Just beyond the ridge several schedulers at one unit take turns unevenly; places further out
+// decide where there are enough of them.
+constexpr double far_factor = 1.5;
+constexpr std::size_t enough_far = 8;
+// Scatter of cycles per instruction from which on λ is no value any more; below, only a scatter to
+// one side says something.
+constexpr double too_wide = 0.025;
+constexpr double one_sided = 0.7;  // skewness
+constexpr std::size_t fewest_places = 6;
+constexpr double errors_of_bound = 3;
+constexpr double errors_of_end = 2;
+
+// Relative error of a step: as its depths say, and no less than what the law misses.
+double error_of(const StepTime& step, const Curve& curve, const TimingFit& fit) {
+    const double own = *step.cycles.std_error / step.cycles.value;
+    return curve.spread_known ? own : own * std::max(fit.residual_scale, 1e-3);
+}
+
+// log(measured / law) of cycles per instruction where the law says that the unit is busy.
+struct Busy {
+    std::vector<double> away;
+    double variance = 0;  // mean, of their errors
+};
+
+Busy busy_places(const Curve& curve, const std::vector<StepTime>& steps, const TimingFit& fit,
+                 double factor) {
+    Busy out;
+    for (const StepTime& step : steps) {
+        const double m = step.in_flight();
+        const HullShape shape{static_cast<double>(step.place.shape.group_warps),
+                              static_cast<double>(step.place.shape.concurrent_groups),
+                              static_cast<double>(step.place.shape.chains),
+                              1,
+                              static_cast<double>(step.place.busiest),
+                              0,
+                              0};
+        const double work = fit.cpi.value * uneven_in_flight(shape, fit.schedulers);
+        const double growth = fit.contention ? fit.contention->value * (m - 1) : 0;
+        const bool all_busy = fit.latency.kind == Estimate::Kind::upper_bound;
+        const double alone = all_busy ? 0 : fit.latency.value + growth;
+        if (work < factor * alone) continue;
+        const double law =
+            all_busy ? work : smooth_max(alone, work, fit.knee ? fit.knee->value : 0);
+        out.away.push_back(std::log(step.cycles.value / law));
+        out.variance += std::pow(error_of(step, curve, fit), 2);
+    }
+    if (!out.away.empty()) out.variance /= static_cast<double>(out.away.size());
+    return out;
+}
+
+struct Moments {
+    double mean = 0;
+    double deviation = 0;
+    double skewness = 0;
+    double root_mean_square = 0;  // about zero: the law
+};
+
+Moments moments_of(const std::vector<double>& values) {
+    Moments m;
+    const auto n = static_cast<double>(values.size());
+    for (const double v : values) m.mean += v / n;
+    double third = 0;
+    for (const double v : values) {
+        m.deviation += std::pow(v - m.mean, 2) / n;
+        third += std::pow(v - m.mean, 3) / n;
+        m.root_mean_square += v * v / n;
+    }
+    m.deviation = std::sqrt(m.deviation);
+    m.root_mean_square = std::sqrt(m.root_mean_square);
+    if (m.deviation > 0) m.skewness = third / std::pow(m.deviation, 3);
+    return m;
+}
+
+}  // namespace
+
+RawBounds raw_bounds(const Curve& curve, const TimingFit& fit) {
+    RawBounds out;
+    const auto lower = [](std::optional<double>& bound, double value) {
+        bound = bound ? std::min(*bound, value) : value;
+    };
+    double left = 0;  // instructions in flight at the ends
+    double right = 0;
+    const auto widest = [](std::optional<double>& end, bool beyond, bool same, double value) {
+        if (beyond) end.reset();
+        if (beyond || same) end = end ? std::max(*end, value) : value;
+    };
+    for (const StepTime& step : step_times(curve)) {
+        const double error = error_of(step, curve, fit);
+        const double most = step.cycles.value * (1 + errors_of_bound * error);
+        const double least = step.cycles.value * (1 - errors_of_end * error);
+        const double m = step.in_flight();
+        lower(out.cpi, most / m);
+        lower(out.latency, most);
+        widest(out.right_end, right < m, right == m, least / m);
+        widest(out.left_end, left == 0 || m < left, left == m, least);
+        right = std::max(right, m);
+        left = left == 0 ? m : std::min(left, m);
+    }
+    return out;
+}
+
+namespace {
+
+// The law's bound where the raw end of the curve does not contradict it, else what the raw curve
+// says.
+void check_bound(const std::optional<double>& end, const std::optional<double>& most, Estimate& e) {
+    if (e.kind != Estimate::Kind::upper_bound || !end || !most) return;
+    if (e.value < *end || e.value > *most) e.value = *most;
+}
+
+}  // namespace
+
+void check_plateau(const Curve& curve, TimingFit& fit) {
+    if (!fit.ok) return;
+    const RawBounds raw = raw_bounds(curve, fit);
+    if (!raw.cpi) return;
+    fit.reached_cpi = raw.cpi;
+    check_bound(raw.right_end, raw.cpi, fit.cpi);
+    check_bound(raw.left_end, raw.latency, fit.latency);
+    if (!fit.cpi.identifiable()) return;
+    const std::vector<StepTime> steps = step_times(curve);
+    Busy busy = busy_places(curve, steps, fit, far_factor);
+    if (busy.away.size() < enough_far) busy = busy_places(curve, steps, fit, busy_factor);
+    if (busy.away.size() < 3) return;
+    const Moments m = moments_of(busy.away);
+    const double beyond =
+        std::sqrt(std::max(m.root_mean_square * m.root_mean_square - busy.variance, 0.0));
+    if (beyond > too_wide && m.root_mean_square > 2 * std::sqrt(busy.variance)) {
+        fit.notes.push_back(fmt::format(
+            "cycles per instruction scatter by {:.2g} % where the unit is busy (warps that drift "
+            "apart, or an uneven placement): λ is at most what was reached",
+            100 * beyond));
+        fit.cpi.value = std::min(fit.cpi.value, *raw.cpi);
+        fit.cpi.std_error.reset();
+        fit.cpi.kind = Estimate::Kind::upper_bound;
+        fit.schedulers = 1;
+        fit.visible_copies.clear();
+        fit.cpi.note = "cycles per instruction are not the same at all occupancies";
+        return;
+    }
+    const double down = fit.cpi.value - *raw.cpi;
+    const bool skewed = busy.away.size() >= fewest_places && m.skewness > one_sided &&
+                        m.root_mean_square > 2 * std::sqrt(busy.variance);
+    if (skewed && down > 0) fit.cpi.std_error = std::max(fit.cpi.std_error.value_or(0), down);
+}
+
+}  // namespace occupipe
