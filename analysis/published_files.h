@@ -2,16 +2,10 @@
 // The files of analysis/published/, built into the program.
 #pragma once
 
-#include <span>
-#include <string_view>
+#include "core/files/embedded.h"
 
 namespace occupipe::analysis {
 
-struct PublishedFile {
-    std::string_view name;  // "analysis/published/nvidia-latency.yaml"
-    std::string_view text;
-};
-
-std::span<const PublishedFile> published_files();
+std::span<const EmbeddedFile> published_files();
 
 }  // namespace occupipe::analysis

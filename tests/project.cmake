@@ -38,6 +38,13 @@ occupipe_source_test(Project.SourceCheckRefusesAFileWithoutLicence CheckSources.
 occupipe_source_test(Project.SourceCheckRefusesAFolderWithoutReadme CheckSources.cmake ${planted}
     PASS_REGULAR_EXPRESSION "sim/README.md: missing")
 
+string(REPEAT "line of another language\n" 11 lines)
+file(WRITE ${planted}/long_string/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
+file(WRITE ${planted}/long_string/plot/page.cpp
+    "// SPDX-License-Identifier: MIT\n\nconst char* short_one = R\"(a; [b]\n)\";\nconst char* text = R\"js(\n${lines})js\";\n")
+occupipe_source_test(Project.SourceCheckRefusesALongStringOfAnotherLanguage CheckSources.cmake ${planted}/long_string
+    PASS_REGULAR_EXPRESSION "plot/page.cpp:5: a string of 12 lines")
+
 # Every header has to compile alone and twice: one generated file each, compiled with everything else.
 foreach(component core bench fit sim plot analysis report cli)
     if(NOT TARGET occupipe::${component})

@@ -5,49 +5,11 @@
 #include <sstream>
 
 #include "bench/cuda/driver/compile.h"
+#include "bench/device_code.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
 namespace {
-
-// In place of the prelude's own: what needs nothing but clock, barrier and the special registers.
-constexpr const char* plain_timing = R"(
-#undef KERNEL
-#define KERNEL(TYPE) extern "C" __global__ void occupipe_kernel(const TYPE* __restrict__ operands, TYPE* __restrict__ out, uint* __restrict__ stamps, int all_iterations, uint start)
-
-__device__ __forceinline__ uint clock_now()
-{
-    uint value;
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(value) :: "memory");
-    return value;
-}
-
-__device__ __forceinline__ void leave_times(uint* stamps, uint start, uint stop)
-{
-    if (LANE != 0) return;
-    uint* stamp = stamps + WARP * 4;
-    stamp[0] = start;
-    stamp[1] = stop;
-    stamp[2] = core_number();
-    stamp[3] = warp_slot();
-}
-
-#undef TIMED_BEGIN
-#define TIMED_BEGIN                                                                          \
-    uint clock_start = 0, clock_stop = 0;                                                    \
-    asm volatile(".reg .pred go; setp.ne.u32 go, %0, 0x7fffffff;" :: "r"(all_iterations));   \
-    _Pragma("unroll 1") for (int pass = 0; pass < 2; ++pass) {                               \
-        const int iterations = pass == 0 ? WARM_ITERATIONS(all_iterations) : all_iterations; \
-        __syncthreads();                                                                     \
-        clock_start = clock_now();
-
-#undef TIMED_END
-#define TIMED_END(results)                                                                   \
-        need_result(results);                                                                \
-        clock_stop = clock_now();                                                            \
-    }                                                                                        \
-    leave_times(stamps, clock_start, clock_stop);
-)";
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
     for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
@@ -73,7 +35,9 @@ std::size_t static_shared_bytes(const std::string& ptx) {
 
 CarriedKernel carry_cuda(const KernelSource& source, const std::string& architecture,
                          const TableSizes& tables, const std::string& name) {
-    std::string text = prelude_of(source.plan, tables) + plain_timing + source.body;
+    std::string text = prelude_of(source.plan, tables);
+    text += embedded(device_code(), "bench/cuda/device/carried_timing.cuh");
+    text += source.body;
     // Whatever is visible outside of its module carries the kernel's name.
     replace_all(text, kernel_entry, name);
     replace_all(text, "constant_ring", name + "_ring");

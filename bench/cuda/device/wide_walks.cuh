@@ -1,33 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/memory_macros.h"
-
-namespace occupipe::bench {
-namespace {
-
-// Shared memory is walked by address: a ring word holds the address of the next one, so that each
-// load's result is the next load's address as it stands. Global memory likewise: a table word holds
-// the low half of the next one's address (the host puts the table where the high half is constant).
-constexpr const char* walks = R"(
-#define SHARED_ADDRESS ((uint)__cvta_generic_to_shared(shared))
-#define SHARED_RING(words, stride) for (uint w = threadIdx.x; w < (words); w += blockDim.x) shared[w] = SHARED_ADDRESS + ((w + (stride) * WARP_SIZE) & ((words) - 1)) * 4; __syncthreads()
-#define SHARED_START(words, lane, spread, chains, chain) (SHARED_ADDRESS + (((lane) + (LOCAL_WARP * (chains) + (chain)) * WARP_SIZE * (spread)) & ((words) - 1)) * 4)
-#define LD_SHARED_U32(x) asm volatile("ld.shared.u32 %0, [%0];" : "+r"(x) :: "memory")
-
-#define CHASE_SPACING(chains) max(1u, TABLE_LINES / (WARPS * (chains)))
-#define CHASE_START(lane, chains, chain) ((uint)(ulong)in + ((((start + (WARP * (chains) + (chain)) * CHASE_SPACING(chains)) & (TABLE_LINES - 1)) * LINE_WORDS) + (lane)) * 4)
-#define LD_GLOBAL_U32(x) asm volatile("{ .reg .b64 p; mov.b64 p, {%0, %1}; ld.global.u32 %0, [p]; }" : "+r"(x) : "r"((uint)((ulong)in >> 32)) : "memory")
-
-#define STREAM_START() (((start + WARP * (TABLE_LINES / WARPS)) & (TABLE_LINES - 1)) * LINE_WORDS)
-#define STREAM_POINTER(position, lane) const float* p = OPERANDS_AT(float, 0) + (position & (TABLE_WORDS - 1)) + (lane);
-#define STREAM_ADVANCE(position, steps) position += (steps) * WARP_SIZE
-#define LD_GLOBAL_F32(x, step) asm volatile("{ .reg .f32 t; ld.global.f32 t, [%1+%2]; add.rn.f32 %0, %0, t; }" : "+f"(x) : "l"(p), "n"((step) * 4 * WARP_SIZE) : "memory")
-
-#define BAR_SYNC(x) asm volatile("bar.sync 0;" ::: "memory")
-)";
-
 // An access of several words: one is the next address, the others go into a sum that is awaited
 // and stored with it, so that the assembler cannot narrow the access.
-constexpr const char* wide_walks = R"(
+
 template <typename Address> struct WalkOf {
     Address address;
     uint sink;
@@ -85,10 +59,3 @@ struct TextureWalk {
 #define LOCAL_RING(one) uint local_ring[32]; _Pragma("unroll 1") for (uint w = 0; w < 32; ++w) local_ring[w] = (uint)__cvta_generic_to_local(local_ring) + 4 * (w ^ (one))
 #define LOCAL_START(chain) ((uint)__cvta_generic_to_local(local_ring) + 4 * ((chain) & 1))
 #define LD_LOCAL_U32(x) asm volatile("ld.local.u32 %0, [%0];" : "+r"(x) :: "memory")
-)";
-
-}  // namespace
-
-std::string cuda_memory_macros() { return std::string(walks) + wide_walks; }
-
-}  // namespace occupipe::bench
