@@ -37,30 +37,7 @@ struct Arguments {
 
 std::string_view shape_of(const Row& row) {
     if (row.own_lines) return "a pointer chase of each warp that stays in one line";
-    switch (row.pattern) {
-        case Pattern::chain:
-            return "a chain: each instruction's result is the next one's operand";
-        case Pattern::shared_chase:
-        case Pattern::constant_chase:
-        case Pattern::local_chase:
-            return "a pointer chase through a ring that stays in the nearest memory";
-        case Pattern::global_chase:
-            return "a pointer chase through a table in global memory, one cycle over all lines";
-        case Pattern::global_stream:
-            return "loads one after the other that do not wait for each other";
-        case Pattern::global_store:
-            return "stores one after the other";
-        case Pattern::barrier:
-            return "one barrier after the other";
-        case Pattern::empty_loop:
-            return "a loop with nothing in it; a step is an iteration";
-        case Pattern::launch:
-        case Pattern::awaited_launch:
-        case Pattern::graph_launch:
-        case Pattern::launch_groups:
-            return "no loop at all: what is timed are launches of a kernel that does nothing";
-    }
-    return "";
+    return bench::facts_of(row.pattern).shape;
 }
 
 void print_meaning(const Row& row) {

@@ -8,28 +8,13 @@
 #include <span>
 #include <string_view>
 
+#include "bench/instructions/pattern.h"
+
 namespace occupipe::bench {
 
 // bf16: bfloat16; x2: two 16-bit values in one 32-bit register.
 // f32x4: a vector of OpenCL C, in one register where the hardware has vectors (x86: 128 bits).
 enum class DataType { f32, f64, s32, u32, b32, s64, f16, bf16, f16x2, bf16x2, f32x4, f64x2, s32x4 };
-
-// Shape of the timed loop.
-enum class Pattern {
-    chain,           // x = op(x, a, b): each instruction needs the one before it
-    shared_chase,    // x = ring[x] in local (shared) memory
-    global_chase,    // x = table[x] in global memory
-    global_stream,   // x += table[next]: loads that do not wait for each other
-    global_store,    // table[next] = x
-    constant_chase,  // x = ring[x] in constant memory, all lanes at the same word
-    local_chase,     // x = ring[x] in a thread's own (local, OpenCL private) memory
-    barrier,         // barrier after barrier
-    empty_loop,      // a loop with nothing in it; a step is an iteration
-    launch,          // kernels that do nothing, one after the other; a step is a launch
-    awaited_launch,  // each awaited by the host before the next
-    graph_launch,    // all of them nodes of one CUDA graph, which is launched
-    launch_groups    // one kernel that does nothing; a step is a group per resident group
-};
 
 // What makes a step wait for the step before it.
 enum class Order {
@@ -127,12 +112,6 @@ struct Row {
     std::string_view no_cuda = {};
     std::string_view no_opencl = {};
 };
-
-// A kernel without a timed loop: the launch itself is what is measured.
-constexpr bool measures_launches(Pattern pattern) {
-    return pattern == Pattern::launch || pattern == Pattern::awaited_launch ||
-           pattern == Pattern::graph_launch || pattern == Pattern::launch_groups;
-}
 
 std::span<const Row> instruction_table();  // in CUDA, with the x86 receipts of OpenCL
 std::span<const Row> opencl_table();       // the same rows in OpenCL C

@@ -25,24 +25,12 @@ constexpr double seconds_per_empty_launch = 5e-6;
 
 // Cycles from step to step, of the right order only.
 double cycles_per_step(const Row& row) {
-    switch (row.pattern) {
-        case Pattern::chain:
-            return (row.order == Order::waits ? 500.0 : 6.0) * row.sass_length;
-        case Pattern::shared_chase:
-        case Pattern::constant_chase:
-        case Pattern::local_chase:
-            return 35;
-        case Pattern::global_chase:
-        case Pattern::global_stream:
-        case Pattern::global_store:
-            return row.table == Table::beyond_caches  ? 700
-                   : row.table == Table::second_level ? 300
-                                                      : 40;
-        case Pattern::barrier:
-            return 60;
-        default:
-            return 10;
+    const double cycles = facts_of(row.pattern).cycles;
+    if (cycles > 0) return cycles;
+    if (row.pattern == Pattern::chain) {
+        return (row.order == Order::waits ? 500.0 : 6.0) * row.sass_length;
     }
+    return row.table == Table::beyond_caches ? 700 : row.table == Table::second_level ? 300 : 40;
 }
 
 double launch_seconds(const PlannedPoint& point) {

@@ -23,16 +23,7 @@ bool is_basic(const Row& row) { return std::ranges::find(basic_rows, row.id) != 
 // Each level of memory, asked in the plainest way: a warp's lanes in line, one word each.
 bool is_memory_level(const Row& row) {
     const bool plain = row.spread == 1 && row.access_words == 1 && row.lane == Row{}.lane;
-    switch (row.pattern) {
-        case Pattern::shared_chase:
-        case Pattern::global_chase:
-        case Pattern::global_stream:
-        case Pattern::constant_chase:
-        case Pattern::local_chase:
-            return plain || row.own_lines;
-        default:
-            return false;
-    }
+    return facts_of(row.pattern).memory_level && (plain || row.own_lines);
 }
 
 bool is_special(const Row& row) { return row.id.find(".approx.") != row.id.npos; }

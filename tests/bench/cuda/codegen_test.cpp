@@ -18,6 +18,7 @@
 #include "bench/cuda/driver/nvrtc.h"
 #include "bench/cuda/prelude.h"
 #include "bench/cuda/unsupported.h"
+#include "bench/instructions/catalogue.h"
 #include "core/chain_step.h"
 #include "core/error.h"
 #include "tests/bench/cuda/have_nvrtc.h"
@@ -253,6 +254,26 @@ TEST(CudaFaults, UpperHalvesThatAreMergedAreRefused) {
                 HasSubstr("REFUSED: machine code: 64 IADD3.X|IMAD.X in the timed loop, not 128"));
     row.sass_with = {};
     EXPECT_THAT(receipt(), HasSubstr("REFUSED: machine code: 64 IADD3.X in 128 steps"));
+}
+
+// All that an instruction takes is its row.
+TEST(CudaReceipt, APlantedRowIsProvedOrRefusedByWhatItSays) {
+    NEEDS_NVRTC();
+    CatalogueRow planted = {.id = "planted.f64",
+                            .type = DataType::f64,
+                            .operands = {0.5, 0.75, 1},
+                            .meaning = "multiply-add, rounded down",
+                            .cuda = {.ptx = "fma.rm.f64 %0, %0, %1, %2;", .sass = "DFMA"}};
+    const auto receipt = [&] {
+        const Row row = in_cuda(planted);
+        return format_receipt(compile_cuda(kernel_source(plan_of(row, 1)), "sm_90").receipt);
+    };
+    EXPECT_THAT(receipt(), AllOf(HasSubstr("fma.rm.f64"), HasSubstr("  ok")));
+    planted.cuda.sass = "DADD";
+    EXPECT_THAT(receipt(), HasSubstr("REFUSED"));
+    planted.cuda.sass = "DFMA";
+    planted.cuda.counted = "fma.rn.f64";
+    EXPECT_THAT(receipt(), HasSubstr("REFUSED"));
 }
 
 // What a step is made of besides the counted instruction, from the registers alone.
