@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/engine/ready_list.h"
 #include "sim/machine/core_layout.h"
 #include "sim/machine/core_state.h"
 #include "sim/observers/observer.h"
@@ -58,6 +59,7 @@ private:
         std::uint64_t place = 0;     // narrow: the set of its position
         std::uint64_t next_try = 0;  // narrow: the positions to try first after this warp
         std::uint64_t watched = 0;   // narrow: set of streams
+        ReadyList* lists = nullptr;  // per subsystem
         std::int32_t words = 1;
         std::int32_t scheduler = 0;
         std::int32_t slot = 0;
@@ -80,10 +82,13 @@ private:
     void drop_pending_stores(std::int32_t slot);
     bool stops_after(std::int32_t warp, std::int32_t stream);
 
-    template <int units, int max_schedulers>
+    template <int units, int max_schedulers, bool many_streams>
     class Inner;  // inner_loop.h
+    template <bool many_streams>
+    bool run_inner(std::int64_t until);
+    void list_ready_heads();
 
-    // The same for all layouts, with an observer or none (engine_wide.cpp).
+    // The same for all layouts, with an observer or none (general_loop.cpp).
     bool step_wide();
     void issue_round(std::int64_t now);
     bool granted(const Proposal& proposal) const;
@@ -146,11 +151,18 @@ private:
         state_.next_queue = queue;
     }
 
-    // What an observer is told (engine_events.cpp).
+    // What an observer is told (account.cpp).
     void report_issue(std::int32_t warp, std::int32_t stream) const;
-    void report_waits(std::int64_t until) const;
-    Wait wait_of(std::int32_t warp) const;
+    void touch(std::int32_t warp);
+    void note_bounds();
+    void note_waits();
+    void report_wait(std::int32_t warp);
+    void report_last_waits();
+    Wait wait_of(std::int32_t warp);
+    std::optional<std::int32_t> first_ready(const Warp& warp) const;
+    std::optional<std::int32_t> first_unissued(const Warp& warp, std::int32_t number);
     bool is_outstanding(std::int32_t warp) const;
+    WaitReason bound_of(std::int32_t unit) const;
     Wait wait_of_ready(const Warp& warp, std::int32_t stream) const;
     static Wait wait_of_blocked(const Warp& warp, std::int32_t stream, const Machine& machine);
 
@@ -177,6 +189,23 @@ private:
     std::vector<std::int32_t> finished_slots_;  // of the present time
     std::vector<Watch> watches_;
     std::uint64_t stopped_at_ = 0;
+    // With an observer, per warp: what it waits for and since when, as far as not told; whether
+    // something has happened that may change it; and before which instruction all have issued.
+    struct Waiting {
+        Wait wait;
+        std::int64_t since = 0;  // [ticks]
+        bool touched = false;
+        std::int32_t unit = -1;         // where it is ready, as in CoreState::subsystem_free_at
+        std::int32_t oldest = 0;        // stream
+        std::int64_t oldest_index = 0;  // of that instance in program order
+    };
+    std::vector<Waiting> waits_;
+    std::vector<std::int32_t> touched_;   // warps
+    std::vector<std::int32_t> ready_at_;  // per unit: how many warps wait there ready
+    std::vector<WaitReason> bound_;       // per unit: what for
+    // With CoreLayout::many_streams, for the inner loop: per warp and subsystem (unit_pitch each).
+    std::vector<ReadyList> ready_lists_;
+    std::int64_t listed_at_ = 0;  // instructions that had issued when the lists were right
 };
 
 }  // namespace occupipe::sim

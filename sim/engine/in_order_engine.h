@@ -12,57 +12,13 @@
 #include <vector>
 
 #include "sim/engine/detection_budget.h"
+#include "sim/engine/in_order_program.h"
 #include "sim/engine/wake_times.h"
 #include "sim/machine/completion_queue.h"
 #include "sim/machine/core_layout.h"
+#include "sim/observers/observer.h"
 
 namespace occupipe::sim {
-
-// One program as the engine runs it.
-struct InOrderProgram {
-    // What an instruction looks up in the scoreboard: the time of the producer's instance `lag` - 1
-    // before its last.
-    struct Lookup {
-        std::int32_t first = 0;  // the producer's place, or its ring's
-        std::int32_t mask = 0;   // 0: no ring
-        std::int32_t stream = 0;
-        std::int32_t lag = 1;
-        // Dropped in the first `back` iterations of this loop.
-        std::int32_t loop = -1;
-        std::int64_t back = 0;
-    };
-    struct Instruction {
-        std::int64_t cpi = 0;       // λ [ticks]
-        std::int64_t latency = 0;   // Λ [ticks]
-        std::int64_t finishes = 0;  // for the end of its group, after so long [ticks]
-        std::int32_t first_lookup = 0;
-        std::int32_t last_lookup = 0;
-        std::int32_t time = 0;  // its place in the scoreboard, or its ring's
-        std::int32_t mask = 0;
-        std::int32_t ends_loop = -1;  // the innermost loop whose last instruction it is
-        std::int16_t subsystem = 0;
-        std::int16_t channel = -1;  // a barrier's
-        bool queued = false;
-        bool store = false;
-        std::int32_t op = 0;
-    };
-    struct Loop {
-        std::int64_t count = 1;
-        std::int32_t first = 0;
-        std::int32_t last = 0;
-        std::int32_t parent = -1;
-        std::int32_t depth = 0;    // of loops around it
-        std::int64_t settled = 1;  // iterations after which no dependence is dropped
-    };
-    std::vector<Instruction> instructions;
-    std::vector<Lookup> lookups;
-    std::vector<Loop> loops;
-    std::int32_t times = 0;  // places in a scoreboard
-};
-
-// None where a dependence goes back too many instances.
-std::optional<InOrderProgram> in_order_program(const CoreLayout& layout,
-                                               const ProgramLayout& program);
 
 class InOrderEngine {
 public:
@@ -70,9 +26,9 @@ public:
     // subsystems and schedulers.
     static std::optional<std::vector<InOrderProgram>> programs(const CoreLayout& layout);
 
-    // The layout must outlive it.
+    // The layout, and the observer if there is one, must outlive it.
     InOrderEngine(const CoreLayout& layout, std::vector<InOrderProgram> programs,
-                  bool detect_periods);
+                  bool detect_periods, Observer* observer = nullptr);
 
     // Runs until nothing is left to do (true), or `until` instructions have issued one by one.
     // Throws InputError when time overflows.
@@ -121,7 +77,7 @@ private:
         std::array<std::int32_t, 64> warp_at{};
         std::array<std::int64_t, 64> wake{};    // per warp: when its head is ready, unless it is
         std::vector<std::int64_t> times;        // all scoreboards
-        std::vector<std::int64_t> issues;       // per warp and stream, of those with a ring
+        std::vector<std::int64_t> issues;       // per warp and ring
         std::vector<std::int64_t> iteration;    // per warp and loop
         std::vector<std::int32_t> ahead;        // per warp and channel: barriers not opened
         std::vector<std::int32_t> barrier;      // per warp and channel: the last one issued
@@ -137,17 +93,25 @@ private:
     struct Warp {
         const InOrderProgram* program = nullptr;
         const InOrderProgram::Instruction* instructions = nullptr;
-        std::int32_t times = 0;
-        std::int32_t issues = 0;
-        std::int32_t iterations = 0;
+        std::int64_t* times = nullptr;
+        std::int64_t* issues = nullptr;
+        std::int64_t* iterations = nullptr;
         std::int32_t scheduler = 0;
         std::int32_t slot = 0;
         std::uint64_t place = 0;     // the set of its position
         std::uint64_t next_try = 0;  // the positions to try first after this warp
     };
+    struct Timing {
+        std::int64_t cpi = 0;      // λ [ticks]
+        std::int64_t latency = 0;  // Λ [ticks]
+    };
     struct Pick {
-        std::int32_t warp = 0;
+        std::int32_t warp = 0;        // with Select::warp
         std::int32_t subsystem = -1;  // none
+    };
+    struct Issue {
+        std::int32_t warp = 0;
+        std::int64_t wake = 0;  // when its next head is ready; 0: at once, or not known
     };
     // Brent's cycle search: one remembered state, replaced after 1, 2, 4, … looks.
     struct Search {
@@ -161,23 +125,54 @@ private:
     void launch_group(std::int32_t slot);
     void end_groups();
     void place_warps();
+    void find_free_units();
     void find_group_end();
-    void wake_up(std::int64_t now);
+
+    // One for each shape of machine, as a loop over what is not there costs time, too: `scanned`
+    // subsystems or fewer, at `most` so many schedulers.
+    template <int scanned, int most, bool observed>
+    bool run_as(std::int64_t until);
+    template <bool observed>
+    bool run_observed(std::int64_t until);
+    template <int scanned, bool observed>
+    void issue_alone(std::int64_t now);
+    template <int scanned, int most, bool observed>
     void issue_round(std::int64_t now);
+    template <int scanned>
     Pick pick(int scheduler, std::int64_t now) const;
-    void take(const Pick& pick, int scheduler, std::int64_t now);
-    void use_window(int scheduler, std::int64_t now);
+    template <int scanned>
     std::int64_t next_issue(int scheduler) const;
-    std::int64_t queued_until(const Warp& w, const InOrderProgram::Instruction& i,
-                              std::int32_t warp, std::int64_t now);
-    void set_time(const Warp& w, std::int32_t stream, std::int64_t instance_back,
-                  std::int64_t time);
+    template <int most, bool observed>
+    Issue take(const Pick& pick, int scheduler, std::int64_t now);
+    template <bool observed>
+    void wake_later(const Issue& issue, std::int64_t turn, std::int64_t now);
+    std::int32_t pick_warp(const Pick& pick, int scheduler) const;
+    void set_ready(const Warp& w, int unit, std::int64_t now, std::int32_t warp);
+    void wake_up(std::int32_t warp, std::int64_t now);
+    void use_window(int scheduler, std::int64_t now);
+    std::int64_t await(const Warp& w, std::int32_t warp, std::int64_t now);
+
+    // Not every instruction needs these.
+    void issue_special(const Warp& w, std::int32_t warp, std::int64_t now);
+    std::int64_t queued_until(const Warp& w, std::int32_t warp, std::int64_t now);
+    static void set_time(const Warp& w, std::int32_t stream, std::int64_t instances_back,
+                         std::int64_t time);
     void arrive(const Warp& w, std::int32_t warp, std::int64_t now);
     void open_barrier(std::int32_t slot, std::int32_t channel, std::int64_t now);
-    void advance(const Warp& w, std::int32_t warp, std::int64_t now);
-    void await(const Warp& w, std::int32_t warp, std::int64_t now);
-    std::int64_t look_up(const Warp& w, const InOrderProgram::Lookup& lookup) const;
-    std::int64_t ready_at(const Warp& w, const InOrderProgram::Instruction& i) const;
+    bool advance_from_end(const Warp& w, std::int32_t warp);
+    static std::int64_t look_up(const Warp& w, const InOrderProgram::Lookup& lookup);
+    static std::int64_t last_lookup(const Warp& w, std::int32_t stream);
+
+    // What an observer is told (in_order_account.cpp).
+    void report_issue(const Warp& w, std::int32_t warp, std::int64_t now);
+    void report_result(const Warp& w, std::int32_t warp, std::int64_t result);
+    void report_barrier(const Warp& w, std::int32_t warp, std::int32_t channel, std::int64_t time);
+    void report_blocked(const Warp& w, std::int32_t warp, std::int64_t until);
+    void report_ready(std::int32_t warp, std::int64_t until);
+    void report_group_end(std::int32_t slot);
+    void report_unused_slots();
+    void note_bounds();
+    static std::int64_t instance(const Warp& w, std::int32_t stream);
 
     // Period detection (in_order_periods.cpp).
     void look_around();
@@ -202,20 +197,42 @@ private:
     bool by_subsystem_;
     bool rings_;
     bool moves_;
+    bool four_units_;  // or fewer
     const IssueWindow* window_;
     bool may_close_;
     std::uint32_t shared_ = 0;       // set of subsystems of scope core
     std::int64_t next_end_ = never;  // the least of group_end
 
+    std::vector<Timing> timings_;  // per Machine::ops
+    // Derived: from when on something there can issue, as far as the unit goes.
+    PerUnit<std::int64_t> from_{};
+    // Derived from the memories of the policy: the positions to try first.
+    PerUnit<std::uint64_t> ring_{};             // rings_
+    PerScheduler<std::uint64_t> try_first_{};   // else
+    std::array<std::int32_t, 64> head_unit_{};  // per warp: where its head issues
+
+    Observer* observer_;
+    // What has not been told yet.
+    struct Account {
+        std::array<std::int64_t, 64> since{};        // per warp: it waits for its head since then
+        std::array<std::int64_t, 64> ready_since{};  // for what bound_ says
+        std::array<std::int64_t, 64> last_finish{};
+        PerUnit<WaitReason> bound{};         // what holds back the ready warps there
+        std::vector<std::int64_t> instance;  // per warp and channel, of the last barrier issued
+    };
+    Account account_;
+
     bool detect_periods_;
+    std::int64_t attention_ = 0;      // look_around() once so many have issued
     std::int32_t marker_ = any_warp;  // the warp whose loops are watched
     std::int32_t looped_depth_ = -1;  // of the loop of the marker that has just begun anew
     bool new_wave_ = false;
     std::int64_t next_choice_ = 0;  // another marker, once so many have issued without a look
     std::int64_t wait_ = 0;         // instructions to wait for the marker
-    std::int64_t looped_at_ = 0;    // when it looped last
-    std::array<Search, 4> loops_;   // per depth; the last one for all deeper ones, too
-    Search waves_;                  // looks whenever slot 0 takes a new group
+    std::int64_t shortest_wait_ = 0;
+    std::int64_t looped_at_ = 0;   // when it looped last
+    std::array<Search, 4> loops_;  // per depth; the last one for all deeper ones, too
+    Search waves_;                 // looks whenever slot 0 takes a new group
     DetectionBudget budget_;
     std::int64_t rest_until_ = 0;  // so many have issued one by one, as the budget is used up
     std::int64_t skipped_ = 0;

@@ -48,7 +48,7 @@ void InOrderEngine::look_around() {
             loops_[deeper].begun = false;
             loops_[deeper].patience = 1;
         }
-        wait_ = std::max(4 * words_, 8 * (s_.issued - looped_at_));
+        wait_ = std::max(shortest_wait_, 8 * (s_.issued - looped_at_));
         looped_at_ = s_.issued;
         next_choice_ = s_.issued + wait_;
     }
@@ -100,7 +100,7 @@ void InOrderEngine::choose_marker() {
         search.patience = 1;
     }
     marker_ = any_warp;
-    wait_ = 4 * words_;
+    wait_ = shortest_wait_;
     looped_at_ = s_.issued;
     next_choice_ = s_.issued + wait_;
 }
@@ -157,11 +157,12 @@ bool InOrderEngine::same_queues(const State& before) const {
 
 bool InOrderEngine::same_scoreboards(const State& before) const {
     if (!same_times(before.times, before.now, s_.times, s_.now)) return false;
+    std::size_t ring = 0;
     for (const Warp& w : warps_)
-        for (std::size_t i = 0; i < w.program->instructions.size(); ++i)
-            if (((before.issues[w.issues + i] ^ s_.issues[w.issues + i]) &
-                 w.instructions[i].mask) != 0)
-                return false;
+        for (const std::int32_t mask : w.program->ring_masks) {
+            if (((before.issues[ring] ^ s_.issues[ring]) & mask) != 0) return false;
+            ++ring;
+        }
     return true;
 }
 
@@ -191,8 +192,8 @@ std::int64_t InOrderEngine::warp_repetitions(const State& before, int warp) cons
     bool moved = false;
     for (std::size_t l = 0; l < w.program->loops.size(); ++l) {
         const InOrderProgram::Loop& loop = w.program->loops[l];
-        const std::int64_t from = before.iteration[w.iterations + l];
-        const std::int64_t to = s_.iteration[w.iterations + l];
+        const std::int64_t from = before.iteration[w.iterations - s_.iteration.data() + l];
+        const std::int64_t to = w.iterations[l];
         if (from == to) continue;
         // A new group must be exactly where the former one was; first iterations are not like the
         // others.
@@ -230,6 +231,7 @@ void InOrderEngine::repeat(const State& before, std::int64_t times) {
     move_on(s_.group_end);
     for (CompletionQueue& line : s_.waiting) line.shift(shift);
     find_group_end();
+    find_free_units();
     wakes_.clear();
     for (int warp = 0; warp < layout_.warps(); ++warp)
         if (s_.wake[warp] > s_.now && s_.wake[warp] < pending)

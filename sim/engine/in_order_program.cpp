@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: MIT
+#include "sim/engine/in_order_program.h"
+
 #include <algorithm>
 #include <bit>
-#include <optional>
-
-#include "sim/engine/in_order_engine.h"
+#include <utility>
 
 namespace occupipe::sim {
 namespace {
 
 constexpr std::int64_t longest_ring = 64;
 
+bool holds(const LoopProgram::Loop& loop, std::int32_t stream) {
+    return loop.first <= stream && stream < loop.last;
+}
+
 // The innermost loop around both.
 std::int32_t common_loop(const LoopProgram& program, const LoopProgram::Edge& edge) {
     std::int32_t loop = program.streams[edge.user].loop;
-    while (loop >= 0 &&
-           (edge.producer < program.loops[loop].first || edge.producer >= program.loops[loop].last))
+    while (loop >= 0 && !holds(program.loops[loop], edge.producer))
         loop = program.loops[loop].parent;
     return loop;
+}
+
+// The first instruction whose issue may overwrite the producer's result: the user itself, or what
+// follows the outermost loop that it is in and the producer is not.
+std::int32_t end_of_need(const LoopProgram& program, const LoopProgram::Edge& edge) {
+    std::int32_t end = edge.user;
+    for (std::int32_t l = program.streams[edge.user].loop;
+         l >= 0 && !holds(program.loops[l], edge.producer); l = program.loops[l].parent)
+        end = program.loops[l].last;
+    return end;
 }
 
 // The instance that the edge asks for, counted back from the producer's last one, which is 1.
@@ -26,66 +39,135 @@ std::int64_t lag_of(const LoopProgram::Edge& edge) {
     return rounds * edge.multiplier + 1;
 }
 
-}  // namespace
+class Builder {
+public:
+    Builder(const CoreLayout& layout, const ProgramLayout& program)
+        : layout_(layout),
+          program_(program),
+          from_(program.program),
+          needs_(from_.streams.size()) {}
 
-std::optional<InOrderProgram> in_order_program(const CoreLayout& layout,
-                                               const ProgramLayout& program) {
-    const LoopProgram& from = program.program;
-    InOrderProgram made;
-    for (const LoopProgram::Loop& loop : from.loops) {
-        const std::int32_t depth = loop.parent < 0 ? 0 : made.loops[loop.parent].depth + 1;
-        made.loops.push_back({loop.count, loop.first, loop.last, loop.parent, depth, 1});
+    std::optional<InOrderProgram> build() {
+        for (const LoopProgram::Edge& edge : from_.edges) {
+            const std::int64_t lag = lag_of(edge);
+            if (lag > longest_ring) return std::nullopt;
+            Need& need = needs_[edge.producer];
+            need.lag = std::max(need.lag, lag);
+            need.end = std::max(need.end, end_of_need(from_, edge));
+            need.for_ever |= edge.back > 0;
+        }
+        for (const LoopProgram::Loop& loop : from_.loops) {
+            const std::int32_t depth = loop.parent < 0 ? 0 : made_.loops[loop.parent].depth + 1;
+            made_.loops.push_back({loop.count, loop.first, loop.last, loop.parent, depth, 1});
+        }
+        for (std::size_t s = 0; s < from_.streams.size(); ++s)
+            add_instruction(static_cast<std::int32_t>(s));
+        give_places();
+        for (std::size_t s = 0; s < from_.streams.size(); ++s)
+            add_lookups(static_cast<std::int32_t>(s));
+        return std::move(made_);
     }
-    std::vector<std::int64_t> lags(from.streams.size(), 1);
-    for (const LoopProgram::Edge& edge : from.edges) {
-        if (lag_of(edge) > longest_ring) return std::nullopt;
-        lags[edge.producer] = std::max(lags[edge.producer], lag_of(edge));
-    }
-    for (std::size_t s = 0; s < from.streams.size(); ++s) {
-        const MachineOp& op = layout.machine.ops[from.streams[s].op];
+
+private:
+    // How long a result is needed.
+    struct Need {
+        std::int64_t lag = 1;
+        std::int32_t end = -1;  // before this instruction issues; -1: by none
+        bool for_ever = false;  // in the next iteration, too
+    };
+
+    void add_instruction(std::int32_t s) {
+        const LoopProgram::Stream& stream = from_.streams[s];
+        const MachineOp& op = layout_.machine.ops[stream.op];
         InOrderProgram::Instruction instruction;
-        instruction.cpi = op.cpi;
-        instruction.latency = op.latency;
-        instruction.finishes = op.kind == InstructionKind::store ? op.cpi : op.latency;
-        instruction.op = from.streams[s].op;
-        instruction.subsystem = static_cast<std::int16_t>(op.subsystem);
-        instruction.channel = static_cast<std::int16_t>(program.streams[s].barrier_channel);
-        instruction.queued = op.queued;
+        InOrderProgram::Details details;
+        instruction.op = stream.op;
+        instruction.subsystem = static_cast<std::uint8_t>(op.subsystem);
         instruction.store = op.kind == InstructionKind::store;
-        instruction.time = made.times;
-        const auto ring =
-            static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint64_t>(lags[s])));
-        instruction.mask = ring - 1;
-        made.times += ring;
-        for (std::int32_t l = from.streams[s].loop;
-             l >= 0 && from.loops[l].last == static_cast<std::int32_t>(s) + 1; l = -1)
-            instruction.ends_loop = l;
-        made.instructions.push_back(instruction);
+        details.channel = program_.streams[s].barrier_channel;
+        details.queued = op.queued;
+        details.completes = program_.streams[s].completion_queue >= 0;
+        details.loop = stream.loop;
+        if (stream.loop >= 0 && from_.loops[stream.loop].last == s + 1)
+            details.ends_loop = stream.loop;
+        if (needs_[s].lag > 1) {
+            details.ring = static_cast<std::int32_t>(made_.ring_masks.size());
+            details.mask = static_cast<std::int32_t>(
+                std::bit_ceil(static_cast<std::uint64_t>(needs_[s].lag)) - 1);
+            made_.ring_masks.push_back(details.mask);
+        }
+        instruction.special = details.channel >= 0 || details.queued || details.mask != 0;
+        instruction.ends =
+            details.ends_loop >= 0 || s + 1 == static_cast<std::int32_t>(from_.streams.size());
+        made_.instructions.push_back(instruction);
+        made_.details.push_back(details);
     }
-    for (std::size_t s = 0; s < from.streams.size(); ++s) {
-        const auto& stream = from.streams[s];
-        made.instructions[s].first_lookup = static_cast<std::int32_t>(made.lookups.size());
+
+    // Linear scan. A barrier's result is written when the barrier opens, maybe after others were
+    // issued, so its place is its own.
+    void give_places() {
+        std::vector<std::vector<std::int32_t>> given_back(made_.instructions.size() + 1);
+        std::vector<std::int32_t> unused;
+        for (std::size_t s = 0; s < made_.instructions.size(); ++s) {
+            // What is needed last by this instruction has been looked up when it issues.
+            unused.insert(unused.end(), given_back[s].begin(), given_back[s].end());
+            InOrderProgram::Instruction& instruction = made_.instructions[s];
+            const Need& need = needs_[s];
+            if (need.end < 0 && !need.for_ever) continue;
+            const bool own = need.for_ever || made_.details[s].channel >= 0;
+            if (own || unused.empty()) {
+                instruction.place = made_.places;
+                made_.places += made_.details[s].mask + 1;
+            } else {
+                instruction.place = unused.back();
+                unused.pop_back();
+            }
+            if (!own) given_back[need.end].push_back(instruction.place);
+        }
+    }
+
+    void add_lookups(std::int32_t s) {
+        const LoopProgram::Stream& stream = from_.streams[s];
+        InOrderProgram::Instruction& instruction = made_.instructions[s];
+        made_.details[s].first_lookup = static_cast<std::int32_t>(made_.lookups.size());
+        std::size_t plain = 0;
         for (std::int32_t e = stream.first_edge; e < stream.first_edge + stream.edge_count; ++e) {
-            const LoopProgram::Edge& edge = from.edges[e];
-            const auto& producer = made.instructions[edge.producer];
+            const LoopProgram::Edge& edge = from_.edges[e];
             InOrderProgram::Lookup lookup;
-            lookup.first = producer.time;
-            lookup.mask = producer.mask;
-            lookup.stream = edge.producer;
+            lookup.first = made_.instructions[edge.producer].place;
+            lookup.mask = made_.details[edge.producer].mask;
+            lookup.ring = made_.details[edge.producer].ring;
             lookup.lag = static_cast<std::int32_t>(lag_of(edge));
+            lookup.stream = edge.producer;
             if (edge.back > 0) {
-                const std::int32_t loop = common_loop(from, edge);
-                made.loops[loop].settled = std::max(made.loops[loop].settled, edge.back);
+                const std::int32_t loop = common_loop(from_, edge);
+                made_.loops[loop].settled = std::max(made_.loops[loop].settled, edge.back);
                 if (edge.restart != 0) {
                     lookup.loop = loop;
                     lookup.back = edge.back;
                 }
             }
-            made.lookups.push_back(lookup);
+            made_.lookups.push_back(lookup);
+            if (lookup.mask != 0 || lookup.loop >= 0 || plain == instruction.lookups.size())
+                instruction.looks_more = true;
+            else
+                instruction.lookups[plain++] = lookup.first;
         }
-        made.instructions[s].last_lookup = static_cast<std::int32_t>(made.lookups.size());
+        made_.details[s].last_lookup = static_cast<std::int32_t>(made_.lookups.size());
     }
-    return made;
+
+    const CoreLayout& layout_;
+    const ProgramLayout& program_;
+    const LoopProgram& from_;
+    std::vector<Need> needs_;
+    InOrderProgram made_;
+};
+
+}  // namespace
+
+std::optional<InOrderProgram> in_order_program(const CoreLayout& layout,
+                                               const ProgramLayout& program) {
+    return Builder(layout, program).build();
 }
 
 }  // namespace occupipe::sim

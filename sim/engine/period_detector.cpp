@@ -47,7 +47,7 @@ const std::vector<Engine::Watch>& PeriodDetector::watches() {
     for (const LoopWatch& watch : loops_) {
         watches_.push_back({.head = watch.marker, .warp = watch.warp});
         if (!watch.search.remembered) continue;
-        watches_.back().ready = watch.search.remembered->ready[watch.warp];
+        watches_.back().ready = watch.search.remembered->ready[layout_.first_word[watch.warp]];
         watches_.back().passes = watch.search.patience - watch.search.looks - 1;
     }
     return watches_;

@@ -40,8 +40,9 @@ SimulationResult result_of(const CoreLayout& layout, std::int64_t end, std::int6
 }
 
 SimulationResult run_in_order(const CoreLayout& layout, std::vector<sim::InOrderProgram> programs,
-                              const SimulationOptions& options) {
-    sim::InOrderEngine engine(layout, std::move(programs), options.detect_periods);
+                              const SimulationOptions& options, sim::Observer* observer) {
+    sim::InOrderEngine engine(layout, std::move(programs), options.detect_periods && !observer,
+                              observer);
     sim::RunLimits limits(layout, options);
     const auto check = [&] {
         limits.check({engine.now(), engine.issued(), engine.skipped(), engine.ended_groups()});
@@ -58,8 +59,8 @@ SimulationResult run_in_order(const CoreLayout& layout, std::vector<sim::InOrder
     return result;
 }
 
-SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
-                     sim::Observer* observer) {
+SimulationResult run_general(const CoreLayout& layout, const SimulationOptions& options,
+                             sim::Observer* observer) {
     sim::Engine engine(layout, observer);
     sim::PeriodDetector periods(layout);
     const bool detect_periods = options.detect_periods && !observer;
@@ -97,6 +98,13 @@ SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
     return result;
 }
 
+SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
+                     sim::Observer* observer) {
+    if (auto programs = sim::InOrderEngine::programs(layout))
+        return run_in_order(layout, std::move(*programs), options, observer);
+    return run_general(layout, options, observer);
+}
+
 }  // namespace
 
 std::optional<Policy> parse_policy(std::string_view name) {
@@ -130,10 +138,7 @@ Select select_of(const SimulationOptions& options, const GpuProfile& profile) {
 
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options) {
-    const CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
-    if (auto programs = sim::InOrderEngine::programs(layout))
-        return run_in_order(layout, std::move(*programs), options);
-    return run(layout, options, nullptr);
+    return run(sim::build_layout(profile, kernel, launch, options), options, nullptr);
 }
 
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,

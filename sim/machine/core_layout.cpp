@@ -233,16 +233,20 @@ void build_narrow(CoreLayout& layout, ProgramLayout& program) {
 void choose_width(CoreLayout& layout) {
     const std::size_t subsystems = layout.machine.subsystems.size();
     layout.unit_pitch = static_cast<int>(subsystems);
-    layout.narrow = layout.warp_words() == 1 && subsystems <= max_narrow_subsystems &&
-                    layout.machine.schedulers <= max_narrow_schedulers &&
-                    layout.queues.size() <= max_narrow_queues &&
-                    std::all_of(layout.programs.begin(), layout.programs.end(),
-                                [](const ProgramLayout& program) {
-                                    return program.words == 1 && program.initial_credits.size() ==
-                                                                     2 * program.streams.size();
-                                });
+    layout.narrow =
+        layout.warp_words() == 1 && subsystems <= max_narrow_subsystems &&
+        layout.machine.schedulers <= max_narrow_schedulers &&
+        layout.queues.size() <= max_narrow_queues &&
+        std::all_of(layout.programs.begin(), layout.programs.end(),
+                    [](const ProgramLayout& program) {
+                        return program.initial_credits.size() == 2 * program.streams.size();
+                    });
+    layout.many_streams =
+        std::any_of(layout.programs.begin(), layout.programs.end(),
+                    [](const ProgramLayout& program) { return program.words > 1; });
     if (!layout.narrow) return;
     layout.unit_pitch = subsystems <= 4 ? 4 : 8;
+    if (layout.many_streams) return;
     for (ProgramLayout& program : layout.programs) build_narrow(layout, program);
 }
 

@@ -117,9 +117,11 @@ struct CoreLayout {
     int barrier_channels = 0;
     int lane_bits = 16;              // of a credit
     std::uint64_t credit_signs = 0;  // of all lanes in a word
-    // At most 64 warps on the core, and in every program 64 instructions and two words of credits
-    // for each, and few subsystems: each set is one word.
+    // At most 64 warps on the core, in every program two words of credits for each instruction, and
+    // few subsystems: the inner loop (inner_loop.cpp) runs it.
     bool narrow = false;
+    // In some program more than 64 instructions, so that a set of them is not one word.
+    bool many_streams = false;
     int unit_pitch = 0;  // from one scheduler's units to the next one's in CoreState; narrow: 4 or
                          // 8, some unused
     std::int64_t group_instructions = 0;

@@ -60,7 +60,9 @@ struct WaitEvent {
     Wait wait;
 };
 
-// Issuing takes no time of a warp: the waits of all warps cover the whole run.
+// Issuing takes no time of a warp: the waits of all warps cover the whole run. A wait is told when
+// it, or a part of it, is over; a completion as soon as its time is known. So they do not come in
+// the order of their times; what concerns one instruction of one warp does.
 class Observer {
 public:
     Observer() = default;

@@ -39,18 +39,45 @@ std::string_view to_string(WaitReason reason) {
 void StallView::started(const CoreLayout& layout) {
     layout_ = layout;
     ticks_.clear();
+    first_.clear();
+    std::size_t rows = 0;
+    for (const ProgramLayout& program : layout.programs) {
+        first_.push_back(rows);
+        rows += program.streams.size() + 1;
+    }
+    ticks_.resize(rows);
 }
 
 void StallView::waited(const WaitEvent& event) {
-    ticks_[{layout_.program_of[event.warp], event.wait.reason, event.wait.stream.value_or(-1),
-            event.wait.producer.value_or(-1)}] += event.until - event.from;
+    auto& causes =
+        ticks_[first_[layout_.program_of[event.warp]] + event.wait.stream.value_or(-1) + 1];
+    const std::int32_t producer = event.wait.producer.value_or(-1);
+    const std::int64_t ticks = event.until - event.from;
+    for (Cause& cause : causes)
+        if (cause.reason == event.wait.reason && cause.producer == producer) {
+            cause.ticks += ticks;
+            return;
+        }
+    causes.push_back({event.wait.reason, producer, ticks});
+}
+
+// By program, reason, instruction and producer.
+std::map<StallView::Key, std::int64_t> StallView::by_key() const {
+    std::map<Key, std::int64_t> all;
+    for (std::size_t p = 0; p < first_.size(); ++p)
+        for (std::size_t s = 0; s <= layout_.programs[p].streams.size(); ++s)
+            for (const Cause& cause : ticks_[first_[p] + s])
+                all[{static_cast<std::int32_t>(p), cause.reason, static_cast<std::int32_t>(s) - 1,
+                     cause.producer}] = cause.ticks;
+    return all;
 }
 
 std::vector<StallRow> StallView::rows() const {
     double total = 0;
-    for (const auto& [key, ticks] : ticks_) total += static_cast<double>(ticks);
+    const auto all = by_key();
+    for (const auto& [key, ticks] : all) total += static_cast<double>(ticks);
     std::vector<StallRow> rows;
-    for (const auto& [key, ticks] : ticks_) {
+    for (const auto& [key, ticks] : all) {
         StallRow next = row(key, static_cast<double>(ticks) / total);
         // Copies of one instruction, and programs in which it has the same name, are one row.
         const auto same = std::find_if(rows.begin(), rows.end(), [&](const StallRow& r) {

@@ -37,10 +37,17 @@ private:
 
         auto operator<=>(const Key&) const = default;
     };
+    struct Cause {
+        WaitReason reason = WaitReason::empty;
+        std::int32_t producer = -1;
+        std::int64_t ticks = 0;
+    };
+    std::map<Key, std::int64_t> by_key() const;
     StallRow row(const Key& key, double share) const;
 
-    CoreLayout layout_;  // a copy, which outlives the run
-    std::map<Key, std::int64_t> ticks_;
+    CoreLayout layout_;                      // a copy, which outlives the run
+    std::vector<std::size_t> first_;         // per program, into ticks_
+    std::vector<std::vector<Cause>> ticks_;  // per program: of no instruction, then of each
 };
 
 }  // namespace occupipe::sim

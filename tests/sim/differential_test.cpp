@@ -4,9 +4,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <limits>
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/in_order_engine.h"
 #include "sim/engine/simulate.h"
 #include "sim/observers/observer.h"
 #include "sim/reference/simulate_reference.h"
@@ -39,7 +48,7 @@ bool same(const std::optional<SimulationResult>& a, const std::optional<Simulati
 }
 
 // An observer, even one that does nothing, is served by code of its own
-// (sim/engine/engine_wide.cpp).
+// (sim/engine/general_loop.cpp).
 SimulationResult simulate_observed(const GpuProfile& profile, const Kernel& kernel,
                                    const Launch& launch, const SimulationOptions& options) {
     sim::Observer nobody;
@@ -111,6 +120,14 @@ TEST(Differential, MoreIterationsEqualTheReference) {
     EXPECT_GT(tally.compared, 1'850 / thinned);
 }
 
+// More instructions than one word holds.
+TEST(Differential, LongBodiesEqualTheReference) {
+    const Tally tally = compare_cases(
+        8'000'000, 400 / thinned,
+        {.max_instructions = 150, .max_count = 2, .max_executed = 300, .max_groups = 2});
+    EXPECT_GT(tally.compared, 300 / thinned);
+}
+
 // In order has an engine of its own.
 TEST(Differential, CasesInOrderEqualTheReference) {
     const Tally small = compare_cases(4'000'000, 16'000 / thinned, {}, Order::in_order);
@@ -123,6 +140,73 @@ TEST(Differential, CasesInOrderEqualTheReference) {
         compare_cases(6'000'000, 2'000 / thinned,
                       {.max_instructions = 4, .max_count = 12, .max_groups = 12}, Order::in_order);
     EXPECT_GT(looping.compared, 1'850 / thinned);
+}
+
+// All that an observer hears, but for how a wait is cut into parts and when it is told.
+class Record : public sim::Observer {
+public:
+    void issued(const sim::IssueEvent& e) override {
+        issues_.insert({e.time, e.warp, e.stream, e.instance, e.scheduler});
+    }
+    void completed(const sim::CompletionOf& e) override {
+        completions_.insert({e.time, e.warp, e.stream, e.instance});
+    }
+    void waited(const sim::WaitEvent& e) override {
+        EXPECT_LT(e.from, e.until);
+        waits_[{e.warp, e.wait.reason, e.wait.stream.value_or(-1), e.wait.producer.value_or(-1)}] +=
+            e.until - e.from;
+    }
+    void group_started(const sim::GroupEvent& e) override {
+        groups_.push_back({e.time, e.slot, e.group, 0});
+    }
+    void group_ended(const sim::GroupEvent& e) override {
+        groups_.push_back({e.time, e.slot, e.group, 1});
+    }
+    bool operator==(const Record& other) const {
+        return issues_ == other.issues_ && waits_ == other.waits_ && groups_ == other.groups_ &&
+               completions_ == other.completions_;
+    }
+    // Of stores whose group ended before: not every engine tells of them.
+    void drop_late_completions(const sim::CoreLayout& layout) {
+        std::erase_if(completions_, [&](const auto& c) {
+            const auto& program = layout.programs[layout.program_of[c[1]]].program;
+            return layout.machine.ops[program.streams[c[2]].op].kind == InstructionKind::store;
+        });
+    }
+
+private:
+    std::set<std::array<std::int64_t, 5>> issues_;
+    std::set<std::array<std::int64_t, 4>> completions_;
+    std::map<std::tuple<std::int32_t, sim::WaitReason, std::int32_t, std::int32_t>, std::int64_t>
+        waits_;
+    std::vector<std::array<std::int64_t, 4>> groups_;
+};
+
+TEST(Differential, ObserversHearTheSameOfBothEngines) {
+    constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+    int compared = 0;
+    for (std::uint64_t seed = 7'000'000; seed < 7'000'000 + 4'000 / thinned; ++seed) {
+        Case c = random_case(seed);
+        c.options.order = Order::in_order;
+        try {
+            const sim::CoreLayout layout =
+                sim::build_layout(c.profile, c.kernel, c.launch, c.options);
+            auto programs = sim::InOrderEngine::programs(layout);
+            if (!programs) continue;
+            Record general;
+            sim::Engine engine(layout, &general);
+            while (engine.run(unbounded)) {
+            }
+            Record in_order;
+            sim::InOrderEngine(layout, std::move(*programs), false, &in_order).run(unbounded);
+            general.drop_late_completions(layout);
+            in_order.drop_late_completions(layout);
+            ASSERT_TRUE(general == in_order) << "seed " << seed << '\n' << describe(c);
+            ++compared;
+        } catch (const InputError&) {
+        }
+    }
+    EXPECT_GT(compared, 3'500 / thinned);
 }
 
 // Long loops and many groups, so that most of the work is skipped: against the same simulator with

@@ -8,10 +8,10 @@
 
 namespace occupipe::sim {
 
-// Where CoreLayout::narrow holds and nobody observes. `units` is CoreLayout::unit_pitch,
-// `max_schedulers` at least the number of schedulers. Between load() and store() the most used part
-// of CoreState is here.
-template <int units, int max_schedulers>
+// Where CoreLayout::narrow holds and nobody observes; `many_streams` as there. `units` is
+// CoreLayout::unit_pitch, `max_schedulers` at least the number of schedulers. Between load() and
+// store() the most used part of CoreState is here.
+template <int units, int max_schedulers, bool many_streams>
 class Engine::Inner {
 public:
     explicit Inner(Engine& engine)
@@ -60,6 +60,7 @@ private:
     bool take(const Pick& pick, int scheduler, std::int64_t now, Due& due);
     void use_window(int scheduler, std::int64_t now);
     std::int64_t next_issue(int scheduler) const;
+    static std::int32_t first_listed(const Warp& warp, std::uint64_t open);
     static std::int32_t pick_stream(const Warp& warp, std::uint64_t set);
     void issue(const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler,
                std::int64_t now, Due& due);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine's seldom part: how a core begins, and how groups come and go.
+// How a core begins, and how groups come and go.
 #include <algorithm>
 #include <numeric>
 
@@ -70,6 +70,16 @@ Engine::Engine(const CoreLayout& layout, Observer* observer)
                           .unfinished = &state_.unfinished[warp / layout.group_warps],
                           .layout = &program});
     }
+    if (observer_) {
+        waits_.resize(warps_.size());
+        ready_at_.resize(state_.subsystem_free_at.size());
+        bound_.resize(ready_at_.size());
+    }
+    if (layout.narrow && layout.many_streams && !observer_) {
+        ready_lists_.resize(warps_.size() * units_);
+        for (std::size_t warp = 0; warp < warps_.size(); ++warp)
+            warps_[warp].lists = ready_lists_.data() + warp * units_;
+    }
     place_warps();
     finished_slots_.reserve(layout.slots);
     state_.age_order.reserve(layout.slots);
@@ -93,6 +103,11 @@ void Engine::launch_group(std::int32_t slot) {
         std::copy(w.layout->initial_credits.begin(), w.layout->initial_credits.end(), w.credits);
         std::fill_n(state_.barriers_issued.begin() + warp * channels, channels, 0);
         state_.next_in_order[warp] = 0;
+        if (observer_) {
+            touch(warp);
+            waits_[warp].oldest = 0;
+            waits_[warp].oldest_index = 0;
+        }
         for (const std::int32_t stream : w.layout->initially_ready) make_ready(w, warp, stream);
     }
 }
@@ -101,6 +116,9 @@ void Engine::retire_finished_groups() {
     std::sort(finished_slots_.begin(), finished_slots_.end());
     for (const std::int32_t slot : finished_slots_) {
         if (observer_) observer_->group_ended({state_.now, slot, state_.group[slot]});
+        if (observer_)
+            for (std::int32_t index = 0; index < layout_.group_warps; ++index)
+                touch(slot * layout_.group_warps + index);
         state_.group[slot] = no_group;
         std::erase(state_.age_order, slot);
         if (layout_.policy == Policy::gto) forget_last_warp(slot);
@@ -133,13 +151,26 @@ void Engine::watch(const std::vector<Watch>& watches) {
             bit(static_cast<std::int32_t>(watch.head - layout_.first_stream[watch.warp]));
 }
 
+// Anew, where somebody has changed the state.
+void Engine::list_ready_heads() {
+    if (listed_at_ == state_.issued_total) return;
+    for (ReadyList& list : ready_lists_) list.clear();
+    for (const Warp& w : warps_)
+        for (int word = 0; word < w.words; ++word)
+            for_each_bit(w.ready[word], [&](int in_word) {
+                const std::int32_t stream = 64 * word + in_word;
+                w.lists[w.streams[stream].subsystem].insert(w.heads[stream].index, stream);
+            });
+    listed_at_ = state_.issued_total;
+}
+
 bool Engine::stops_after(std::int32_t warp, std::int32_t stream) {
     const std::size_t head = layout_.first_stream[warp] + stream;
     stopped_at_ = 0;
     for (std::size_t i = 0; i < watches_.size(); ++i) {
         Watch& watch = watches_[i];
         if (watch.head != head) continue;
-        if (watch.passes > 0 && watch.ready != state_.ready[warp])
+        if (watch.passes > 0 && watch.ready != state_.ready[layout_.first_word[warp]])
             --watch.passes;
         else
             stopped_at_ |= bit(static_cast<std::int32_t>(i));

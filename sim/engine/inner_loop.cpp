@@ -3,11 +3,12 @@
 // another, from one issue to the next, so what it needs most lies side by side in one object that
 // is nobody else's, sets are words, and where a processor can foresee the answer to a question the
 // code branches, since what follows need not wait then.
+#include "sim/engine/inner_loop.h"
+
 #include <algorithm>
 
 #include "core/error.h"
 #include "sim/machine/bits.h"
-#include "sim/program/inner_loop.h"
 
 namespace occupipe::sim {
 namespace {
@@ -24,14 +25,22 @@ inline void keep_branch() { asm volatile(""); }
 bool Engine::run(std::int64_t until) {
     stopped_at_ = 0;
     if (!layout_.narrow || observer_) return step_wide();
-    if (schedulers_ == 1)
-        return units_ == 4 ? Inner<4, 1>(*this).run(until) : Inner<8, 1>(*this).run(until);
-    return units_ == 4 ? Inner<4, max_narrow_schedulers>(*this).run(until)
-                       : Inner<8, max_narrow_schedulers>(*this).run(until);
+    return layout_.many_streams ? run_inner<true>(until) : run_inner<false>(until);
 }
 
-template <int units, int max_schedulers>
-void Engine::Inner<units, max_schedulers>::load() {
+template <bool many>
+bool Engine::run_inner(std::int64_t until) {
+    constexpr int most = max_narrow_schedulers;
+    if (many) list_ready_heads();
+    if (schedulers_ == 1)
+        return units_ == 4 ? Inner<4, 1, many>(*this).run(until)
+                           : Inner<8, 1, many>(*this).run(until);
+    return units_ == 4 ? Inner<4, most, many>(*this).run(until)
+                       : Inner<8, most, many>(*this).run(until);
+}
+
+template <int units, int max_schedulers, bool many_streams>
+void Engine::Inner<units, max_schedulers, many_streams>::load() {
     now_ = state_.now;
     issued_ = state_.issued_total;
     std::copy(state_.subsystem_free_at.begin(), state_.subsystem_free_at.end(), free_at_.begin());
@@ -57,13 +66,14 @@ void Engine::Inner<units, max_schedulers>::load() {
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
 }
 
-template <int units, int max_schedulers>
-void Engine::Inner<units, max_schedulers>::store(const Due& due) {
+template <int units, int max_schedulers, bool many_streams>
+void Engine::Inner<units, max_schedulers, many_streams>::store(const Due& due) {
     const auto put = [](const auto& from, auto& to) {
         std::copy_n(from.begin(), to.size(), to.begin());
     };
     state_.now = now_;
     state_.issued_total = issued_;
+    engine_.listed_at_ = issued_;
     put(free_at_, state_.subsystem_free_at);
     put(ready_, state_.ready_warps);
     put(busy_, state_.subsystem_busy);
@@ -80,8 +90,8 @@ void Engine::Inner<units, max_schedulers>::store(const Due& due) {
 }
 
 // Schedulers whose turn is at the same time go in rounds. Results of that time are there before.
-template <int units, int max_schedulers>
-bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
+template <int units, int max_schedulers, bool many_streams>
+bool Engine::Inner<units, max_schedulers, many_streams>::run(std::int64_t until) {
     load();
     Due due = next_due();
     while (true) {
@@ -113,8 +123,8 @@ bool Engine::Inner<units, max_schedulers>::run(std::int64_t until) {
 }
 
 // Nothing is left to do, or not in time.
-template <int units, int max_schedulers>
-bool Engine::Inner<units, max_schedulers>::end(std::int64_t next, const Due& due) {
+template <int units, int max_schedulers, bool many_streams>
+bool Engine::Inner<units, max_schedulers, many_streams>::end(std::int64_t next, const Due& due) {
     store(due);
     if (next == CompletionQueue::never) return false;
     throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
@@ -122,9 +132,9 @@ bool Engine::Inner<units, max_schedulers>::end(std::int64_t next, const Due& due
 
 // The first time at which the scheduler finds both its window open and the unit of a ready head
 // free.
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline std::int64_t Engine::Inner<units, max_schedulers>::next_issue(
-    int scheduler) const {
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline std::int64_t
+Engine::Inner<units, max_schedulers, many_streams>::next_issue(int scheduler) const {
     std::int64_t first = CompletionQueue::never;
 #pragma GCC unroll 8
     for (int unit = scheduler * units; unit < scheduler * units + units; ++unit) {
@@ -141,9 +151,9 @@ template <int units, int max_schedulers>
     return least;
 }
 
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers>::Pick
-Engine::Inner<units, max_schedulers>::pick(int scheduler, std::int64_t now) const {
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers, many_streams>::Pick
+Engine::Inner<units, max_schedulers, many_streams>::pick(int scheduler, std::int64_t now) const {
     std::uint64_t open = 0;
 #pragma GCC unroll 8
     for (int unit = 0; unit < units; ++unit) {
@@ -171,6 +181,10 @@ Engine::Inner<units, max_schedulers>::pick(int scheduler, std::int64_t now) cons
         warp = warp_at_[position];
     }
     const Warp& w = warps_[warp];
+    if constexpr (many_streams) {
+        if (!by_subsystem_) unit = first_listed(w, open);
+        return {warp, w.lists[unit].front().stream, unit};
+    }
     if (by_subsystem_) [[likely]]
         return {warp, pick_stream(w, ready_heads_[warp] & w.subsystem_streams[unit]), unit};
     const std::int32_t stream = pick_stream(w, ready_heads_[warp] & w.open_streams[open]);
@@ -178,11 +192,9 @@ Engine::Inner<units, max_schedulers>::pick(int scheduler, std::int64_t now) cons
 }
 
 // Issues what a scheduler picked. Returns whether it is an instruction to stop after.
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::take(const Pick& pick,
-                                                                              int scheduler,
-                                                                              std::int64_t now,
-                                                                              Due& due) {
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers, many_streams>::take(
+    const Pick& pick, int scheduler, std::int64_t now, Due& due) {
     const Warp& w = warps_[pick.warp];
     last_warp_[scheduler] = pick.warp;
     try_first_[scheduler] = w.next_try;
@@ -191,14 +203,14 @@ template <int units, int max_schedulers>
     ring_[scheduler * units + pick.unit] = w.next_try;
     if (max_schedulers > 1) last_grant_[pick.unit] = scheduler;
     issue(w, pick.warp, pick.stream, scheduler, now, due);
-    if ((w.watched >> pick.stream & 1) != 0) [[unlikely]]
+    if (many_streams ? w.watched != 0 : (w.watched >> pick.stream & 1) != 0) [[unlikely]]
         return engine_.stops_after(pick.warp, pick.stream);
     return false;
 }
 
 // Issues one instruction of the only scheduler.
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::issue_alone(
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers, many_streams>::issue_alone(
     std::int64_t now, Due& due) {
     const bool stop = take(pick(0, now), 0, now, due);
     turn_[0] = next_issue(0);
@@ -207,8 +219,8 @@ template <int units, int max_schedulers>
 
 // The schedulers propose; of those that want the same shared unit, the first in its ring is granted
 // it. Returns whether to stop.
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers>::issue_round(
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers, many_streams>::issue_round(
     std::int64_t now, Due& due) {
     std::array<Pick, max_schedulers> picks;
     std::array<int, units> winner{};
@@ -241,9 +253,10 @@ template <int units, int max_schedulers>
 
 // The lowest-index instruction among the ready heads. Streams stand in text order, which is program
 // order unless one is iterations ahead of another.
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline std::int32_t Engine::Inner<units, max_schedulers>::pick_stream(
-    const Warp& warp, std::uint64_t set) {
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline std::int32_t
+Engine::Inner<units, max_schedulers, many_streams>::pick_stream(const Warp& warp,
+                                                                std::uint64_t set) {
     std::int32_t best = lowest_bit(set);
     std::int64_t index = warp.heads[best].index;
     for (std::uint64_t rivals = set & warp.streams[best].rivals; rivals != 0;
@@ -260,9 +273,22 @@ template <int units, int max_schedulers>
     return best;
 }
 
+// Of the subsystems that are open the one whose first ready head is the first in program order.
+template <int units, int max_schedulers, bool many_streams>
+std::int32_t Engine::Inner<units, max_schedulers, many_streams>::first_listed(const Warp& warp,
+                                                                              std::uint64_t open) {
+    std::int32_t best = -1;
+    for_each_bit(open, [&](int unit) {
+        if (warp.lists[unit].empty()) return;
+        if (best < 0 || warp.lists[unit].front().index < warp.lists[best].front().index)
+            best = unit;
+    });
+    return best;
+}
+
 // A unit that all schedulers share is busy for all of them.
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::occupy(
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::occupy(
     const ProgramLayout::Stream& s, int scheduler, std::int64_t now) {
     busy_[scheduler * units + s.subsystem] += s.cpi;
     free_at_[scheduler * units + s.subsystem] = now + s.cpi;
@@ -274,8 +300,8 @@ template <int units, int max_schedulers>
 }
 
 // As Engine::use_window().
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::use_window(
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::use_window(
     int scheduler, std::int64_t now) {
     const std::int64_t cycle = window_->cycle();
     if (now >= window_end_[scheduler]) {
@@ -290,8 +316,8 @@ template <int units, int max_schedulers>
         open_at_[scheduler] = window_->first_open(scheduler, window_end_[scheduler]);
 }
 
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::issue(
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::issue(
     const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler, std::int64_t now,
     Due& due) {
     const ProgramLayout::Stream& s = w.streams[stream];
@@ -326,17 +352,18 @@ template <int units, int max_schedulers>
         settle(true, w, warp, next, w.streams[next].subsystem);
 }
 
-template <int units, int max_schedulers>
-typename Engine::Inner<units, max_schedulers>::Due Engine::Inner<units, max_schedulers>::issue_rare(
-    const Warp& w, std::int32_t warp, std::int32_t stream) {
+template <int units, int max_schedulers, bool many_streams>
+typename Engine::Inner<units, max_schedulers, many_streams>::Due
+Engine::Inner<units, max_schedulers, many_streams>::issue_rare(const Warp& w, std::int32_t warp,
+                                                               std::int32_t stream) {
     state_.now = now_;
     engine_.issue_rare(w, warp, stream);
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
     return next_due();
 }
 
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::push(
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::push(
     std::int32_t queue, const CompletionEvent& event, Due& due) {
     queues_[queue].push(event);
     // Events of one queue are in order: only the first one counts.
@@ -351,9 +378,9 @@ template <int units, int max_schedulers>
     due = {event.time, queue};
 }
 
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::find_next_in_group(
-    int group) {
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline void
+Engine::Inner<units, max_schedulers, many_streams>::find_next_in_group(int group) {
     const std::int64_t* const next = queue_next_ + group * queue_step;
     std::int32_t queue = 0;
     std::int64_t first = next[0];
@@ -366,9 +393,9 @@ template <int units, int max_schedulers>
     group_queue_[group] = group * queue_step + queue;
 }
 
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers>::Due
-Engine::Inner<units, max_schedulers>::next_due() const {
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers, many_streams>::Due
+Engine::Inner<units, max_schedulers, many_streams>::next_due() const {
     std::int64_t first = group_next_[0];
     int group = 0;
     for (int g = 1; g < queue_groups_; ++g) {
@@ -379,10 +406,26 @@ Engine::Inner<units, max_schedulers>::next_due() const {
 }
 
 // After an issue: the head is ready or not, and the scheduler's turn is not known yet.
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::settle(
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::settle(
     bool ready, const Warp& w, std::int32_t warp, std::int32_t stream, std::int32_t subsystem) {
     const int unit = scheduler_of(w) * units + subsystem;
+    if constexpr (many_streams) {
+        ReadyList& list = w.lists[subsystem];
+        std::uint64_t& word = w.ready[stream >> 6];
+        if ((word & bit(stream)) != 0) list.pop_front();  // it has just issued
+        if (ready) {
+            list.insert(w.heads[stream].index, stream);
+            word |= bit(stream);
+        } else {
+            word &= ~bit(stream);
+        }
+        if (list.empty())
+            ready_[unit] &= ~w.place;
+        else
+            ready_[unit] |= w.place;
+        return;
+    }
     if (ready) {
         ready_heads_[warp] |= bit(stream);
         ready_[unit] |= w.place;
@@ -393,9 +436,9 @@ template <int units, int max_schedulers>
     ready_[unit] &= ~(w.place & all_if((heads & w.subsystem_streams[subsystem]) == 0));
 }
 
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::pop_due(std::int64_t now,
-                                                                                 Due& due) {
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::pop_due(
+    std::int64_t now, Due& due) {
     CompletionQueue& queue = queues_[due.queue];
     const CompletionEvent& event = queue.pop();
     queue_next_[due.queue] = queue.next_time();
@@ -404,8 +447,8 @@ template <int units, int max_schedulers>
     due = next_due();
 }
 
-template <int units, int max_schedulers>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers>::complete(
+template <int units, int max_schedulers, bool many_streams>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::complete(
     const CompletionEvent& event, const QueueKind& kind, std::int64_t now) {
     const Warp& w = warps_[event.warp];
     if (kind.completes) {
@@ -419,7 +462,14 @@ template <int units, int max_schedulers>
             w.credits[edge->word] = credit;
             if (in_order_ && state_.next_in_order[event.warp] != edge->user) continue;
             if (((credit | w.credits[edge->word ^ 1]) & signs_) != 0) continue;
-            ready_heads_[event.warp] |= edge->head;
+            if constexpr (many_streams) {
+                std::uint64_t& word = w.ready[edge->user >> 6];
+                if ((word & bit(edge->user)) != 0) continue;  // since earlier
+                word |= bit(edge->user);
+                w.lists[edge->subsystem].insert(w.heads[edge->user].index, edge->user);
+            } else {
+                ready_heads_[event.warp] |= edge->head;
+            }
             ready_[first_unit + edge->subsystem] |= w.place;
             const std::int64_t free = free_at_[first_unit + edge->subsystem];
             std::int64_t from = free > earliest ? free : earliest;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The engine for sets of any size, and the one that an observer sees; it takes the same steps as
-// the inner loop in engine.cpp.
+// the one in inner_loop.cpp.
 #include <algorithm>
 
 #include "core/error.h"
@@ -14,10 +14,13 @@ bool Engine::step_wide() {
     const bool completes = state_.next_completion <= *turn;
     const std::int64_t next = completes ? state_.next_completion : *turn;
     if (next > max_ticks) {
-        if (next == CompletionQueue::never) return false;
+        if (next == CompletionQueue::never) {
+            if (observer_) report_last_waits();
+            return false;
+        }
         throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
     }
-    if (observer_ && next > state_.now) report_waits(next);
+    if (observer_ && next > state_.now) note_waits();
     state_.now = next;
     if (!completes) {
         issue_round(next);
@@ -144,7 +147,7 @@ std::int32_t Engine::pick_wide_warp(std::int32_t scheduler, std::uint64_t subsys
     return found < 0 ? no_warp : state_.warp_at[found];
 }
 
-// As pick_stream() in engine.cpp.
+// As pick_stream() in inner_loop.cpp.
 std::int32_t Engine::pick_wide_stream(const Warp& warp, std::uint64_t subsystems) {
     const auto streams_of = [&](int word) {
         std::uint64_t set = 0;
@@ -176,7 +179,10 @@ void Engine::issue_wide(const Warp& w, std::int32_t warp, std::int32_t stream, s
             state_.subsystem_free_at[scheduler * units_ + s.subsystem] = free_at;
     if (window_) use_window(w.scheduler, now);
     ++state_.issued_total;
-    if (observer_) report_issue(warp, stream);
+    if (observer_) {
+        report_issue(warp, stream);
+        touch(warp);
+    }
     if (s.only_queue >= 0)
         push(s.only_queue, warp, stream, now + s.delay);
     else
@@ -208,6 +214,7 @@ void Engine::advance_wide(const Warp& w, std::int32_t warp, std::int32_t stream)
 
 void Engine::complete_wide(const CompletionEvent& event, const QueueKind& kind) {
     const Warp& w = warps_[event.warp];
+    if (observer_) touch(event.warp);
     if (kind.completes) {
         std::int64_t& completed = w.heads[event.stream].completed;
         if (observer_) observer_->completed({event.time, event.warp, event.stream, completed});
@@ -253,6 +260,7 @@ void Engine::make_ready(const Warp& w, std::int32_t warp, std::int32_t stream) {
     const std::int32_t subsystem = w.streams[stream].subsystem;
     const std::int32_t position = state_.position[warp];
     w.ready[stream / 64] |= bit(stream);
+    if (w.lists != nullptr) w.lists[subsystem].insert(w.heads[stream].index, stream);
     ready_warps(w.scheduler, subsystem)[position / 64] |= bit(position);
     std::int64_t& turn = state_.scheduler_next[w.scheduler];
     turn = std::min(

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// A program in the form that the in-order engine runs. Each result has a place in the warp's
+// scoreboard, as a register allocator would give it: instructions whose results are not needed at
+// the same time share one, so that a body of thousands of instructions needs a few dozen.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/machine/core_layout.h"
+
+namespace occupipe::sim {
+
+struct InOrderProgram {
+    static constexpr std::int32_t past = 0;     // the place of a result that was always there
+    static constexpr std::int32_t nowhere = 1;  // the place of all results that nobody waits for
+
+    // What an instruction looks up in the scoreboard: the time of the producer's instance `lag` - 1
+    // before its last.
+    struct Lookup {
+        std::int32_t first = 0;  // the producer's place, or its ring's
+        std::int32_t mask = 0;   // 0: no ring
+        std::int32_t ring = -1;
+        std::int32_t lag = 1;
+        std::int32_t stream = 0;  // the producer
+        // Dropped in the first `back` iterations of this loop.
+        std::int32_t loop = -1;
+        std::int64_t back = 0;
+    };
+    // The part that most issues need.
+    struct alignas(32) Instruction {
+        std::array<std::int32_t, 3> lookups = {past, past, past};  // places
+        std::int32_t place = nowhere;                              // of its result
+        std::int32_t op = 0;                                       // into Machine::ops
+        std::uint8_t subsystem = 0;
+        bool store = false;
+        bool special = false;     // barrier, ring or queue
+        bool looks_more = false;  // see Details::first_lookup
+        bool ends = false;        // a loop or the program
+    };
+    struct Details {
+        std::int32_t first_lookup = 0;  // all lookups, in the order of the kernel file
+        std::int32_t last_lookup = 0;
+        std::int32_t ring = -1;  // number of its ring, if it has one
+        std::int32_t mask = 0;
+        std::int32_t loop = -1;       // the innermost around it
+        std::int32_t ends_loop = -1;  // the innermost whose last instruction it is
+        std::int32_t channel = -1;    // a barrier's
+        bool queued = false;
+        bool completes = false;  // there is a result to speak of
+    };
+    struct Loop {
+        std::int64_t count = 1;
+        std::int32_t first = 0;
+        std::int32_t last = 0;
+        std::int32_t parent = -1;
+        std::int32_t depth = 0;    // of loops around it
+        std::int64_t settled = 1;  // iterations after which no dependence is dropped
+    };
+    std::vector<Instruction> instructions;
+    std::vector<Details> details;  // beside `instructions`
+    std::vector<Lookup> lookups;
+    std::vector<Loop> loops;
+    std::vector<std::int32_t> ring_masks;
+    std::int32_t places = 2;  // in a scoreboard
+};
+
+// None where a dependence goes back too many instances.
+std::optional<InOrderProgram> in_order_program(const CoreLayout& layout,
+                                               const ProgramLayout& program);
+
+}  // namespace occupipe::sim
