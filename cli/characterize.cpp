@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 
 #include "analysis/open_device.h"
 #include "cli/commands.h"
@@ -14,8 +16,7 @@
 #include "fit/profile/build_profile.h"
 #include "report/page/findings.h"
 #include "report/text/accuracy_on_measurements.h"
-#include "report/text/published_cores.h"
-#include "report/text/published_gpus.h"
+#include "report/text/summary.h"
 #include "report/text/timing_table.h"
 
 namespace occupipe::cli {
@@ -29,40 +30,13 @@ struct Arguments {
     bool force = false;
 };
 
-std::string summary(const MeasurementFile& file, const GpuProfile& profile,
-                    const std::string& table, const std::string& check) {
-    const auto fact = [&](const char* key) {
-        const auto found = file.context.find(key);
-        return found == file.context.end() ? std::string("not known") : found->second;
-    };
-    const bool model = fact("backend") == "model";
-    std::string text = fmt::format("# {}\n\n", profile.device.name);
-    if (model) text += "**These are the times of a model, not of hardware.**\n\n";
-    text += fmt::format("- device: {}, {} ({})\n- driver: {}\n- cores: {}, warp size: {}\n",
-                        fact("device"), fact("device_name"), fact("device_vendor"), fact("driver"),
-                        profile.cores, profile.warp_size);
-    text += fmt::format("- core clock: {:.4g} GHz ({})\n- measured: {}, occupipe {}\n\n",
-                        profile.clock_hz * 1e-9, fact("clock_source"), fact("date"),
-                        fact("occupipe_version"));
-    if (fact("device_type") == "cpu") {
-        text +=
-            "This is a CPU seen through OpenCL: a warp is one work-item, and the hull shows over\n"
-            "independent chains inside it. λ and Λ describe one core's units; nothing here says "
-            "how\n"
-            "a GPU, or many work-items, would behave.\n\n";
-    }
-    text += "## Instructions (λ / Λ in core cycles)\n\n" + table + "\n" +
-            report::beside_published(file, profile) + report::beside_published_throughput(profile) +
-            check;
-    std::string skipped;
-    for (const auto& [key, value] : file.context) {
-        constexpr std::string_view prefix = "not_measured.";
-        if (key.starts_with(prefix)) {
-            skipped += fmt::format("- {}: {}\n", key.substr(prefix.size()), value);
-        }
-    }
-    if (!skipped.empty()) text += "\n## Not measured\n\n" + skipped;
-    return text;
+// How this program can be called from here.
+std::string own_path() {
+    std::error_code none;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", none);
+    if (program.empty()) return "occupipe";
+    const auto near = std::filesystem::relative(program, none);
+    return (near.empty() || near.string().starts_with("../..") ? program : near).string();
 }
 
 void characterize(Arguments& arguments) {
@@ -83,7 +57,7 @@ void characterize(Arguments& arguments) {
     const std::string table = report::format_timing_table(report::timing_table({fitted.profile}),
                                                           report::TableFormat::markdown, true);
     const std::string check = report::self_check(files.front(), fitted.profile);
-    const std::string text = summary(files.front(), fitted.profile, table, check);
+    const report::Summary summary = report::summarised(files.front(), fitted.profile, table, check);
     std::vector<report::CheckedProfile> checked;
     checked.push_back({"profile.yaml", &fitted.profile,
                        analysis::self_check({.profile = fitted.profile, .measurements = files})});
@@ -93,13 +67,11 @@ void characterize(Arguments& arguments) {
     write_text_file(arguments.folder / "profile.yaml", format_profile(fitted.profile),
                     Overwrite::yes);
     write_text_file(arguments.folder / "table.md", table, Overwrite::yes);
-    write_text_file(arguments.folder / "summary.md", text, Overwrite::yes);
-    fmt::print("{}", text);
-    fmt::print(
-        stderr,
-        "wrote measurements.json, profile.yaml, table.md, summary.md and selfcheck.md ({} serious) "
-        "in {}\n",
-        checked.front().check.serious(), arguments.folder.string());
+    write_text_file(arguments.folder / "summary.md", summary.text + summary.not_measured,
+                    Overwrite::yes);
+    fmt::print("{}\n{}", summary.text,
+               report::closing_lines(fitted.profile, checked.front().check, summary.left_out,
+                                     arguments.folder.string(), own_path()));
 }
 
 }  // namespace

@@ -172,9 +172,8 @@ void print_limits(const Row& row, bool cpu) {
     }
 }
 
-std::string estimate_text(const Estimate& value) {
-    std::string text = fmt::format("{}{:.6g}", sign_of(value.kind), value.value);
-    if (value.std_error) text += fmt::format(" ± {:.2g}", *value.std_error);
+std::string annotated(const Estimate& value) {
+    std::string text = estimate_text(value);
     if (!value.identifiable()) text += fmt::format(", {}", to_string(value.kind));
     if (!value.note.empty()) text += " (" + value.note + ")";
     return text;
@@ -190,16 +189,16 @@ std::string whole_instruction_text(const GpuProfile& profile, const InstructionT
 void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
                    const std::string& file) {
     fmt::print("\nIn {} ({})\n", file, profile.device.name);
-    std::string cpi = "λ " + estimate_text(profile.cpi_per_core(timing)) + " cycles per core";
+    std::string cpi = "λ " + annotated(profile.cpi_per_core(timing)) + " cycles per core";
     if (profile.copies(timing.subsystem) > 1)
         cpi += fmt::format(", {:.6g} in each scheduler's copy", timing.cpi.value);
     fmt::print("{}", report::wrapped(cpi, 2));
     if (timing.warps_per_instruction > 1) {
         fmt::print("{}", report::wrapped(whole_instruction_text(profile, timing), 2));
     }
-    fmt::print("{}", report::wrapped("Λ " + estimate_text(timing.latency) + " cycles", 2));
+    fmt::print("{}", report::wrapped("Λ " + annotated(timing.latency) + " cycles", 2));
     if (timing.latency_growth) {
-        fmt::print("{}", report::wrapped("Λ grows by " + estimate_text(*timing.latency_growth) +
+        fmt::print("{}", report::wrapped("Λ grows by " + annotated(*timing.latency_growth) +
                                              " cycles with each further instruction in flight",
                                          2));
     }

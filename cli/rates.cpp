@@ -27,8 +27,9 @@ void print_rates(const std::vector<std::string>& paths, bool json) {
         Json list = Json::array();
         for (const analysis::Rate& rate : analysis::rates()) {
             const auto found = analysis::value_of(rate, profile);
-            std::string text = found ? fmt::format("{:.4g}", found->value) : "not measured";
-            if (found && found->std_error) text += fmt::format(" ± {:.2g}", *found->std_error);
+            const std::string text =
+                found ? estimate_text({.value = found->value, .std_error = found->std_error})
+                      : "not measured";
             table.rows.push_back({std::string(rate.symbol), text,
                                   found ? std::string(rate.unit) : "", found ? found->from : "",
                                   std::string(rate.meaning)});

@@ -3,6 +3,7 @@
 # of it, so the portable program takes the headers.
 add_library(occupipe_fmt INTERFACE)
 add_library(occupipe::fmt ALIAS occupipe_fmt)
+set_target_properties(occupipe_fmt PROPERTIES EXPORT_NAME fmt)
 target_link_libraries(occupipe_fmt INTERFACE $<IF:$<BOOL:${OCCUPIPE_PORTABLE}>,fmt::fmt-header-only,fmt::fmt>)
 
 # Who may link whom. A component that asks for anything else stops the configuration.
@@ -30,7 +31,7 @@ function(occupipe_component name)
     endforeach()
     add_library(occupipe_${name} STATIC ${sources} ${ARG_SOURCES})
     add_library(occupipe::${name} ALIAS occupipe_${name})
-    target_include_directories(occupipe_${name} PUBLIC ${PROJECT_SOURCE_DIR})
-    target_link_libraries(occupipe_${name} PUBLIC ${ARG_LINK} PRIVATE occupipe::warnings)
+    target_include_directories(occupipe_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/occupipe>)
+    target_link_libraries(occupipe_${name} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:occupipe::warnings>)
     target_compile_definitions(occupipe_${name} PRIVATE ${ARG_DEFINITIONS})
 endfunction()

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "core/estimate.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
 namespace occupipe {
 
 std::string_view sign_of(Estimate::Kind kind) {
@@ -29,6 +34,33 @@ std::string_view to_string(Estimate::Kind kind) {
             break;
     }
     return "bound of unknown direction";
+}
+
+namespace {
+
+// So that the error shows two significant digits.
+int decimals_of(double error) {
+    return std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 12);
+}
+
+bool has_error(const Estimate& estimate) {
+    return estimate.identifiable() && estimate.std_error.value_or(0) > 0;
+}
+
+}  // namespace
+
+std::string value_text(const Estimate& estimate) {
+    if (!estimate.identifiable())
+        return fmt::format("{}{:.4g}", sign_of(estimate.kind), estimate.value);
+    if (!has_error(estimate)) return fmt::format("{:.6g}", estimate.value);
+    return fmt::format("{:.{}f}", estimate.value, decimals_of(*estimate.std_error));
+}
+
+std::string estimate_text(const Estimate& estimate) {
+    std::string text = value_text(estimate);
+    if (has_error(estimate))
+        text += fmt::format(" ± {:.{}f}", *estimate.std_error, decimals_of(*estimate.std_error));
+    return text;
 }
 
 }  // namespace occupipe

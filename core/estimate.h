@@ -42,4 +42,10 @@ std::string_view sign_of(Estimate::Kind kind);
 // "value", "upper bound", "lower bound", "bound of unknown direction".
 std::string_view to_string(Estimate::Kind kind);
 
+// For people: "0.2500 ± 0.0011" (both to the second digit of the error), "≤ 12.31" (a bound reads
+// as one, with four digits), "0.25" (nothing known of the error; up to six digits).
+std::string estimate_text(const Estimate& estimate);
+// The same without the error, to the digits that it supports: "0.2500".
+std::string value_text(const Estimate& estimate);
+
 }  // namespace occupipe

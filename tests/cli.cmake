@@ -36,7 +36,7 @@ target_compile_definitions(interrupted_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_F
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
 add_dependencies(interrupted_test occupipe fake_libcuda)
 # CUDA through the whole program, with a driver that only pretends.
-occupipe_test(cuda_cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC * LINK occupipe::core GTest::gmock
+occupipe_test(cuda_cli_test KIND cli TIMEOUT 1200 WITHOUT_NVRTC * LINK occupipe::core GTest::gmock
     SOURCES cli/kernels_ahead_test.cpp cli/gpu_run_test.cpp support/run_program.cpp)
 target_compile_definitions(cuda_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_FAKE_LIBNVML="$<TARGET_FILE:fake_libnvml>"

@@ -60,3 +60,14 @@ foreach(component core bench fit sim plot analysis report cli)
     add_library(${component}_headers_alone OBJECT ${sources})
     target_link_libraries(${component}_headers_alone PRIVATE occupipe::${component} occupipe::warnings)
 endforeach()
+
+# What `cmake --install` leaves is enough for somebody else's program, and for the program itself far from its
+# source tree.
+add_test(NAME Project.AnInstalledPackageBuildsAProgram
+    COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D SOURCE=${CMAKE_CURRENT_SOURCE_DIR}/package
+            -D WORK=${CMAKE_CURRENT_BINARY_DIR}/package -D COMPILER=${CMAKE_CXX_COMPILER}
+            -P ${CMAKE_CURRENT_SOURCE_DIR}/package/try_package.cmake)
+set_tests_properties(Project.AnInstalledPackageBuildsAProgram PROPERTIES LABELS project TIMEOUT 300)
+if(NOT OCCUPIPE_FIT OR OCCUPIPE_PORTABLE)
+    set_tests_properties(Project.AnInstalledPackageBuildsAProgram PROPERTIES DISABLED ON)
+endif()

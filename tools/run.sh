@@ -61,5 +61,3 @@ build/release/cli/occupipe characterize "${device[@]}" "${effort[@]}" -o "$outpu
 if [[ -s $unfinished && $(< "$unfinished") == "$output" ]]; then
     rm "$unfinished"
 fi
-say "results are in $output:"
-ls -1 "$output" >&2

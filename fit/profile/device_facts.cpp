@@ -109,6 +109,8 @@ DeviceFacts device_facts(std::span<const MeasurementFile> files) {
     if (files.empty()) throw InputError("no measurement files");
     DeviceFacts facts;
     facts.device.name = text(files, "device_name");
+    // Files of CPUs written before this was the name there, too.
+    if (const std::string cpu = text(files, "cpu_name"); !cpu.empty()) facts.device.name = cpu;
     if (facts.device.name.empty())
         fail(files.front(), "device_name", "is missing, and a profile cannot do without it");
     facts.device.vendor = text(files, "device_vendor");

@@ -13,12 +13,6 @@
 namespace occupipe {
 namespace {
 
-// Two significant digits of the error decide how many decimals are shown.
-int decimals(double value, double error) {
-    const double smallest = error > 0 ? error : 1e-3 * std::abs(value);
-    return std::clamp(static_cast<int>(std::ceil(1 - std::log10(smallest))), 0, 8);
-}
-
 // Columns are padded by characters, not bytes: λ, ± and ≤ take two or three bytes each.
 std::string padded(const std::string& text, std::size_t width) {
     const auto characters =
@@ -203,19 +197,10 @@ std::string working_set_section(const WorkingSetFit& fit) {
 }  // namespace
 
 std::string format_estimate(const Estimate& e) {
-    if (!e.identifiable())
-        return fmt::format("{}{:.4g}{}", sign_of(e.kind), e.value,
-                           e.note.empty() ? "" : " (" + e.note + ")");
-    if (!e.std_error) return fmt::format("{:.4g}", e.value);
-    const int digits = decimals(e.value, *e.std_error);
-    return fmt::format("{:.{}f} ± {:.{}f}", e.value, digits, *e.std_error, digits);
+    return estimate_text(e) + (e.identifiable() || e.note.empty() ? "" : " (" + e.note + ")");
 }
 
 std::string format_fit_table(const FitOutcome& outcome) {
-    const auto brief = [](const Estimate& e) {
-        return e.identifiable() ? format_estimate(e)
-                                : fmt::format("{}{:.4g}", sign_of(e.kind), e.value);
-    };
     std::size_t width = 12;
     for (const SubjectReport& s : outcome.subjects)
         width = std::max(width, s.curve.label().size() + 2);
@@ -224,8 +209,8 @@ std::string format_fit_table(const FitOutcome& outcome) {
     for (const SubjectReport& s : outcome.subjects) {
         out += padded(s.curve.label(), width);
         std::string line = s.fit.ok ? padded(s.subsystem.empty() ? "-" : s.subsystem, 11) +
-                                          padded(brief(s.fit.cpi), 22) +
-                                          padded(brief(s.fit.latency), 22) + flags(s)
+                                          padded(estimate_text(s.fit.cpi), 22) +
+                                          padded(estimate_text(s.fit.latency), 22) + flags(s)
                                     : "not fitted: " + s.fit.reason;
         line.erase(line.find_last_not_of(' ') + 1);
         out += line + "\n";

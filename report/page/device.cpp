@@ -26,9 +26,8 @@ std::string or_unknown(const std::string& text) { return text.empty() ? "not kno
 std::string issue_text(const Issue& issue) {
     std::string text = "not measured";
     if (issue.limit) {
-        text = fmt::format("{:.4g}", *issue.limit);
-        if (issue.limit_std_error) text += fmt::format(" ± {:.2g}", *issue.limit_std_error);
-        text += " warp-instructions per cycle and core";
+        text = estimate_text({.value = *issue.limit, .std_error = issue.limit_std_error}) +
+               " warp-instructions per cycle and core";
     }
     return fmt::format("{}; {} scheduler{}", text, issue.schedulers,
                        issue.schedulers == 1 ? "" : "s");

@@ -22,8 +22,7 @@ using nlohmann::ordered_json;
 
 std::string measured_text(const analysis::Compared& one) {
     if (!one.measured) return "-";
-    std::string text = fmt::format("{}{:.4g}", sign_of(one.measured->kind), one.measured->value);
-    if (one.measured->std_error) text += fmt::format(" ± {:.2g}", *one.measured->std_error);
+    std::string text = estimate_text(*one.measured);
     if (one.per_scheduler) text += fmt::format(" ({:.4g} per scheduler)", *one.per_scheduler);
     return text;
 }

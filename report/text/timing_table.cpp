@@ -40,20 +40,6 @@ std::vector<std::string> headings(const TimingTable& table) {
     return by_name;
 }
 
-// A fitted value to the second significant digit of its standard error, others to six digits.
-std::string value_text(const Estimate& estimate, bool errors) {
-    const double error = estimate.std_error.value_or(0);
-    if (error <= 0) {
-        return fmt::format("{}{:.6g}", sign_of(estimate.kind), estimate.value);
-    }
-    const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
-    std::string text = fmt::format("{}{:.{}f}", sign_of(estimate.kind), estimate.value, decimals);
-    if (errors) {
-        text += fmt::format(" ± {:.{}f}", error, decimals);
-    }
-    return text;
-}
-
 std::string cell_text(const TimingTable::Row& row, std::size_t device, bool errors) {
     const auto& timing = row.timings[device];
     if (!timing) {
@@ -63,12 +49,14 @@ std::string cell_text(const TimingTable::Row& row, std::size_t device, bool erro
     // Published figures of an instruction of several warps are for the whole.
     const int warps = timing->warps_per_instruction;
     const std::string whole =
-        warps > 1
-            ? fmt::format(" ({} per {} warps)", value_text(timing->cpi.times(warps), false), warps)
-            : "";
-    return fmt::format("{}{}{} / {}", value_text(timing->cpi, errors),
+        warps > 1 ? fmt::format(" ({} per {} warps)", value_text(timing->cpi.times(warps)), warps)
+                  : "";
+    const auto text = [errors](const Estimate& e) {
+        return errors ? estimate_text(e) : value_text(e);
+    };
+    return fmt::format("{}{}{} / {}", text(timing->cpi),
                        one ? fmt::format(" ({:.4g} per scheduler)", *one) : "", whole,
-                       value_text(timing->latency, errors));
+                       text(timing->latency));
 }
 
 // Marks values that are those of more than the instruction alone, and says of what below the table.

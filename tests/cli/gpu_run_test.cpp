@@ -103,7 +103,7 @@ protected:
 
     // Until the file has that many bytes; false after a minute.
     static bool grows_to(const fs::path& file, std::uintmax_t bytes) {
-        for (int i = 0; i < 1200; ++i) {
+        for (int i = 0; i < 9600; ++i) {
             std::error_code none;
             const auto size = fs::file_size(file, none);
             if (!none && size >= bytes) return true;
@@ -215,7 +215,7 @@ TEST_F(GpuRun, ALostGpuIsCalledAgain) {
                                pretended_with("sticky@1500"));
     bool again = false;
     int status = 0;
-    for (int i = 0; i < 4800 && !again && waitpid(script, &status, WNOHANG) == 0; ++i) {
+    for (int i = 0; i < 9600 && !again && waitpid(script, &status, WNOHANG) == 0; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         const std::string words = err();
         const auto lost = words.find("the GPU was lost; that point is given up");

@@ -93,6 +93,8 @@ bool same_operation(const std::string& ours, const std::string& theirs) {
     if (ours.starts_with("op:")) return true;
     if (ours == "IMAD.MOV" && theirs == "IMAD.U32") return true;  // moves a uniform register
     if (ours == "ERRBAR" && theirs == "CGAERRBAR") return true;   // of a cluster
+    // Another release's name for the same code.
+    if (ours == "RED" && theirs.starts_with("REDG.")) return true;
     const std::vector<std::string> parts = parts_of(theirs);
     auto at = parts.begin();
     for (const std::string& wanted : parts_of(ours)) {

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# cmake --install build/release --prefix DIR: the program, its data, and the libraries core, fit and sim as
+# find_package(Occupipe) with the targets Occupipe::core, Occupipe::sim and, where it was built, Occupipe::fit.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS occupipe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/profiles FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY sim/kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/kernels FILES_MATCHING PATTERN "*.yaml")
+install(FILES README.md LICENSE CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+
+set(installed_components core sim)
+if(OCCUPIPE_FIT)
+    list(APPEND installed_components fit)
+endif()
+foreach(component IN LISTS installed_components)
+    set_target_properties(occupipe_${component} PROPERTIES EXPORT_NAME ${component})
+    install(TARGETS occupipe_${component} EXPORT OccupipeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(DIRECTORY ${component} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/occupipe FILES_MATCHING PATTERN "*.h")
+endforeach()
+install(TARGETS occupipe_fmt EXPORT OccupipeTargets)
+install(EXPORT OccupipeTargets NAMESPACE Occupipe:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Occupipe)
+configure_package_config_file(cmake/OccupipeConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/OccupipeConfig.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Occupipe)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/OccupipeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/OccupipeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/OccupipeConfigVersion.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Occupipe)

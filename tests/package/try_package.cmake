@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# cmake -D BUILD=… -D SOURCE=… -D WORK=… -D COMPILER=… -P try_package.cmake
+cmake_minimum_required(VERSION 3.25)
+
+function(run expected)
+    execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+    if(NOT code EQUAL 0 OR NOT out MATCHES "${expected}")
+        message(FATAL_ERROR "${ARGN}: exit code ${code}, output:\n${out}")
+    endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+run("" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+run("" ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/user -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_CXX_COMPILER=${COMPILER})
+run("" ${CMAKE_COMMAND} --build ${WORK}/user)
+set(data ${WORK}/prefix/share/occupipe)
+run("^[1-9][0-9]* cycles, 0 changes" ${WORK}/user/user ${data}/profiles/nvidia-gtx-1060.yaml ${data}/kernels/saxpy.yaml)
+run("saxpy on NVIDIA GeForce RTX 2070" ${WORK}/prefix/bin/occupipe predict saxpy --profile rtx-2070)
