@@ -44,9 +44,8 @@ TEST(TimingTable, MarkdownShowsTheDigitsThatTheErrorSupports) {
 }
 
 TEST(TimingTable, ErrorsAreShownOnDemand) {
-    EXPECT_NE(
-        table(report::TableFormat::markdown, true).find("| 0.2501 ± 0.0012 / ≤ 10.98 |"),
-        std::string::npos)
+    EXPECT_NE(table(report::TableFormat::markdown, true).find("| 0.2501 ± 0.0012 / ≤ 10.98 |"),
+              std::string::npos)
         << table(report::TableFormat::markdown, true);
 }
 
