@@ -13,8 +13,8 @@ inline constexpr const char* chain_counter_prefix = "chain.";
 // Begins the part of a latency's note that says this text.
 inline constexpr const char* chain_step_words = "a step is ";
 
-// Machine instructions per step by name, most first: "2 FSEL + DSETP". Empty where a step is one
-// instruction.
+// Machine instructions per step by name, most first: "2 FSEL + DSETP"; fewer than one in a hundred
+// steps are left out. Empty where a step is one instruction.
 std::string chain_step_text(const std::map<std::string, double>& chain);
 
 }  // namespace occupipe
