@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -126,7 +127,7 @@ public:
         facts_.more["kernels_by"] = compiler_->name();
         architecture_ = compiler_->architecture_for(major, minor);
         const NvrtcOutput output = compiler_->compile(cuda_witness_source(), architecture_);
-        witness_ = std::make_unique<LoadedKernel>(session_, output.cubin, witness_entry);
+        load_witness(output);
         tables_ =
             std::make_unique<WalkTables>(session_, *compiler_, architecture_, facts_.cores,
                                          static_cast<std::size_t>(facts_.global_memory_bytes));
@@ -211,6 +212,25 @@ private:
             "CUDA: a walk of {} iterations would read lines of the table of {} bytes again, which "
             "may come from a cache; {} do not",
             iterations, facts_.tables.of(plan), *most));
+    }
+
+    // Machine code by a compiler of a later CUDA than the driver's is often refused, with words
+    // that blame the code. Within one major version it works ("CUDA Compatibility", NVIDIA).
+    void load_witness(const NvrtcOutput& output) {
+        try {
+            witness_ = std::make_unique<LoadedKernel>(session_, output.cubin, witness_entry);
+        } catch (const DeviceLost&) {
+            throw;
+        } catch (const DeviceError& error) {
+            const std::string driver = session_->driver().version();
+            const std::string& by = output.compiler.empty() ? compiler_->name() : output.compiler;
+            const auto number = by.find_first_of("0123456789");
+            if (number == by.npos || std::atoi(&by[number]) <= std::atoi(driver.c_str())) throw;
+            throw DeviceError(fmt::format(
+                "{}: the driver is for CUDA {}, the machine code by {}; take an NVRTC of CUDA {} "
+                "(OCCUPIPE_NVRTC=FILE, or kernels compiled ahead with one) or a newer driver",
+                error.what(), driver, by, driver));
+        }
     }
 
     void ensure(std::unique_ptr<DeviceBuffer>& buffer, std::size_t bytes) {

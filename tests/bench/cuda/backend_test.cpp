@@ -315,6 +315,16 @@ TEST_F(CudaBackendTest, OpeningFailsCleanly) {
     EXPECT_THAT(failure([] { open_cuda(0, fake_driver); }), HasSubstr("older than Volta"));
 }
 
+TEST_F(CudaBackendTest, ADriverOlderThanTheCompilerIsNamed) {
+    if (nvrtc().version() < "13") GTEST_SKIP() << "the pretended driver is for CUDA 12.4";
+    fake.fault("old");
+    EXPECT_THAT(
+        failure([] { open_cuda(0, fake_driver); }),
+        ::testing::AllOf(HasSubstr("cuModuleLoadData"),
+                         HasSubstr("the driver is for CUDA 12.4, the machine code by NVRTC 13."),
+                         HasSubstr("take an NVRTC of CUDA 12.4")));
+}
+
 TEST_F(CudaBackendTest, AKernelWithoutAProperReceiptIsNotLoaded) {
     const auto backend = open_cuda(0, fake_driver);
     KernelSource source = source_of("fma.f32");

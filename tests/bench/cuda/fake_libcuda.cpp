@@ -218,7 +218,7 @@ Result cuInit(unsigned flags) {
     return ok;
 }
 Result cuDriverGetVersion(int* version) {
-    *version = 13000;
+    *version = fault("old") ? 12040 : 13000;
     return ok;
 }
 Result cuGetErrorName(Result result, const char** name) {
@@ -284,7 +284,7 @@ Result cuCtxSetCurrent(void* context) {
 }
 Result cuModuleLoadData(Module** module, const void* image) {
     if (!usable()) return unusable();
-    if (std::memcmp(image, "\177ELF", 4) != 0) return invalid_image;
+    if (std::memcmp(image, "\177ELF", 4) != 0 || fault("old")) return invalid_image;
     *module = new Module;
     for (const char* entry : {"occupipe_kernel", "occupipe_witness", "occupipe_table_reader"}) {
         (*module)->functions[entry].entry = entry;
