@@ -201,6 +201,23 @@ TEST_F(SmokeProgram, APretendedDriversFiguresAreNoGo) {
                 HasSubstr("fma.f32: Λ: the time does not grow with the depth in a straight line"));
 }
 
+// A sticky fault, and a kernel that does not end: no verdict, and the same command goes on.
+TEST_F(SmokeProgram, ALostDeviceIsNoVerdictAndTheSameCommandGoesOn) {
+    if (!testing::program_has_nvrtc()) GTEST_SKIP() << testing::no_nvrtc;
+    const auto smoke = [&](const std::string& faults) {
+        return run_program(
+            {"smoke", "--device", "cuda:0", "-o", (folder / "l.json").string()},
+            {"OCCUPIPE_CUDA_DRIVER=" OCCUPIPE_FAKE_LIBCUDA, "OCCUPIPE_FAKE_CUDA=" + faults});
+    };
+    const auto lost = smoke("sticky@20");
+    EXPECT_EQ(lost.exit_code, 5) << lost.err;
+    EXPECT_THAT(lost.out, ::testing::Not(HasSubstr("GO")));
+    EXPECT_FALSE(std::filesystem::exists(folder / "l.json"));
+    const auto again = smoke("");
+    EXPECT_EQ(again.exit_code, 1) << again.err;  // the pretended figures, as above
+    EXPECT_THAT(again.out, HasSubstr("NO-GO"));
+}
+
 #if OCCUPIPE_OPENCL
 TEST_F(SmokeProgram, ACpuIsHeldToPhysicalBounds) {
     const auto run =
