@@ -24,6 +24,6 @@ occupipe_test(offline_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench GTe
 
 add_library(fake_libnvml MODULE bench/cuda/fake_libnvml.cpp)
 target_link_libraries(fake_libnvml PRIVATE occupipe::warnings)
-occupipe_test(nvml_test KIND unit LINK occupipe::bench ${CMAKE_DL_LIBS} SOURCES bench/cuda/nvml_test.cpp)
+occupipe_test(nvml_test KIND unit WITHOUT_NVRTC * LINK occupipe::bench ${CMAKE_DL_LIBS} SOURCES bench/cuda/nvml_test.cpp)
 target_compile_definitions(nvml_test PRIVATE OCCUPIPE_FAKE_LIBNVML="$<TARGET_FILE:fake_libnvml>")
 add_dependencies(nvml_test fake_libnvml)

@@ -30,7 +30,7 @@ if(OCCUPIPE_FIT)
     add_dependencies(report_test occupipe)
 endif()
 # The program itself with a pretended driver; kill -9 at random moments.
-occupipe_test(interrupted_test KIND interruption TIMEOUT 900 LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
+occupipe_test(interrupted_test KIND interruption TIMEOUT 900 WITHOUT_NVRTC * LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
     SOURCES cli/interrupted_test.cpp support/run_program.cpp)
 target_compile_definitions(interrupted_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")

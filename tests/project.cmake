@@ -8,6 +8,7 @@ endfunction()
 
 occupipe_source_test(Project.IncludesKeepToTheDependencyRule CheckIncludes.cmake ${PROJECT_SOURCE_DIR})
 occupipe_source_test(Project.SourceFilesNameTheirLicenceAndKeepToTheirSize CheckSources.cmake ${PROJECT_SOURCE_DIR})
+occupipe_source_test(Project.TestsThatTouchCudaRunWithoutNvrtcToo CheckNvrtcTests.cmake ${PROJECT_SOURCE_DIR})
 
 # The checks themselves have to find what they are for, and say where it is.
 set(planted ${CMAKE_CURRENT_BINARY_DIR}/planted)
@@ -37,6 +38,10 @@ occupipe_source_test(Project.SourceCheckRefusesAFileWithoutLicence CheckSources.
 
 occupipe_source_test(Project.SourceCheckRefusesAFolderWithoutReadme CheckSources.cmake ${planted}
     PASS_REGULAR_EXPRESSION "sim/README.md: missing")
+file(WRITE ${planted}/nvrtc/tests/a.cmake "occupipe_test(some_test KIND unit\n    SOURCES bench/some_test.cpp)\n")
+file(WRITE ${planted}/nvrtc/tests/bench/some_test.cpp "#include \"bench/cuda/prelude.h\"\n")
+occupipe_source_test(Project.NvrtcCheckRefusesATestWithoutIt CheckNvrtcTests.cmake ${planted}/nvrtc
+    PASS_REGULAR_EXPRESSION "tests/a.cmake: some_test: bench/some_test.cpp touches CUDA")
 
 string(REPEAT "line of another language\n" 11 lines)
 file(WRITE ${planted}/long_string/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
