@@ -31,19 +31,16 @@ if(OCCUPIPE_FUZZ)
     foreach(component core fit bench)  # without coverage of the code under test the fuzzer is blind
         target_compile_options(occupipe_${component} PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
     endforeach()
-    add_executable(fuzz_measurements ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_measurements.cpp)
-    target_compile_options(fuzz_measurements PRIVATE -fsanitize=fuzzer,address,undefined)
-    target_link_options(fuzz_measurements PRIVATE -fsanitize=fuzzer,address,undefined)
-    target_link_libraries(fuzz_measurements PRIVATE occupipe::fit)
     target_compile_options(occupipe_analysis PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
-    add_executable(fuzz_published ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_published.cpp)
-    target_compile_options(fuzz_published PRIVATE -fsanitize=fuzzer,address,undefined)
-    target_link_options(fuzz_published PRIVATE -fsanitize=fuzzer,address,undefined)
-    target_link_libraries(fuzz_published PRIVATE occupipe::analysis)
-    add_executable(fuzz_kernels ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_kernels.cpp)
-    target_compile_options(fuzz_kernels PRIVATE -fsanitize=fuzzer,address,undefined)
-    target_link_options(fuzz_kernels PRIVATE -fsanitize=fuzzer,address,undefined)
-    target_link_libraries(fuzz_kernels PRIVATE occupipe::bench)
+    foreach(target measurements:fit published:analysis kernels:bench files:bench)  # what is fuzzed: the component it is in
+        string(REPLACE ":" ";" target "${target}")
+        list(GET target 0 name)
+        list(GET target 1 component)
+        add_executable(fuzz_${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_${name}.cpp)
+        target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+        target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+        target_link_libraries(fuzz_${name} PRIVATE occupipe::${component})
+    endforeach()
 endif()
 
 # A core cycle by cycle that runs decoded loops (tests/virtual_gpu), in front of the real fit.
@@ -51,7 +48,7 @@ add_library(virtual_gpu STATIC ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/timed_cod
             ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/virtual_core.cpp)
 target_include_directories(virtual_gpu PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(virtual_gpu PUBLIC occupipe::bench occupipe::warnings)
-occupipe_test(virtual_gpu_test KIND fit LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
+occupipe_test(virtual_gpu_test KIND fit WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
 
 # Planted and found: event simulations that know nothing of the fitter's law (docs/accuracy.md).
 add_library(accuracy_devices STATIC ${PROJECT_SOURCE_DIR}/tests/accuracy/event_core.cpp
