@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "fit/curves/step_time.h"
@@ -277,6 +278,28 @@ void Fitter::withdraw_latency(TimingFit& out) const {
     out.contention.reset();
 }
 
+// Whether steps are dealt to alternative machine instructions: together these make one step, and
+// none of them every step. An instruction beside the measured one adds to a whole step.
+bool alternates(const std::map<std::string, double>& chain) {
+    constexpr double tolerance = 0.1;
+    double all = 0;
+    double most = 0;
+    for (const auto& [name, number] : chain) {
+        all += number;
+        most = std::max(most, number);
+    }
+    return std::abs(all - 1) < tolerance && most < 1 - tolerance;
+}
+
+// The time from step to step is then a mean that no instruction has. λ stays: it is what code that
+// is compiled so takes.
+void leave_latency_open(TimingFit& out) {
+    out.latency.std_error.reset();
+    out.latency.kind = Estimate::Kind::undetermined;
+    out.latency.note = "steps are dealt to different machine instructions: a mean of theirs";
+    out.contention.reset();
+}
+
 // One body length only: count, comparison and branch stand in λ and Λ in a fixed proportion to the
 // steps, and no fit can tell them. Of the throughput each takes about as much as a measured
 // instruction, and at most a cycle of the core; a chain they lengthen by no more than the cycles
@@ -392,7 +415,10 @@ TimingFit Fitter::run() {
             fmt::format("the overhead comes out negative ({:.3g} cycles): time "
                         "does not grow in proportion to depth",
                         out.overhead->value));
-    if (curve_.independent) withdraw_latency(out);
+    if (curve_.independent)
+        withdraw_latency(out);
+    else if (alternates(curve_.chain))
+        leave_latency_open(out);
     if (curve_.rows_at_another_clock > 0)
         out.notes.push_back(
             fmt::format("{} rows at another core clock than the rest, kept: only "

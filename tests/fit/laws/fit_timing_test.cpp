@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"
@@ -77,6 +78,31 @@ TEST(FitTiming, NoiselessCurvesGiveTheirParametersBack) {
         EXPECT_FALSE(f.misfit);
         EXPECT_EQ(f.schedulers, 1);
         EXPECT_FALSE(f.contention || f.knee || f.port_limit);
+    }
+}
+
+// Half of the steps by one machine instruction and half by another: the law fits, and the Λ that it
+// would give is neither's. What stands beside the measured instruction in each step is another
+// matter.
+TEST(FitTiming, StepsDealtToTwoInstructionsHaveNoLatencyOfTheirOwn) {
+    Curve curve = hull_curve({"fma.f16x2", 0.5, 8}, test::gpu_shapes(), {0.01, 3}, 1);
+    const TimingFit plain = fit(curve);
+    ASSERT_TRUE(plain.latency.identifiable());
+    curve.chain = {{"HFMA2", 0.5}, {"HFMA2.MMA", 0.5}};
+    const TimingFit dealt = fit(curve);
+    ASSERT_TRUE(dealt.ok);
+    EXPECT_EQ(dealt.latency.kind, Estimate::Kind::undetermined);
+    EXPECT_FALSE(dealt.latency.std_error);
+    EXPECT_NE(dealt.latency.note.find("different machine instructions"), std::string::npos);
+    EXPECT_EQ(dealt.cpi.value, plain.cpi.value);
+    EXPECT_TRUE(dealt.cpi.identifiable());
+    for (const std::map<std::string, double>& chain :
+         {std::map<std::string, double>{{"ISETP", 1}, {"SEL", 1}},
+          {{"PRMT", 1}, {"IMAD.MOV", 1.0 / 128}},
+          {{"DSETP", 1}, {"FSEL", 2}}}) {
+        curve.chain = chain;
+        EXPECT_EQ(fit(curve).latency.value, plain.latency.value);
+        EXPECT_TRUE(fit(curve).latency.identifiable());
     }
 }
 
