@@ -168,6 +168,26 @@ TEST(Curve, RepetitionsAreBroughtToOneStartSkew) {
     EXPECT_EQ(curve.points[0].repetitions, (std::vector<double>{1020, 1020, 1020}));
 }
 
+TEST(Curve, WhatRowsTellOfTheirCoresBecomesMedians) {
+    MeasurementFile file;
+    for (int r = 0; r < 3; ++r) {
+        file.rows.push_back(row_of("ld.global.l2.u32.line", shape, 1000, r));
+        file.rows.back().counters = {{"cycles_min", 900 + r},
+                                     {"core_cycles_q1", 950 + r},
+                                     {"core_cycles_q3", 1050 + r},
+                                     {"cycles_max", 1100 + r}};
+    }
+    const Curve curve = curves_of(std::span(&file, 1))[0];
+    EXPECT_TRUE(curve.off_core);
+    EXPECT_EQ(curve.points[0].least_core, 901);
+    EXPECT_EQ(curve.points[0].lower_quartile, 951);
+    EXPECT_EQ(curve.points[0].upper_quartile, 1051);
+    EXPECT_EQ(curve.points[0].greatest_core, 1101);
+    file.rows = {row_of("fma.f32", shape, 1000, 0)};
+    EXPECT_FALSE(curves_of(std::span(&file, 1))[0].off_core);
+    EXPECT_EQ(curves_of(std::span(&file, 1))[0].points[0].lower_quartile, std::nullopt);
+}
+
 TEST(Curve, SubjectsOfSeveralFilesMerge) {
     std::vector<MeasurementFile> files(2);
     files[0].rows.push_back(row_of("fma.f32", shape, 100, 0));
