@@ -66,6 +66,30 @@ void take(Content& content, const Json& entry) {
     }
 }
 
+// Why a whole line cannot have been written by this program; empty where it can.
+std::string fault_of(const Json& entry, bool first) {
+    const auto is_text = [&](const char* key) {
+        return !entry.contains(key) || entry.at(key).is_string();
+    };
+    for (const char* key : {"key", "point", "begun", "left", "hung", "reason"}) {
+        if (!is_text(key)) return fmt::format("'{}' is no text", key);
+    }
+    if (first) {
+        if (!entry.at("context").is_object()) return "'context' is no object";
+        const bool counted = !entry.contains("points") || entry.at("points").is_number_unsigned();
+        return counted ? "" : "'points' is no number of points";
+    }
+    if (entry.contains("note") && !entry.at("note").is_object()) return "'note' is no object";
+    if (!entry.contains("point")) return {};
+    if (!entry.contains("rows") || !entry.at("rows").is_array()) return "a point without rows";
+    for (const Json& row : entry.at("rows")) {
+        const bool sane =
+            row.is_object() && (!row.contains("run_type") || row.at("run_type").is_string());
+        if (!sane) return "a row that is none";
+    }
+    return {};
+}
+
 // Of a file that is there. `content` stays empty when it does not hold one whole line.
 void read_journal(const fs::path& path, Content& content) {
     std::istringstream lines(read_text_file(path));
@@ -74,16 +98,21 @@ void read_journal(const fs::path& path, Content& content) {
         const Json entry = lines.eof() ? Json() : Json::parse(line, nullptr, false);
         if (!entry.is_object()) break;
         if (content.lines.empty()) {
-            if (entry.value("format", "") != format_name || !entry.contains("context")) {
+            if (!entry.contains("format") || entry.at("format") != format_name ||
+                !entry.contains("context")) {
                 throw InputError(path.string(), {1, 1}, "format",
                                  fmt::format("is not '{}': written by another version of this "
                                              "program, or no interrupted measurement",
                                              format_name));
             }
             content.header = entry;
-        } else {
-            take(content, entry);
         }
+        if (const std::string fault = fault_of(entry, content.lines.empty()); !fault.empty()) {
+            const int number = static_cast<int>(content.lines.size()) + 1;
+            throw InputError(path.string(), {number, 1}, {},
+                             fault + ": damaged, or no journal of this program");
+        }
+        if (!content.lines.empty()) take(content, entry);
         content.bytes += line.size() + 1;
         content.lines.push_back(line);
     }
@@ -193,7 +222,9 @@ const std::map<std::string, std::string>& Journal::hung() const { return file_->
 bool Journal::restored() const { return file_->restored; }
 
 std::string Journal::context(const std::string& key) const {
-    return file_->content.header.at("context").value(key, "");
+    const Json& context = file_->content.header.at("context");
+    return context.contains(key) && context.at(key).is_string() ? context.at(key).get<std::string>()
+                                                                : std::string();
 }
 
 void Journal::write_bytes(const std::string& text) {

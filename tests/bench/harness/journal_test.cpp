@@ -162,6 +162,35 @@ TEST(Journal, AProcessThatDiesWhileFinishingHasFinished) {
     EXPECT_EQ(read_text_file(output), first);
 }
 
+// Whole lines that this program never wrote are named with their number, whatever they hold.
+TEST(Journal, DamagedLinesAreNamed) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    { Journal(output, "key", "{}", 3).append(point(1), row(1)); }
+    const std::string sound = read_text_file(Journal::path_for(output));
+    for (const char* line :
+         {R"({"point":"a"})", R"({"point":"a","rows":7})", R"({"point":"a","rows":[3]})",
+          R"({"point":7,"rows":[]})", R"({"begun":[]})", R"({"left":1})", R"({"hung":{}})",
+          R"({"hung":"a","reason":1})", R"({"note":"a"})",
+          R"({"point":"a","rows":[{"run_type":1}]})"}) {
+        write_text_file(Journal::path_for(output), sound + line + "\n", Overwrite::yes);
+        try {
+            close_journal(output, {}, Overwrite::yes);
+            ADD_FAILURE() << line;
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find("m.json.partial:3:"), std::string::npos)
+                << error.what();
+        }
+    }
+    for (const char* header :
+         {R"({"format":7,"context":{}})", R"({"format":"occupipe-journal/2","context":1})",
+          R"({"format":"occupipe-journal/2","context":{},"points":-1})",
+          R"({"format":"occupipe-journal/2","context":{},"key":1})"}) {
+        write_text_file(Journal::path_for(output), std::string(header) + "\n", Overwrite::yes);
+        EXPECT_THROW(close_journal(output, {}, Overwrite::yes), InputError) << header;
+    }
+}
+
 TEST(Journal, IsClosedWithoutADevice) {
     const TemporaryFolder folder;
     const auto output = folder.path / "m.json";
