@@ -17,7 +17,7 @@ build/portable-deps: of the first Debian has no static library, and its Ceres ne
 That takes ten minutes of two cores.
 
   --kernels FILE  also pack FILE, kernels that were compiled ahead, as kernels/NAME
-  --with-nvrtc    also pack NVIDIA's NVRTC, for machines with a driver alone: about 40 MB more; the
+  --with-nvrtc    also pack NVIDIA's NVRTC, for machines with a driver alone: 43 MB more; the
                   archive is then named …-nvrtc.tar.gz
 TEXT
 }
@@ -96,12 +96,12 @@ build_library() {
 # Fails when a file needs any library but those that every glibc system has, and the loader, or a
 # newer C library than is promised.
 check_needs() {
-    local file=$1 needed glibc others
+    local file=$1 more=${2:-libOpenCL} needed glibc others
     needed=$(readelf --dynamic --wide "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort)
     glibc=$(readelf --version-info --wide "$file" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort --version-sort --unique | tail -n 1)
     say "$(basename "$file") needs: $(tr '\n' ' ' <<< "$needed")and at most glibc $glibc"
-    others=$(grep -v -x -E 'lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux-x86-64\.so\.2|libOpenCL\.so\.1' <<< "$needed" || true)
-    [[ -z $others ]] || die "$file needs more than libc and the OpenCL loader: $others"
+    others=$(grep -v -x -E 'lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux-x86-64\.so\.2|('"$more"')\.so\.[0-9]+' <<< "$needed" || true)
+    [[ -z $others ]] || die "$file needs more than libc and ${more//|/, }: $others"
     [[ $(printf '%s\n' "$glibc" "$newest_glibc" | sort --version-sort | tail -n 1) == "$newest_glibc" ]] ||
         die "$file needs glibc $glibc; $newest_glibc is promised"
 }
@@ -119,12 +119,13 @@ try_out() {
     bare list devices > "$work/out" 2>&1 || code=$?
     ((code == 0 || code == 3)) || { cat "$work/out" >&2; die "occupipe list devices ended with $code"; }
     if ! { bare measure --device "model:$bundle/profiles/nvidia-gtx-1060.yaml?noise=0.02&seed=7" --quick \
-        --instructions 'fma.f32,ld.global.f32' -o m.json && bare fit m.json -o p.yaml &&
-        bare table p.yaml "$bundle/profiles/nvidia-gtx-1060.yaml" && bare check m.json p.yaml; } > "$work/out" 2>&1; then
+        --instructions 'fma.f32,ld.global.s32' -o m.json && bare fit m.json -o p.yaml &&
+        bare table p.yaml "$bundle/profiles/nvidia-gtx-1060.yaml" && bare check m.json p.yaml &&
+        bare selfcheck p.yaml m.json -o page.md; } > "$work/out" 2>&1; then
         cat "$work/out" >&2
-        die "measure, fit, table and check failed in an empty environment"
+        die "measure, fit, table, check and selfcheck failed in an empty environment"
     fi
-    say "tried: measure, fit, table and check of a simulated GPU, in an empty environment"
+    say "tried: measure, fit, table, check and selfcheck of a simulated GPU, in an empty environment"
 }
 
 [[ ${OCCUPIPE_SETUP:-yes} == no ]] || tools/setup.sh
@@ -166,7 +167,7 @@ if [[ $with_nvrtc == yes ]]; then
     mkdir -p "$bundle/cuda-wheels/nvidia/cu13/lib"
     cp build/cuda-wheels/nvidia/cu13/lib/libnvrtc* "$bundle/cuda-wheels/nvidia/cu13/lib/"
     cp build/cuda-wheels/nvidia_cuda_nvrtc-*.dist-info/licenses/License.txt "$bundle/licences/nvrtc"
-    for library in "$bundle"/cuda-wheels/nvidia/cu13/lib/*; do check_needs "$library"; done
+    for library in "$bundle"/cuda-wheels/nvidia/cu13/lib/*; do check_needs "$library" 'libgcc_s|libstdc\+\+'; done
     env -i "$bundle/occupipe" --version | grep -q '^NVRTC ' || die "the packed NVRTC was not found"
     archive=$output/$name-nvrtc.tar.gz
 else
