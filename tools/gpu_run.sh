@@ -367,11 +367,13 @@ report() {
         mv -f "$new" "$output/report/${page%%:*}"
     done
     if "$program" selfcheck --help > /dev/null 2>&1; then
-        local ncu_options=() point csv
+        local ncu_options=() receipts_option=() point csv
+        # A model device has no machine code.
+        if compgen -G "$receipts/*.txt" > /dev/null; then receipts_option=(--receipts "$receipts"); fi
         if [[ -s $output/ncu/points.tsv ]]; then
             while IFS=$'\t' read -r point csv; do ncu_options+=(--ncu "$point=$output/ncu/$csv"); done < "$output/ncu/points.tsv"
         fi
-        run_for 60 "$program" selfcheck "$profile" "${files[@]}" --receipts "$receipts" "${ncu_options[@]}" --force -o "$output/report/selfcheck.md" || true
+        run_for 60 "$program" selfcheck "$profile" "${files[@]}" "${receipts_option[@]}" "${ncu_options[@]}" --force -o "$output/report/selfcheck.md" || true
     fi
 }
 
