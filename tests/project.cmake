@@ -28,6 +28,7 @@ foreach(case
     list(GET case 0 file)
     list(GET case 1 line)
     list(GET case 2 message)
+    string(REPLACE " " "[ \n]+" message "${message}")  # CMake breaks its messages into lines
     string(REGEX REPLACE "[/.]" "_" tree "${file}")
     file(WRITE ${planted}/${tree}/${file} "// SPDX-License-Identifier: MIT\n\n${line}\n")
     occupipe_source_test(Project.IncludeCheckRefuses.${tree} CheckIncludes.cmake ${planted}/${tree}
