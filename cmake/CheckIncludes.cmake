@@ -50,7 +50,7 @@ function(check_include file component number header)
         endforeach()
     endif()
     if(reason)
-        set(offences "${offences}\n${file}:${number}: ${header}: ${reason}" PARENT_SCOPE)
+        set(offences "${offences}\n  ${file}:${number}: ${header}: ${reason}" PARENT_SCOPE)
     endif()
 endfunction()
 
