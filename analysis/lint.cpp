@@ -7,6 +7,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/law_misfit.h"
+
 namespace occupipe::analysis {
 namespace {
 
@@ -16,6 +18,9 @@ void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate
     if (estimate.std_error.value_or(0) > estimate.value) {
         lines.push_back(fmt::format("{}: its standard error {} is larger than its value {}", key,
                                     *estimate.std_error, estimate.value));
+    }
+    if (estimate.note.starts_with(law_misses)) {
+        lines.push_back(fmt::format("{}: {}", key, estimate.note));
     }
     if (estimate.kind == Estimate::Kind::undetermined) {
         lines.push_back(

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Arguments {
     std::string plot;
     std::vector<std::string> plot_only;
     std::string import_format;
+    std::optional<double> overhead;
     bool force = false;
 };
 
@@ -54,7 +56,9 @@ void run_fit(const Arguments& arguments) {
     report::check_plot_file(arguments.plot, arguments.force);
     std::vector<MeasurementFile> files;
     for (const std::string& path : arguments.results) files.push_back(read_measurements(path));
-    const FitOutcome outcome = fit_measurements(files);
+    FitOptions options;
+    options.timing.known_overhead_cycles = arguments.overhead;
+    const FitOutcome outcome = fit_measurements(files, options);
     const Overwrite overwrite = arguments.force ? Overwrite::yes : Overwrite::no;
     write_text_file(arguments.output, format_profile(outcome.profile), overwrite);
     if (!arguments.report.empty())
@@ -87,6 +91,12 @@ void add_fit(CLI::App& app) {
         ->add_option("--import", arguments->import_format,
                      "read another program's results: gpu-stream (prints B, Λ0 and h per kernel)")
         ->check(CLI::IsMember({"gpu-stream"}));
+    command
+        ->add_option("--overhead", arguments->overhead,
+                     "cycles of a launch that runs no instruction, where known: then one depth is "
+                     "enough; the profile says that it was given")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("CYCLES");
     command->add_flag("--force", arguments->force, "replace existing files");
     command->footer(
         "A parameter that the data do not determine is shown as a bound (≤) and marked\n"

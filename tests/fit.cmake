@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(fit_unit_test KIND unit
     SOURCES fit/laws/hull_law_test.cpp fit/curves/curve_test.cpp fit/solver/least_squares_test.cpp
-            fit/statistics_test.cpp fit/solver/nist_test.cpp fit/curves/line_fit_test.cpp fit/curves/step_time_test.cpp
+            fit/statistics_test.cpp fit/curves/disturbances_test.cpp fit/solver/nist_test.cpp fit/curves/line_fit_test.cpp fit/curves/step_time_test.cpp
     LINK occupipe::fit)
 occupipe_test(fit_timing_test KIND fit
     SOURCES fit/laws/fit_timing_test.cpp fit/laws/staircase_test.cpp fit/profile/physics_check_test.cpp
@@ -57,3 +57,4 @@ target_include_directories(accuracy_devices PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(accuracy_devices PUBLIC occupipe::fit occupipe::warnings)
 add_executable(accuracy ${PROJECT_SOURCE_DIR}/tests/accuracy/accuracy.cpp)
 target_link_libraries(accuracy PRIVATE accuracy_devices)
+occupipe_test(accuracy_test KIND fit LINK accuracy_devices SOURCES accuracy/accuracy_test.cpp)

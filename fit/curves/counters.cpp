@@ -85,6 +85,13 @@ std::optional<double> reference_clock(const MeasurementFile& file) {
     return clocks.empty() ? std::nullopt : std::optional(median(std::move(clocks)));
 }
 
+bool waits_for_result(const MeasurementRow& row) {
+    if (const auto said = counter(row, dependent_counter)) return *said != 0.0;
+    const bool load = row.subject.starts_with("ld.");
+    return !load || (row.subject.find(".f32") == std::string::npos &&
+                     row.subject.find(".f64") == std::string::npos);
+}
+
 bool at_another_clock(const MeasurementRow& row, std::optional<double> reference_clock_hz) {
     if (const auto said = counter(row, clock_deviation_counter))
         return std::abs(*said) > largest_clock_deviation;

@@ -53,6 +53,11 @@ std::optional<double> loop_share(const MeasurementRow& row);
 // its name.
 bool leaves_core(const MeasurementRow& row);
 
+// Whether an instruction waits for the one before: by the row's counter, else by its name. A load
+// of a floating-point number never gives the next address; what its chain waits for is the addition
+// that takes the number up.
+bool waits_for_result(const MeasurementRow& row);
+
 // A row counts as measured at another clock when it is off by more than this, relative.
 inline constexpr double largest_clock_deviation = 0.02;
 

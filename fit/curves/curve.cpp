@@ -229,7 +229,7 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
         double& most = chain_[name.substr(std::string_view(chain_counter_prefix).size())];
         most = std::max(most, value);
     }
-    independent_ |= counter(row, dependent_counter) == 0.0;
+    independent_ |= !waits_for_result(row);
 }
 
 // The clock's step, and what repetitions show that were measured at different times.
@@ -247,7 +247,7 @@ void CurveBuilder::look_for_disturbances(Curve& curve) const {
         histories.push_back(std::move(history));
     }
     curve.drift = drift_over_run(histories);
-    curve.point_by_point = measured_point_by_point(histories);
+    curve.in_order = measured_in_order(histories);
     const bool skewed =
         std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.skew > 0; });
     if (!skewed) curve.lift = one_sided_lift(histories);

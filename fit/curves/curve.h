@@ -85,7 +85,7 @@ struct Curve {
     double resolution = 1;        // of the clock [cycles]
     std::optional<double> drift;  // growth of the times over the run, relative
     std::optional<double> lift;   // of medians over the undisturbed time, relative
-    bool point_by_point = false;  // repetitions of a point followed each other
+    bool in_order = false;        // points were measured in the order of their shapes
 
     std::string label() const;  // the subject and, where there are any, its counters
     int rejected_rows() const;

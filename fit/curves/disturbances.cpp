@@ -85,16 +85,29 @@ std::optional<double> drift_over_run(std::span<const PointHistory> points) {
     return slope * last;
 }
 
-bool measured_point_by_point(std::span<const PointHistory> points) {
-    std::size_t several = 0;
+bool measured_in_order(std::span<const PointHistory> points) {
+    constexpr std::size_t fewest = 12;
+    constexpr double clear = 0.5;  // correlation of place and time
+    std::vector<double> when;
     for (const PointHistory& p : points) {
         const std::size_t n = p.order.size();
-        if (n < 2) continue;
-        ++several;
         const auto [first, last] = std::ranges::minmax(p.order);
         if (last - first > static_cast<double>(n) - 0.5) return false;
+        when.push_back(0.5 * (first + last));
     }
-    return several >= 4;
+    if (when.size() < fewest) return false;
+    const auto n = static_cast<double>(when.size());
+    const double mean = std::accumulate(when.begin(), when.end(), 0.0) / n;
+    double together = 0;
+    double times = 0;
+    double places = 0;
+    for (std::size_t i = 0; i < when.size(); ++i) {
+        const double x = static_cast<double>(i) - 0.5 * (n - 1);
+        together += x * (when[i] - mean);
+        times += std::pow(when[i] - mean, 2);
+        places += x * x;
+    }
+    return times > 0 && std::abs(together) > clear * std::sqrt(times * places);
 }
 
 std::optional<double> one_sided_lift(std::span<const PointHistory> points) {

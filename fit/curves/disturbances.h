@@ -25,9 +25,9 @@ struct PointHistory {
 // not stand out by five standard errors.
 std::optional<double> drift_over_run(std::span<const PointHistory> points);
 
-// Whether repetitions of a point always followed each other, so that a drift would look like an
-// effect of the place.
-bool measured_point_by_point(std::span<const PointHistory> points);
+// Whether points were measured one after the other in the order of their shapes (`points` stand in
+// that order), so that a drift would look like an effect of occupancy.
+bool measured_in_order(std::span<const PointHistory> points);
 
 // How far medians lie above the undisturbed time, relative, where what disturbs can only lengthen a
 // run: for exponential delays the location is min − (mean − min)/(n − 1) (the unbiased estimate of

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "fit/curves/curve.h"
 #include "fit/laws/hull_law.h"
 #include "fit/solver/dual.h"
+#include "fit/solver/jackknife.h"
 #include "fit/solver/least_squares.h"
 #include "fit/statistics.h"
 
@@ -114,6 +116,10 @@ void fill_estimates(const LeastSquaresSummary& fit, double clip, std::size_t fre
     const double n = static_cast<double>(fit.residuals.size());
     const double variance = huber_variance(fit.residuals, clip, free).value_or(0);
     const double widen = interval_factor(std::max(n - static_cast<double>(free), 1.0));
+    // Leaving out point by point knows about structure; a single pooled variance does not.
+    std::vector<std::size_t> each(fit.residuals.size());
+    std::iota(each.begin(), each.end(), std::size_t{0});
+    const auto jackknife = jackknife_errors(fit, each, clip);
     const auto estimate = [&](Parameter parameter, double value, double scale) {
         Estimate e;
         e.value = value;
@@ -121,6 +127,8 @@ void fill_estimates(const LeastSquaresSummary& fit, double clip, std::size_t fre
             e.std_error =
                 scale * widen *
                 std::sqrt((*fit.covariance)[parameter * parameter_count + parameter] * variance);
+        if (e.std_error && jackknife)
+            e.std_error = std::max(*e.std_error, scale * (*jackknife)[parameter]);
         return e;
     };
     const double saturated = std::exp(fit.parameters[log_saturated]);

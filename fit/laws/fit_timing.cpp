@@ -10,6 +10,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/law_misfit.h"
 #include "fit/curves/step_time.h"
 #include "fit/laws/model_selection.h"
 #include "fit/laws/plateau.h"
@@ -24,6 +25,8 @@ namespace {
 // A ridge is believed when data lie this factor beyond it on the side in question.
 constexpr double beyond_ridge = 1.1;
 constexpr double before_ridge = 1.05;
+// A misfit of this size goes with every number drawn from the curve.
+constexpr double no_law_size = 0.03;
 
 // Writes the result of one curve's search.
 class Fitter {
@@ -58,6 +61,7 @@ private:
     void widen_by_skew(TimingFit& out) const;
     void widen_by_disturbances(TimingFit& out) const;
     void widen_by_knee(TimingFit& out) const;
+    static void widen_by_misfit(TimingFit& out);
     std::string refusal() const;
 
     const Curve& curve_;
@@ -233,7 +237,17 @@ std::optional<double> Fitter::runs_over_in_flight(const std::vector<double>& res
 // Misfit: what the residuals show beyond what the repetitions' spread promises, outlying points
 // aside.
 void Fitter::judge(const Attempt& best, TimingFit& out) const {
-    if (!curve_.spread_known) return;
+    if (!curve_.spread_known) {
+        // One repetition each: nothing says how much is scatter, but so much is told by no law.
+        double squares = 0;
+        for (std::size_t i = 0; i < out.residuals.size(); ++i)
+            squares += std::pow(out.residuals[i] * curve_.points[i].log_error, 2);
+        const double size = std::sqrt(squares / static_cast<double>(out.residuals.size()));
+        if (size < no_law_size) return;
+        out.misfit = Misfit{size, runs_over_in_flight(out.residuals)};
+        out.notes.push_back(fmt::format("the law misses the points by {:.2g} %", 100 * size));
+        return;
+    }
     double shown = 0;
     double promised = 0;
     double kept = 0;
@@ -387,6 +401,18 @@ void Fitter::widen_by_knee(TimingFit& out) const {
     widen(1, out.cpi);
 }
 
+// Where the law does not fit, its parameters are no better known than it fits, and every place that
+// prints them says so.
+void Fitter::widen_by_misfit(TimingFit& out) {
+    if (!out.misfit || out.misfit->relative_size < no_law_size) return;
+    for (Estimate* e : {&out.cpi, &out.latency}) {
+        if (!e->identifiable()) continue;
+        e->std_error =
+            std::max(e->std_error.value_or(0), 0.5 * out.misfit->relative_size * e->value);
+        e->note = fmt::format("{} {:.2g} %", law_misses, 100 * out.misfit->relative_size);
+    }
+}
+
 TimingFit Fitter::run() {
     TimingFit out;
     out.subject = curve_.subject;
@@ -410,6 +436,7 @@ TimingFit Fitter::run() {
     widen_by_skew(out);
     widen_by_disturbances(out);
     widen_by_knee(out);
+    widen_by_misfit(out);
     if (out.overhead && out.overhead->value < -3 * *out.overhead->std_error)
         out.notes.push_back(
             fmt::format("the overhead comes out negative ({:.3g} cycles): time "

@@ -15,6 +15,7 @@ namespace {
 
 // What an added term must gain in the information criterion.
 constexpr double term_margin = 4;
+constexpr double growth_margin = 8;
 // The same for a staircase, of which fifteen periods compete.
 constexpr double staircase_margin = 8;
 // What the law must gain over one of its halves in χ²: p = 0.001, two-sided.
@@ -260,7 +261,10 @@ bool LawSearch::add_term(Attempt& best) const {
     }
     if (!winner) return false;
     const double d = dispersion(*winner);
-    if (criterion(*winner, d) + term_margin >= criterion(best, d)) return false;
+    // A growth of Λ that is not there costs more than one that goes unsaid.
+    const bool growth = winner->variant.contention && !best.variant.contention;
+    const double margin = growth ? growth_margin : term_margin;
+    if (criterion(*winner, d) + margin >= criterion(best, d)) return false;
     best = std::move(*winner);
     return true;
 }

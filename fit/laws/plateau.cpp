@@ -22,6 +22,7 @@ constexpr std::size_t enough_far = 8;
 // Scatter of cycles per instruction from which on λ is no value any more; below, only a scatter to
 // one side says something.
 constexpr double too_wide = 0.025;
+constexpr int fewest_apart = 3;    // places that far off: one alone may be an accident
 constexpr double one_sided = 0.7;  // skewness
 constexpr std::size_t fewest_places = 6;
 constexpr double errors_of_bound = 3;
@@ -142,7 +143,10 @@ void check_plateau(const Curve& curve, TimingFit& fit) {
     const Moments m = moments_of(busy.away);
     const double beyond =
         std::sqrt(std::max(m.root_mean_square * m.root_mean_square - busy.variance, 0.0));
-    if (beyond > too_wide && m.root_mean_square > 2 * std::sqrt(busy.variance)) {
+    const auto apart =
+        std::ranges::count_if(busy.away, [](double away) { return std::abs(away) > too_wide; });
+    if (apart >= fewest_apart && beyond > too_wide &&
+        m.root_mean_square > 2 * std::sqrt(busy.variance)) {
         fit.notes.push_back(fmt::format(
             "cycles per instruction scatter by {:.2g} % where the unit is busy (warps that drift "
             "apart, or an uneven placement): λ is at most what was reached",

@@ -12,6 +12,7 @@
 #include "core/chain_step.h"
 #include "core/error.h"
 #include "core/instruction.h"
+#include "fit/profile/contradictions.h"
 #include "fit/profile/device_facts.h"
 #include "fit/profile/provenance.h"
 #include "fit/structure/scopes.h"
@@ -211,6 +212,7 @@ void start_profile(const DeviceFacts& facts, FitOutcome& out) {
 
 FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOptions& options) {
     const DeviceFacts facts = device_facts(files);
+    refuse_duplicates(files);
     FitOutcome out;
     std::vector<Curve> curves = curves_of(files);
     sort_as_planned(files, curves);
@@ -220,10 +222,17 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
     out.working_sets = fit_working_sets(files);
     out.overheads = fit_overheads(files);
     out.notes = facts.notes;
-    if (std::ranges::any_of(out.subjects, [](const auto& s) { return s.curve.point_by_point; }))
+    std::ranges::move(contradictions(files), std::back_inserter(out.notes));
+    if (options.timing.known_overhead_cycles)
+        out.notes.push_back(fmt::format("an overhead of {:g} cycles was given, not fitted",
+                                        *options.timing.known_overhead_cycles));
+    const auto ordered = static_cast<std::size_t>(std::ranges::count_if(
+        out.subjects, [](const SubjectReport& r) { return r.curve.in_order; }));
+    if (2 * ordered > out.subjects.size())
         out.notes.emplace_back(
-            "repetitions of a point followed each other: a drift over the run would look like an "
-            "effect of occupancy (measure interleaves them)");
+            "measured in the order of the shapes: a drift over the run would look like an effect "
+            "of "
+            "occupancy");
 
     std::vector<std::string> fitted;
     std::vector<std::string> reasons;

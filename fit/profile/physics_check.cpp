@@ -48,7 +48,9 @@ void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& 
     const auto left = kind == InstructionKind::barrier ? std::nullopt : left_end_latency(curve);
     if (left && fit.latency.identifiable()) {
         const double difference = std::abs(left->value - fit.latency.value);
-        const double error = std::hypot(*left->std_error, *fit.latency.std_error);
+        // A fit that is uncertain because the law misses must not hide that the left end is not.
+        const double error =
+            std::hypot(*left->std_error, std::min(*fit.latency.std_error, *left->std_error));
         if (difference > std::max(3 * error, smallest_contradiction * fit.latency.value)) {
             fit.notes.push_back(fmt::format(
                 "Λ is {:.4g} with one instruction in flight but {:.4g} in the fit over all "

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/chain_step.h"
+#include "core/law_misfit.h"
 #include "report/text/backend_agreement.h"
 #include "report/text/text_table.h"
 
@@ -63,6 +64,33 @@ std::string cell_text(const TimingTable::Row& row, std::size_t device, bool erro
 class Footnotes {
 public:
     std::string mark(const std::optional<InstructionTiming>& timing) {
+        return mark_misfit(timing) + mark_step(timing);
+    }
+
+    std::string text() const {
+        std::string text;
+        for (std::size_t i = 0; i < notes_.size(); ++i) {
+            text += fmt::format("{}[{}] {}; λ and Λ are the whole step's\n", i == 0 ? "\n" : "",
+                                i + 1, notes_[i]);
+        }
+        if (misfit_) {
+            text += fmt::format(
+                "{}[!] the law does not fit what was measured: `explain` says by "
+                "how much\n",
+                text.empty() ? "\n" : "");
+        }
+        return text;
+    }
+
+private:
+    std::string mark_misfit(const std::optional<InstructionTiming>& timing) {
+        const bool misses = timing && (timing->cpi.note.starts_with(law_misses) ||
+                                       timing->latency.note.starts_with(law_misses));
+        misfit_ |= misses;
+        return misses ? " [!]" : "";
+    }
+
+    std::string mark_step(const std::optional<InstructionTiming>& timing) {
         const std::size_t at =
             timing ? timing->latency.note.find(chain_step_words) : std::string::npos;
         if (at == std::string::npos) {
@@ -77,16 +105,7 @@ public:
         return fmt::format(" [{}]", number);
     }
 
-    std::string text() const {
-        std::string text;
-        for (std::size_t i = 0; i < notes_.size(); ++i) {
-            text += fmt::format("{}[{}] {}; λ and Λ are the whole step's\n", i == 0 ? "\n" : "",
-                                i + 1, notes_[i]);
-        }
-        return text;
-    }
-
-private:
+    bool misfit_ = false;
     std::vector<std::string> notes_;
 };
 

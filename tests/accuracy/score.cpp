@@ -132,7 +132,7 @@ Score score_device(const Scenario& scenario, std::uint64_t seed) {
             continue;
         }
         const TimingFit& fit = it->fit;
-        const bool flag = flagged(fit) || it->curve.point_by_point;  // a note on the whole profile
+        const bool flag = flagged(fit) || it->curve.in_order;  // a note on the whole profile
         score.flagged += flag;
         compare("λ", fit.cpi, planted.cpi, flag, what, score.cpi, score);
         compare("Λ", fit.latency, planted.latency, flag, what, score.latency, score);

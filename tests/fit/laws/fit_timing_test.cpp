@@ -121,7 +121,7 @@ TEST(FitTiming, ChainsStandForWarpsAndALargeOverheadIsAbsorbed) {
 }
 
 TEST(FitTiming, WithoutAPlateauCpiIsABoundAndLatencyIsStillFound) {
-    const Truth truth{"ld.global.f32", 12, 345};  // ridge at 28.75 warps
+    const Truth truth{"ld.global.u32", 12, 345};  // ridge at 28.75 warps
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const TimingFit f = fit(hull_curve(truth, warps({1, 2, 4, 8, 12, 16, 20}), {}, seed));
         ASSERT_TRUE(f.ok) << f.reason;
@@ -238,7 +238,7 @@ TEST(FitTiming, StaircaseOfSchedulersIsFoundAndNotAveragedOver) {
 }
 
 TEST(FitTiming, ContentionIsReportedBesideTheUnloadedLatency) {
-    const Truth truth{"ld.global.f32", 10, 300};
+    const Truth truth{"ld.global.u32", 10, 300};
     const auto law = [&](const MeasurementShape& s) {
         const double loaded = truth.latency + 3.0 * (s.warps() - 1);
         return test::hull_time({truth.name, truth.cpi, loaded}, s);

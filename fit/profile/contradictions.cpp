@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "fit/profile/contradictions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "core/error.h"
+#include "fit/curves/counters.h"
+#include "fit/curves/curve.h"
+
+namespace occupipe {
+namespace {
+
+constexpr double disagreement = 0.05;  // between two runs, of the median over places
+constexpr double other_unit = 50;      // factor between repetitions of one place
+constexpr double too_short = 0.5;      // event time over cycles
+
+bool same_rows(const MeasurementFile& a, const MeasurementFile& b) {
+    return a.content_hash == b.content_hash && !a.rows.empty() &&
+           std::ranges::equal(a.rows, b.rows, [](const auto& x, const auto& y) {
+               return x.subject == y.subject && x.cycles == y.cycles && x.seconds == y.seconds;
+           });
+}
+
+// Times by subject and place, by file; cycles where rows have them.
+using Times = std::map<std::size_t, std::vector<double>>;
+using Places = std::map<std::string, Times>;
+
+std::string place_key(const MeasurementRow& row) {
+    const double busiest = counter(row, busiest_scheduler_counter).value_or(0);
+    const double body = counter(row, body_counter).value_or(0);
+    const double bytes = counter(row, bytes_in_flight_counter).value_or(0);
+    const CurveCounters c = curve_counters(row);
+    return fmt::format("{} {} {} {} {}", measurement_name(row.subject, row.shape), busiest, body,
+                       bytes, c.shape_n.value_or(0) + 1e4 * c.conflict_degree.value_or(0));
+}
+
+std::map<std::string, Places> times_of(std::span<const MeasurementFile> files) {
+    std::map<std::string, Places> out;
+    for (std::size_t f = 0; f < files.size(); ++f)
+        for (const MeasurementRow& row : files[f].rows) {
+            if (row.error || belongs_elsewhere(row)) continue;
+            double time = row.cycles.value_or(0);
+            if (!row.cycles && row.clock_hz) time = row.seconds * *row.clock_hz;
+            if (std::isfinite(time) && time > 0)
+                out[row.subject][place_key(row)][f].push_back(time);
+        }
+    return out;
+}
+
+// Which pair of files disagrees about a subject, and by how much.
+void compare_runs(std::span<const MeasurementFile> files, const std::string& subject,
+                  const Places& places, std::vector<std::string>& out) {
+    std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> ratios;
+    for (const auto& [place, times] : places)
+        for (auto a = times.begin(); a != times.end(); ++a)
+            for (auto b = std::next(a); b != times.end(); ++b)
+                ratios[{a->first, b->first}].push_back(
+                    std::log(median(b->second) / median(a->second)));
+    for (auto& [pair, logs] : ratios) {
+        const std::size_t n = logs.size();
+        const double middle = median(std::move(logs));
+        if (std::abs(middle) < disagreement) continue;
+        out.push_back(fmt::format("{}: {} and {} disagree by {:.2g} % (median of {} places)",
+                                  subject, files[pair.first].path, files[pair.second].path,
+                                  100 * std::expm1(std::abs(middle)), n));
+    }
+}
+
+void compare_repetitions(const std::string& subject, const Places& places,
+                         std::vector<std::string>& out) {
+    std::size_t several = 0;
+    std::size_t torn = 0;
+    for (const auto& [place, times] : places) {
+        std::vector<double> all;
+        for (const auto& [file, values] : times)
+            all.insert(all.end(), values.begin(), values.end());
+        if (all.size() < 2) continue;
+        ++several;
+        const auto [low, high] = std::ranges::minmax(all);
+        torn += high > other_unit * low;
+    }
+    if (torn > 0 && torn * 20 >= several)
+        out.push_back(
+            fmt::format("{}: at {} of {} places repetitions differ by a factor of more "
+                        "than {:g}: the unit may have changed in between",
+                        subject, torn, several, other_unit));
+}
+
+}  // namespace
+
+void refuse_duplicates(std::span<const MeasurementFile> files) {
+    for (std::size_t a = 0; a < files.size(); ++a)
+        for (std::size_t b = a + 1; b < files.size(); ++b)
+            if (same_rows(files[a], files[b]))
+                throw InputError(files[b].path, SourcePosition{}, "",
+                                 fmt::format("holds the same measurements as {}: they would count "
+                                             "twice",
+                                             files[a].path));
+}
+
+std::vector<std::string> contradictions(std::span<const MeasurementFile> files) {
+    std::vector<std::string> out;
+    for (const auto& [subject, places] : times_of(files)) {
+        compare_runs(files, subject, places, out);
+        compare_repetitions(subject, places, out);
+    }
+    for (const MeasurementFile& file : files) {
+        std::vector<double> shares;
+        for (const MeasurementRow& row : file.rows)
+            if (!row.error && row.cycles && row.clock_hz && *row.cycles > 0 && row.seconds > 0)
+                shares.push_back(row.seconds * *row.clock_hz / *row.cycles);
+        if (shares.empty()) continue;
+        const double share = median(std::move(shares));
+        if (share < too_short)
+            out.push_back(
+                fmt::format("{}: event times are {:.2g} of the cycles that passed: is "
+                            "their unit right?",
+                            file.path, share));
+    }
+    return out;
+}
+
+}  // namespace occupipe

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// A part of docs/accuracy.md with fixed seeds and limits: what the fitter may never do again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/accuracy/score.h"
+
+namespace occupipe::test {
+namespace {
+
+Score score_of(const std::string& name, int devices) {
+    const auto& all = scenarios();
+    const auto it = std::ranges::find(all, name, &Scenario::name);
+    EXPECT_NE(it, all.end()) << name;
+    if (it == all.end()) return {};
+    return score_scenarios({*it}, devices, 1).front();
+}
+
+double within_two(const ParameterScore& p) {
+    return static_cast<double>(p.within_two) / std::max(p.values, 1);
+}
+
+TEST(Accuracy, GreedySchedulersGiveNoSilentOverstatement) {
+    for (const char* name :
+         {"drifting warps, greedy then oldest", "drifting warps, oldest first"}) {
+        const Score s = score_of(name, 4);
+        EXPECT_EQ(s.silent, 0) << name;
+        EXPECT_EQ(s.false_bounds, 0) << name;
+        EXPECT_EQ(s.flagged, s.curves) << name;
+        EXPECT_GE(within_two(s.latency), 0.9) << name;
+    }
+}
+
+TEST(Accuracy, CopiesOfAnyPeriodAreFound) {
+    for (const char* name : {"copies, period 8", "copies, period 3, 5, 6, 7 or 16"}) {
+        const Score s = score_of(name, 5);
+        EXPECT_LE(s.wrong_schedulers, 1) << name;
+        EXPECT_EQ(s.false_bounds, 0) << name;
+        EXPECT_GE(within_two(s.cpi), 0.85) << name;
+        EXPECT_EQ(s.silent, 0) << name;
+    }
+}
+
+TEST(Accuracy, BoundsHoldAtTheBorderOfTheSweep) {
+    for (const char* name : {"contention at the border", "ridge at the sweep's border"}) {
+        const Score s = score_of(name, 6);
+        EXPECT_GT(s.bounds, 0) << name;
+        EXPECT_EQ(s.false_bounds, 0) << name;
+    }
+}
+
+TEST(Accuracy, ContentionIsNotPaidForByLambda) {
+    const Score s = score_of("contention", 6);
+    EXPECT_GE(within_two(s.cpi), 0.8);
+    EXPECT_GE(within_two(s.latency), 0.8);
+}
+
+TEST(Accuracy, ErrorsKnowWhatAShapeHasInCommon) {
+    const Score s = score_of("errors common to a shape, 1 %", 6);
+    EXPECT_GE(within_two(s.cpi), 0.8);
+    EXPECT_GE(within_two(s.latency), 0.8);
+}
+
+TEST(Accuracy, CoarseClocksAndDelaysStandInTheErrors) {
+    for (const char* name : {"counter of 32 cycles", "event ticks of 32 ns",
+                             "additive exponential, mean 1 %", "drift of 3 %, random order"}) {
+        const Score s = score_of(name, 4);
+        EXPECT_GE(within_two(s.cpi), 0.8) << name;
+        EXPECT_GE(within_two(s.latency), 0.8) << name;
+        EXPECT_EQ(s.invented_growth, 0) << name;
+    }
+}
+
+TEST(Accuracy, SkewedStartsGrowNoLatency) {
+    for (const char* name : {"start skew to 3 %", "start skew to 10 %"}) {
+        const Score s = score_of(name, 3);
+        EXPECT_EQ(s.invented_growth, 0) << name;
+        EXPECT_EQ(s.invented_limits, 0) << name;
+        EXPECT_GE(within_two(s.cpi), 0.8) << name;
+    }
+}
+
+TEST(Accuracy, NoLimitIsInvented) {
+    for (const char* name : {"errors common to a shape, 1 %", "copies, period 4", "contention"})
+        EXPECT_EQ(score_of(name, 5).invented_limits, 0) << name;
+}
+
+}  // namespace
+}  // namespace occupipe::test

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "fit/curves/disturbances.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "core/error.h"
+#include "fit/curves/counters.h"
+#include "fit/profile/contradictions.h"
+#include "tests/fit/synthetic.h"
+
+namespace occupipe {
+namespace {
+
+TEST(Disturbances, TheStepOfACoarseClockIsFoundAndOthersAreNot) {
+    EXPECT_DOUBLE_EQ(clock_step(std::vector<double>{64, 160, 96, 4096, 992}).value(), 32);
+    EXPECT_DOUBLE_EQ(clock_step(std::vector<double>{7, 8, 21, 1000}).value(), 1);
+    EXPECT_FALSE(clock_step(std::vector<double>{7.13, 8.77, 21.3, 1000.91}));
+    EXPECT_FALSE(clock_step(std::vector<double>{5, 5, 5, 5}));
+}
+
+std::vector<PointHistory> histories(double drift, double exponential, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    std::exponential_distribution<double> delay;
+    std::vector<PointHistory> out(100);
+    for (int i = 0; i < 500; ++i) {
+        PointHistory& p = out[random() % out.size()];
+        const double t =
+            exponential > 0 ? 1 + exponential * delay(random) : 1 + 0.005 * normal(random);
+        p.log_times.push_back(std::log(t * (1 + drift * i / 500)));
+        p.order.push_back(i);
+    }
+    return out;
+}
+
+TEST(Disturbances, ADriftOverTheRunIsToldFromScatter) {
+    EXPECT_NEAR(drift_over_run(histories(0.03, 0, 1)).value(), 0.03, 0.01);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+        EXPECT_FALSE(drift_over_run(histories(0, 0, seed)));
+}
+
+TEST(Disturbances, DelaysLiftMediansAndSymmetricScatterDoesNot) {
+    // The median of an exponential distribution is log 2 of its mean.
+    EXPECT_NEAR(one_sided_lift(histories(0, 0.01, 1)).value(), 0.007, 0.003);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+        EXPECT_FALSE(one_sided_lift(histories(0, 0, seed)));
+}
+
+MeasurementFile run(const char* path, double factor) {
+    MeasurementFile file = test::empty_file();
+    file.path = path;
+    for (int w = 1; w <= 8; ++w)
+        for (const int depth : {64, 128})
+            file.rows.push_back(
+                test::row_of("fma.f32", {w, 1, 1, depth}, factor * 4.0 * depth + w, 0));
+    return file;
+}
+
+TEST(Contradictions, RunsThatDisagreeAndTheSameRunTwiceAreNoticed) {
+    EXPECT_THROW(refuse_duplicates(std::vector{run("a.json", 1), run("b.json", 1)}), InputError);
+    const std::vector other{run("a.json", 1), run("b.json", 1.2)};
+    EXPECT_NO_THROW(refuse_duplicates(other));
+    const std::vector<std::string> said = contradictions(other);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_NE(said[0].find("fma.f32: a.json and b.json disagree by 2"), std::string::npos);
+    EXPECT_TRUE(contradictions(std::vector{run("a.json", 1), run("b.json", 1.01)}).empty());
+}
+
+TEST(Contradictions, ChangedUnitsAreNoticed) {
+    MeasurementFile file = run("a.json", 1);
+    const MeasurementFile later = run("a.json", 1000);
+    file.rows.insert(file.rows.end(), later.rows.begin(), later.rows.end());
+    EXPECT_FALSE(contradictions(std::vector{file}).empty());
+    MeasurementFile wrong = run("a.json", 1);
+    for (MeasurementRow& row : wrong.rows) row.seconds /= 1000;
+    EXPECT_FALSE(contradictions(std::vector{wrong}).empty());
+}
+
+TEST(WaitsForResult, ALoadOfAFloatIsNoChainUnlessItsRowSaysSo) {
+    MeasurementRow row = test::row_of("ld.global.f32", {1, 1, 1, 64}, 300, 0);
+    EXPECT_FALSE(waits_for_result(row));
+    row.counters[dependent_counter] = 1;
+    EXPECT_TRUE(waits_for_result(row));
+    EXPECT_TRUE(waits_for_result(test::row_of("ld.global.u32", {1, 1, 1, 64}, 300, 0)));
+    EXPECT_TRUE(waits_for_result(test::row_of("fma.f32", {1, 1, 1, 64}, 300, 0)));
+}
+
+}  // namespace
+}  // namespace occupipe
