@@ -87,10 +87,11 @@ int run(int argc, char** argv) {
     } catch (const NothingToRunOn& error) {
         return report(error, exit_nothing_to_run_on);
     } catch (const LimitReached& error) {
-        fmt::print(stderr,
-                   "occupipe: {}\nA higher --limit, fewer groups (--groups) or shorter loops may "
-                   "give an answer.\n",
-                   error.what());
+        fmt::print(
+            stderr,
+            "occupipe: {}\nA higher --limit, predict --estimate, fewer groups or shorter loops may "
+            "give an answer.\n",
+            error.what());
         return exit_limit_reached;
     } catch (const Interrupted& error) {
         return report(error, exit_interrupted);

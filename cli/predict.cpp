@@ -49,6 +49,7 @@ struct Options {
     std::string order = "dataflow";
     MemoryBehaviour memory;
     std::string limit = "60s";
+    bool estimate = false;
     std::vector<std::string> uses;
     std::vector<std::string> what_ifs;
     bool json = false;
@@ -107,7 +108,8 @@ void predict(const Options& options) {
     ModelOptions model_options{.policy = parse_policy(options.policy),
                                .select = parse_select(options.select),
                                .order = *parse_order(options.order),
-                               .memory = options.memory};
+                               .memory = options.memory,
+                               .estimate = options.estimate};
     RunLimit limit(options.limit);
     limit.apply(model_options);
     report::PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
@@ -209,6 +211,9 @@ void add_predict(CLI::App& app) {
         ->type_name("ORDER");
     add_memory_options(*command, options->memory);
     add_limit_option(*command, options->limit);
+    command->add_flag("--estimate", options->estimate,
+                      "Where the simulation does not end soon, extrapolate from smaller runs, and "
+                      "print the bound of the error that was observed; marked as an estimate");
     command->add_option("--use", options->uses, analysis::use_help)
         ->type_name("OP=INSTRUCTION")
         ->allow_extra_args(false);

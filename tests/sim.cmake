@@ -11,7 +11,7 @@ occupipe_test(sim_models_golden_test KIND golden SOURCES sim/models_golden_test.
     LINK occupipe::sim occupipe::core)
 occupipe_test(sim_explain_test KIND unit SOURCES sim/explain_test.cpp
     LINK occupipe_sim_test_support occupipe::report occupipe::analysis occupipe::sim occupipe::core nlohmann_json::nlohmann_json)
-occupipe_test(sim_property_test KIND property SOURCES sim/detection_cost_test.cpp sim/models_property_test.cpp sim/property_test.cpp
+occupipe_test(sim_property_test KIND property SOURCES sim/detection_cost_test.cpp sim/estimate_test.cpp sim/models_property_test.cpp sim/property_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
@@ -31,7 +31,7 @@ occupipe_test(sim_cli_test KIND cli SOURCES cli/predict_compare_test.cpp cli/pre
 
 # Through the program itself, as it ends by signals and exit codes.
 occupipe_test(limit_test KIND cli SOURCES cli/limit_test.cpp support/run_program.cpp
-    LINK occupipe::core GTest::gmock)
+    LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json)
 target_compile_definitions(limit_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(limit_test occupipe)
 

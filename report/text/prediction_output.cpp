@@ -64,11 +64,18 @@ std::string model_matrix(const PredictionSet& set, std::size_t launches) {
     for (std::size_t i = 0; i < set.predictions.size(); ++i) {
         const Prediction& prediction = set.predictions[i];
         if (i % launches == 0) table.rows.push_back({prediction.model});
-        table.rows.back().push_back(fmt::format("{:.4g}", prediction.warps_per_cycle));
+        table.rows.back().push_back(fmt::format("{}{:.4g}", prediction.estimate_error ? "~" : "",
+                                                prediction.warps_per_cycle));
     }
     return plain_text(table) +
            "\nColumns: warps on the core, or warps of a group x groups at once. Cycles, times and "
            "what limits\nwith --csv or --json, or for one occupancy.\n";
+}
+
+// "123456", or "~123456 +-0.3 %" where it is an estimate.
+std::string cycles_text(const Prediction& p) {
+    if (!p.estimate_error) return fmt::format("{:.10g}", p.cycles);
+    return fmt::format("~{:.6g} +-{:.2g} %", p.cycles, 100 * *p.estimate_error);
 }
 
 std::string prediction_table(const PredictionSet& set) {
@@ -88,7 +95,7 @@ std::string prediction_table(const PredictionSet& set) {
                                         fmt::format("{}", p.launch.concurrent_groups),
                                         fmt::format("{}", p.launch.warps()),
                                         fmt::format("{}", p.groups_per_core),
-                                        fmt::format("{:.10g}", p.cycles),
+                                        cycles_text(p),
                                         fmt::format("{:.4g} us", p.seconds * 1e6),
                                         fmt::format("{:.4g}", p.warps_per_cycle),
                                         p.limited_by};
@@ -124,6 +131,8 @@ nlohmann::ordered_json to_json(const PredictionSet& set) {
                                {"bounds", bounds},
                                {"values", values},
                                {"assumptions", prediction.assumptions}});
+        if (prediction.estimate_error)
+            predictions.back()["estimate"] = {{"error", *prediction.estimate_error}};
     }
     return {{"format", "occupipe-prediction/1"},
             {"kernel", set.kernel},
@@ -138,6 +147,9 @@ std::string to_csv(const PredictionSet& set) {
         "model,group_warps,concurrent_groups,warps,groups_per_core,cycles,seconds,warps_per_cycle,"
         "limited_by";
     for (const std::string& name : names) text += fmt::format(",busy:{}", name);
+    const bool estimated = std::any_of(set.predictions.begin(), set.predictions.end(),
+                                       [](const Prediction& p) { return p.estimate_error; });
+    if (estimated) text += ",estimate_error";
     text += '\n';
     for (const Prediction& p : set.predictions) {
         text += fmt::format("{},{},{},{},{},{},{},{},{}", p.model, p.launch.group_warps,
@@ -147,6 +159,7 @@ std::string to_csv(const PredictionSet& set) {
             const Bound* bound = find_bound(p, name);
             text += bound ? fmt::format(",{}", bound->utilisation) : ",";
         }
+        if (estimated) text += p.estimate_error ? fmt::format(",{}", *p.estimate_error) : ",";
         text += '\n';
     }
     return text;

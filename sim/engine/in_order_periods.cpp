@@ -42,13 +42,13 @@ void InOrderEngine::look_around() {
     }
     budget_.set_simulated(simulated);
     if (looped_depth_ >= 0) {
+        wait_ = std::max(shortest_wait_, 8 * (s_.issued - looped_at_));
         look(loops_[looped_depth_]);
         // A loop inside begins anew.
         for (std::size_t deeper = looped_depth_ + 1; deeper < loops_.size(); ++deeper) {
             loops_[deeper].begun = false;
             loops_[deeper].patience = 1;
         }
-        wait_ = std::max(shortest_wait_, 8 * (s_.issued - looped_at_));
         looped_at_ = s_.issued;
         next_choice_ = s_.issued + wait_;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/engine/engine.h"
+#include "sim/engine/estimate.h"
 #include "sim/engine/in_order_engine.h"
 #include "sim/engine/period.h"
 #include "sim/engine/run_limits.h"
@@ -138,6 +139,7 @@ Select select_of(const SimulationOptions& options, const GpuProfile& profile) {
 
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options) {
+    if (options.estimate) return estimate(profile, kernel, launch, options);
     return run(sim::build_layout(profile, kernel, launch, options), options, nullptr);
 }
 

@@ -40,7 +40,8 @@ struct SimulationOptions {
     // Instructions to issue one by one before giving up with LimitReached: some minutes of work.
     std::int64_t max_simulated = 20'000'000'000;
     Checkpoint checkpoint = {};  // nobody waits for it if empty
-    // Simulate what does not recur only until its rate is steady (SimulationResult::estimate).
+    // Simulate what does not recur only until its rate is steady (SimulationResult::estimate);
+    // without an observer only.
     bool estimate = false;
 };
 
@@ -48,9 +49,10 @@ struct SimulationOptions {
 Policy policy_of(const SimulationOptions& options, const GpuProfile& profile);
 Select select_of(const SimulationOptions& options, const GpuProfile& profile);
 
-// Of a run that was not simulated to its end; ticks, cycles and bounds are extrapolated then.
+// Of a run that was not simulated: ticks and cycles are extrapolated from smaller ones, and bounds
+// are those of the largest of these (estimate.h).
 struct EstimatedRun {
-    double simulated_share = 0;  // of the run's instructions, simulated or skipped exactly
+    double simulated_share = 0;  // instructions issued one by one over those of the run
     double error = 0;            // bound of the relative error of cycles, as observed
 };
 

@@ -3,6 +3,8 @@
 // extracting the underlying Pipeline model", section 3. The simulation with a verdict.
 #include "sim/models/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace occupipe {
@@ -39,6 +41,13 @@ Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, con
     prediction.instructions_per_cycle = static_cast<double>(run.issued) / run.cycles;
     prediction.bounds = run.bounds;
     prediction.limited_by = limit_of(profile, kernel, launch, options, run);
+    if (run.estimate) {
+        prediction.estimate_error = run.estimate->error;
+        prediction.assumptions.push_back(
+            fmt::format("an estimate, extrapolated from smaller runs; the error of its cycles was "
+                        "observed to be at most {:.2g} %",
+                        100 * run.estimate->error));
+    }
     if (run.scale.rounded)
         prediction.assumptions.emplace_back("times are rounded to multiples of 10^-6 cycles");
     return prediction;

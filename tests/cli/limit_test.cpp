@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,37 @@ TEST(Limit, IsRefusedWhereItIsNoNumber) {
         EXPECT_EQ(run.exit_code, 2) << bad;
         EXPECT_THAT(run.err, HasSubstr("--limit")) << bad;
     }
+}
+
+// bodies with gto does not come back to the same state soon enough.
+TEST(Estimate, IsMarkedInTextJsonAndCsv) {
+    const std::vector<std::string> command = {"predict",   "sim/kernels/bodies.yaml",
+                                              "--profile", gtx,
+                                              "--policy",  "gto",
+                                              "--groups",  "10000000",
+                                              "--limit",   "40000000",
+                                              "--estimate"};
+    const auto print = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), command.begin(), command.end());
+        const ProgramRun run = run_program(more);
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        return run.out;
+    };
+    const std::string text = print({});
+    EXPECT_THAT(text, HasSubstr("~"));
+    EXPECT_THAT(text, HasSubstr("+-"));
+    EXPECT_THAT(text, HasSubstr("an estimate"));
+    const auto json = nlohmann::json::parse(print({"--json"}));
+    EXPECT_GT(json["predictions"][0]["estimate"]["error"].get<double>(), 0);
+    EXPECT_THAT(json["predictions"][0]["assumptions"].dump(), HasSubstr("an estimate"));
+    EXPECT_THAT(print({"--csv"}), HasSubstr(",estimate_error\n"));
+}
+
+TEST(Estimate, IsNotWhatAnExactAnswerIsCalled) {
+    const ProgramRun run =
+        run_program({"predict", "sim/kernels/mix.yaml", "--profile", gtx, "--estimate", "--json"});
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_FALSE(nlohmann::json::parse(run.out)["predictions"][0].contains("estimate"));
 }
 
 // With --stalls nothing is skipped, which takes for ever here.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Several groups with barriers at once: which of the shipped kernels' huge runs are answered, and
 // after how much work. Prints the table of docs/performance.md, "Several groups with barriers".
-//   occupipe_barrier_combinations [INSTRUCTIONS [GROUP_WARPS CONCURRENT_GROUPS [ITERATIONS
-//   [GROUPS]]]]
+//   occupipe_barrier_combinations [INSTRUCTIONS [GROUP_WARPS CONCURRENT_GROUPS
+//       [ITERATIONS [GROUPS [KERNEL]]]]]
 #include <fmt/format.h>
 
 #include <array>
@@ -24,6 +24,7 @@ struct Run {
     std::int64_t max_simulated = 0;
     Launch launch;  // groups: per core
     std::int64_t iterations = 0;
+    std::string only;  // this kernel; empty: all
 };
 
 double processor_seconds() {
@@ -76,12 +77,14 @@ int print_table(const Run& run) {
         "| --- | --- | --- | --- | --- | --- | --- |\n");
     int quick = 0;
     int all = 0;
-    for (const char* kernel : kernels)
+    for (const char* kernel : kernels) {
+        if (!run.only.empty() && run.only != kernel) continue;
         for (const auto& [policy_name, policy] : policies)
             for (const Order order : {Order::in_order, Order::dataflow}) {
                 ++all;
                 quick += print_row(kernel, policy_name, policy, order, run) ? 1 : 0;
             }
+    }
     fmt::print("\n{} of {} under one second\n", quick, all);
     return 0;
 }
@@ -99,5 +102,6 @@ int main(int argc, char** argv) {
     run.launch.concurrent_groups = static_cast<int>(argument(3, 4));
     run.iterations = argument(4, 1'000'000);
     run.launch.groups = argument(5, 100'000);
+    if (argc > 6) run.only = argv[6];
     return occupipe::print_table(run);
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Estimates beside the full run: the bound that is printed must cover the truth.
+#include "sim/engine/estimate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/files/files.h"
+#include "tests/sim/build.h"
+#include "tests/sim/random_case.h"
+
+namespace occupipe::test {
+namespace {
+
+const std::string source = OCCUPIPE_SOURCE_DIR;
+
+// The estimate is made where the exact run is refused more instructions than it needs, so that both
+// can be had at medium sizes.
+void expect_covered(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                    SimulationOptions options) {
+    const SimulationResult full = simulate(profile, kernel, launch, options);
+    const SimulationResult guess = extrapolated(profile, kernel, launch, options);
+    EXPECT_EQ(guess.issued, full.issued);
+    if (!guess.estimate) {
+        EXPECT_EQ(guess.cycles, full.cycles);
+        return;
+    }
+    EXPECT_GT(guess.estimate->error, 0);
+    EXPECT_LE(std::abs(guess.cycles / full.cycles - 1), guess.estimate->error)
+        << guess.cycles << " for " << full.cycles;
+}
+
+TEST(Estimate, CoversTheTruthForShippedKernelsWithSeveralGroups) {
+    const GpuProfile profile = read_profile(source + "/profiles/nvidia-gtx-1060.yaml");
+    for (const char* name : {"barriers", "matmul_tiled", "stencil", "transpose", "dot_product"})
+        for (const Policy policy : {Policy::lrr, Policy::gto})
+            for (const Order order : {Order::in_order, Order::dataflow}) {
+                SCOPED_TRACE(std::string(name) + (policy == Policy::gto ? " gto" : " lrr") +
+                             (order == Order::in_order ? " in_order" : " dataflow"));
+                Kernel kernel = read_kernel(source + "/sim/kernels/" + name + ".yaml");
+                for (KernelItem& item : kernel.warps[0].instructions)
+                    if (auto* repeat = std::get_if<Repeat>(&item)) repeat->count = 300;
+                expect_covered(profile, kernel, {8, 4, 70 * profile.cores},
+                               {.policy = policy, .order = order});
+            }
+}
+
+TEST(Estimate, CoversTheTruthInRandomCases) {
+    const CaseShape shape{.max_count = 400, .max_executed = 3000, .max_groups = 60};
+    int estimates = 0;
+    for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+        SCOPED_TRACE(seed);
+        const Case c = random_case(seed, shape);
+        try {
+            simulate(c.profile, c.kernel, c.launch, c.options);
+        } catch (const InputError&) {
+            continue;  // dataflow may have to replicate too much
+        }
+        expect_covered(c.profile, c.kernel, c.launch, c.options);
+        if (extrapolated(c.profile, c.kernel, c.launch, c.options).estimate) ++estimates;
+    }
+    EXPECT_GT(estimates, 10);
+}
+
+TEST(Estimate, IsNotMadeWhereTheAnswerIsExact) {
+    const SimulationResult result =
+        simulate(gpu({{"op", 1, 4}}), chain("op", 1'000'000), {8, 1, 1000}, {.estimate = true});
+    EXPECT_FALSE(result.estimate);
+}
+
+TEST(Estimate, EndsAtTheLimit) {
+    const GpuProfile profile = read_profile(source + "/profiles/nvidia-gtx-1060.yaml");
+    Kernel kernel = read_kernel(source + "/sim/kernels/bodies.yaml");
+    std::get<Repeat>(kernel.warps[0].instructions[1]).count = 1'000'000;
+    const SimulationOptions options{.policy = Policy::gto,
+                                    .order = Order::in_order,
+                                    .max_simulated = 100'000,
+                                    .estimate = true};
+    EXPECT_THROW(simulate(profile, kernel, {8, 4, 1'000'000}, options), LimitReached);
+}
+
+}  // namespace
+}  // namespace occupipe::test
