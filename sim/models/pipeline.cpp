@@ -43,10 +43,10 @@ Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, con
     prediction.limited_by = limit_of(profile, kernel, launch, options, run);
     if (run.estimate) {
         prediction.estimate_error = run.estimate->error;
-        prediction.assumptions.push_back(
-            fmt::format("an estimate, extrapolated from smaller runs; the error of its cycles was "
-                        "observed to be at most {:.2g} %",
-                        100 * run.estimate->error));
+        prediction.assumptions.push_back(fmt::format(
+            "an estimate, extrapolated from smaller runs; the bound of the error of its "
+            "cycles, three times the last step observed, is {:.2g} %",
+            100 * run.estimate->error));
     }
     if (run.scale.rounded)
         prediction.assumptions.emplace_back("times are rounded to multiples of 10^-6 cycles");

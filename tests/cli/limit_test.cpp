@@ -86,6 +86,7 @@ TEST(Estimate, IsMarkedInTextJsonAndCsv) {
     const std::vector<std::string> command = {"predict",   "sim/kernels/bodies.yaml",
                                               "--profile", gtx,
                                               "--policy",  "gto",
+                                              "--order",   "in_order",
                                               "--groups",  "10000000",
                                               "--limit",   "40000000",
                                               "--estimate"};
