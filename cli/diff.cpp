@@ -27,7 +27,8 @@ struct Arguments {
 bool fails(DiffVerdict verdict, const std::string& condition) {
     const bool larger = verdict == DiffVerdict::larger;
     if (condition == "slower") return larger;
-    if (condition == "difference") return larger || verdict == DiffVerdict::smaller;
+    if (condition == "difference")
+        return larger || verdict == DiffVerdict::smaller || verdict == DiffVerdict::different;
     return verdict == DiffVerdict::only_first;  // missing
 }
 

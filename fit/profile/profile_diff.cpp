@@ -74,6 +74,16 @@ DiffVerdict judge(ParameterDiff& d, const DiffOptions& options) {
     return *d.relative > 0 ? DiffVerdict::larger : DiffVerdict::smaller;
 }
 
+template <typename Choice>
+std::string_view word(const std::optional<Choice>& choice) {
+    return choice ? to_string(*choice) : std::string_view();
+}
+
+std::string value_text(const std::optional<Estimate>& estimate, const std::string& word) {
+    if (!word.empty()) return word;
+    return estimate ? format_estimate(*estimate) : "none";
+}
+
 class Differ {
 public:
     explicit Differ(const DiffOptions& options) : options_(options) {}
@@ -85,6 +95,20 @@ public:
         d.verdict = !d.second  ? DiffVerdict::only_first
                     : !d.first ? DiffVerdict::only_second
                                : judge(d, options_);
+        diffs.push_back(std::move(d));
+    }
+
+    // Words; an empty one is not there.
+    void add(const std::string& name, std::string_view first, std::string_view second) {
+        if (first.empty() && second.empty()) return;
+        ParameterDiff d;
+        d.name = name;
+        d.first_word = first;
+        d.second_word = second;
+        d.verdict = second.empty()    ? DiffVerdict::only_first
+                    : first.empty()   ? DiffVerdict::only_second
+                    : first != second ? DiffVerdict::different
+                                      : DiffVerdict::same;
         diffs.push_back(std::move(d));
     }
 
@@ -153,6 +177,8 @@ std::string_view describe(DiffVerdict verdict) {
             return "larger";
         case DiffVerdict::smaller:
             return "smaller";
+        case DiffVerdict::different:
+            return "different";
         case DiffVerdict::only_first:
             return "only in the first";
         case DiffVerdict::only_second:
@@ -173,6 +199,8 @@ std::vector<ParameterDiff> diff_profiles(const GpuProfile& first, const GpuProfi
     differ.add("clock [Hz]", exact(first.clock_hz), exact(second.clock_hz));
     differ.add("schedulers", exact(first.issue.schedulers), exact(second.issue.schedulers));
     differ.add("issue limit", issue_limit(first), issue_limit(second));
+    differ.add("issue policy", word(first.issue.policy), word(second.issue.policy));
+    differ.add("issue select", word(first.issue.select), word(second.issue.select));
     for (const InstructionTiming& a : first.instructions) {
         const InstructionTiming* b = second.find_instruction(a.name);
         std::optional<Estimate> cpi;
@@ -199,12 +227,13 @@ std::string format_diff(const std::vector<ParameterDiff>& diffs, bool everything
     int unknown = 0;
     int missing = 0;
     for (const ParameterDiff& d : diffs) {
-        different += d.verdict == DiffVerdict::larger || d.verdict == DiffVerdict::smaller;
+        different += d.verdict == DiffVerdict::larger || d.verdict == DiffVerdict::smaller ||
+                     d.verdict == DiffVerdict::different;
         unknown += d.verdict == DiffVerdict::not_comparable;
         missing += d.verdict == DiffVerdict::only_first || d.verdict == DiffVerdict::only_second;
         if (d.verdict == DiffVerdict::same && !everything) continue;
-        out += fmt::format("{}: {} -> {}: {}", d.name, d.first ? format_estimate(*d.first) : "none",
-                           d.second ? format_estimate(*d.second) : "none", describe(d.verdict));
+        out += fmt::format("{}: {} -> {}: {}", d.name, value_text(d.first, d.first_word),
+                           value_text(d.second, d.second_word), describe(d.verdict));
         if (d.relative) out += fmt::format(" ({:+.2f} %", 100 * *d.relative);
         if (d.standard_errors) out += fmt::format(", {:+.1f} standard errors", *d.standard_errors);
         out += d.relative ? ")\n" : "\n";

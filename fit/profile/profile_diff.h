@@ -22,6 +22,7 @@ enum class DiffVerdict {
     same,
     larger,      // in the second profile: slower
     smaller,     // faster
+    different,   // words that are not the same
     only_first,  // the second profile does not have it
     only_second,
     not_comparable,  // a bound in one of the two that does not contradict the other
@@ -34,9 +35,13 @@ struct ParameterDiff {
     DiffVerdict verdict = DiffVerdict::same;
     std::optional<double> relative;         // second / first - 1
     std::optional<double> standard_errors;  // of the difference
+    // Instead of `first` and `second`, where the parameter is a word: "issue policy".
+    std::string first_word;
+    std::string second_word;
 };
 
-// λ and Λ of every instruction, the issue limit, the number of schedulers, cores and the clock.
+// λ and Λ of every instruction, the issue limit, the policy and the way of choosing, the number of
+// schedulers, cores and the clock.
 std::vector<ParameterDiff> diff_profiles(const GpuProfile& first, const GpuProfile& second,
                                          const DiffOptions& options = {});
 

@@ -202,6 +202,19 @@ GpuProfile rich(double factor) {
     return p;
 }
 
+TEST(Diff, PolicyAndSelectionAreComparedToo) {
+    GpuProfile first = profile(0.25, 6);
+    GpuProfile second = first;
+    first.issue.policy = Policy::lrr;
+    second.issue.policy = Policy::gto;
+    first.issue.select = Select::warp;
+    const auto diffs = diff_profiles(first, second);
+    EXPECT_EQ(find(diffs, "issue policy").verdict, DiffVerdict::different);
+    EXPECT_EQ(find(diffs, "issue select").verdict, DiffVerdict::only_first);
+    EXPECT_THAT(format_diff(diffs, false), HasSubstr("issue policy: lrr -> gto: different"));
+    EXPECT_THAT(format_diff(diffs, false), HasSubstr("issue select: warp -> none"));
+}
+
 TEST(Diff, TablesLevelsAndOverheadsAreComparedToo) {
     const auto same = diff_profiles(rich(1), rich(1));
     for (const ParameterDiff& d : same) EXPECT_EQ(d.verdict, DiffVerdict::same) << d.name;
