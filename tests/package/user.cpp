@@ -9,7 +9,7 @@
 int main(int, char** argv) {
     const occupipe::GpuProfile profile = occupipe::read_profile(argv[1]);
     const occupipe::Kernel kernel = occupipe::read_kernel(argv[2]);
-    const auto changes = occupipe::diff_profiles(profile, profile, {});
+    const auto compared = occupipe::diff_profiles(profile, profile, {});
     const auto result = occupipe::simulate(profile, kernel, *kernel.launch, {});
-    std::printf("%.0f cycles, %zu changes\n", result.cycles, changes.size());
+    std::printf("%.0f cycles, %zu quantities compared\n", result.cycles, compared.size());
 }
