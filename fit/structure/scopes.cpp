@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
+#include <utility>
 
 namespace occupipe {
 namespace {
@@ -43,30 +45,6 @@ int winner(const std::map<int, int>& votes) {
     return best;
 }
 
-int number_of_schedulers(FitOutcome& out) {
-    std::map<int, int> placed;
-    std::map<int, int> shown;
-    for (const SubjectReport& s : out.subjects) {
-        if (s.subsystem.empty()) continue;
-        ++placed[schedulers_seen(s.curve)];
-        ++shown[s.fit.schedulers];
-        ++shown[s.fit.port_schedulers];
-    }
-    // Few warps in every row of a subject show too few schedulers, never too many.
-    const int by_placement = placed.empty() ? 1 : placed.rbegin()->first;
-    const int by_staircase = winner(shown);
-    if (by_placement == 1) return by_staircase;
-    if (by_staircase != 1 && by_staircase != by_placement)
-        out.notes.push_back(
-            fmt::format("staircases have a period of {} warps, but placements show {} schedulers",
-                        by_staircase, by_placement));
-    return by_placement;
-}
-
-}  // namespace
-
-namespace {
-
 // One curve's or one mix's opinion about the issue limit.
 struct LimitEvidence {
     Estimate limit;
@@ -95,6 +73,50 @@ double error_of(const Estimate& limit) {
 
 bool agree(const Estimate& a, const Estimate& b) {
     return std::abs(a.value - b.value) <= 3 * std::hypot(error_of(a), error_of(b));
+}
+
+// Numbers of schedulers that staircases show: of copies where most curves of a subsystem that would
+// show so many do, of ports where their limit is the profile's. One curve's law that happens to fit
+// a little better is no evidence about the whole core.
+std::map<int, int> votes_of_staircases(const FitOutcome& out) {
+    struct Share {
+        int with = 0;
+        int visible = 0;
+    };
+    std::map<std::pair<std::string, int>, Share> shares;
+    std::map<int, int> votes;
+    const Issue& issue = out.profile.issue;
+    for (const SubjectReport& s : out.subjects) {
+        if (s.subsystem.empty()) continue;
+        for (const int k : s.fit.visible_copies)
+            if (k != s.fit.schedulers) ++shares[{s.subsystem, k}].visible;
+        if (s.fit.schedulers > 1) {
+            Share& share = shares[{s.subsystem, s.fit.schedulers}];
+            ++share.with;
+            ++share.visible;
+        }
+        if (s.fit.port_limit && issue.limit &&
+            agree({.value = *issue.limit, .std_error = issue.limit_std_error}, *s.fit.port_limit))
+            ++votes[s.fit.port_schedulers];
+    }
+    for (const auto& [key, share] : shares)
+        if (2 * share.with > share.visible) votes[key.second] += share.with;
+    return votes;
+}
+
+int number_of_schedulers(FitOutcome& out) {
+    std::map<int, int> placed;
+    for (const SubjectReport& s : out.subjects)
+        if (!s.subsystem.empty()) ++placed[schedulers_seen(s.curve)];
+    // Few warps in every row of a subject show too few schedulers, never too many.
+    const int by_placement = placed.empty() ? 1 : placed.rbegin()->first;
+    const int by_staircase = winner(votes_of_staircases(out));
+    if (by_placement == 1) return by_staircase;
+    if (by_staircase != 1 && by_staircase != by_placement)
+        out.notes.push_back(
+            fmt::format("staircases have a period of {} warps, but placements show {} schedulers",
+                        by_staircase, by_placement));
+    return by_placement;
 }
 
 std::vector<LimitEvidence> limit_evidence(const FitOutcome& out) {
