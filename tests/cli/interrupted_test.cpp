@@ -246,8 +246,12 @@ TEST_F(Interrupted, AFolderThatVanishesDuringACallIsSaid) {
 TEST_F(Interrupted, AFolderThatCannotBeMadeAnewEndsTheProgram) {
     std::thread someone([&] {
         while (!std::filesystem::exists(output.string() + ".partial")) std::this_thread::yield();
-        std::filesystem::rename(output.parent_path(), folder.path / "elsewhere");
-        std::ofstream(output.parent_path()) << "in the folder's place\n";
+        // The program may make the folder anew between the two steps.
+        for (bool placed = false; !placed;) {
+            std::error_code none;
+            std::filesystem::remove_all(output.parent_path(), none);
+            placed = (std::ofstream(output.parent_path()) << "in the folder's place\n").good();
+        }
     });
     const ProgramRun run = measure("slow");
     someone.join();

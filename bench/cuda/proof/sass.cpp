@@ -180,7 +180,13 @@ std::uint64_t bits(InstructionWord word, int first, int count) {
     return value & ((std::uint64_t{1} << count) - 1);
 }
 
-const Operation* find_operation(int code, int architecture) {
+// The packed product of two registers (form 1) shares its code with the uniform minimum and
+// maximum.
+constexpr Operation uniform_minimum{0x04a, "UVIMNMX", "DABp"};
+
+const Operation* find_operation(InstructionWord word, int architecture) {
+    const int code = static_cast<int>(bits(word, 0, 9));
+    if (code == uniform_minimum.code && bits(word, 9, 3) != 1) return &uniform_minimum;
     if (code == wide_addition.code) {
         return architecture >= 100 ? &wide_addition : &half_multiply_add;
     }
@@ -195,8 +201,9 @@ class Operands {
 public:
     Operands(InstructionWord word, const Operation& operation, Instruction& into)
         : word_(word), slots_(operation.slots), into_(into) {
-        const bool uniform = operation.code >= 0x080 && operation.code < 0x100 &&
-                             operation.slots.find('U') == operation.slots.npos;
+        const bool uniform = (operation.code >= 0x080 && operation.code < 0x100 &&
+                              operation.slots.find('U') == operation.slots.npos) ||
+                             operation.name == uniform_minimum.name;
         general_ = uniform ? uniform_base : 0;
         absent_ = uniform ? 63 : 255;
         predicates_ = uniform ? uniform_predicate_base : predicate_base;
@@ -318,7 +325,7 @@ Instruction decode(InstructionWord word, std::int64_t address, int architecture)
     instruction.operand_scoreboard = scoreboard_at(113);
     instruction.awaited_scoreboards = static_cast<unsigned>(bits(word, 116, 6));
     instruction.scoreboard = instruction.result_scoreboard.has_value();
-    const Operation* operation = find_operation(code, architecture);
+    const Operation* operation = find_operation(word, architecture);
     if (!operation) {
         instruction.name = fmt::format("op:{:#05x}", code);
         return instruction;

@@ -95,6 +95,8 @@ bool same_operation(const std::string& ours, const std::string& theirs) {
     if (ours == "ERRBAR" && theirs == "CGAERRBAR") return true;   // of a cluster
     // Another release's name for the same code.
     if (ours == "RED" && theirs.starts_with("REDG.")) return true;
+    // Arriving and waiting at a cluster's barrier, which the decoder does not tell apart.
+    if (ours == "UCGABAR" && theirs.starts_with("UCGABAR_")) return true;
     const std::vector<std::string> parts = parts_of(theirs);
     auto at = parts.begin();
     for (const std::string& wanted : parts_of(ours)) {
