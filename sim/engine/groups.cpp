@@ -193,20 +193,8 @@ void Engine::drop_pending_stores(std::int32_t slot) {
     find_next_completion();
 }
 
-// Positions follow the age of the groups. The freed slots get the positions behind all others, in
-// slot order, which is the order in which they take the next groups.
 void Engine::rebuild_age_positions() {
-    std::int32_t position = 0;
-    const auto place = [&](std::int32_t slot) {
-        for (std::int32_t index = 0; index < layout_.group_warps; ++index) {
-            const std::int32_t warp = slot * layout_.group_warps + index;
-            state_.position[warp] = position;
-            state_.warp_at[position++] = warp;
-        }
-    };
-    for (const std::int32_t slot : state_.age_order) place(slot);
-    for (std::int32_t slot = 0; slot < layout_.slots; ++slot)
-        if (state_.group[slot] == no_group) place(slot);
+    place_by_age(state_, layout_);
     std::fill(state_.ready_warps.begin(), state_.ready_warps.end(), 0);
     for (std::int32_t warp = 0; warp < layout_.warps(); ++warp) {
         const Warp& w = warps_[warp];

@@ -452,25 +452,14 @@ void InOrderEngine::find_group_end() {
     next_end_ = *std::min_element(s_.group_end.begin(), s_.group_end.end());
 }
 
-// Positions follow the age of the groups, those of freed slots last, in slot order, in which they
-// take the next groups; with lrr they stay as they are.
+// With lrr positions stay as they are.
 void InOrderEngine::place_warps() {
     if (moves_) {
         std::uint64_t ready = 0;  // warps
         for (std::size_t unit = 0; unit < s_.ready.size(); ++unit)
             for_each_bit(s_.ready[unit], [&](int position) { ready |= bit(s_.warp_at[position]); });
         s_.ready.fill(0);
-        std::int32_t position = 0;
-        const auto place = [&](std::int32_t slot) {
-            for (std::int32_t index = 0; index < layout_.group_warps; ++index) {
-                const std::int32_t warp = slot * layout_.group_warps + index;
-                s_.position[warp] = position;
-                s_.warp_at[position++] = warp;
-            }
-        };
-        for (const std::int32_t slot : s_.age_order) place(slot);
-        for (std::int32_t slot = 0; slot < layout_.slots; ++slot)
-            if (s_.group[slot] == no_group) place(slot);
+        place_by_age(s_, layout_);
         for_each_bit(ready,
                      [&](int warp) { s_.ready[head_unit_[warp]] |= bit(s_.position[warp]); });
     }

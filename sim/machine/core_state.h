@@ -70,4 +70,21 @@ struct CoreState {
     explicit CoreState(const CoreLayout& layout);
 };
 
+// Positions follow the age of the groups. Freed slots get the positions behind all others, in slot
+// order, which is the order in which they take the next groups. `State`: either engine's.
+template <class State>
+void place_by_age(State& state, const CoreLayout& layout) {
+    std::int32_t position = 0;
+    const auto place = [&](std::int32_t slot) {
+        for (std::int32_t index = 0; index < layout.group_warps; ++index) {
+            const std::int32_t warp = slot * layout.group_warps + index;
+            state.position[warp] = position;
+            state.warp_at[position++] = warp;
+        }
+    };
+    for (const std::int32_t slot : state.age_order) place(slot);
+    for (std::int32_t slot = 0; slot < layout.slots; ++slot)
+        if (state.group[slot] == no_group) place(slot);
+}
+
 }  // namespace occupipe::sim
