@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -51,6 +52,9 @@ void run_import(const Arguments& arguments) {
 }
 
 void run_fit(const Arguments& arguments) {
+    if (arguments.overhead && !std::isfinite(*arguments.overhead))
+        throw InputError(
+            fmt::format("--overhead {}: expected a finite number of cycles", *arguments.overhead));
     refuse_existing(arguments.output, arguments.force);
     if (!arguments.report.empty()) refuse_existing(arguments.report, arguments.force);
     report::check_plot_file(arguments.plot, arguments.force);

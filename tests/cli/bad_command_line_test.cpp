@@ -67,6 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"FitMissingFile", "fit /nonexistent/m.json -o /tmp/never.yaml",
                    "/nonexistent/m.json"},
         BadCommand{"FitNotAMeasurement", "fit README.md -o /tmp/never.yaml", "README.md"},
+        BadCommand{"FitOverheadNan", "fit README.md -o /tmp/never.yaml --overhead nan",
+                   "--overhead nan"},
         BadCommand{"CharacterizeWithoutFolder", "characterize --device MODEL", "--output"},
         BadCommand{"TableNothing", "table", "profiles"},
         BadCommand{"TableUnknownFormat", "table profiles/nvidia-gtx-1060.yaml --format xml", "xml"},
