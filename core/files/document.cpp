@@ -74,6 +74,15 @@ bool is_yaml_special(std::string_view text) {
            text == ".NAN";
 }
 
+// Item "[2]" of a list; nullptr when there is none.
+const DocumentNode* item(const DocumentNode& sequence, std::string_view key) {
+    std::size_t index = 0;
+    if (!key.starts_with('[')) return nullptr;
+    const auto [stop, fault] = std::from_chars(key.data() + 1, key.data() + key.size(), index);
+    return fault == std::errc{} && index < sequence.children.size() ? &sequence.children[index]
+                                                                    : nullptr;
+}
+
 }  // namespace
 
 std::string Document::path_of(const DocumentNode& node) const {
@@ -109,8 +118,7 @@ const DocumentNode& Document::required(const DocumentNode& map, std::string_view
     return *found;
 }
 
-void Document::only_keys(const DocumentNode& map,
-                         std::initializer_list<std::string_view> keys) const {
+void Document::only_keys(const DocumentNode& map, std::span<const std::string_view> keys) const {
     for (const DocumentNode& child : entries(map)) {
         if (std::find(keys.begin(), keys.end(), child.key) == keys.end()) {
             throw InputError(file_name_, child.key_where, path_of(child),
@@ -182,7 +190,8 @@ bool Document::boolean(const DocumentNode& node) const {
 SourcePosition Document::locate(const std::vector<std::string>& keys) const {
     const DocumentNode* node = &root_;
     for (const std::string& key : keys) {
-        const DocumentNode* const child = find(*node, key);
+        const DocumentNode* const child =
+            node->kind == DocumentNode::Kind::sequence ? item(*node, key) : find(*node, key);
         if (child == nullptr) {
             break;
         }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,7 +42,10 @@ public:
     static const DocumentNode* find(const DocumentNode& map, std::string_view key);
     const DocumentNode& required(const DocumentNode& map, std::string_view key) const;
     // Refuses what is no map, and entries with other keys than these.
-    void only_keys(const DocumentNode& map, std::initializer_list<std::string_view> keys) const;
+    void only_keys(const DocumentNode& map, std::span<const std::string_view> keys) const;
+    void only_keys(const DocumentNode& map, std::initializer_list<std::string_view> keys) const {
+        only_keys(map, std::span(keys.begin(), keys.end()));
+    }
     const std::vector<DocumentNode>& entries(const DocumentNode& map) const;
     const std::vector<DocumentNode>& items(const DocumentNode& sequence) const;
 
@@ -51,7 +55,8 @@ public:
                          std::int64_t at_most) const;
     bool boolean(const DocumentNode& node) const;
 
-    // Where the value under these keys stands, or the last of them that there is.
+    // Where the value under these keys ("[2]" is an item of a list) stands, or the last of them
+    // that there is.
     SourcePosition locate(const std::vector<std::string>& keys) const;
 
 private:

@@ -94,7 +94,7 @@ private:
                                       .after = {},
                                       .where = node.where};
         if (const DocumentNode* kind = Document::find(node, "kind")) {
-            instruction.kind = read_kind(document_, *kind);
+            instruction.kind = word_of<InstructionKind>(document_, *kind);
         }
         if (const DocumentNode* after = Document::find(node, "after")) {
             for (const DocumentNode& name : document_.items(*after)) {

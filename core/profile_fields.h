@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Every field of a profile, once (core/fields.h has the words; docs/file-formats.md what they mean
+// to people). A new field is a member of its type, a line here and a line there.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "core/fields.h"
+#include "core/gpu_profile.h"
+
+namespace occupipe {
+
+constexpr auto words(std::type_identity<Scope>) {
+    return std::array{Scope::core, Scope::scheduler};
+}
+constexpr auto words(std::type_identity<Source>) {
+    return std::array{Source::measured, Source::literature, Source::vendor, Source::assumed};
+}
+constexpr auto words(std::type_identity<Policy>) {
+    return std::array{Policy::lrr, Policy::gto, Policy::oldest};
+}
+constexpr auto words(std::type_identity<Select>) {
+    return std::array{Select::subsystem, Select::warp};
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<DeviceIdentity>) {
+    using T = DeviceIdentity;
+    io("name", &T::name, {.required = true, .fault = &empty_fault, .merge = Merge::must_agree});
+    io("vendor", &T::vendor);
+    io("architecture", &T::architecture);
+    io("compute_capability", &T::compute_capability);
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<Limits>) {
+    using T = Limits;
+    io("warps", &T::warps, {.merge = Merge::first});
+    io("groups", &T::groups, {.merge = Merge::first});
+    io("group_warps", &T::group_warps, {.merge = Merge::first});
+    io("registers", &T::registers, {.merge = Merge::first});
+    io("shared_memory_bytes", &T::shared_memory_bytes, {.merge = Merge::first});
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<Issue>) {
+    using T = Issue;
+    io.with_error("limit", &T::limit, &T::limit_std_error, {.label = "issue limit"});
+    io("schedulers", &T::schedulers);
+    io("select", &T::select, {.label = "issue select"});
+    io("policy", &T::policy, {.label = "issue policy"});
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<Overheads>) {
+    using T = Overheads;
+    io("launch_seconds", &T::launch_seconds, {.label = "launch", .unit = "s"});
+    io("awaited_launch_seconds", &T::awaited_launch_seconds,
+       {.label = "awaited launch", .unit = "s"});
+    io("graph_launch_seconds", &T::graph_launch_seconds,
+       {.label = "launch in a graph", .unit = "s"});
+    io("group_seconds", &T::group_seconds, {.label = "group launch", .unit = "s"});
+    io("loop_cycles", &T::loop_cycles, {.label = "loop iteration"});
+}
+
+// Predictions use these two words beside the subsystems' names.
+inline std::optional<std::string> reserved_name(std::string_view name) {
+    return name == "issue" || name == "latency"
+               ? std::optional<std::string>("this name is reserved")
+               : std::nullopt;
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<Subsystem>) {
+    using T = Subsystem;
+    io.name(&T::name, &reserved_name);
+    // Two ways to see one thing: λ is compared per core, whatever the scope.
+    io("scope", &T::scope, {.compared = false});
+    io("contention", &T::contention, {.range = share_below_one});
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<TableRow>) {
+    using T = TableRow;
+    io("at", &T::at, {.required = true, .identity = true});
+    io("cpi", &T::cpi, {.label = "λ", .per_copy = true});
+    io("latency", &T::latency, {.label = "Λ"});
+    io.check([](const T& row) -> std::optional<Fault> {
+        if (row.cpi || row.latency) return std::nullopt;
+        return Fault{{}, "has neither cpi nor latency"};
+    });
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<ParameterTable>) {
+    using T = ParameterTable;
+    io("over", &T::over, {.required = true, .fault = &name_fault, .identity = true});
+    io("note", &T::note);
+    io.list("rows", &T::rows, {.required = true});
+    io.check([](const T& table) -> std::optional<Fault> {
+        if (table.rows.empty()) return Fault{{"rows"}, "has no rows"};
+        for (std::size_t i = 1; i < table.rows.size(); ++i)
+            if (!(table.rows[i - 1].at < table.rows[i].at))
+                return Fault{{"rows", fmt::format("[{}]", i), "at"}, "rows must ascend"};
+        return std::nullopt;
+    });
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<InstructionTiming>) {
+    using T = InstructionTiming;
+    constexpr std::int64_t most_warps = 64;
+    io.name(&T::name);
+    io("subsystem", &T::subsystem, {.required = true, .merge = Merge::first_noting_rest});
+    io("cpi", &T::cpi, {.required = true, .label = "λ", .per_copy = true, .spread = "λ"});
+    io("latency", &T::latency, {.required = true, .label = "Λ", .spread = "Λ"});
+    io("warps_per_instruction", &T::warps_per_instruction,
+       {.most = most_warps, .default_unwritten = true, .label = "warps per instruction"});
+    io("latency_growth", &T::latency_growth, {.label = "h"});
+    io("kind", &T::kind, {.compared = false, .merge = Merge::first});
+    io("source", &T::source, {.compared = false});
+    io("reference", &T::reference);
+    io("note", &T::note, {.merge = Merge::notes});
+    io.list("tables", &T::tables, {.label = "at"});
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<MemoryLevel>) {
+    using T = MemoryLevel;
+    io("instruction", &T::instruction, {.required = true, .fault = &name_fault, .identity = true});
+    io("latency", &T::latency, {.required = true, .label = "Λ"});
+    io("first_bytes", &T::first_bytes, {.required = true, .compared = false, .grid = true});
+    io("last_bytes", &T::last_bytes, {.required = true, .compared = false, .grid = true});
+    io("edge_confidence", &T::edge_confidence,
+       {.range = probability, .compared = false, .merge = Merge::least});
+    io.check([](const T& level) -> std::optional<Fault> {
+        if (level.last_bytes >= level.first_bytes) return std::nullopt;
+        return Fault{{"last_bytes"}, "last_bytes is below first_bytes"};
+    });
+}
+
+template <class Io>
+void describe(Io& io, std::type_identity<GpuProfile>) {
+    using T = GpuProfile;
+    io.record("device", &T::device, {.required = true});
+    io("cores", &T::cores, {.required = true});
+    io("warp_size", &T::warp_size, {.required = true, .label = "warp size"});
+    io("clock_hz", &T::clock_hz, {.required = true, .label = "clock", .unit = "Hz"});
+    io.record("limits", &T::limits, {.label = "limits"});
+    io.record("issue", &T::issue);
+    io.record("overheads", &T::overheads);
+    io.named("subsystems", &T::subsystems,
+             {.required = true, .alike = [](const Subsystem& a, const Subsystem& b) {
+                  return a.scope == b.scope;  // a share of λ, which depends on the scope
+              }});
+    io.named(
+        "instructions", &T::instructions,
+        {.required = true,
+         .copies = [](const T& profile,
+                      const InstructionTiming& timing) { return profile.copies(timing.subsystem); },
+         .other_copies = "has its subsystem at another scope"});
+    io.list("memory_levels", &T::memory_levels, {.ordinal = "level"});
+    io("provenance", &T::provenance);
+    io.check([](const T& profile) -> std::optional<Fault> {
+        for (const InstructionTiming& timing : profile.instructions)
+            if (profile.find_subsystem(timing.subsystem) == nullptr)
+                return Fault{{"instructions", timing.name, "subsystem"},
+                             fmt::format("'{}' is not among the subsystems", timing.subsystem)};
+        return std::nullopt;
+    });
+}
+
+}  // namespace occupipe
