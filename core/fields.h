@@ -71,7 +71,7 @@ enum class Merge {
     first,              // the first machine's
     first_noting_rest,  // the same; a note says what others have
     must_agree,         // machines that differ in it are not of one model
-    least,              // of those that have it, if the first has it
+    least,              // optional numbers: of those that have it, if the first has it
     notes,              // text that says how the others' values were merged
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/gpu_profile.h"
+#include "fit/profile/field_diff.h"
 
 namespace occupipe {
 
@@ -40,8 +41,13 @@ struct ParameterDiff {
     std::string second_word;
 };
 
-// λ and Λ of every instruction, the issue limit, the policy and the way of choosing, the number of
-// schedulers, cores and the clock.
+// By name: those of the first in their order, then those of the second alone.
+std::vector<ParameterDiff> diff_parameters(const std::vector<Parameter>& first,
+                                           const std::vector<Parameter>& second,
+                                           const DiffOptions& options = {});
+
+// Every field of a profile but texts and what core/profile_fields.h leaves out. λ is the core's,
+// so that a change of scope alone is no difference.
 std::vector<ParameterDiff> diff_profiles(const GpuProfile& first, const GpuProfile& second,
                                          const DiffOptions& options = {});
 

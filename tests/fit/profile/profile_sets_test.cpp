@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "fit/profile/pool.h"
 #include "fit/profile/profile_diff.h"
 #include "fit/profile/profile_merge.h"
 
