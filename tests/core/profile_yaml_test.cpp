@@ -317,7 +317,8 @@ TEST(ProfileYaml, BadTablesAreRefusedWithTheirPlace) {
     parse_profile(head + table + "          - {at: 8, cpi: 2}\n", "p.yaml");
     refused(table + "          - {at: 8}\n", "neither cpi nor latency");
     refused(table + "          - {at: 8, cpi: 0}\n", "positive");
-    refused(table + "          - {at: 8, cpi: 1}\n          - {at: 8, cpi: 1}\n", "ascend");
+    refused(table + "          - {at: 8, cpi: 1}\n          - {at: 8, cpi: 1}\n",
+            "p.yaml:16:18: instructions.x.tables[0].rows[1].at: rows must ascend");
     refused("    tables:\n      - {over: shape_n, rows: []}\n", "no rows");
     refused("    tables: [{over: a b, rows: [{at: 1, cpi: 1}]}]\n", "over");
     refused("    latency_growth: -1\n", "latency_growth");
