@@ -99,7 +99,7 @@ private:
         return keys;
     }
 
-    void number(Keys keys, double value, const Range& range) const {
+    void number(const Keys& keys, double value, const Range& range) const {
         if (!std::isfinite(value) || !range.holds(value))
             refuse_(keys, fmt::format("must be {}, not {}", range.words, value));
     }
@@ -110,7 +110,7 @@ private:
         if (!error) return;
         Keys keys = below(key);
         keys.emplace_back("std_error");
-        number(std::move(keys), *error, not_negative);
+        number(keys, *error, not_negative);
     }
 
     template <class V>

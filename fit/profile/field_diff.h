@@ -126,8 +126,8 @@ private:
     }
 
     std::string joined(std::string_view word) const {
-        if (prefix_.empty() || word.empty()) return prefix_ + std::string(word);
-        return fmt::format("{} {}", prefix_, word);
+        const bool both = !prefix_.empty() && !word.empty();
+        return fmt::format("{}{}{}", prefix_, both ? " " : "", word);
     }
 
     template <class V>
