@@ -42,7 +42,10 @@ public:
                 look_at_loop(watch, state, (stopped_at & 1) != 0);
             stopped_at >>= 1;
         }
-        if (looked_ && budget_.exhausted()) rest();
+        if (looked_) {
+            budget_.set_simulated(state.issued_total - skipped_);
+            if (budget_.exhausted()) rest();
+        }
         return looked_;
     }
 

@@ -67,6 +67,7 @@ void PeriodDetector::rest() { rest_until_ = budget_.rested_at() + skipped_; }
 void PeriodDetector::end_rest(const CoreState& state) {
     rest_until_ = 0;
     budget_.rested();
+    budget_.spend(words_per_look);
     looked_ = true;
     watched_group_ = state.group[0];
     for (LoopWatch& watch : loops_) {

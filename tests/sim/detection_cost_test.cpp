@@ -5,6 +5,8 @@
 
 #include "core/files/files.h"
 #include "sim/engine/detection_budget.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/period.h"
 #include "sim/engine/simulate.h"
 #include "tests/sim/build.h"
 #include "tests/sim/random_case.h"
@@ -80,6 +82,23 @@ TEST(DetectionCost, IsBoundedForRandomKernelsWithLongLoops) {
         }
         expect_cheap(c.profile, c.kernel, c.launch, c.options);
     }
+}
+
+// While the search rests, the run is not interrupted: here it rests most of the time.
+TEST(DetectionCost, ARestIsOneUninterruptedRun) {
+    const std::string source = OCCUPIPE_SOURCE_DIR;
+    const sim::CoreLayout layout =
+        sim::build_layout(read_profile(source + "/profiles/nvidia-gtx-1060.yaml"),
+                          read_kernel(source + "/sim/kernels/bodies.yaml"), {8, 3, 1000}, {});
+    sim::Engine engine(layout);
+    sim::PeriodDetector periods(layout);
+    engine.watch(periods.watches());
+    std::int64_t stops = 1;
+    for (; engine.run(periods.next_choice()); ++stops)
+        if (periods.observe(engine.state(), engine.stopped_at())) engine.watch(periods.watches());
+    const std::int64_t simulated = engine.state().issued_total - periods.skipped();
+    EXPECT_GT(simulated, 2'000'000);
+    EXPECT_LT(stops, simulated / 200);
 }
 
 TEST(DetectionBudget, SaysWhenThereIsEnoughAgain) {
