@@ -179,16 +179,15 @@ template <int scanned>
     const int unit = scheduler * units + pick.subsystem;
     const std::uint64_t positions = s_.ready[unit];
     const std::uint64_t first = positions & (rings_ ? ring_[unit] : try_first_[scheduler]);
-    return s_.warp_at[lowest_bit(first != 0 ? first : positions)];
+    const int position = lowest_bit(first != 0 ? first : positions);
+    return moves_ ? s_.warp_at[position] : position;
 }
 
 [[gnu::always_inline]] inline void InOrderEngine::use_window(int scheduler, std::int64_t now) {
     std::int64_t& end = s_.window_end[scheduler];
-    const std::int64_t cycle = window_->cycle();
     if (now >= end) {
-        // Most of the time the next cycle.
-        end = now < end + cycle ? end + cycle : (now / cycle + 1) * cycle;
-        s_.window_left[scheduler] = window_->allowed(scheduler, end / cycle - 1);
+        end = window_->end_of_cycle(now);
+        s_.window_left[scheduler] = window_->allowed_until(scheduler, end);
     }
     if (--s_.window_left[scheduler] == 0)
         s_.open_at[scheduler] = may_close_ ? window_->first_open(scheduler, end) : end;
@@ -207,6 +206,7 @@ template <int scanned>
     if (i.looks_more) time = last_lookup(w, s_.head[warp]);
     const int unit = w.scheduler * units + i.subsystem;
     head_unit_[warp] = unit;
+    head_cpi_[warp] = timings_[i.op].cpi;
     if (time <= now) {
         s_.wake[warp] = 0;
         set_ready(w, unit, now, warp);
@@ -232,8 +232,9 @@ template <int most, bool observed>
     s_.last_to[unit] = warp;
     ring_[unit] = w.next_try;
     try_first_[scheduler] = w.next_try;
-    const std::int64_t free_at = now + timing.cpi;
-    s_.busy[unit] += timing.cpi;
+    const std::int64_t cpi = head_cpi_[warp];
+    const std::int64_t free_at = now + cpi;
+    s_.busy[unit] += cpi;
     const std::uint64_t left = s_.ready[unit] & ~w.place;
     s_.ready[unit] = left;
     s_.free_at[unit] = free_at;

@@ -210,6 +210,7 @@ private:
     PerUnit<std::uint64_t> ring_{};             // rings_
     PerScheduler<std::uint64_t> try_first_{};   // else
     std::array<std::int32_t, 64> head_unit_{};  // per warp: where its head issues
+    std::array<std::int64_t, 64> head_cpi_{};   // per warp: λ of its head [ticks]
 
     Observer* observer_;
     // What has not been told yet.

@@ -303,14 +303,9 @@ template <int units, int max_schedulers, bool many_streams>
 template <int units, int max_schedulers, bool many_streams>
 [[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::use_window(
     int scheduler, std::int64_t now) {
-    const std::int64_t cycle = window_->cycle();
     if (now >= window_end_[scheduler]) {
-        // Most of the time the next cycle.
-        if (now < window_end_[scheduler] + cycle) [[likely]]
-            window_end_[scheduler] += cycle;
-        else
-            window_end_[scheduler] = (now / cycle + 1) * cycle;
-        window_left_[scheduler] = window_->allowed(scheduler, window_end_[scheduler] / cycle - 1);
+        window_end_[scheduler] = window_->end_of_cycle(now);
+        window_left_[scheduler] = window_->allowed_until(scheduler, window_end_[scheduler]);
     }
     if (--window_left_[scheduler] == 0)
         open_at_[scheduler] = window_->first_open(scheduler, window_end_[scheduler]);

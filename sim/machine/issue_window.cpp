@@ -32,6 +32,7 @@ Rational fraction(double limit) {
 
 IssueWindow::IssueWindow(double limit, int schedulers, std::int64_t cycle)
     : limit_(fraction(limit)), schedulers_(schedulers), cycle_(cycle) {
+    if ((cycle & (cycle - 1)) == 0) cycle_mask_ = cycle - 1;
     // IL/k = a/b
     const Wide a = limit_.numerator;
     const Wide b = Wide{limit_.denominator} * schedulers;

@@ -23,6 +23,16 @@ public:
         return before(scheduler, n + 1) - before(scheduler, n);
     }
 
+    // The same for the cycle that ends at `end` [ticks].
+    std::int64_t allowed_until(int scheduler, std::int64_t end) const {
+        return constant_ ? *constant_ : allowed(scheduler, end / cycle_ - 1);
+    }
+
+    // The end of the cycle that `time` ≥ 0 lies in [ticks].
+    std::int64_t end_of_cycle(std::int64_t time) const {
+        return cycle_mask_ != 0 ? (time | cycle_mask_) + 1 : (time / cycle_ + 1) * cycle_;
+    }
+
     // The earliest time from `time` on in whose cycle the scheduler may issue anything [ticks]; a
     // time beyond max_ticks when that is too far away.
     std::int64_t first_open(int scheduler, std::int64_t time) const;
@@ -42,6 +52,7 @@ private:
     Rational limit_;
     int schedulers_;
     std::int64_t cycle_;
+    std::int64_t cycle_mask_ = 0;  // cycle_ - 1, if cycle_ is a power of two above 1
     bool always_open_;
     std::optional<std::int64_t> constant_;  // the same in all cycles and for all schedulers
     std::optional<std::int64_t> period_;
