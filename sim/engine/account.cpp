@@ -12,10 +12,10 @@ void Engine::report_issue(std::int32_t warp, std::int32_t stream) const {
         {state_.now, warp, stream, warps_[warp].heads[stream].issued, warps_[warp].scheduler});
 }
 
-void Engine::touch(std::int32_t warp) {
-    if (waits_[warp].touched) return;
-    waits_[warp].touched = true;
-    touched_.push_back(warp);
+// Before it is counted.
+void Engine::report_completion(const CompletionEvent& event) const {
+    observer_->completed(
+        {event.time, event.warp, event.stream, warps_[event.warp].heads[event.stream].completed});
 }
 
 // Of the ready warps that nothing has happened to, only that may change which of subsystem and
@@ -23,7 +23,7 @@ void Engine::touch(std::int32_t warp) {
 void Engine::note_bounds() {
     for (std::int32_t unit = 0; unit < static_cast<std::int32_t>(ready_at_.size()); ++unit) {
         if (ready_at_[unit] == 0) continue;
-        const WaitReason bound = bound_of(unit);
+        const WaitReason bound = bound_of(unit / units_, unit % units_);
         if (bound == bound_[unit]) continue;
         bound_[unit] = bound;
         for (std::int32_t warp = 0; warp < layout_.warps(); ++warp) {
@@ -81,11 +81,26 @@ Wait Engine::wait_of(std::int32_t warp) {
 
 std::optional<std::int32_t> Engine::first_ready(const Warp& w) const {
     std::optional<std::int32_t> first;
+    std::int64_t index = 0;
+    const auto consider = [&](std::int32_t stream, std::int64_t its_index) {
+        if (first && its_index >= index) return;
+        first = stream;
+        index = its_index;
+    };
+    if (w.lists != nullptr) {
+        for (std::int32_t subsystem = 0; subsystem < subsystems_; ++subsystem)
+            if (const ReadyList& list = w.lists[subsystem]; !list.empty())
+                consider(list.front().stream, list.front().index);
+        return first;
+    }
     for (std::int32_t word = 0; word < w.words; ++word)
-        for_each_bit(w.ready[word], [&](int in_word) {
-            const std::int32_t stream = 64 * word + in_word;
-            if (!first || w.heads[stream].index < w.heads[*first].index) first = stream;
-        });
+        for (std::uint64_t set = w.ready[word]; set != 0; set &= set - 1) {
+            const std::int32_t stream = 64 * word + lowest_bit(set);
+            consider(stream, w.heads[stream].index);
+            // Text order is program order, unless one of the same loop is iterations behind.
+            if (stream >= w.streams[*first].top_end) return first;
+            if (layout_.narrow) set &= w.streams[*first].rivals | bit(stream);
+        }
     return first;
 }
 
@@ -134,14 +149,17 @@ bool Engine::is_outstanding(std::int32_t warp) const {
 
 // Of subsystem and issue window, the one that is free later binds: the window where it is closed
 // when the subsystem will be free.
-WaitReason Engine::bound_of(std::int32_t unit) const {
-    const std::int64_t free = std::max(state_.now, state_.subsystem_free_at[unit]);
-    return first_open(unit / units_, free) > free ? WaitReason::issue_limit : WaitReason::subsystem;
+WaitReason Engine::bound_of(std::int32_t scheduler, std::int32_t subsystem) const {
+    const std::int64_t free =
+        std::max(state_.now, units_now_.free_at[scheduler * units_ + subsystem]);
+    if (!window_) return WaitReason::subsystem;
+    const std::int64_t open =
+        window_->first_open(scheduler, std::max(free, units_now_.open_at[scheduler]));
+    return open > free ? WaitReason::issue_limit : WaitReason::subsystem;
 }
 
 Wait Engine::wait_of_ready(const Warp& warp, std::int32_t stream) const {
-    return {.reason = bound_of(warp.scheduler * units_ + warp.streams[stream].subsystem),
-            .stream = stream};
+    return {.reason = bound_of(warp.scheduler, warp.streams[stream].subsystem), .stream = stream};
 }
 
 // Of the dependences that are missing, the one named first.

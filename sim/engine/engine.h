@@ -82,13 +82,13 @@ private:
     void drop_pending_stores(std::int32_t slot);
     bool stops_after(std::int32_t warp, std::int32_t stream);
 
-    template <int units, int max_schedulers, bool many_streams>
+    template <int units, int max_schedulers, bool many_streams, bool observed>
     class Inner;  // inner_loop.h
-    template <bool many_streams>
+    template <bool many_streams, bool observed>
     bool run_inner(std::int64_t until);
     void list_ready_heads();
 
-    // The same for all layouts, with an observer or none (general_loop.cpp).
+    // The same for all layouts (general_loop.cpp).
     bool step_wide();
     void issue_round(std::int64_t now);
     bool granted(const Proposal& proposal) const;
@@ -153,7 +153,12 @@ private:
 
     // What an observer is told (account.cpp).
     void report_issue(std::int32_t warp, std::int32_t stream) const;
-    void touch(std::int32_t warp);
+    void report_completion(const CompletionEvent& event) const;
+    void touch(std::int32_t warp) {
+        if (waits_[warp].touched) return;
+        waits_[warp].touched = true;
+        touched_.push_back(warp);
+    }
     void note_bounds();
     void note_waits();
     void report_wait(std::int32_t warp);
@@ -162,7 +167,7 @@ private:
     std::optional<std::int32_t> first_ready(const Warp& warp) const;
     std::optional<std::int32_t> first_unissued(const Warp& warp, std::int32_t number);
     bool is_outstanding(std::int32_t warp) const;
-    WaitReason bound_of(std::int32_t unit) const;
+    WaitReason bound_of(std::int32_t scheduler, std::int32_t subsystem) const;
     Wait wait_of_ready(const Warp& warp, std::int32_t stream) const;
     static Wait wait_of_blocked(const Warp& warp, std::int32_t stream, const Machine& machine);
 
@@ -199,6 +204,12 @@ private:
         std::int32_t oldest = 0;        // stream
         std::int64_t oldest_index = 0;  // of that instance in program order
     };
+    // Where the present values of CoreState::subsystem_free_at and open_at lie.
+    struct Units {
+        const std::int64_t* free_at = nullptr;
+        const std::int64_t* open_at = nullptr;
+    };
+    Units units_now_;
     std::vector<Waiting> waits_;
     std::vector<std::int32_t> touched_;   // warps
     std::vector<std::int32_t> ready_at_;  // per unit: how many warps wait there ready

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine for sets of any size, and the one that an observer sees; it takes the same steps as
-// the one in inner_loop.cpp.
+// The engine for sets of any size; it takes the same steps as the one in inner_loop.cpp.
 #include <algorithm>
 
 #include "core/error.h"
@@ -217,7 +216,7 @@ void Engine::complete_wide(const CompletionEvent& event, const QueueKind& kind) 
     if (observer_) touch(event.warp);
     if (kind.completes) {
         std::int64_t& completed = w.heads[event.stream].completed;
-        if (observer_) observer_->completed({event.time, event.warp, event.stream, completed});
+        if (observer_) report_completion(event);
         ++completed;
         const ProgramLayout::Stream& s = w.streams[event.stream];
         for (std::int32_t u = s.first_user; u < s.last_user; ++u) {

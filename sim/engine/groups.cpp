@@ -71,11 +71,12 @@ Engine::Engine(const CoreLayout& layout, Observer* observer)
                           .layout = &program});
     }
     if (observer_) {
+        units_now_ = {state_.subsystem_free_at.data(), state_.open_at.data()};
         waits_.resize(warps_.size());
         ready_at_.resize(state_.subsystem_free_at.size());
         bound_.resize(ready_at_.size());
     }
-    if (layout.narrow && layout.many_streams && !observer_) {
+    if (layout.narrow && layout.many_streams) {
         ready_lists_.resize(warps_.size() * units_);
         for (std::size_t warp = 0; warp < warps_.size(); ++warp)
             warps_[warp].lists = ready_lists_.data() + warp * units_;

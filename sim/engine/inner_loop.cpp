@@ -24,23 +24,25 @@ inline void keep_branch() { asm volatile(""); }
 
 bool Engine::run(std::int64_t until) {
     stopped_at_ = 0;
-    if (!layout_.narrow || observer_) return step_wide();
-    return layout_.many_streams ? run_inner<true>(until) : run_inner<false>(until);
+    if (!layout_.narrow) return step_wide();
+    if (observer_)
+        return layout_.many_streams ? run_inner<true, true>(until) : run_inner<false, true>(until);
+    return layout_.many_streams ? run_inner<true, false>(until) : run_inner<false, false>(until);
 }
 
-template <bool many>
+template <bool many, bool observed>
 bool Engine::run_inner(std::int64_t until) {
     constexpr int most = max_narrow_schedulers;
     if (many) list_ready_heads();
     if (schedulers_ == 1)
-        return units_ == 4 ? Inner<4, 1, many>(*this).run(until)
-                           : Inner<8, 1, many>(*this).run(until);
-    return units_ == 4 ? Inner<4, most, many>(*this).run(until)
-                       : Inner<8, most, many>(*this).run(until);
+        return units_ == 4 ? Inner<4, 1, many, observed>(*this).run(until)
+                           : Inner<8, 1, many, observed>(*this).run(until);
+    return units_ == 4 ? Inner<4, most, many, observed>(*this).run(until)
+                       : Inner<8, most, many, observed>(*this).run(until);
 }
 
-template <int units, int max_schedulers, bool many_streams>
-void Engine::Inner<units, max_schedulers, many_streams>::load() {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+void Engine::Inner<units, max_schedulers, many_streams, observed>::load() {
     now_ = state_.now;
     issued_ = state_.issued_total;
     std::copy(state_.subsystem_free_at.begin(), state_.subsystem_free_at.end(), free_at_.begin());
@@ -64,10 +66,11 @@ void Engine::Inner<units, max_schedulers, many_streams>::load() {
     for (std::size_t s = 0; s < subsystems.size(); ++s)
         if (subsystems[s].scope == Scope::core) shared_ |= std::uint32_t{1} << s;
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
+    if (observed) engine_.units_now_ = {free_at_.data(), open_at_.data()};
 }
 
-template <int units, int max_schedulers, bool many_streams>
-void Engine::Inner<units, max_schedulers, many_streams>::store(const Due& due) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+void Engine::Inner<units, max_schedulers, many_streams, observed>::store(const Due& due) {
     const auto put = [](const auto& from, auto& to) {
         std::copy_n(from.begin(), to.size(), to.begin());
     };
@@ -87,11 +90,12 @@ void Engine::Inner<units, max_schedulers, many_streams>::store(const Due& due) {
     put(last_grant_, state_.last_grant);
     state_.next_completion = due.time;
     state_.next_queue = due.queue;
+    if (observed) engine_.units_now_ = {state_.subsystem_free_at.data(), state_.open_at.data()};
 }
 
 // Schedulers whose turn is at the same time go in rounds. Results of that time are there before.
-template <int units, int max_schedulers, bool many_streams>
-bool Engine::Inner<units, max_schedulers, many_streams>::run(std::int64_t until) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+bool Engine::Inner<units, max_schedulers, many_streams, observed>::run(std::int64_t until) {
     load();
     Due due = next_due();
     while (true) {
@@ -102,7 +106,7 @@ bool Engine::Inner<units, max_schedulers, many_streams>::run(std::int64_t until)
             if (due.time > max_ticks) [[unlikely]]
                 return end(due.time, due);
             const std::int64_t now = due.time;
-            now_ = now;
+            go_to(now);
             pop_due(now, due);
             if (!engine_.finished_slots_.empty() && due.time > now) [[unlikely]] {
                 store(due);
@@ -112,7 +116,7 @@ bool Engine::Inner<units, max_schedulers, many_streams>::run(std::int64_t until)
         } else {
             if (next > max_ticks) [[unlikely]]
                 return end(next, due);
-            now_ = next;
+            go_to(next);
             const bool stop = max_schedulers == 1 ? issue_alone(next, due) : issue_round(next, due);
             if (stop || issued_ >= until) [[unlikely]] {
                 store(due);
@@ -122,19 +126,33 @@ bool Engine::Inner<units, max_schedulers, many_streams>::run(std::int64_t until)
     }
 }
 
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline void
+Engine::Inner<units, max_schedulers, many_streams, observed>::go_to(std::int64_t now) {
+    if (observed && now > now_) {
+        engine_.note_waits();
+        state_.now = now;
+    }
+    now_ = now;
+}
+
 // Nothing is left to do, or not in time.
-template <int units, int max_schedulers, bool many_streams>
-bool Engine::Inner<units, max_schedulers, many_streams>::end(std::int64_t next, const Due& due) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+bool Engine::Inner<units, max_schedulers, many_streams, observed>::end(std::int64_t next,
+                                                                       const Due& due) {
     store(due);
-    if (next == CompletionQueue::never) return false;
+    if (next == CompletionQueue::never) {
+        if (observed) engine_.report_last_waits();
+        return false;
+    }
     throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
 }
 
 // The first time at which the scheduler finds both its window open and the unit of a ready head
 // free.
-template <int units, int max_schedulers, bool many_streams>
+template <int units, int max_schedulers, bool many_streams, bool observed>
 [[gnu::always_inline]] inline std::int64_t
-Engine::Inner<units, max_schedulers, many_streams>::next_issue(int scheduler) const {
+Engine::Inner<units, max_schedulers, many_streams, observed>::next_issue(int scheduler) const {
     std::int64_t first = CompletionQueue::never;
 #pragma GCC unroll 8
     for (int unit = scheduler * units; unit < scheduler * units + units; ++unit) {
@@ -151,9 +169,11 @@ Engine::Inner<units, max_schedulers, many_streams>::next_issue(int scheduler) co
     return least;
 }
 
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers, many_streams>::Pick
-Engine::Inner<units, max_schedulers, many_streams>::pick(int scheduler, std::int64_t now) const {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline
+    typename Engine::Inner<units, max_schedulers, many_streams, observed>::Pick
+    Engine::Inner<units, max_schedulers, many_streams, observed>::pick(int scheduler,
+                                                                       std::int64_t now) const {
     std::uint64_t open = 0;
 #pragma GCC unroll 8
     for (int unit = 0; unit < units; ++unit) {
@@ -192,9 +212,10 @@ Engine::Inner<units, max_schedulers, many_streams>::pick(int scheduler, std::int
 }
 
 // Issues what a scheduler picked. Returns whether it is an instruction to stop after.
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers, many_streams>::take(
-    const Pick& pick, int scheduler, std::int64_t now, Due& due) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline bool
+Engine::Inner<units, max_schedulers, many_streams, observed>::take(const Pick& pick, int scheduler,
+                                                                   std::int64_t now, Due& due) {
     const Warp& w = warps_[pick.warp];
     last_warp_[scheduler] = pick.warp;
     try_first_[scheduler] = w.next_try;
@@ -209,9 +230,10 @@ template <int units, int max_schedulers, bool many_streams>
 }
 
 // Issues one instruction of the only scheduler.
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers, many_streams>::issue_alone(
-    std::int64_t now, Due& due) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline bool
+Engine::Inner<units, max_schedulers, many_streams, observed>::issue_alone(std::int64_t now,
+                                                                          Due& due) {
     const bool stop = take(pick(0, now), 0, now, due);
     turn_[0] = next_issue(0);
     return stop;
@@ -219,9 +241,10 @@ template <int units, int max_schedulers, bool many_streams>
 
 // The schedulers propose; of those that want the same shared unit, the first in its ring is granted
 // it. Returns whether to stop.
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers, many_streams>::issue_round(
-    std::int64_t now, Due& due) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline bool
+Engine::Inner<units, max_schedulers, many_streams, observed>::issue_round(std::int64_t now,
+                                                                          Due& due) {
     std::array<Pick, max_schedulers> picks;
     std::array<int, units> winner{};
     std::uint32_t claimed = 0;
@@ -253,10 +276,10 @@ template <int units, int max_schedulers, bool many_streams>
 
 // The lowest-index instruction among the ready heads. Streams stand in text order, which is program
 // order unless one is iterations ahead of another.
-template <int units, int max_schedulers, bool many_streams>
+template <int units, int max_schedulers, bool many_streams, bool observed>
 [[gnu::always_inline]] inline std::int32_t
-Engine::Inner<units, max_schedulers, many_streams>::pick_stream(const Warp& warp,
-                                                                std::uint64_t set) {
+Engine::Inner<units, max_schedulers, many_streams, observed>::pick_stream(const Warp& warp,
+                                                                          std::uint64_t set) {
     std::int32_t best = lowest_bit(set);
     std::int64_t index = warp.heads[best].index;
     for (std::uint64_t rivals = set & warp.streams[best].rivals; rivals != 0;
@@ -274,9 +297,9 @@ Engine::Inner<units, max_schedulers, many_streams>::pick_stream(const Warp& warp
 }
 
 // Of the subsystems that are open the one whose first ready head is the first in program order.
-template <int units, int max_schedulers, bool many_streams>
-std::int32_t Engine::Inner<units, max_schedulers, many_streams>::first_listed(const Warp& warp,
-                                                                              std::uint64_t open) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+std::int32_t Engine::Inner<units, max_schedulers, many_streams, observed>::first_listed(
+    const Warp& warp, std::uint64_t open) {
     std::int32_t best = -1;
     for_each_bit(open, [&](int unit) {
         if (warp.lists[unit].empty()) return;
@@ -287,9 +310,11 @@ std::int32_t Engine::Inner<units, max_schedulers, many_streams>::first_listed(co
 }
 
 // A unit that all schedulers share is busy for all of them.
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::occupy(
-    const ProgramLayout::Stream& s, int scheduler, std::int64_t now) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline void
+Engine::Inner<units, max_schedulers, many_streams, observed>::occupy(const ProgramLayout::Stream& s,
+                                                                     int scheduler,
+                                                                     std::int64_t now) {
     busy_[scheduler * units + s.subsystem] += s.cpi;
     free_at_[scheduler * units + s.subsystem] = now + s.cpi;
     if (window_ != nullptr) use_window(scheduler, now);
@@ -300,9 +325,10 @@ template <int units, int max_schedulers, bool many_streams>
 }
 
 // As Engine::use_window().
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::use_window(
-    int scheduler, std::int64_t now) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline void
+Engine::Inner<units, max_schedulers, many_streams, observed>::use_window(int scheduler,
+                                                                         std::int64_t now) {
     if (now >= window_end_[scheduler]) {
         window_end_[scheduler] = window_->end_of_cycle(now);
         window_left_[scheduler] = window_->allowed_until(scheduler, window_end_[scheduler]);
@@ -311,13 +337,20 @@ template <int units, int max_schedulers, bool many_streams>
         open_at_[scheduler] = window_->first_open(scheduler, window_end_[scheduler]);
 }
 
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::issue(
-    const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler, std::int64_t now,
-    Due& due) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline void
+Engine::Inner<units, max_schedulers, many_streams, observed>::issue(const Warp& w,
+                                                                    std::int32_t warp,
+                                                                    std::int32_t stream,
+                                                                    int scheduler, std::int64_t now,
+                                                                    Due& due) {
     const ProgramLayout::Stream& s = w.streams[stream];
     occupy(s, scheduler, now);
     Head& head = w.heads[stream];
+    if (observed) {
+        engine_.report_issue(warp, stream);
+        engine_.touch(warp);
+    }
     ++head.issued;
     std::uint64_t credits = 0;
     if (--head.run_left != 0) [[likely]] {
@@ -347,19 +380,22 @@ template <int units, int max_schedulers, bool many_streams>
         settle(true, w, warp, next, w.streams[next].subsystem);
 }
 
-template <int units, int max_schedulers, bool many_streams>
-typename Engine::Inner<units, max_schedulers, many_streams>::Due
-Engine::Inner<units, max_schedulers, many_streams>::issue_rare(const Warp& w, std::int32_t warp,
-                                                               std::int32_t stream) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+typename Engine::Inner<units, max_schedulers, many_streams, observed>::Due
+Engine::Inner<units, max_schedulers, many_streams, observed>::issue_rare(const Warp& w,
+                                                                         std::int32_t warp,
+                                                                         std::int32_t stream) {
     state_.now = now_;
     engine_.issue_rare(w, warp, stream);
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
     return next_due();
 }
 
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::push(
-    std::int32_t queue, const CompletionEvent& event, Due& due) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline void
+Engine::Inner<units, max_schedulers, many_streams, observed>::push(std::int32_t queue,
+                                                                   const CompletionEvent& event,
+                                                                   Due& due) {
     queues_[queue].push(event);
     // Events of one queue are in order: only the first one counts.
     if (queue_next_[queue] != CompletionQueue::never) [[likely]]
@@ -373,9 +409,9 @@ template <int units, int max_schedulers, bool many_streams>
     due = {event.time, queue};
 }
 
-template <int units, int max_schedulers, bool many_streams>
+template <int units, int max_schedulers, bool many_streams, bool observed>
 [[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams>::find_next_in_group(int group) {
+Engine::Inner<units, max_schedulers, many_streams, observed>::find_next_in_group(int group) {
     const std::int64_t* const next = queue_next_ + group * queue_step;
     std::int32_t queue = 0;
     std::int64_t first = next[0];
@@ -388,9 +424,10 @@ Engine::Inner<units, max_schedulers, many_streams>::find_next_in_group(int group
     group_queue_[group] = group * queue_step + queue;
 }
 
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers, many_streams>::Due
-Engine::Inner<units, max_schedulers, many_streams>::next_due() const {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline
+    typename Engine::Inner<units, max_schedulers, many_streams, observed>::Due
+    Engine::Inner<units, max_schedulers, many_streams, observed>::next_due() const {
     std::int64_t first = group_next_[0];
     int group = 0;
     for (int g = 1; g < queue_groups_; ++g) {
@@ -401,9 +438,12 @@ Engine::Inner<units, max_schedulers, many_streams>::next_due() const {
 }
 
 // After an issue: the head is ready or not, and the scheduler's turn is not known yet.
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::settle(
-    bool ready, const Warp& w, std::int32_t warp, std::int32_t stream, std::int32_t subsystem) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline void
+Engine::Inner<units, max_schedulers, many_streams, observed>::settle(bool ready, const Warp& w,
+                                                                     std::int32_t warp,
+                                                                     std::int32_t stream,
+                                                                     std::int32_t subsystem) {
     const int unit = scheduler_of(w) * units + subsystem;
     if constexpr (many_streams) {
         ReadyList& list = w.lists[subsystem];
@@ -431,9 +471,9 @@ template <int units, int max_schedulers, bool many_streams>
     ready_[unit] &= ~(w.place & all_if((heads & w.subsystem_streams[subsystem]) == 0));
 }
 
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::pop_due(
-    std::int64_t now, Due& due) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline void
+Engine::Inner<units, max_schedulers, many_streams, observed>::pop_due(std::int64_t now, Due& due) {
     CompletionQueue& queue = queues_[due.queue];
     const CompletionEvent& event = queue.pop();
     queue_next_[due.queue] = queue.next_time();
@@ -442,11 +482,15 @@ template <int units, int max_schedulers, bool many_streams>
     due = next_due();
 }
 
-template <int units, int max_schedulers, bool many_streams>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, many_streams>::complete(
-    const CompletionEvent& event, const QueueKind& kind, std::int64_t now) {
+template <int units, int max_schedulers, bool many_streams, bool observed>
+[[gnu::always_inline]] inline void
+Engine::Inner<units, max_schedulers, many_streams, observed>::complete(const CompletionEvent& event,
+                                                                       const QueueKind& kind,
+                                                                       std::int64_t now) {
     const Warp& w = warps_[event.warp];
+    if (observed) engine_.touch(event.warp);
     if (kind.completes) {
+        if (observed) engine_.report_completion(event);
         ++w.heads[event.stream].completed;
         const int first_unit = scheduler_of(w) * units;
         const std::int64_t earliest = std::max(open_at_[scheduler_of(w)], now);

@@ -8,10 +8,10 @@
 
 namespace occupipe::sim {
 
-// Where CoreLayout::narrow holds and nobody observes; `many_streams` as there. `units` is
+// Where CoreLayout::narrow holds; `many_streams` as there, `observed`: with an observer. `units` is
 // CoreLayout::unit_pitch, `max_schedulers` at least the number of schedulers. Between load() and
 // store() the most used part of CoreState is here.
-template <int units, int max_schedulers, bool many_streams>
+template <int units, int max_schedulers, bool many_streams, bool observed>
 class Engine::Inner {
 public:
     explicit Inner(Engine& engine)
@@ -46,6 +46,7 @@ private:
 
     void load();
     void store(const Due& due);
+    void go_to(std::int64_t now);
     bool end(std::int64_t next, const Due& due);
     // What a scheduler would issue now.
     struct Pick {
