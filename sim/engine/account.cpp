@@ -21,6 +21,7 @@ void Engine::report_completion(const CompletionEvent& event) const {
 // Of the ready warps that nothing has happened to, only that may change which of subsystem and
 // issue window holds them back.
 void Engine::note_bounds() {
+    if (!window_) return;
     for (std::int32_t unit = 0; unit < static_cast<std::int32_t>(ready_at_.size()); ++unit) {
         if (ready_at_[unit] == 0) continue;
         const WaitReason bound = bound_of(unit / units_, unit % units_);
@@ -153,8 +154,8 @@ WaitReason Engine::bound_of(std::int32_t scheduler, std::int32_t subsystem) cons
     const std::int64_t free =
         std::max(state_.now, units_now_.free_at[scheduler * units_ + subsystem]);
     if (!window_) return WaitReason::subsystem;
-    const std::int64_t open =
-        window_->first_open(scheduler, std::max(free, units_now_.open_at[scheduler]));
+    std::int64_t open = std::max(free, units_now_.open_at[scheduler]);
+    if (!window_->always_open()) open = window_->first_open(scheduler, open);
     return open > free ? WaitReason::issue_limit : WaitReason::subsystem;
 }
 

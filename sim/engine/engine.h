@@ -58,7 +58,7 @@ private:
         std::uint64_t* ready = nullptr;
         std::uint64_t place = 0;     // narrow: the set of its position
         std::uint64_t next_try = 0;  // narrow: the positions to try first after this warp
-        std::uint64_t watched = 0;   // narrow: set of streams
+        std::uint64_t watched = 0;   // narrow: set of streams, by their number modulo 64
         ReadyList* lists = nullptr;  // per subsystem
         std::int32_t words = 1;
         std::int32_t scheduler = 0;
@@ -74,6 +74,7 @@ private:
         std::int32_t subsystem = 0;
     };
 
+    bool lists_pay() const;
     void launch_group(std::int32_t slot);
     void retire_finished_groups();
     void rebuild_age_positions();
@@ -82,9 +83,9 @@ private:
     void drop_pending_stores(std::int32_t slot);
     bool stops_after(std::int32_t warp, std::int32_t stream);
 
-    template <int units, int max_schedulers, bool many_streams, bool observed>
+    template <int units, int max_schedulers, bool lists, bool observed>
     class Inner;  // inner_loop.h
-    template <bool many_streams, bool observed>
+    template <bool lists, bool observed>
     bool run_inner(std::int64_t until);
     void list_ready_heads();
 
@@ -214,9 +215,9 @@ private:
     std::vector<std::int32_t> touched_;   // warps
     std::vector<std::int32_t> ready_at_;  // per unit: how many warps wait there ready
     std::vector<WaitReason> bound_;       // per unit: what for
-    // With CoreLayout::many_streams, for the inner loop: per warp and subsystem (unit_pitch each).
-    std::vector<ReadyList> ready_lists_;
-    std::int64_t listed_at_ = 0;  // instructions that had issued when the lists were right
+    bool lists_ready_ = false;  // the inner loop finds the first ready head in lists, not in a set
+    std::vector<ReadyList> ready_lists_;  // so: per warp and subsystem (unit_pitch each)
+    std::int64_t listed_at_ = 0;          // instructions that had issued when the lists were right
 };
 
 }  // namespace occupipe::sim

@@ -76,7 +76,8 @@ Engine::Engine(const CoreLayout& layout, Observer* observer)
         ready_at_.resize(state_.subsystem_free_at.size());
         bound_.resize(ready_at_.size());
     }
-    if (layout.narrow && layout.many_streams) {
+    lists_ready_ = layout.narrow && (layout.many_streams || lists_pay());
+    if (lists_ready_) {
         ready_lists_.resize(warps_.size() * units_);
         for (std::size_t warp = 0; warp < warps_.size(); ++warp)
             warps_[warp].lists = ready_lists_.data() + warp * units_;
@@ -87,6 +88,16 @@ Engine::Engine(const CoreLayout& layout, Observer* observer)
     proposals_.reserve(schedulers_);
     grants_.reserve(schedulers_);
     for (std::int32_t slot = 0; slot < layout.slots; ++slot) launch_group(slot);
+}
+
+// Whether it is faster to keep the ready heads in order than to look for the first one. An observer
+// is told of the first one whenever another may be the first; four schedulers pick more often than
+// they issue.
+bool Engine::lists_pay() const {
+    std::size_t streams = 0;
+    for (const ProgramLayout& program : layout_.programs)
+        streams = std::max(streams, program.streams.size());
+    return streams > (observer_ ? 8 : schedulers_ > 1 ? 32 : 64);
 }
 
 void Engine::launch_group(std::int32_t slot) {

@@ -26,23 +26,23 @@ bool Engine::run(std::int64_t until) {
     stopped_at_ = 0;
     if (!layout_.narrow) return step_wide();
     if (observer_)
-        return layout_.many_streams ? run_inner<true, true>(until) : run_inner<false, true>(until);
-    return layout_.many_streams ? run_inner<true, false>(until) : run_inner<false, false>(until);
+        return lists_ready_ ? run_inner<true, true>(until) : run_inner<false, true>(until);
+    return lists_ready_ ? run_inner<true, false>(until) : run_inner<false, false>(until);
 }
 
-template <bool many, bool observed>
+template <bool lists, bool observed>
 bool Engine::run_inner(std::int64_t until) {
     constexpr int most = max_narrow_schedulers;
-    if (many) list_ready_heads();
+    if (lists) list_ready_heads();
     if (schedulers_ == 1)
-        return units_ == 4 ? Inner<4, 1, many, observed>(*this).run(until)
-                           : Inner<8, 1, many, observed>(*this).run(until);
-    return units_ == 4 ? Inner<4, most, many, observed>(*this).run(until)
-                       : Inner<8, most, many, observed>(*this).run(until);
+        return units_ == 4 ? Inner<4, 1, lists, observed>(*this).run(until)
+                           : Inner<8, 1, lists, observed>(*this).run(until);
+    return units_ == 4 ? Inner<4, most, lists, observed>(*this).run(until)
+                       : Inner<8, most, lists, observed>(*this).run(until);
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-void Engine::Inner<units, max_schedulers, many_streams, observed>::load() {
+template <int units, int max_schedulers, bool lists, bool observed>
+void Engine::Inner<units, max_schedulers, lists, observed>::load() {
     now_ = state_.now;
     issued_ = state_.issued_total;
     std::copy(state_.subsystem_free_at.begin(), state_.subsystem_free_at.end(), free_at_.begin());
@@ -69,8 +69,8 @@ void Engine::Inner<units, max_schedulers, many_streams, observed>::load() {
     if (observed) engine_.units_now_ = {free_at_.data(), open_at_.data()};
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-void Engine::Inner<units, max_schedulers, many_streams, observed>::store(const Due& due) {
+template <int units, int max_schedulers, bool lists, bool observed>
+void Engine::Inner<units, max_schedulers, lists, observed>::store(const Due& due) {
     const auto put = [](const auto& from, auto& to) {
         std::copy_n(from.begin(), to.size(), to.begin());
     };
@@ -94,8 +94,8 @@ void Engine::Inner<units, max_schedulers, many_streams, observed>::store(const D
 }
 
 // Schedulers whose turn is at the same time go in rounds. Results of that time are there before.
-template <int units, int max_schedulers, bool many_streams, bool observed>
-bool Engine::Inner<units, max_schedulers, many_streams, observed>::run(std::int64_t until) {
+template <int units, int max_schedulers, bool lists, bool observed>
+bool Engine::Inner<units, max_schedulers, lists, observed>::run(std::int64_t until) {
     load();
     Due due = next_due();
     while (true) {
@@ -126,9 +126,9 @@ bool Engine::Inner<units, max_schedulers, many_streams, observed>::run(std::int6
     }
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams, observed>::go_to(std::int64_t now) {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::go_to(
+    std::int64_t now) {
     if (observed && now > now_) {
         engine_.note_waits();
         state_.now = now;
@@ -137,9 +137,8 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::go_to(std::int64_t
 }
 
 // Nothing is left to do, or not in time.
-template <int units, int max_schedulers, bool many_streams, bool observed>
-bool Engine::Inner<units, max_schedulers, many_streams, observed>::end(std::int64_t next,
-                                                                       const Due& due) {
+template <int units, int max_schedulers, bool lists, bool observed>
+bool Engine::Inner<units, max_schedulers, lists, observed>::end(std::int64_t next, const Due& due) {
     store(due);
     if (next == CompletionQueue::never) {
         if (observed) engine_.report_last_waits();
@@ -150,9 +149,9 @@ bool Engine::Inner<units, max_schedulers, many_streams, observed>::end(std::int6
 
 // The first time at which the scheduler finds both its window open and the unit of a ready head
 // free.
-template <int units, int max_schedulers, bool many_streams, bool observed>
+template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline std::int64_t
-Engine::Inner<units, max_schedulers, many_streams, observed>::next_issue(int scheduler) const {
+Engine::Inner<units, max_schedulers, lists, observed>::next_issue(int scheduler) const {
     std::int64_t first = CompletionQueue::never;
 #pragma GCC unroll 8
     for (int unit = scheduler * units; unit < scheduler * units + units; ++unit) {
@@ -169,11 +168,9 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::next_issue(int sch
     return least;
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline
-    typename Engine::Inner<units, max_schedulers, many_streams, observed>::Pick
-    Engine::Inner<units, max_schedulers, many_streams, observed>::pick(int scheduler,
-                                                                       std::int64_t now) const {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers, lists, observed>::Pick
+Engine::Inner<units, max_schedulers, lists, observed>::pick(int scheduler, std::int64_t now) const {
     std::uint64_t open = 0;
 #pragma GCC unroll 8
     for (int unit = 0; unit < units; ++unit) {
@@ -201,7 +198,7 @@ template <int units, int max_schedulers, bool many_streams, bool observed>
         warp = warp_at_[position];
     }
     const Warp& w = warps_[warp];
-    if constexpr (many_streams) {
+    if constexpr (lists) {
         if (!by_subsystem_) unit = first_listed(w, open);
         return {warp, w.lists[unit].front().stream, unit};
     }
@@ -212,10 +209,9 @@ template <int units, int max_schedulers, bool many_streams, bool observed>
 }
 
 // Issues what a scheduler picked. Returns whether it is an instruction to stop after.
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline bool
-Engine::Inner<units, max_schedulers, many_streams, observed>::take(const Pick& pick, int scheduler,
-                                                                   std::int64_t now, Due& due) {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers, lists, observed>::take(
+    const Pick& pick, int scheduler, std::int64_t now, Due& due) {
     const Warp& w = warps_[pick.warp];
     last_warp_[scheduler] = pick.warp;
     try_first_[scheduler] = w.next_try;
@@ -224,16 +220,15 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::take(const Pick& p
     ring_[scheduler * units + pick.unit] = w.next_try;
     if (max_schedulers > 1) last_grant_[pick.unit] = scheduler;
     issue(w, pick.warp, pick.stream, scheduler, now, due);
-    if (many_streams ? w.watched != 0 : (w.watched >> pick.stream & 1) != 0) [[unlikely]]
+    if ((w.watched & bit(pick.stream)) != 0) [[unlikely]]
         return engine_.stops_after(pick.warp, pick.stream);
     return false;
 }
 
 // Issues one instruction of the only scheduler.
-template <int units, int max_schedulers, bool many_streams, bool observed>
+template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline bool
-Engine::Inner<units, max_schedulers, many_streams, observed>::issue_alone(std::int64_t now,
-                                                                          Due& due) {
+Engine::Inner<units, max_schedulers, lists, observed>::issue_alone(std::int64_t now, Due& due) {
     const bool stop = take(pick(0, now), 0, now, due);
     turn_[0] = next_issue(0);
     return stop;
@@ -241,10 +236,9 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::issue_alone(std::i
 
 // The schedulers propose; of those that want the same shared unit, the first in its ring is granted
 // it. Returns whether to stop.
-template <int units, int max_schedulers, bool many_streams, bool observed>
+template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline bool
-Engine::Inner<units, max_schedulers, many_streams, observed>::issue_round(std::int64_t now,
-                                                                          Due& due) {
+Engine::Inner<units, max_schedulers, lists, observed>::issue_round(std::int64_t now, Due& due) {
     std::array<Pick, max_schedulers> picks;
     std::array<int, units> winner{};
     std::uint32_t claimed = 0;
@@ -276,10 +270,10 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::issue_round(std::i
 
 // The lowest-index instruction among the ready heads. Streams stand in text order, which is program
 // order unless one is iterations ahead of another.
-template <int units, int max_schedulers, bool many_streams, bool observed>
+template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline std::int32_t
-Engine::Inner<units, max_schedulers, many_streams, observed>::pick_stream(const Warp& warp,
-                                                                          std::uint64_t set) {
+Engine::Inner<units, max_schedulers, lists, observed>::pick_stream(const Warp& warp,
+                                                                   std::uint64_t set) {
     std::int32_t best = lowest_bit(set);
     std::int64_t index = warp.heads[best].index;
     for (std::uint64_t rivals = set & warp.streams[best].rivals; rivals != 0;
@@ -297,8 +291,8 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::pick_stream(const 
 }
 
 // Of the subsystems that are open the one whose first ready head is the first in program order.
-template <int units, int max_schedulers, bool many_streams, bool observed>
-std::int32_t Engine::Inner<units, max_schedulers, many_streams, observed>::first_listed(
+template <int units, int max_schedulers, bool lists, bool observed>
+std::int32_t Engine::Inner<units, max_schedulers, lists, observed>::first_listed(
     const Warp& warp, std::uint64_t open) {
     std::int32_t best = -1;
     for_each_bit(open, [&](int unit) {
@@ -310,11 +304,9 @@ std::int32_t Engine::Inner<units, max_schedulers, many_streams, observed>::first
 }
 
 // A unit that all schedulers share is busy for all of them.
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams, observed>::occupy(const ProgramLayout::Stream& s,
-                                                                     int scheduler,
-                                                                     std::int64_t now) {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::occupy(
+    const ProgramLayout::Stream& s, int scheduler, std::int64_t now) {
     busy_[scheduler * units + s.subsystem] += s.cpi;
     free_at_[scheduler * units + s.subsystem] = now + s.cpi;
     if (window_ != nullptr) use_window(scheduler, now);
@@ -325,10 +317,9 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::occupy(const Progr
 }
 
 // As Engine::use_window().
-template <int units, int max_schedulers, bool many_streams, bool observed>
+template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams, observed>::use_window(int scheduler,
-                                                                         std::int64_t now) {
+Engine::Inner<units, max_schedulers, lists, observed>::use_window(int scheduler, std::int64_t now) {
     if (now >= window_end_[scheduler]) {
         window_end_[scheduler] = window_->end_of_cycle(now);
         window_left_[scheduler] = window_->allowed_until(scheduler, window_end_[scheduler]);
@@ -337,13 +328,10 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::use_window(int sch
         open_at_[scheduler] = window_->first_open(scheduler, window_end_[scheduler]);
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams, observed>::issue(const Warp& w,
-                                                                    std::int32_t warp,
-                                                                    std::int32_t stream,
-                                                                    int scheduler, std::int64_t now,
-                                                                    Due& due) {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::issue(
+    const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler, std::int64_t now,
+    Due& due) {
     const ProgramLayout::Stream& s = w.streams[stream];
     occupy(s, scheduler, now);
     Head& head = w.heads[stream];
@@ -380,22 +368,19 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::issue(const Warp& 
         settle(true, w, warp, next, w.streams[next].subsystem);
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-typename Engine::Inner<units, max_schedulers, many_streams, observed>::Due
-Engine::Inner<units, max_schedulers, many_streams, observed>::issue_rare(const Warp& w,
-                                                                         std::int32_t warp,
-                                                                         std::int32_t stream) {
+template <int units, int max_schedulers, bool lists, bool observed>
+typename Engine::Inner<units, max_schedulers, lists, observed>::Due
+Engine::Inner<units, max_schedulers, lists, observed>::issue_rare(const Warp& w, std::int32_t warp,
+                                                                  std::int32_t stream) {
     state_.now = now_;
     engine_.issue_rare(w, warp, stream);
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
     return next_due();
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams, observed>::push(std::int32_t queue,
-                                                                   const CompletionEvent& event,
-                                                                   Due& due) {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::push(
+    std::int32_t queue, const CompletionEvent& event, Due& due) {
     queues_[queue].push(event);
     // Events of one queue are in order: only the first one counts.
     if (queue_next_[queue] != CompletionQueue::never) [[likely]]
@@ -409,9 +394,9 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::push(std::int32_t 
     due = {event.time, queue};
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
+template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams, observed>::find_next_in_group(int group) {
+Engine::Inner<units, max_schedulers, lists, observed>::find_next_in_group(int group) {
     const std::int64_t* const next = queue_next_ + group * queue_step;
     std::int32_t queue = 0;
     std::int64_t first = next[0];
@@ -424,10 +409,9 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::find_next_in_group
     group_queue_[group] = group * queue_step + queue;
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline
-    typename Engine::Inner<units, max_schedulers, many_streams, observed>::Due
-    Engine::Inner<units, max_schedulers, many_streams, observed>::next_due() const {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers, lists, observed>::Due
+Engine::Inner<units, max_schedulers, lists, observed>::next_due() const {
     std::int64_t first = group_next_[0];
     int group = 0;
     for (int g = 1; g < queue_groups_; ++g) {
@@ -438,14 +422,11 @@ template <int units, int max_schedulers, bool many_streams, bool observed>
 }
 
 // After an issue: the head is ready or not, and the scheduler's turn is not known yet.
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams, observed>::settle(bool ready, const Warp& w,
-                                                                     std::int32_t warp,
-                                                                     std::int32_t stream,
-                                                                     std::int32_t subsystem) {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::settle(
+    bool ready, const Warp& w, std::int32_t warp, std::int32_t stream, std::int32_t subsystem) {
     const int unit = scheduler_of(w) * units + subsystem;
-    if constexpr (many_streams) {
+    if constexpr (lists) {
         ReadyList& list = w.lists[subsystem];
         std::uint64_t& word = w.ready[stream >> 6];
         if ((word & bit(stream)) != 0) list.pop_front();  // it has just issued
@@ -471,9 +452,9 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::settle(bool ready,
     ready_[unit] &= ~(w.place & all_if((heads & w.subsystem_streams[subsystem]) == 0));
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams, observed>::pop_due(std::int64_t now, Due& due) {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::pop_due(
+    std::int64_t now, Due& due) {
     CompletionQueue& queue = queues_[due.queue];
     const CompletionEvent& event = queue.pop();
     queue_next_[due.queue] = queue.next_time();
@@ -482,13 +463,12 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::pop_due(std::int64
     due = next_due();
 }
 
-template <int units, int max_schedulers, bool many_streams, bool observed>
-[[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, many_streams, observed>::complete(const CompletionEvent& event,
-                                                                       const QueueKind& kind,
-                                                                       std::int64_t now) {
+template <int units, int max_schedulers, bool lists, bool observed>
+[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::complete(
+    const CompletionEvent& event, const QueueKind& kind, std::int64_t now) {
     const Warp& w = warps_[event.warp];
-    if (observed) engine_.touch(event.warp);
+    // Where a head is ready, only one that becomes so, too, changes what the warp waits for.
+    if (observed && engine_.waits_[event.warp].unit < 0) engine_.touch(event.warp);
     if (kind.completes) {
         if (observed) engine_.report_completion(event);
         ++w.heads[event.stream].completed;
@@ -501,7 +481,7 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::complete(const Com
             w.credits[edge->word] = credit;
             if (in_order_ && state_.next_in_order[event.warp] != edge->user) continue;
             if (((credit | w.credits[edge->word ^ 1]) & signs_) != 0) continue;
-            if constexpr (many_streams) {
+            if constexpr (lists) {
                 std::uint64_t& word = w.ready[edge->user >> 6];
                 if ((word & bit(edge->user)) != 0) continue;  // since earlier
                 word |= bit(edge->user);
@@ -509,6 +489,7 @@ Engine::Inner<units, max_schedulers, many_streams, observed>::complete(const Com
             } else {
                 ready_heads_[event.warp] |= edge->head;
             }
+            if (observed) engine_.touch(event.warp);
             ready_[first_unit + edge->subsystem] |= w.place;
             const std::int64_t free = free_at_[first_unit + edge->subsystem];
             std::int64_t from = free > earliest ? free : earliest;

@@ -8,10 +8,10 @@
 
 namespace occupipe::sim {
 
-// Where CoreLayout::narrow holds; `many_streams` as there, `observed`: with an observer. `units` is
-// CoreLayout::unit_pitch, `max_schedulers` at least the number of schedulers. Between load() and
-// store() the most used part of CoreState is here.
-template <int units, int max_schedulers, bool many_streams, bool observed>
+// Where CoreLayout::narrow holds; `lists`: Engine::lists_ready_, `observed`: with an observer.
+// `units` is CoreLayout::unit_pitch, `max_schedulers` at least the number of schedulers. Between
+// load() and store() the most used part of CoreState is here.
+template <int units, int max_schedulers, bool lists, bool observed>
 class Engine::Inner {
 public:
     explicit Inner(Engine& engine)
