@@ -15,9 +15,9 @@
 #include <set>
 #include <sstream>
 
+#include "bench/harness/finished_point.h"
 #include "bench/harness/journal.h"
 #include "bench/harness/point_counters.h"
-#include "bench/harness/point_rows.h"
 #include "bench/harness/sampler.h"
 #include "bench/kernel/order.h"
 #include "core/error.h"
@@ -35,40 +35,47 @@ std::string known_or_empty(const std::optional<std::int64_t>& limit) {
     return limit ? std::to_string(*limit) : "";
 }
 
-// Google Benchmark writes names with its own settings in them ("/repeats:5/manual_time"); the
-// format wants the point's name alone.
-benchmark::BenchmarkReporter::Run with_plain_name(benchmark::BenchmarkReporter::Run run) {
-    const std::string name = run.run_name.function_name;
-    run.run_name = {};
-    run.run_name.function_name = name;
-    return run;
-}
-
-// Turns each finished point into rows, through Google Benchmark's own JSON reporter.
-class RowReporter : public benchmark::BenchmarkReporter {
+// Hands on each finished point, as Google Benchmark has it.
+class PointReporter : public benchmark::BenchmarkReporter {
 public:
-    explicit RowReporter(std::function<void(const std::string& name, const Json& rows)> sink)
+    explicit PointReporter(std::function<void(FinishedPoint point)> sink)
         : sink_(std::move(sink)) {}
 
     bool ReportContext(const Context&) override { return true; }
     void ReportRuns(const std::vector<Run>& report) override {
-        std::vector<Run> runs;
+        FinishedPoint point;
         for (const Run& run : report) {
             const bool skipped = run.error_occurred && run.error_message == enough;
-            if (run.run_type == Run::RT_Iteration && !skipped) runs.push_back(with_plain_name(run));
+            if (run.run_type != Run::RT_Iteration || skipped) continue;
+            // Without the library's own settings ("/repeats:5/manual_time").
+            point.name = run.run_name.function_name;
+            point.repetitions.push_back(repetition_of(run));
         }
-        if (runs.empty()) return;
-        for (Run& run : runs) run.repetitions = static_cast<std::int64_t>(runs.size());
-        std::ostringstream text;
-        benchmark::JSONReporter json;
-        json.SetOutputStream(&text);
-        json.SetErrorStream(&std::cerr);
-        json.ReportRuns(runs);
-        sink_(runs.front().run_name.function_name, Json::parse("[" + text.str() + "]"));
+        if (point.repetitions.empty()) return;
+        for (Repetition& one : point.repetitions)
+            one.repetitions = static_cast<std::int64_t>(point.repetitions.size());
+        sink_(std::move(point));
     }
 
 private:
-    std::function<void(const std::string&, const Json&)> sink_;
+    static Repetition repetition_of(const Run& run) {
+        Repetition one{.family_index = run.family_index,
+                       .per_family_instance_index = run.per_family_instance_index,
+                       .repetition_index = run.repetition_index,
+                       .threads = run.threads,
+                       .iterations = run.iterations,
+                       .error = {},
+                       .real_time = run.GetAdjustedRealTime(),
+                       .cpu_time = run.GetAdjustedCPUTime(),
+                       .time_unit = benchmark::GetTimeUnitString(run.time_unit),
+                       .counters = {},
+                       .label = run.report_label};
+        if (run.error_occurred) one.error = run.error_message;
+        for (const auto& [key, counter] : run.counters) one.counters[key] = counter.value;
+        return one;
+    }
+
+    std::function<void(FinishedPoint)> sink_;
 };
 
 Json library_context() {
@@ -437,16 +444,17 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
         registered->UseManualTime()->Iterations(1)->Repetitions(rule.most);
     }
     if (options.begin) options.begin(result.points, result.resumed);
-    RowReporter reporter([&](const std::string& name, const Json& rows) {
+    PointReporter reporter([&](FinishedPoint point) {
         std::string error;
-        for (const Json& row : rows) error = row.value("error_message", error);
+        for (const Repetition& one : point.repetitions) error = one.error.value_or(error);
         if (run.problem) return;
         if (error == interrupted) {
-            if (name == run.under_way && !run.abandoned) journal.leave(name);
+            if (point.name == run.under_way && !run.abandoned) journal.leave(point.name);
             return;
         }
         try {
-            journal.append(name, with_statistics(rows.dump(), rule));
+            point.statistics = statistics_of(point.repetitions, rule);
+            journal.append(point);
         } catch (...) {
             run.problem = std::current_exception();
             return;
@@ -462,7 +470,7 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
                           .elapsed_seconds = elapsed,
                           .remaining_seconds = elapsed / static_cast<double>(done_now) *
                                                static_cast<double>(result.points - done),
-                          .point = name,
+                          .point = point.name,
                           .error = error});
     });
     if (!points.empty()) benchmark::RunSpecifiedBenchmarks(&reporter);

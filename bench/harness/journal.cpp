@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -20,6 +22,8 @@
 namespace occupipe::bench {
 namespace {
 
+// First character and length of each row in a line.
+using RowPlaces = std::vector<std::pair<std::size_t, std::size_t>>;
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
@@ -30,19 +34,50 @@ constexpr std::string_view suffix = ".partial";
     throw std::runtime_error(fmt::format("{}: {}: {}", path.string(), what, std::strerror(errno)));
 }
 
+// One line without its end, and where the rows stand in it.
+struct Line {
+    std::string text;
+    RowPlaces rows;
+};
+
+// One line, so that a point is there with all of its rows or not at all.
+Line line_of(const std::string& point, const std::vector<std::string>& rows) {
+    Line line{fmt::format(R"({{"point":{},"rows":[)", Json(point).dump()), {}};
+    for (const std::string& row : rows) {
+        if (!line.rows.empty()) line.text += ',';
+        line.rows.emplace_back(line.text.size(), row.size());
+        line.text += row;
+    }
+    line.text += "]}";
+    return line;
+}
+
 struct Content {
     Content() = default;
     Content(const Content&) = delete;
     Content& operator=(const Content&) = delete;
 
     Json header = Json::object();  // format, key, points, context
-    std::vector<std::string> lines;
-    std::size_t bytes = 0;  // of whole lines
+    std::vector<Line> lines;
+    std::size_t bytes = 0;       // of whole lines
+    std::size_t iterations = 0;  // rows that are no aggregates
+    std::size_t deviating = 0;   // of them with another clock than the reference
     std::set<std::string> finished;
     std::map<std::string, int> unended;
     std::map<std::string, std::string> hung;
     bool finishing = false;
 };
+
+// Its rows, and what they add to the counts.
+Line take_rows(Content& content, const Json& entry) {
+    std::vector<std::string> rows;
+    for (const Json& row : entry.at("rows")) {
+        rows.push_back(row.dump());
+        content.iterations += row.value("run_type", "") == "iteration" ? 1 : 0;
+        content.deviating += row.contains("clock_deviation") ? 1 : 0;
+    }
+    return line_of(entry.at("point").get<std::string>(), rows);
+}
 
 void take(Content& content, const Json& entry) {
     if (entry.contains("point")) {
@@ -114,7 +149,8 @@ void read_journal(const fs::path& path, Content& content) {
         }
         if (!content.lines.empty()) take(content, entry);
         content.bytes += line.size() + 1;
-        content.lines.push_back(line);
+        const bool is_point = !content.lines.empty() && entry.contains("point");
+        content.lines.push_back(is_point ? take_rows(content, entry) : Line{line, {}});
     }
 }
 
@@ -136,24 +172,19 @@ void remove_attempts(const fs::path& target) {
 }
 
 // One row a line: short enough to read, to search and to compare line by line.
-std::string measurement_text(Json context, const std::vector<std::string>& lines) {
+std::string measurement_text(Json context, const Content& content) {
     std::string rows;
-    std::size_t all = 0;
-    std::size_t deviating = 0;
-    for (const std::string& line : lines) {
-        const Json entry = Json::parse(line);
-        if (!entry.contains("point")) continue;
-        for (const Json& row : entry.at("rows")) {
-            rows += (rows.empty() ? "\n  " : ",\n  ") + row.dump();
-            all += row.value("run_type", "") == "iteration" ? 1 : 0;
-            deviating += row.contains("clock_deviation") ? 1 : 0;
+    for (const Line& line : content.lines) {
+        for (const auto& [begin, length] : line.rows) {
+            rows += rows.empty() ? "\n  " : ",\n  ";
+            rows.append(line.text, begin, length);
         }
     }
-    if (deviating > 0) {
+    if (content.deviating > 0) {
         context["clock_deviation"] = fmt::format(
             "{} of {} rows ran at another clock than reference_clock_hz; each has the "
             "counter clock_deviation",
-            deviating, all);
+            content.deviating, content.iterations);
     }
     return fmt::format("{{\n \"context\": {},\n \"benchmarks\": [{}\n ]\n}}\n", context.dump(2),
                        rows);
@@ -257,15 +288,15 @@ void Journal::keep_in_place() {
     close(file_->descriptor);
     file_->descriptor = descriptor;
     std::string all;
-    for (const std::string& line : file_->content.lines) all += line + "\n";
+    for (const Line& line : file_->content.lines) all += line.text + "\n";
     write_bytes(all);
     file_->restored = true;
 }
 
-void Journal::write_line(const std::string& line) {
+void Journal::write_line(std::string text, RowPlaces rows) {
     keep_in_place();
-    write_bytes(line + "\n");
-    file_->content.lines.push_back(line);
+    write_bytes(text + "\n");
+    file_->content.lines.push_back({std::move(text), std::move(rows)});
     // What was written outlives this process as it is; against a power cut it is enough, and far
     // cheaper than the points themselves, to reach the disk once a second.
     if (std::chrono::steady_clock::now() - file_->last_sync < std::chrono::seconds(1)) return;
@@ -286,9 +317,13 @@ void Journal::hang(const std::string& point, const std::string& reason) {
     sync();
 }
 
-// One line, so that a point is there with all of its rows or not at all.
-void Journal::append(const std::string& point, const std::string& rows_json) {
-    write_line(Json{{"point", point}, {"rows", Json::parse(rows_json)}}.dump());
+void Journal::append(const FinishedPoint& point) {
+    Line line = line_of(point.name, row_texts(point));
+    write_line(std::move(line.text), std::move(line.rows));
+    file_->content.iterations += point.repetitions.size();
+    file_->content.deviating += static_cast<std::size_t>(std::ranges::count_if(
+        point.repetitions,
+        [](const Repetition& one) { return one.counters.contains("clock_deviation"); }));
 }
 
 void Journal::note(const std::string& key, const std::string& value) {
@@ -298,8 +333,7 @@ void Journal::note(const std::string& key, const std::string& value) {
 
 void Journal::finish() {
     write_line(Json{{"finishing", true}}.dump());
-    const std::string whole =
-        measurement_text(file_->content.header.at("context"), file_->content.lines);
+    const std::string whole = measurement_text(file_->content.header.at("context"), file_->content);
     // Overwriting was allowed or refused before the measurement began.
     write_text_file(file_->output, whole, Overwrite::yes);
     remove_attempts(file_->output);
@@ -330,7 +364,7 @@ ClosedJournal close_journal(const fs::path& file, const fs::path& output, Overwr
         context["never_ended"] = fmt::format("{}", fmt::join(points, " "));
     }
     for (const auto& [point, reason] : content.hung) context["hung." + point] = reason;
-    write_text_file(output.empty() ? own_output : output, measurement_text(context, content.lines),
+    write_text_file(output.empty() ? own_output : output, measurement_text(context, content),
                     output.empty() && content.finishing ? Overwrite::yes : overwrite);
     if (output.empty()) fs::remove(journal);
     return {.output = output.empty() ? own_output : output,

@@ -9,7 +9,10 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "bench/harness/finished_point.h"
 #include "core/files/files.h"
 
 namespace occupipe::bench {
@@ -43,8 +46,8 @@ public:
     // The device hung in this point. On the disk when it returns; from any thread, while no other
     // one is in here.
     void hang(const std::string& point, const std::string& reason);
-    // Ends a point with its rows (a JSON array of objects, as text).
-    void append(const std::string& point, const std::string& rows_json);
+    // Ends a point; here its rows become text.
+    void append(const FinishedPoint& point);
     // Adds to the finished file's context.
     void note(const std::string& key, const std::string& value);
     void sync();  // to the disk
@@ -57,7 +60,8 @@ public:
 
 private:
     struct File;
-    void write_line(const std::string& line);
+    // `rows`: where each row stands in it, first character and length.
+    void write_line(std::string text, std::vector<std::pair<std::size_t, std::size_t>> rows = {});
     void write_bytes(const std::string& text);
     void keep_in_place();
 

@@ -20,18 +20,20 @@ using testing::TemporaryFolder;
 
 std::string point(int number) { return "point " + std::to_string(number); }
 
-std::string row(int number) {
-    return R"([{"name":")" + point(number) + R"(","real_time":1},{"name":")" + point(number) +
-           R"(_median","real_time":1}])";
+// Of two rows.
+FinishedPoint finished(int number) {
+    const Repetition one{
+        .error = {}, .real_time = 1, .time_unit = "ns", .counters = {}, .label = {}};
+    return {.name = point(number), .repetitions = {one, one}, .statistics = {}};
 }
 
 TEST(Journal, FinishedFileHoldsContextAndRowsOfAllSessions) {
     const TemporaryFolder folder;
     const auto output = folder.path / "out" / "m.json";
-    { Journal(output, "key", R"({"session":"first"})", 3).append(point(1), row(1)); }
+    { Journal(output, "key", R"({"session":"first"})", 3).append(finished(1)); }
     Journal second(output, "key", R"({"session":"second"})", 3);
     EXPECT_EQ(second.finished(), std::set<std::string>{"point 1"});
-    second.append(point(2), row(2));
+    second.append(finished(2));
     second.finish();
     const auto whole = nlohmann::json::parse(read_text_file(output));
     EXPECT_EQ(whole["context"]["session"], "first");
@@ -45,14 +47,14 @@ TEST(Journal, ALineThatACrashCutShortIsForgotten) {
     const auto output = folder.path / "m.json";
     {
         Journal journal(output, "key", "{}", 3);
-        journal.append(point(1), row(1));
-        journal.append(point(2), row(2));
+        journal.append(finished(1));
+        journal.append(finished(2));
     }
     const auto path = Journal::path_for(output);
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);
     Journal again(output, "key", "{}", 3);
     EXPECT_EQ(again.finished(), std::set<std::string>{"point 1"});
-    again.append(point(3), row(3));
+    again.append(finished(3));
     again.finish();
     EXPECT_EQ(nlohmann::json::parse(read_text_file(output))["benchmarks"].size(), 4u);
 }
@@ -63,8 +65,8 @@ TEST(Journal, APointIsThereWithAllOfItsRowsOrNotAtAll) {
     const auto output = folder.path / "m.json";
     {
         Journal journal(output, "key", "{}", 3);
-        journal.append(point(1), row(1));
-        journal.append(point(2), row(2));
+        journal.append(finished(1));
+        journal.append(finished(2));
     }
     const auto path = Journal::path_for(output);
     const std::string whole = read_text_file(path);
@@ -90,7 +92,7 @@ TEST(Journal, KnowsWhatWasBegunAndNeverEnded) {
         Journal journal(output, "key", "{}", 3);
         EXPECT_EQ(journal.unended(),
                   (std::map<std::string, int>{{"point 1", 1}, {"point 2", 2}, {"point 3", 1}}));
-        journal.append(point(1), row(1));
+        journal.append(finished(1));
         journal.leave(point(3));
         journal.hang(point(2), "no answer");
         journal.note("colour", "blue");
@@ -108,14 +110,14 @@ TEST(Journal, ThatIsRemovedWhileMeasuringIsWrittenAnew) {
     const auto output = folder.path / "out" / "m.json";
     {
         Journal journal(output, "key", "{}", 3);
-        journal.append(point(1), row(1));
+        journal.append(finished(1));
         std::filesystem::remove_all(folder.path / "out");
-        journal.append(point(2), row(2));
+        journal.append(finished(2));
         EXPECT_TRUE(journal.restored());
     }
     Journal journal(output, "key", "{}", 3);
     EXPECT_EQ(journal.finished(), (std::set<std::string>{"point 1", "point 2"}));
-    journal.append(point(3), row(3));
+    journal.append(finished(3));
     std::filesystem::remove_all(folder.path / "out");
     journal.finish();
     EXPECT_EQ(nlohmann::json::parse(read_text_file(output))["benchmarks"].size(), 6u);
@@ -128,7 +130,7 @@ TEST(Journal, ThatCannotBeWrittenAnewSaysSo) {
     std::filesystem::remove_all(folder.path / "out");
     write_text_file(folder.path / "out", "a file in the folder's place", Overwrite::no);
     try {
-        journal.append(point(1), row(1));
+        journal.append(finished(1));
         FAIL() << "nothing said";
     } catch (const std::runtime_error& error) {
         EXPECT_NE(std::string(error.what()).find("m.json.partial: was removed while measuring"),
@@ -142,7 +144,7 @@ TEST(Journal, AProcessThatDiesWhileFinishingHasFinished) {
     const auto output = folder.path / "m.json";
     {
         Journal journal(output, "key", "{}", 1);
-        journal.append(point(1), row(1));
+        journal.append(finished(1));
     }
     EXPECT_FALSE(Journal::finishing(output));
     const std::string before = read_text_file(Journal::path_for(output));
@@ -166,7 +168,7 @@ TEST(Journal, AProcessThatDiesWhileFinishingHasFinished) {
 TEST(Journal, DamagedLinesAreNamed) {
     const TemporaryFolder folder;
     const auto output = folder.path / "m.json";
-    { Journal(output, "key", "{}", 3).append(point(1), row(1)); }
+    { Journal(output, "key", "{}", 3).append(finished(1)); }
     const std::string sound = read_text_file(Journal::path_for(output));
     for (const char* line :
          {R"({"point":"a"})", R"({"point":"a","rows":7})", R"({"point":"a","rows":[3]})",
@@ -197,7 +199,7 @@ TEST(Journal, IsClosedWithoutADevice) {
     {
         Journal journal(output, "key", R"({"device":"a"})", 3);
         EXPECT_THROW(close_journal(output, {}, Overwrite::no), InputError);  // nothing finished
-        journal.append(point(1), row(1));
+        journal.append(finished(1));
         journal.begin(point(2));
         journal.hang(point(2), "no answer");
     }
@@ -220,10 +222,51 @@ TEST(Journal, IsClosedWithoutADevice) {
     EXPECT_EQ(file["benchmarks"].size(), 2u);
 }
 
+// As the program wrote it before points were typed: the same lines.
+TEST(Journal, OfAnEarlierProgramIsGoneOnWith) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    const std::string rows =
+        R"({"name":"a","run_type":"iteration","real_time":1.5,"cycles":8.0,"clock_deviation":0.1})"
+        R"(,{"name":"a_median","run_type":"aggregate","note":"[{]}\\\"","real_time":1.5})";
+    write_text_file(Journal::path_for(output),
+                    R"({"format":"occupipe-journal/2","key":"key","points":2,"context":{}})"
+                    "\n{\"begun\":\"a\"}\n{\"point\":\"a\",\"rows\":[" +
+                        rows + "]}\n",
+                    Overwrite::no);
+    Journal journal(output, "key", "{}", 2);
+    EXPECT_EQ(journal.finished(), std::set<std::string>{"a"});
+    journal.append(finished(1));
+    journal.finish();
+    const std::string text = read_text_file(output);
+    EXPECT_NE(text.find("\n  " + rows.substr(0, rows.find("},{") + 1) + ",\n"), text.npos) << text;
+    EXPECT_NE(text.find("\n  " + rows.substr(rows.find("},{") + 2) + ",\n"), text.npos) << text;
+    const auto whole = nlohmann::json::parse(text);
+    EXPECT_EQ(whole["benchmarks"].size(), 4u);
+    EXPECT_EQ(whole["context"]["clock_deviation"].get<std::string>().substr(0, 9), "1 of 3 ro");
+}
+
+TEST(Journal, OfAnotherFormatIsRefusedByName) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    write_text_file(Journal::path_for(output),
+                    R"({"format":"occupipe-journal/1","key":"key","context":{}})"
+                    "\n",
+                    Overwrite::no);
+    try {
+        Journal(output, "key", "{}", 2);
+        FAIL() << "was read";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("is not 'occupipe-journal/2': written by another"),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
 TEST(Journal, AnotherMeasurementsJournalIsBadInputAndStays) {
     const TemporaryFolder folder;
     const auto output = folder.path / "m.json";
-    { Journal(output, "one device", "{}", 3).append(point(1), row(1)); }
+    { Journal(output, "one device", "{}", 3).append(finished(1)); }
     EXPECT_THROW(Journal(output, "another device", "{}", 3), InputError);
     EXPECT_TRUE(std::filesystem::exists(Journal::path_for(output)));
 }
@@ -239,7 +282,7 @@ TEST(Journal, SurvivesKillNineWithAllButTheLastPoint) {
         if (child == 0) {
             Journal journal(output, "key", "{}", 3);
             for (int i = 0;; ++i) {
-                journal.append(point(i), row(i));
+                journal.append(finished(i));
                 if (write(pipe_ends[1], &i, sizeof i) != sizeof i) _exit(1);
             }
         }

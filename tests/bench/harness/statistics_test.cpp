@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // How often a point is repeated, and what is said of its repetitions.
+#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "bench/harness/finished_point.h"
 #include "bench/harness/harness.h"
-#include "bench/harness/point_rows.h"
 #include "bench/harness/stopping.h"
 #include "core/files/files.h"
 #include "tests/bench/harness/fake_backend.h"
@@ -128,9 +130,71 @@ TEST(PointRows, TheAggregateHoldsMedianAndQuartiles) {
     EXPECT_FALSE(all.contains("repetition_index"));
 }
 
-TEST(PointRows, AFailedPointStaysAsItIs) {
-    const std::string failed = R"([{"name":"a","error_occurred":true,"error_message":"no"}])";
-    EXPECT_EQ(with_statistics(failed, {}), failed);
+TEST(PointRows, AFailedPointHasNoStatistics) {
+    FinishedPoint point{.name = "a", .repetitions = std::vector<Repetition>(2), .statistics = {}};
+    EXPECT_TRUE(statistics_of(point.repetitions, {}));
+    point.repetitions[1].error = "no";
+    point.statistics = statistics_of(point.repetitions, {});
+    EXPECT_FALSE(point.statistics);
+    const std::vector<std::string> rows = row_texts(point);
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(Json::parse(rows[1]).at("error_message"), "no");
+    EXPECT_FALSE(Json::parse(rows[0]).contains("error_message"));
+    EXPECT_FALSE(Json::parse(rows[0]).contains("target_met"));
+}
+
+TEST(PointRows, WhatADriverSaysNeedNotBeUtf8) {
+    const FinishedPoint point{
+        .name = "a",
+        .repetitions = {{.error = "bad \xff", .time_unit = "ns", .counters = {}, .label = {}}},
+        .statistics = {}};
+    EXPECT_EQ(Json::parse(row_texts(point).at(0)).at("error_message"), "bad \uFFFD");
+}
+
+// Google Benchmark's own reporter is the format: the same keys and values in the same order.
+TEST(PointRows, AreThoseOfGoogleBenchmarksReporter) {
+    benchmark::BenchmarkReporter::Run run;
+    run.run_name.function_name = "fma.f32/group_warps:2";
+    run.family_index = 3;
+    run.per_family_instance_index = 1;
+    run.repetitions = 5;
+    run.repetition_index = 4;
+    run.threads = 1;
+    run.iterations = 7;
+    run.time_unit = benchmark::kNanosecond;
+    run.real_accumulated_time = 1.0 / 3;
+    run.cpu_accumulated_time = 1e-300;
+    run.counters["warps"] = 8;
+    run.counters["cycles"] = 0.1 + 0.2;
+    run.counters["a"] = -1e22;
+    run.report_label = "xxh128:\"1\"";
+    run.statistics = nullptr;
+    Repetition one{.family_index = 3,
+                   .per_family_instance_index = 1,
+                   .repetitions = 5,
+                   .repetition_index = 4,
+                   .threads = 1,
+                   .iterations = 7,
+                   .error = {},
+                   .real_time = run.GetAdjustedRealTime(),
+                   .cpu_time = run.GetAdjustedCPUTime(),
+                   .time_unit = "ns",
+                   .counters = {{"warps", 8}, {"cycles", 0.1 + 0.2}, {"a", -1e22}},
+                   .label = "xxh128:\"1\""};
+    for (const bool failed : {false, true}) {
+        run.error_occurred = failed;
+        run.error_message = failed ? "a \"reason\"\n" : "";
+        if (failed) one.error = run.error_message;
+        std::ostringstream text;
+        benchmark::JSONReporter reporter;
+        reporter.SetOutputStream(&text);
+        reporter.SetErrorStream(&text);
+        reporter.ReportRuns({run});
+        EXPECT_EQ(
+            row_texts({.name = run.run_name.function_name, .repetitions = {one}, .statistics = {}})
+                .at(0),
+            nlohmann::ordered_json::parse(text.str()).dump());
+    }
 }
 
 TEST(Receipts, ComeOncePerKernelAndARefusalIsOne) {
