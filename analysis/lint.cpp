@@ -7,7 +7,9 @@
 #include <cmath>
 #include <set>
 
+#include "core/field_quantities.h"
 #include "core/law_misfit.h"
+#include "core/profile_fields.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -15,7 +17,8 @@ namespace {
 using Lines = std::vector<std::string>;
 
 void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate) {
-    if (estimate.std_error.value_or(0) > estimate.value) {
+    // A share may be 0.
+    if (estimate.value > 0 && estimate.std_error.value_or(0) > estimate.value) {
         lines.push_back(fmt::format("{}: its standard error {} is larger than its value {}", key,
                                     *estimate.std_error, estimate.value));
     }
@@ -30,8 +33,6 @@ void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate
 
 void add_timing(Lines& lines, const GpuProfile& profile, const InstructionTiming& timing) {
     const std::string key = "instructions." + timing.name;
-    add_estimate(lines, key + ".cpi", timing.cpi);
-    add_estimate(lines, key + ".latency", timing.latency);
     if (timing.latency.value < timing.cpi.value) {
         lines.push_back(
             fmt::format("{}: Λ = {} is below λ = {}", key, timing.latency.value, timing.cpi.value));
@@ -89,6 +90,9 @@ Lines oddities(const GpuProfile& profile) {
             lines.push_back(fmt::format("subsystems.{}: no instruction uses it", subsystem.name));
         }
     }
+    each_quantity(profile, {}, [&](const Keys& keys, const Estimate& estimate) {
+        add_estimate(lines, key_path(keys), estimate);
+    });
     for (const InstructionTiming& timing : profile.instructions) {
         add_timing(lines, profile, timing);
     }

@@ -46,11 +46,29 @@ TEST(Oddities, OfTimingsNameTheInstruction) {
                    "  a: {subsystem: alu, cpi: 4, latency: 2}\n"
                    "  b: {subsystem: alu, cpi: {value: 0.25, std_error: 1}, latency: 2}\n"
                    "  c: {subsystem: alu, cpi: 1, latency: {value: 2, identifiable: false}}\n"),
-        (Lines{"instructions.a: Λ = 2 is below λ = 4",
-               "instructions.b.cpi: its standard error 1 is larger than its value 0.25",
+        (Lines{"instructions.b.cpi: its standard error 1 is larger than its value 0.25",
+               "instructions.c.latency: not identifiable, but nothing says which bound it is",
+               "instructions.a: Λ = 2 is below λ = 4",
                "instructions.b: λ = 0.25 per core is below 1/issue.limit = 0.5: the subsystem can "
-               "never be kept busy",
-               "instructions.c.latency: not identifiable, but nothing says which bound it is"}));
+               "never be kept busy"}));
+}
+
+TEST(Oddities, OfEveryQuantityNameItsPlace) {
+    EXPECT_EQ(
+        of_profile("clock_hz: 1e9\nissue: {limit: {value: 1, std_error: 2}}\n"
+                   "overheads: {loop_cycles: {value: 12, identifiable: false}}\n"
+                   "subsystems: {alu: {contention: {value: 0, std_error: 0.01}}}\n"
+                   "instructions:\n"
+                   "  a:\n"
+                   "    subsystem: alu\n"
+                   "    cpi: 1\n"
+                   "    latency: 4\n"
+                   "    tables: [{over: n, rows: [{at: 1, cpi: {value: 1, std_error: 3}}]}]\n"),
+        (Lines{
+            "issue.limit: its standard error 2 is larger than its value 1",
+            "overheads.loop_cycles: not identifiable, but nothing says which bound it is",
+            "instructions.a.tables[0].rows[0].cpi: its standard error 3 is larger than its value "
+            "1"}));
 }
 
 TEST(Oddities, SchedulersShareTheWork) {

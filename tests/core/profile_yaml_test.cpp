@@ -239,6 +239,7 @@ GpuProfile random_profile(test::RandomValues& random) {
         if (random.chance(0.3)) {
             t.latency_growth = random_estimate(random);
         }
+        if (random.chance(0.3)) t.warps_per_instruction = static_cast<int>(random.between(1, 64));
         t.tables = random_tables(random);
         if (random.chance(0.3)) {
             t.kind = static_cast<InstructionKind>(random.between(0, 3));
@@ -263,6 +264,7 @@ GpuProfile random_profile(test::RandomValues& random) {
     }
     if (random.chance(0.3)) {
         p.overheads.loop_cycles = random_estimate(random);
+        p.overheads.group_seconds = random_estimate(random);
     }
     for (std::int64_t i = random.between(0, 3); i > 0; --i) {
         p.provenance.entries.emplace_back(random.text() + std::to_string(i),
