@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analysis/accuracy.h"
+#include "analysis/measured_graph.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -57,14 +58,21 @@ std::map<CurveKey, std::vector<AccuracyPoint>> curves(const std::vector<Measured
 }  // namespace
 
 std::vector<MeasuredPoint> measured_points(const MeasurementFile& file) {
-    std::map<std::pair<std::string, MeasurementShape>, std::vector<double>> repetitions;
-    for (const MeasurementRow& row : file.rows)
-        if (!row.error && row.cycles && *row.cycles > 0)
-            repetitions[{row.subject, row.shape}].push_back(*row.cycles);
+    struct Repetitions {
+        const MeasurementRow* first = nullptr;
+        std::vector<double> cycles;
+    };
+    std::map<std::pair<std::string, MeasurementShape>, Repetitions> repetitions;
+    for (const MeasurementRow& row : file.rows) {
+        if (row.error || !row.cycles || !(*row.cycles > 0)) continue;
+        Repetitions& of = repetitions[{row.subject, row.shape}];
+        if (!of.first) of.first = &row;
+        of.cycles.push_back(*row.cycles);
+    }
     std::vector<MeasuredPoint> points;
     points.reserve(repetitions.size());
-    for (const auto& [key, cycles] : repetitions)
-        points.push_back({key.first, key.second, median(cycles)});
+    for (const auto& [key, of] : repetitions)
+        points.push_back({key.first, key.second, median(of.cycles), kernel_of(file, *of.first)});
     return points;
 }
 

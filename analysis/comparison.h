@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/benchmark_kernel.h"
 #include "core/measurement.h"
 
 namespace occupipe::analysis {
@@ -18,6 +19,8 @@ struct MeasuredPoint {
     std::string subject;
     MeasurementShape shape;
     double cycles = 0;  // median over the repetitions
+    // What was executed, for points of measurements (not of predictions).
+    BenchmarkKernel kernel = {};
 };
 
 // The points of a file that have cycles, in a fixed order. Failed rows are left out.

@@ -11,9 +11,9 @@
 #include "bench/devices.h"
 #include "bench/model/model_backend.h"
 #include "bench/offline/stored_compiler.h"
+#include "core/benchmark_kernel.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "core/measured_kernel.h"
 #include "sim/engine/simulate.h"
 
 namespace occupipe::analysis {
@@ -65,7 +65,8 @@ std::unique_ptr<bench::Backend> open_model_device(const std::string& device) {
             .group_warps = shape.group_warps,
             .concurrent_groups = shape.concurrent_groups,
             .groups = static_cast<std::int64_t>(shape.concurrent_groups) * profile.cores};
-        return simulate(profile, measured_kernel(subject, shape), launch).cycles;
+        const Kernel kernel = measured_graph(chained_kernel(subject, shape.chains), shape);
+        return simulate(profile, kernel, launch).cycles;
     };
     return bench::open_model(device, profile, options, cycles);
 }

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "analysis/comparison_sweep.h"
+#include "analysis/measured_graph.h"
 #include "analysis/open_device.h"
 #include "analysis/prediction_file.h"
 #include "analysis/shipped_files.h"
@@ -21,7 +22,6 @@
 #include "cli/run_limit.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "core/measured_kernel.h"
 #include "report/figures/comparison_figures.h"
 #include "report/figures/plot_file.h"
 #include "report/text/comparison_output.h"
@@ -106,13 +106,14 @@ std::vector<analysis::Predictor> predict_all(const std::vector<analysis::Measure
     limit.expect(points.size() * chosen.size());
     ModelOptions model_options;
     limit.apply(model_options);
+    const analysis::MeasuredGraphs graphs(profile);
     parallel_for(points.size(), [&](std::size_t i) {
         const Launch launch = launch_of(points[i].shape, profile);
         for (std::size_t m = 0; m < chosen.size(); ++m) {
             try {
-                const Kernel kernel = measured_kernel(points[i].subject, points[i].shape);
+                const Kernel kernel = graphs.graph(points[i].kernel, points[i].shape);
                 predictors[m].cycles[i] =
-                    chosen[m]->predict(profile, kernel, launch, model_options).cycles;
+                    chosen[m]->predict(graphs.profile(), kernel, launch, model_options).cycles;
             } catch (const InputError& fault) {
                 refusals.add(chosen[m]->name, fault.what());
             }

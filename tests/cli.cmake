@@ -10,10 +10,10 @@ if(OCCUPIPE_OPENCL)
     target_compile_definitions(carry_opencl_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(carry_opencl_test occupipe)
 endif()
-occupipe_test(carry_ptx_test KIND codegen TIMEOUT 900 WITHOUT_NVRTC * LINK occupipe::core ptx_machine nlohmann_json::nlohmann_json
+occupipe_test(carry_ptx_test KIND codegen TIMEOUT 900 WITHOUT_NVRTC * LINK occupipe::analysis ptx_machine nlohmann_json::nlohmann_json
     SOURCES cli/carry_ptx_test.cpp support/carried.cpp support/run_program.cpp)
 # The same with every kernel: ctest -L full
-occupipe_test(carry_ptx_full_test KIND full TIMEOUT 1800 LINK occupipe::core ptx_machine nlohmann_json::nlohmann_json
+occupipe_test(carry_ptx_full_test KIND full TIMEOUT 1800 LINK occupipe::analysis ptx_machine nlohmann_json::nlohmann_json
     SOURCES cli/carry_ptx_test.cpp support/carried.cpp support/run_program.cpp)
 target_compile_definitions(carry_ptx_full_test PRIVATE OCCUPIPE_FULL)
 foreach(test carry_ptx_test carry_ptx_full_test)

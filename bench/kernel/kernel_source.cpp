@@ -67,17 +67,10 @@ std::string step_text(const Row& row, const Names& names, int chain, int number)
 
 std::string loop_body(const KernelPlan& plan) {
     std::string text;
-    std::array<int, 2> numbers = {0, 0};
-    for (int u = 0; u < plan.unroll; ++u) {
-        const bool second = plan.second && u % (plan.beta + 1) == plan.beta;
-        const bool apart = second && plan.separate_chains();
-        const Row& row = second ? *plan.second : *plan.first;
-        const int chains = row.pattern == Pattern::barrier ? 1 : plan.chains;
-        for (int c = 0; c < chains; ++c) {
-            text += fmt::format(
-                "            {};\n",
-                step_text(row, apart ? second_names : first_names, c, numbers[apart]++));
-        }
+    for (const BenchmarkKernel::Step& step : benchmark_kernel(plan).steps()) {
+        const Row& row = step.second ? *plan.second : *plan.first;
+        const Names& names = step.apart ? second_names : first_names;
+        text += fmt::format("            {};\n", step_text(row, names, step.chain, step.number));
     }
     return text;
 }
@@ -274,6 +267,32 @@ std::vector<std::byte> operands(const KernelPlan& plan) {
 }
 
 }  // namespace
+
+namespace {
+
+BenchmarkInstruction benchmark_instruction(const Row& row) {
+    BenchmarkInstruction instruction{.name = std::string(row.id),
+                                     .chained = row.order != Order::none,
+                                     .one_chain = row.pattern == Pattern::barrier};
+    if (row.pattern == Pattern::global_stream && !instruction.chained) {
+        instruction.gathered_by = "add.f32";  // LD_GLOBAL_F32 and its wide forms
+        instruction.words = row.spread;
+    }
+    return instruction;
+}
+
+}  // namespace
+
+BenchmarkKernel benchmark_kernel(const KernelPlan& plan) {
+    BenchmarkKernel kernel{.first = benchmark_instruction(*plan.first),
+                           .beta = plan.beta,
+                           .chains = plan.chains,
+                           .separate_chains = plan.separate_chains(),
+                           .body = plan.unroll,
+                           .counted_loop = !measures_launches(plan.first->pattern)};
+    if (plan.second) kernel.second = benchmark_instruction(*plan.second);
+    return kernel;
+}
 
 std::string KernelPlan::subject() const {
     if (!second) return std::string(first->id);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/instructions/instruction_table.h"
+#include "core/benchmark_kernel.h"
 
 namespace occupipe::bench {
 
@@ -29,6 +30,10 @@ struct KernelPlan {
     bool separate_chains() const;
     bool operator==(const KernelPlan&) const = default;
 };
+
+// What the plan's loop executes: the source text is written from it, and so is the dependence graph
+// that predictions of the point are made from.
+BenchmarkKernel benchmark_kernel(const KernelPlan& plan);
 
 // The row whose table in global memory the kernel walks; nullptr when it walks none.
 const Row* walking_row(const KernelPlan& plan);

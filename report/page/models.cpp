@@ -7,8 +7,8 @@
 #include <map>
 
 #include "analysis/comparison.h"
+#include "analysis/measured_graph.h"
 #include "core/error.h"
-#include "core/measured_kernel.h"
 #include "report/figures/comparison_figures.h"
 #include "report/figures/fit_figures.h"
 #include "report/figures/prediction_figures.h"
@@ -99,15 +99,18 @@ std::vector<analysis::Predictor> predictors(const ReportData& data,
     for (const Model& model : models())
         all.push_back({std::string(model.name),
                        std::vector<std::optional<double>>(points.size(), std::nullopt)});
+    const analysis::MeasuredGraphs graphs(profile);
     parallel_for(points.size(), [&](std::size_t i) {
         const MeasurementShape& shape = points[i].shape;
         const Launch launch{shape.group_warps, shape.concurrent_groups,
                             std::int64_t{shape.concurrent_groups} * profile.cores};
-        const Kernel kernel = measured_kernel(points[i].subject, shape);
+        const Kernel kernel = graphs.graph(points[i].kernel, shape);
         for (std::size_t m = 0; m < all.size(); ++m) {
             try {
                 all[m].cycles[i] =
-                    models()[m].predict(profile, kernel, launch, data.model_options).cycles;
+                    models()[m]
+                        .predict(graphs.profile(), kernel, launch, data.model_options)
+                        .cycles;
             } catch (const InputError&) {  // it cannot say: absent
             }
         }

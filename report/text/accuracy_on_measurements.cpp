@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/comparison.h"
+#include "analysis/measured_graph.h"
 #include "core/error.h"
-#include "core/measured_kernel.h"
 #include "report/text/text_table.h"
 #include "sim/engine/simulate.h"
 
@@ -30,24 +30,25 @@ struct Errors {
     }
 };
 
-double predicted_cycles(const GpuProfile& profile, const analysis::MeasuredPoint& point) {
-    const Launch launch{
-        .group_warps = point.shape.group_warps,
-        .concurrent_groups = point.shape.concurrent_groups,
-        .groups = static_cast<std::int64_t>(point.shape.concurrent_groups) * profile.cores};
-    return simulate(profile, measured_kernel(point.subject, point.shape), launch).cycles;
+double predicted_cycles(const analysis::MeasuredGraphs& graphs,
+                        const analysis::MeasuredPoint& point) {
+    const Launch launch{.group_warps = point.shape.group_warps,
+                        .concurrent_groups = point.shape.concurrent_groups,
+                        .groups = static_cast<std::int64_t>(point.shape.concurrent_groups) *
+                                  graphs.profile().cores};
+    return simulate(graphs.profile(), graphs.graph(point.kernel, point.shape), launch).cycles;
 }
 
 // Relative error of the slope between the shortest and the longest run of one shape; nullopt where
 // there is only one depth or the profile lacks an instruction.
-std::optional<double> slope_error(const GpuProfile& profile,
+std::optional<double> slope_error(const analysis::MeasuredGraphs& graphs,
                                   const analysis::MeasuredPoint& shortest,
                                   const analysis::MeasuredPoint& longest) {
     const double measured = longest.cycles - shortest.cycles;
     if (shortest.shape.depth == longest.shape.depth || !(measured > 0)) return std::nullopt;
     try {
         const double predicted =
-            predicted_cycles(profile, longest) - predicted_cycles(profile, shortest);
+            predicted_cycles(graphs, longest) - predicted_cycles(graphs, shortest);
         return predicted / measured - 1;
     } catch (const InputError&) {
         return std::nullopt;  // an instruction that could not be fitted
@@ -82,13 +83,14 @@ std::string self_check(const MeasurementFile& file, const GpuProfile& profile) {
     }
     std::map<std::string, Errors> fitted;
     std::map<std::string, Errors> mixes;
+    const analysis::MeasuredGraphs graphs(profile);
     for (const auto& [key, points] : curves) {
         const auto by_depth = [](const analysis::MeasuredPoint& point) {
             return point.shape.depth;
         };
         const auto [shortest, longest] = std::ranges::minmax_element(points, {}, by_depth);
         const std::string& subject = std::get<0>(key);
-        if (const auto error = slope_error(profile, *shortest, *longest)) {
+        if (const auto error = slope_error(graphs, *shortest, *longest)) {
             (parse_mix(subject) ? mixes : fitted)[subject].add(*error);
         }
     }

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/benchmark_kernel.h"
 #include "core/files/files.h"
-#include "core/measured_kernel.h"
 
 namespace occupipe {
 namespace {
@@ -180,23 +180,80 @@ TEST(InstructionCount, GoesTo2ToThe62AndNoFurther) {
     EXPECT_THROW(program(nest + "  - {id: b, op: a}\n"), InputError);
 }
 
-TEST(MeasuredKernel, InterleavesDependentChains) {
-    const Kernel kernel = measured_kernel("fma.f32", {.chains = 2, .depth = 3});
+Nodes nodes_of(const BenchmarkKernel& kernel, const MeasurementShape& shape,
+               const GraphOptions& options = {}) {
+    return nodes(expand(measured_graph(kernel, shape, options).warps.front()));
+}
+
+TEST(BenchmarkGraph, InterleavesDependentChains) {
+    const Kernel kernel = measured_graph(chained_kernel("fma.f32", 2), {.chains = 2, .depth = 3});
     EXPECT_EQ(nodes(expand(kernel.warps.front())),
               (Nodes{"fma.f32<", "fma.f32<", "fma.f32<0", "fma.f32<1", "fma.f32<2", "fma.f32<3"}));
     EXPECT_EQ(kernel.name, "fma.f32/group_warps:1/concurrent_groups:1/chains:2/depth:3");
     EXPECT_FALSE(kernel.launch.has_value());
 }
 
-TEST(MeasuredKernel, AMixIsOneDependentSequencePerChain) {
-    const Kernel kernel = measured_kernel("mix(a*2,b)", {.chains = 1, .depth = 6});
-    EXPECT_EQ(nodes(expand(kernel.warps.front())),
+TEST(BenchmarkGraph, AMixInOneChainIsADependentSequence) {
+    EXPECT_EQ(nodes_of(chained_kernel("mix(a*2,b)", 1), {.chains = 1, .depth = 6}),
               (Nodes{"a<", "a<0", "b<1", "a<2", "a<3", "b<4"}));
 }
 
-TEST(MeasuredKernel, RefusesADepthThatCutsAPeriod) {
-    EXPECT_THROW(measured_kernel("mix(a*2,b)", {.chains = 1, .depth = 7}), InputError);
-    EXPECT_THROW(measured_kernel("fma.f32", {.chains = 0, .depth = 7}), InputError);
+TEST(BenchmarkGraph, AMixOfTwoTypesIsTwoChainsThatDoNotWaitForEachOther) {
+    BenchmarkKernel kernel = chained_kernel("mix(a*2,b)", 1);
+    kernel.separate_chains = true;
+    EXPECT_EQ(nodes_of(kernel, {.chains = 1, .depth = 6}),
+              (Nodes{"a<", "a<0", "b<", "a<1", "a<3", "b<2"}));
+}
+
+TEST(BenchmarkGraph, NothingWaitsForAStreamsLoadButItsAddition) {
+    BenchmarkKernel kernel = chained_kernel("ld", 1);
+    kernel.first = {.name = "ld", .chained = false, .gathered_by = "add", .words = 2};
+    EXPECT_EQ(nodes_of(kernel, {.chains = 1, .depth = 2}),
+              (Nodes{"ld<", "add<0", "add<1,0", "ld<", "add<2,3", "add<4,3"}));
+    EXPECT_EQ(nodes_of(kernel, {.chains = 1, .depth = 2}, {.gathers_wait = false}),
+              (Nodes{"ld<", "add<", "add<1", "ld<", "add<2", "add<4"}));
+}
+
+TEST(BenchmarkGraph, FourWordsAreAddedAmongThemselvesFirst) {
+    BenchmarkKernel kernel = chained_kernel("ld", 1);
+    kernel.first = {.name = "ld", .chained = false, .gathered_by = "add", .words = 4};
+    EXPECT_EQ(nodes_of(kernel, {.chains = 1, .depth = 2}),
+              (Nodes{"ld<", "add<0", "add<0", "add<1,2", "add<3", "ld<", "add<5", "add<5",
+                     "add<6,7", "add<4,8"}));
+}
+
+TEST(BenchmarkGraph, ABarrierIsTheWarpsWhateverItsChains) {
+    BenchmarkKernel kernel = chained_kernel("bar.sync", 4);
+    kernel.first.one_chain = true;
+    EXPECT_EQ(nodes_of(kernel, {.chains = 4, .depth = 2}), (Nodes{"bar.sync<", "bar.sync<0"}));
+}
+
+TEST(BenchmarkGraph, TheLoopCountsComparesAndBranches) {
+    BenchmarkKernel kernel = chained_kernel("a", 1);
+    kernel.body = 2;
+    EXPECT_EQ(nodes_of(kernel, {.chains = 1, .depth = 4}, {.loop = LoopForm::instructions}),
+              (Nodes{"a<", "a<0", "add.s32<", "setp.lt.s32<2", "bra<3", "a<1,4", "a<5",
+                     "add.s32<2,4", "setp.lt.s32<7", "bra<8"}));
+}
+
+TEST(BenchmarkGraph, TheLastStepsOfAnIterationPayForTheLoop) {
+    BenchmarkKernel kernel = chained_kernel("mix(a*1,b)", 2);
+    kernel.body = 4;
+    const MeasurementShape shape{.chains = 2, .depth = 4};
+    EXPECT_EQ(
+        nodes_of(kernel, shape, {.loop = LoopForm::costs}),
+        (Nodes{"a<", "a<", "b<0", "b<1", "a<2", "a.loop_time<3", "b.loop_chain<4", "b.loop<5"}));
+    EXPECT_EQ(nodes_of(kernel, shape, {.loop = LoopForm::costs, .first_pays = false})[5], "a<3");
+}
+
+TEST(BenchmarkGraph, RefusesWhatIsNoKernel) {
+    EXPECT_THROW(measured_graph(chained_kernel("mix(a*2,b)", 1), {.chains = 1, .depth = 7}),
+                 InputError);
+    EXPECT_THROW(measured_graph(chained_kernel("fma.f32", 0), {.chains = 0, .depth = 7}),
+                 InputError);
+    BenchmarkKernel cut = chained_kernel("mix(a*2,b)", 1);
+    cut.body = 4;
+    EXPECT_THROW(benchmark_graph(cut, 3), InputError);
 }
 
 TEST(InstructionKinds, FollowFromTheName) {

@@ -77,6 +77,9 @@ public:
         for (unsigned g = 0; g + launch.absent_groups < launch.groups; ++g)
             groups_.push_back(state_.make_group(g));
         for (const Instruction& one : program.code) kinds_.push_back(kind_of(one));
+        if (!launch.trace || groups_.empty()) return;
+        tracer_.of = &groups_.front().warps.front().lanes.front();
+        state_.tracer = &tracer_;
     }
 
     Outcome run() {
@@ -92,7 +95,8 @@ public:
                 release_cluster(g);
             }
         }
-        return outcome_;
+        outcome_.trace = std::move(tracer_.executed);
+        return std::move(outcome_);
     }
 
 private:
@@ -152,6 +156,8 @@ private:
         state_.instruction = &one;
         std::vector<Thread*> active;
         bool together = true;
+        bool passed_by = false;  // the traced thread, with a predicate that does not hold
+        tracer_.begin();
         for (Thread& lane : warp.lanes) {
             if (lane.done) continue;
             if (lane.waits || lane.at != at) {
@@ -160,11 +166,16 @@ private:
             }
             ++lane.at;
             state_.thread = &lane;
-            if (one.guard && !state_.read_predicate(*one.guard)) continue;
+            if (one.guard && !state_.read_predicate(*one.guard)) {
+                passed_by |= &lane == tracer_.of;
+                continue;
+            }
             active.push_back(&lane);
         }
         if (warp.counted && !active.empty()) count();
         if (!active.empty()) execute(kinds_[at], active, together);
+        const bool traced = tracer_.of && std::ranges::find(active, tracer_.of) != active.end();
+        if (traced || (passed_by && kinds_[at] == Kind::branch)) tracer_.end(at, traced);
         return true;
     }
 
@@ -455,6 +466,7 @@ private:
 
     const Program& program_;
     State state_;
+    Tracer tracer_;
     MatrixUnit matrices_;
     std::int64_t most_steps_;
     int turn_;

@@ -51,13 +51,23 @@ struct Launch {
     int turn = 64;                         // instructions of one warp before the next one's turn
     std::int64_t most_steps = 20'000'000;  // instructions of warps; more count as endless
     std::function<void(const Access&)> observe = {};
+    bool trace = false;  // Outcome::trace is wanted
 };
 
 using Counts = std::map<std::string, std::int64_t>;  // executions by a warp, by opcode
 
+// One execution by the first thread.
+struct Executed {
+    std::size_t at = 0;           // index into Program::code
+    bool taken = true;            // false: a branch whose predicate did not hold
+    std::vector<int> needs = {};  // executions (places in the trace) whose results it read
+};
+
 struct Outcome {
     // Of the first warp, between one reading of the core's clock and the next.
     std::vector<Counts> intervals;
+    // Of the first thread, from the third reading of the clock to the fourth: the timed pass.
+    std::vector<Executed> trace;
 };
 
 // Throws Fault or NotUnderstood. Buffers hold what the kernel left there.

@@ -62,6 +62,7 @@ void State::fail(const std::string& what) const {
 std::uint64_t State::read(int reg) const {
     const auto index = static_cast<std::size_t>(reg);
     if (!thread->written[index]) fail("reads a register that nothing was written to");
+    if (tracer && tracer->of == thread) tracer->read(reg);
     return thread->registers[index];
 }
 
@@ -70,6 +71,7 @@ void State::write(const Operand& to, std::uint64_t value) {
     if (to.kind != Operand::Kind::reg) throw NotUnderstood(instruction->text);
     thread->registers[static_cast<std::size_t>(to.reg)] = value;
     thread->written[static_cast<std::size_t>(to.reg)] = true;
+    if (tracer && tracer->of == thread) tracer->written(to.reg);
 }
 
 std::uint64_t State::value(const Operand& from) const {

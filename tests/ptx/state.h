@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,34 @@ struct Group {
     std::vector<std::byte> shared;
 };
 
+// Records what one thread executes, and who wrote the registers that it reads.
+class Tracer {
+public:
+    const Thread* of = nullptr;  // nullptr: nothing is recorded
+    std::vector<Executed> executed;
+
+    void begin() { needs_.clear(); }
+    void read(int reg) {
+        if (const auto found = writers_.find(reg); found != writers_.end())
+            needs_.insert(found->second);
+    }
+    void written(int reg) {
+        if (of->clock_readings == timed_pass)
+            writers_[reg] = static_cast<int>(executed.size());
+        else
+            writers_.erase(reg);
+    }
+    void end(std::size_t at, bool taken) {
+        if (of->clock_readings == timed_pass)
+            executed.push_back({at, taken, {needs_.begin(), needs_.end()}});
+    }
+
+private:
+    static constexpr int timed_pass = 3;
+    std::map<int, int> writers_;
+    std::set<int> needs_;
+};
+
 class State {
 public:
     State(const Program& program, const Launch& launch, std::vector<Buffer>& buffers);
@@ -53,6 +82,7 @@ public:
     Thread* thread = nullptr;
     const Instruction* instruction = nullptr;
     std::int64_t now = 0;
+    Tracer* tracer = nullptr;
 
     // Throws Fault.
     [[noreturn]] void fail(const std::string& what) const;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/measured_graph.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "bench/kernel/kernel_source.h"
+
+namespace occupipe::analysis {
+namespace {
+
+std::optional<double> counter(const MeasurementRow& row, const char* name) {
+    const auto found = row.counters.find(name);
+    if (found == row.counters.end()) return std::nullopt;
+    return found->second;
+}
+
+std::span<const bench::Row> rows_of(const MeasurementFile& file) {
+    const auto backend = file.context.find("backend");
+    if (backend == file.context.end()) return {};
+    if (backend->second == "cuda") return bench::instruction_table();
+    if (backend->second == "opencl") return bench::opencl_table();
+    return {};
+}
+
+std::optional<bench::KernelPlan> plan_of(const MeasurementFile& file, const MeasurementRow& row) {
+    const std::span<const bench::Row> rows = rows_of(file);
+    bench::KernelPlan plan{.chains = row.shape.chains};
+    const auto mix = parse_mix(row.subject);
+    plan.first = bench::find_row(rows, mix ? mix->first : row.subject);
+    if (!plan.first) return std::nullopt;
+    if (mix) {
+        plan.second = bench::find_row(rows, mix->second);
+        plan.beta = mix->beta;
+        if (!plan.second) return std::nullopt;
+    }
+    return plan;
+}
+
+}  // namespace
+
+BenchmarkKernel kernel_of(const MeasurementFile& file, const MeasurementRow& row) {
+    BenchmarkKernel kernel;
+    if (const auto plan = plan_of(file, row)) {
+        kernel = bench::benchmark_kernel(*plan);
+    } else {
+        kernel = chained_kernel(row.subject, row.shape.chains);
+        kernel.first.chained = counter(row, "dependent") != 0.0;
+    }
+    kernel.body = kernel.period();
+    const auto unroll = counter(row, "unroll");
+    if (unroll && *unroll >= 1 && *unroll <= 1e6 && std::floor(*unroll) == *unroll)
+        kernel.body = static_cast<std::int64_t>(*unroll);
+    return kernel;
+}
+
+LoopForm MeasuredGraphs::loop_form(const BenchmarkKernel& kernel) const {
+    if (!kernel.counted_loop) return LoopForm::none;
+    constexpr std::array control = {loop_count, loop_compare, loop_branch};
+    for (const char* name : control)
+        if (!profile_.find_instruction(name)) return LoopForm::none;
+    return LoopForm::instructions;
+}
+
+Kernel MeasuredGraphs::graph(const BenchmarkKernel& kernel, const MeasurementShape& shape) const {
+    BenchmarkKernel known = kernel;
+    for (BenchmarkInstruction* one : {&known.first, known.second ? &*known.second : nullptr})
+        if (one && !profile_.find_instruction(one->gathered_by)) one->gathered_by.clear();
+    return measured_graph(known, shape, {.loop = loop_form(known)});
+}
+
+std::string loop_form_text(LoopForm form) {
+    switch (form) {
+        case LoopForm::instructions:
+            return "with the loop's addition, comparison and branch";
+        case LoopForm::costs:
+            return "with what the loop around the steps cost each instruction by the profile";
+        case LoopForm::none:
+            break;
+    }
+    return "without the loop around the steps, whose cost the profile does not say";
+}
+
+}  // namespace occupipe::analysis

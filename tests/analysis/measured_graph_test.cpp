@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Which graph stands for a measured row.
+#include "analysis/measured_graph.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/comparison.h"
+#include "core/error.h"
+#include "sim/engine/simulate.h"
+
+namespace occupipe::analysis {
+namespace {
+
+GpuProfile profile() {
+    GpuProfile profile;
+    profile.device.name = "two units";
+    profile.cores = 1;
+    profile.warp_size = 32;
+    profile.clock_hz = 1e9;
+    profile.subsystems = {{.name = "alu"}, {.name = "mem"}};
+    const auto add = [&](const char* name, const char* unit, double cpi, double latency) {
+        InstructionTiming timing;
+        timing.name = name;
+        timing.subsystem = unit;
+        timing.cpi.value = cpi;
+        timing.latency.value = latency;
+        profile.instructions.push_back(timing);
+    };
+    add("fma.f32", "alu", 0.25, 4);
+    add("add.f32", "alu", 0.25, 4);
+    add("mul.f32", "alu", 0.25, 4);
+    add("ld.shared.u32", "mem", 1, 29);
+    add("ld.global.f32", "mem", 2, 500);
+    return profile;
+}
+
+MeasurementFile file_of(const std::string& backend, const std::string& subject,
+                        std::map<std::string, double> counters = {}) {
+    MeasurementFile file;
+    if (!backend.empty()) file.context["backend"] = backend;
+    MeasurementRow row;
+    row.subject = subject;
+    row.shape.depth = 1024;
+    row.cycles = 1;
+    row.counters = std::move(counters);
+    file.rows.push_back(row);
+    return file;
+}
+
+double predicted(const MeasurementFile& file) {
+    const GpuProfile device = profile();
+    const MeasuredGraphs graphs(device);
+    const MeasuredPoint point = measured_points(file).at(0);
+    return simulate(graphs.profile(), graphs.graph(point.kernel, point.shape), {1, 1, 1}).cycles;
+}
+
+TEST(MeasuredGraph, AMixOfTwoTypesIsPredictedAsTwoChains) {
+    // 512 of each: the loads' chain alone, not both in turn.
+    EXPECT_EQ(predicted(file_of("cuda", "mix(fma.f32*1,ld.shared.u32)")), 512 * 29);
+    EXPECT_EQ(predicted(file_of("cuda", "mix(fma.f32*1,mul.f32)")), 1024 * 4);
+}
+
+TEST(MeasuredGraph, AForeignFilesMixIsOneChainAsTheFormatSays) {
+    EXPECT_EQ(predicted(file_of("", "mix(fma.f32*1,ld.shared.u32)")), 512 * (4 + 29));
+    EXPECT_EQ(predicted(file_of("model", "mix(fma.f32*1,ld.shared.u32)")), 512 * (4 + 29));
+}
+
+TEST(MeasuredGraph, NothingWaitsForAStreamsLoad) {
+    // Before: a chain, 1024 * 500. The additions behind the loads are the chain.
+    EXPECT_EQ(predicted(file_of("cuda", "ld.global.f32")), 500 + 1024 * 4);
+    EXPECT_EQ(predicted(file_of("", "ld.global.f32", {{"dependent", 0}})), 1023 * 2 + 500);
+    EXPECT_EQ(predicted(file_of("", "ld.global.f32", {{"dependent", 1}})), 1024 * 500);
+}
+
+TEST(MeasuredGraph, TheLoopStandsInTheGraphWhereTheProfileHasItsInstructions) {
+    const MeasurementFile file = file_of("cuda", "fma.f32", {{"unroll", 64}});
+    const MeasuredPoint point = measured_points(file).at(0);
+    GpuProfile device = profile();
+    EXPECT_EQ(MeasuredGraphs(device).loop_form(point.kernel), LoopForm::none);
+    for (const char* name : {loop_count, loop_compare, loop_branch}) {
+        InstructionTiming timing = *device.find_instruction("fma.f32");
+        timing.name = name;
+        device.instructions.push_back(timing);
+    }
+    const MeasuredGraphs graphs(device);
+    ASSERT_EQ(graphs.loop_form(point.kernel), LoopForm::instructions);
+    MeasurementShape full = point.shape;
+    full.group_warps = 32;
+    const Launch launch{32, 1, 1};
+    const double with = simulate(graphs.profile(), graphs.graph(point.kernel, full), launch).cycles;
+    // At full throughput an iteration is 67 instructions instead of 64.
+    EXPECT_NEAR(with / (1024 * 32 * 0.25), 67.0 / 64, 0.001);
+}
+
+TEST(MeasuredGraph, KernelsThatOnlyLaunchHaveNoLoop) {
+    const MeasurementFile file = file_of("cuda", "launch");
+    EXPECT_FALSE(measured_points(file).at(0).kernel.counted_loop);
+}
+
+}  // namespace
+}  // namespace occupipe::analysis
