@@ -66,6 +66,8 @@ BenchmarkKernel chained_kernel(std::string_view subject, int chains);
 inline constexpr const char* loop_count = "add.s32";
 inline constexpr const char* loop_compare = "setp.lt.s32";
 inline constexpr const char* loop_branch = "bra";
+// What adds up the words that a stream loads.
+inline constexpr const char* word_sum = "add.f32";
 
 // What of the loop around the steps stands in the graph.
 enum class LoopForm {

@@ -275,7 +275,7 @@ BenchmarkInstruction benchmark_instruction(const Row& row) {
                                      .chained = row.order != Order::none,
                                      .one_chain = row.pattern == Pattern::barrier};
     if (row.pattern == Pattern::global_stream && !instruction.chained) {
-        instruction.gathered_by = "add.f32";  // LD_GLOBAL_F32 and its wide forms
+        instruction.gathered_by = word_sum;  // LD_GLOBAL_F32 and its wide forms
         instruction.words = row.spread;
     }
     return instruction;
