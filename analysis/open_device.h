@@ -10,13 +10,13 @@
 namespace occupipe::analysis {
 
 inline constexpr const char* device_help =
-    "cuda:N, opencl:PLATFORM.DEVICE (see 'occupipe list devices'), or\n"
-    "model:PROFILE.yaml[?noise=0.02&seed=7], a device whose times come from the simulator;\n"
-    "default: the first GPU, else the first OpenCL device";
+    "cuda:N, opencl:PLATFORM.DEVICE (see 'occupipe list devices'), or a simulated device:\n"
+    "model:PROFILE.yaml[?noise=0.02&seed=7]\n"
+    "(default: the first GPU, else the first OpenCL device)";
 
 inline constexpr const char* kernels_help =
-    "kernels that 'measure --compile-only' made: the tar archive, or the folder that it\n"
-    "was unpacked into; NVRTC need not be there then";
+    "Kernels that 'measure --compile-only' made (the tar archive, or the folder it was\n"
+    "unpacked into); NVRTC is not needed then";
 
 // Opens what --device names; empty = the default. `kernels`: empty = compiled here. Throws
 // InputError or NothingToRunOn.

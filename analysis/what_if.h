@@ -10,17 +10,16 @@
 namespace occupipe::analysis {
 
 inline constexpr const char* what_if_help =
-    "Change the GPU before predicting: OP.cpi=N, OP.latency=N (core cycles), "
-    "SUBSYSTEM.contention=N,\n"
-    "issue.limit=N|none, issue.schedulers=N, cores=N, clock_hz=N. May be given several times";
+    "Change the GPU before predicting: OP.cpi=N, OP.latency=N (core cycles),\n"
+    "SUBSYSTEM.contention=N, issue.limit=N|none, issue.schedulers=N, cores=N, clock_hz=N;\n"
+    "may be repeated";
 
 inline constexpr const char* use_help =
-    "Take the profile's numbers of INSTRUCTION for the kernel's OP, which the profile lacks or\n"
-    "for which they are another guess. May be given several times";
+    "Use the profile's numbers of INSTRUCTION for the kernel's OP; may be repeated";
 
 // Applies one --use. An OP whose name says what it is (a store, a load, a barrier) stays one, any
-// other becomes what INSTRUCTION is. Returns the assumption that this is. Throws InputError naming
-// what is wrong with it.
+// other becomes what INSTRUCTION is. Returns the assumption in words. Throws InputError that says
+// what is wrong.
 std::string apply_use(const std::string& setting, GpuProfile& profile);
 
 // Throws InputError naming the kernel file, its line, every op that the profile lacks, and how to

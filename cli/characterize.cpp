@@ -12,6 +12,7 @@
 #include "analysis/open_device.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
+#include "cli/options.h"
 #include "core/files/files.h"
 #include "fit/profile/build_profile.h"
 #include "report/page/findings.h"
@@ -44,7 +45,7 @@ void characterize(Arguments& arguments) {
     const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
     std::filesystem::create_directories(arguments.folder);
     if (std::filesystem::exists(measurements) && !arguments.force) {
-        fmt::print(stderr, "{} is complete: not measured again (--force measures anew)\n",
+        fmt::print(stderr, "{} is complete and is not measured again (--force measures again)\n",
                    measurements.string());
     } else {
         arguments.request.output = measurements;
@@ -78,19 +79,31 @@ void characterize(Arguments& arguments) {
 
 void add_characterize(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
-        "characterize", "Measure, fit, table and self-check in one go: a profile of this device");
-    command->add_option("--device", arguments->device, analysis::device_help);
-    command->add_option("--kernels", arguments->kernels, analysis::kernels_help);
-    command->add_option("--instructions", arguments->request.instructions,
-                        "as for measure; default: everything the device can do");
-    command->add_flag("--quick", arguments->request.quick, "fewer shapes and repetitions");
-    command->add_flag("--force", arguments->force, "measure anew even when the folder has results");
-    command->add_option("-o,--output", arguments->folder, "folder for the results")->required();
-    command->footer(
-        "Interrupted, the same command goes on where it stopped. Run again on a complete folder, "
-        "it\n"
-        "fits and reports anew without measuring.");
+    CLI::App* command =
+        app.add_subcommand("characterize", "Measure, fit, tabulate and check a device in one go");
+    command->add_option("--device", arguments->device, analysis::device_help)->type_name("DEVICE");
+    command->add_option("--kernels", arguments->kernels, analysis::kernels_help)->type_name("PATH");
+    command
+        ->add_option("--instructions", arguments->request.instructions,
+                     "As for measure (default: all that the device supports)")
+        ->type_name("LIST");
+    command->add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
+    command->add_flag("--force", arguments->force, "Measure again even if the folder has results");
+    command->add_option("-o,--output", arguments->folder, "Folder for the results")
+        ->required()
+        ->type_name("FOLDER");
+    add_help_end(
+        *command,
+        {.text =
+             "Input: a device. Output, in FOLDER: measurements.json, profile.yaml (λ and Λ with "
+             "standard\n"
+             "errors), table.md, summary.md and selfcheck.md.\n"
+             "After an interruption, run the same command again to go on where it stopped. On a\n"
+             "complete folder it fits and reports again without measuring.",
+         .exit_codes = {exit_failed, exit_nothing_to_run_on, exit_device_lost},
+         .examples = "occupipe characterize --quick -o out\n"
+                     "occupipe characterize --device 'model:profiles/nvidia-gtx-1060.yaml' --quick "
+                     "-o simulated"});
     command->callback([arguments] { characterize(*arguments); });
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/lint.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/reported.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
@@ -62,18 +63,25 @@ void check(const std::vector<std::string>& paths) {
             ++bad;
         }
     }
-    if (bad > 0) throw Reported(2);  // each fault stands on a line of its own already
+    if (bad > 0) throw Reported(2);  // each fault has been printed on a line of its own
 }
 
 }  // namespace
 
 void add_check(CLI::App& app) {
     const auto paths = std::make_shared<std::vector<std::string>>();
-    CLI::App* const command =
-        app.add_subcommand("check", "Lint profiles, kernels and measurement files");
-    command->add_option("files", *paths, "Files of any kind, told apart by their content")
+    CLI::App* const command = app.add_subcommand(
+        "check", "Validate profiles, kernels and measurement files, and warn of what is unusual");
+    command->add_option("files", *paths, "Files of any of these kinds, recognised by their content")
         ->required()
         ->type_name("FILE");
+    add_help_end(
+        *command,
+        {.text = "Output: a line per valid file on stdout; warnings (exit code 0) and errors "
+                 "(exit code 2) as\n"
+                 "FILE:LINE: KEY: MESSAGE on stderr.",
+         .exit_codes = {},
+         .examples = "occupipe check profiles/*.yaml sim/kernels/*.yaml"});
     command->callback([paths] { check(*paths); });
 }
 

@@ -31,20 +31,22 @@
 namespace occupipe::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* about =
+    "Input: measurements and a profile, or predictions. Output: a table on stdout (or JSON, CSV).\n"
     "Every point of RESULTS (an instruction or a mix, at one launch shape) is predicted by the\n"
     "models from its dependence graph. WPC = warps / cycles, the median over repetitions.\n"
     "  MAPE        mean of |WPC predicted - WPC measured| / WPC measured, in percent\n"
-    "  MAPE_shape  the same after a straight line over the occupancy is taken off the errors:\n"
-    "              what is left is a wrong shape rather than a wrong level\n"
-    "Measured cycles include the cost of starting the kernel, which no model knows: short runs\n"
-    "look slower than predicted.\n"
-    "Examples:\n"
-    "  occupipe compare out/gpu.json --profile out/gpu.yaml\n"
-    "  occupipe compare --device cuda:0 --profile out/gpu.yaml -o kernels.json\n"
-    "  occupipe predict k.yaml --profile p.yaml --model all --occupancy all --json > k.json\n"
-    "  occupipe compare k.json                    the other models against the simulation\n"
-    "  occupipe compare k.json --against l.json   and another prediction beside them";
+    "  MAPE_shape  the same after subtracting from the errors a straight line over occupancy:\n"
+    "              what remains is a wrong shape rather than a wrong level\n"
+    "Measured cycles include the cost of starting the kernel, which no model predicts: short runs\n"
+    "look slower than predicted.";
+
+constexpr const char* examples =
+    "occupipe compare results/cpu-amd-zen4-pocl/2026-11-21-quick.json \\\n"
+    "    --profile results/cpu-amd-zen4-pocl/2026-11-21-quick.yaml\n"
+    "occupipe compare --device cuda:0 --profile gpu.yaml -o kernels.json\n"
+    "occupipe predict mix --profile rtx-2070 --model all --occupancy all --json > mix.json\n"
+    "occupipe compare mix.json    # the other models against the simulation";
 
 struct Options {
     std::string results;
@@ -134,20 +136,24 @@ std::vector<analysis::MeasuredPoint> usable_points(const MeasurementFile& file,
                                                    const GpuProfile* profile) {
     std::vector<analysis::MeasuredPoint> points = analysis::measured_points(file);
     if (points.empty())
-        throw InputError(file.path, {}, "benchmarks", "holds no point with measured cycles");
+        throw InputError(file.path, {}, "benchmarks", "contains no point with measured cycles");
     if (!profile) return points;
     std::set<std::string> unknown;
     for (const analysis::MeasuredPoint& point : points)
         if (!knows(*profile, point.subject)) unknown.insert(point.subject);
     for (const std::string& subject : unknown)
-        fmt::print(stderr, "occupipe: warning: {} is left out: profile '{}' lacks an instruction\n",
-                   subject, profile->device.name);
+        fmt::print(
+            stderr,
+            "occupipe: warning: {} is left out: profile '{}' lacks one of its instructions\n",
+            subject, profile->device.name);
     std::erase_if(points,
                   [&](const analysis::MeasuredPoint& p) { return unknown.contains(p.subject); });
     if (points.empty())
         throw InputError(
             file.path, {}, "benchmarks",
-            fmt::format("profile '{}' has none of its instructions", profile->device.name));
+            fmt::format(
+                "profile '{}' has none of these instructions; give the device's own --profile",
+                profile->device.name));
     return points;
 }
 
@@ -198,8 +204,7 @@ void add_saved(std::vector<analysis::Predictor>& predictors,
 // The reference is one model's prediction; the others of the file, and a second file's, beside it.
 report::Comparison of_predictions(const Options& options, const std::string& text) {
     if (!options.profile.empty())
-        throw InputError(options.results +
-                         " is a prediction: --profile goes with measurements only");
+        throw InputError(options.results + ": is a prediction; --profile is for measurements only");
     const analysis::SavedPredictions file = analysis::parse_predictions(text, options.results);
     const auto names = file.models();
     report::Comparison result{
@@ -207,7 +212,7 @@ report::Comparison of_predictions(const Options& options, const std::string& tex
     result.reference_model = options.reference_model;
     if (std::ranges::find(names, options.reference_model) == names.end())
         throw InputError(options.results, {}, "predictions",
-                         fmt::format("none is of the model '{}'; choose another --reference",
+                         fmt::format("none is of model '{}'; choose another --reference",
                                      options.reference_model));
     for (const analysis::SavedPrediction& row : file.rows)
         if (row.model == options.reference_model)
@@ -216,15 +221,16 @@ report::Comparison of_predictions(const Options& options, const std::string& tex
     if (!options.against.empty()) {
         const std::string other = read_text_file(options.against);
         if (!analysis::is_prediction(other, options.against))
-            throw InputError(options.against + " is no prediction, but " + options.results +
-                             " is one");
+            throw InputError(options.against + ": is not a prediction, as " + options.results +
+                             " is; give one that predict --json printed");
         add_saved(result.predictors, result.points,
                   analysis::parse_predictions(other, options.against), options.against, "");
     }
     if (result.predictors.empty())
-        throw InputError(options.results, {}, "predictions",
-                         fmt::format("only the model '{}' is there; nothing to compare it with",
-                                     options.reference_model));
+        throw InputError(
+            options.results, {}, "predictions",
+            fmt::format("all are of model '{}'; predict with --model all, or give --against",
+                        options.reference_model));
     return result;
 }
 
@@ -256,8 +262,7 @@ report::Comparison of_measurements(const Options& options) {
 // Measures the papers' test kernels into the file that is then compared.
 void measure_kernels(const Options& options) {
     if (options.profile.empty()) throw InputError("--device needs --profile");
-    if (options.keep.empty())
-        throw InputError("--device needs -o FILE.json: where to keep what is measured");
+    if (options.keep.empty()) throw InputError("--device needs -o FILE.json for the measurements");
     read_profile(
         analysis::shipped_profile(options.profile));  // refused before minutes of measuring
     const auto backend = analysis::open_named_device(options.device);
@@ -272,7 +277,7 @@ void measure_kernels(const Options& options) {
 void compare(Options options) {
     report::check_plot_file(options.plot, options.force);
     if (options.results.empty() == options.device.empty())
-        throw InputError("compare needs RESULTS or --device, not both");
+        throw InputError("compare needs either RESULTS or --device");
     if (!options.device.empty()) {
         measure_kernels(options);
         options.results = options.keep.string();
@@ -283,7 +288,8 @@ void compare(Options options) {
                                     : of_measurements(options);
     result.rows = analysis::accuracies(result.points, result.predictors);
     if (result.rows.empty())
-        throw InputError(options.against, {}, "benchmarks", "shares no point with the results");
+        throw InputError(options.against, {}, "benchmarks",
+                         "shares no point with the results; measure both with the same sweep");
     if (options.json)
         fmt::print("{}\n", report::to_json(result).dump(2));
     else
@@ -299,29 +305,35 @@ void add_device_options(CLI::App* command, Options& options) {
     CLI::Option* device = command->add_option(
         "--device", options.device,
         std::string("Instead of RESULTS: measure the papers' test kernels (mixes over β and over\n"
-                    "occupancy, barriers, chains, streaming reads) on ") +
+                    "occupancy, barriers, chains, streaming reads) on\n") +
             analysis::device_help);
-    device->type_name("DEV");
+    device->type_name("DEVICE");
     command
-        ->add_option("-o,--output", options.keep, "with --device: FILE.json for what is measured")
+        ->add_option("-o,--output", options.keep, "With --device: FILE.json for the measurements")
+        ->needs(device)
+        ->type_name("FILE.json");
+    command
+        ->add_flag("--quick", options.quick, "With --device: fewer launch shapes and repetitions")
         ->needs(device);
-    command->add_flag("--quick", options.quick, "with --device: fewer shapes and repetitions")
-        ->needs(device);
-    command->add_flag("--force", options.force, "replace existing files");
+    command->add_flag("--force", options.force, "Replace existing files");
 }
 
 }  // namespace
 
 void add_compare(CLI::App& app) {
     const auto options = std::make_shared<Options>();
-    CLI::App* const command =
-        app.add_subcommand("compare", "Set measured points beside predicted ones");
-    command->footer(footer);
+    CLI::App* const command = app.add_subcommand(
+        "compare", "Compare measurements with predictions, and rank the models by error");
+    add_help_end(*command, {.text = about,
+                            .exit_codes = {exit_failed, exit_nothing_to_run_on, exit_limit_reached,
+                                           exit_device_lost, exit_interrupted},
+                            .examples = examples});
     command
-        ->add_option("results", options->results,
-                     "Measurements, or what predict --json printed (JSON)")
+        ->add_option("results", options->results, "Measurements, or the output of predict --json")
         ->type_name("RESULTS");
-    command->add_option("--profile", options->profile, "GPU profile (YAML) to predict with")
+    command
+        ->add_option("--profile", options->profile,
+                     "GPU profile to predict with: a file or a shipped name")
         ->type_name("PROFILE");
     command
         ->add_option("--against", options->against,
@@ -330,7 +342,7 @@ void add_compare(CLI::App& app) {
         ->type_name("RESULTS");
     command
         ->add_option("--model", options->models,
-                     "Model name, a list of them, or all; see 'occupipe list models'")
+                     "Models, separated by commas, or all; see 'occupipe list models'")
         ->delimiter(',')
         ->capture_default_str()
         ->type_name("MODEL");
@@ -343,7 +355,7 @@ void add_compare(CLI::App& app) {
     add_limit_option(*command, options->limit);
     auto* const json = command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
-    add_plot_option(*command, options->plot, "how large the errors are, a curve per model");
+    add_plot_option(*command, options->plot, "share of points within an error, a curve per model");
     command->callback([options] { compare(*options); });
 }
 

@@ -9,6 +9,7 @@
 
 #include "analysis/shipped_files.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/reported.h"
 #include "core/files/files.h"
 #include "fit/profile/profile_diff.h"
@@ -47,29 +48,39 @@ void run_diff(const Arguments& arguments) {
 
 void add_diff(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command =
-        app.add_subcommand("diff", "Which parameters of two profiles differ by more than errors");
-    command->add_option("first", arguments->first, "PROFILE.yaml, the reference")->required();
-    command->add_option("second", arguments->second, "PROFILE.yaml to judge")->required();
+    CLI::App* command = app.add_subcommand(
+        "diff", "Show which parameters of two profiles differ by more than their errors");
+    command->add_option("first", arguments->first, "Profile to compare with")
+        ->required()
+        ->type_name("PROFILE");
+    command->add_option("second", arguments->second, "Profile to judge")
+        ->required()
+        ->type_name("PROFILE");
     command
         ->add_option("--sigma", arguments->options.standard_errors,
-                     "standard errors that a difference must exceed")
+                     "Standard errors that a difference must exceed")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
     command
         ->add_option("--relative", arguments->options.relative,
-                     "relative difference that it must exceed, too")
+                     "Relative difference that it must exceed as well")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
-    command->add_flag("--all", arguments->everything, "print what is the same, too");
+    command->add_flag("--all", arguments->everything, "Also print what does not differ");
     command
-        ->add_option("--fail-on", arguments->fail_on,
-                     "exit with 1 on: difference, slower (λ, Λ or another number larger in the\n"
-                     "second), missing (in the second); several with commas")
+        ->add_option(
+            "--fail-on", arguments->fail_on,
+            "Exit with 1 on any of, separated by commas: difference, slower (λ, Λ or another\n"
+            "number larger in the second), missing (from the second)")
         ->delimiter(',')
         ->check(CLI::IsMember({"difference", "slower", "missing"}));
-    command->footer(
-        "For an acceptance test: occupipe diff golden.yaml node17.yaml --fail-on slower,missing");
+    add_help_end(*command,
+                 {.text = "Input: two profiles (YAML). Output: a table of differences on stdout.\n"
+                          "With --fail-on it serves as an acceptance test of a machine.",
+                  .exit_codes = {exit_failed},
+                  .examples = "occupipe diff profiles/nvidia-gtx-1060.yaml "
+                              "profiles/nvidia-rtx-2070.yaml\n"
+                              "occupipe diff golden.yaml node17.yaml --fail-on slower,missing"});
     command->callback([arguments] { run_diff(*arguments); });
 }
 

@@ -108,12 +108,12 @@ void add_explain_options(CLI::App& command, ExplainOptions& options) {
         ->group(group);
     command
         .add_flag("--sensitivity", options.sensitivity,
-                  "Cycles saved if each λ, Λ and the issue limit were 10 % better, ranked")
+                  "Cycles that a 10 % better λ, Λ or issue limit would save, ranked")
         ->group(group);
     command
         .add_option("--uncertainty", options.uncertainty,
-                    "Prediction interval from that many draws of the profile's standard errors "
-                    "(1000 if no number is given)")
+                    "Prediction interval, from this many draws of the profile's standard errors\n"
+                    "(default: 1000)")
         ->expected(0, 1)
         ->default_str("1000")
         ->check(CLI::Range(1, 1'000'000))
@@ -123,7 +123,7 @@ void add_explain_options(CLI::App& command, ExplainOptions& options) {
         ->capture_default_str()
         ->type_name("N")
         ->group(group);
-    command.add_flag("--force", options.force, "Overwrite files")->group(group);
+    command.add_flag("--force", options.force, "Replace existing files")->group(group);
 }
 
 Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,

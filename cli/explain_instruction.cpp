@@ -16,6 +16,7 @@
 #include "bench/instructions/instruction_table.h"
 #include "bench/kernel/kernel_source.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "report/text/wrap.h"
@@ -278,21 +279,30 @@ void run(const Arguments& arguments) {
 
 void add_explain_instruction(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
-        "explain", "What an instruction's numbers mean, how they are measured, what they hide");
+    CLI::App* command = app.add_subcommand("explain",
+                                           "Explain an instruction: what its numbers mean, how "
+                                           "they are measured, what they leave out");
     command
         ->add_option("instruction", arguments->instruction,
-                     "as 'list instructions' names it, or a mix(A*β,B)")
-        ->required();
-    command->add_option("--device", arguments->device, analysis::device_help);
-    command->add_option("--profile", arguments->profile, "also show what this profile holds for it")
+                     "A name of 'occupipe list instructions', or mix(A*β,B)")
+        ->required()
+        ->type_name("INSTRUCTION");
+    command->add_option("--device", arguments->device, analysis::device_help)->type_name("DEVICE");
+    command->add_option("--profile", arguments->profile, "Also show the values in this profile")
         ->type_name("FILE");
     command
         ->add_option("--arch", arguments->arch,
-                     "NVIDIA GPU to compile for where NVRTC is installed (no GPU needed)")
+                     "NVIDIA architecture to compile for (needs NVRTC, no GPU)")
         ->capture_default_str()
         ->type_name("sm_NN");
-    command->add_flag("--source", arguments->source, "also print the kernel text");
+    command->add_flag("--source", arguments->source, "Also print the kernel's source");
+    add_help_end(
+        *command,
+        {.text = "Output: text on stdout. Where a compiler is at hand (NVRTC, or OpenCL with "
+                 "--device), the\n"
+                 "kernel is compiled and its machine instructions are counted.",
+         .exit_codes = {exit_failed, exit_nothing_to_run_on},
+         .examples = "occupipe explain fma.f32 --profile profiles/nvidia-rtx-2070.yaml"});
     command->callback([arguments] { run(*arguments); });
 }
 

@@ -43,7 +43,7 @@ void refuse_existing(const std::string& path, bool force) {
 void run_import(const Arguments& arguments) {
     if (!arguments.output.empty() || !arguments.report.empty() || !arguments.plot.empty())
         throw InputError(
-            "--import: such files do not say enough for a profile; leave out --output, "
+            "--import: these files lack the device facts of a profile; leave out --output, "
             "--report and --plot");
     for (const std::string& path : arguments.results) {
         const auto kernels = parse_gpu_stream(read_text_file(path), path);
@@ -78,33 +78,44 @@ void run_fit(const Arguments& arguments) {
 
 void add_fit(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command =
-        app.add_subcommand("fit", "Fit λ and Λ of each instruction; write a GPU profile");
-    command->add_option("results", arguments->results, "measurement files of one device (JSON)")
-        ->required();
-    auto* output = command->add_option("-o,--output", arguments->output, "PROFILE.yaml to write");
-    command->add_option("--report", arguments->report,
-                        "FILE.md to write: curves, fits, residuals, what was rejected");
+    CLI::App* command = app.add_subcommand(
+        "fit", "Fit λ and Λ of each instruction to measurements, and write a GPU profile");
+    command->add_option("results", arguments->results, "Measurement files of one device (JSON)")
+        ->required()
+        ->type_name("FILE.json");
+    auto* output = command->add_option("-o,--output", arguments->output, "PROFILE.yaml to write")
+                       ->type_name("PROFILE.yaml");
+    command
+        ->add_option("--report", arguments->report,
+                     "FILE.md to write: curves, fits, residuals, rejected rows")
+        ->type_name("FILE.md");
     add_plot_option(*command, arguments->plot, "the measured curves with their fits");
     command
         ->add_option("--plot-only", arguments->plot_only,
-                     "instructions to draw, separated by commas; default: all")
+                     "Instructions to draw, separated by commas (default: all)")
         ->delimiter(',')
         ->type_name("NAME");
     command
         ->add_option("--import", arguments->import_format,
-                     "read another program's results: gpu-stream (prints B, Λ0 and h per kernel)")
+                     "Instead, read another program's results and print B, Λ0 and h per kernel")
         ->check(CLI::IsMember({"gpu-stream"}));
     command
         ->add_option("--overhead", arguments->overhead,
-                     "cycles of a launch that runs no instruction, where known: then one depth is "
-                     "enough; the profile says that it was given")
+                     "Cycles of a launch that runs no instruction, if known. One depth is then\n"
+                     "enough, and the profile says that it was given")
         ->check(CLI::NonNegativeNumber)
         ->type_name("CYCLES");
-    command->add_flag("--force", arguments->force, "replace existing files");
-    command->footer(
-        "A parameter that the data do not determine is shown as a bound (≤) and marked\n"
-        "identifiable: false in the profile. Standard errors, flags and laws: docs/fitting.md.");
+    command->add_flag("--force", arguments->force, "Replace existing files");
+    add_help_end(
+        *command,
+        {.text =
+             "Input: what 'occupipe measure' wrote. Output: a profile (YAML), and its table on "
+             "stdout.\n"
+             "A parameter that the data do not determine is shown as a bound (≤ or ≥) and marked\n"
+             "identifiable: false in the profile. Standard errors, flags and laws: "
+             "docs/fitting.md.",
+         .exit_codes = {exit_failed},
+         .examples = "occupipe fit results/cpu-amd-zen4-pocl/2026-11-21-quick.json -o cpu.yaml"});
     command->callback([arguments, output] {
         if (!arguments->import_format.empty()) return run_import(*arguments);
         if (output->count() == 0) throw CLI::RequiredError("--output");

@@ -11,6 +11,7 @@
 #include "analysis/shipped_files.h"
 #include "bench/devices.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "report/text/list_instructions.h"
@@ -52,7 +53,9 @@ void list_devices(bool json) {
         fmt::print("{}", report::plain_text(table));
     }
     if (devices.empty()) {
-        throw NothingToRunOn("no CUDA GPU and no OpenCL platform on this machine");
+        throw NothingToRunOn(
+            "no CUDA GPU and no OpenCL platform on this machine; install a driver (for a CPU: "
+            "PoCL)");
     }
 }
 
@@ -72,9 +75,10 @@ void list_models(bool json) {
 void list_profiles(const std::filesystem::path& folder, bool json) {
     const auto paths = folder.empty() ? analysis::shipped_profiles() : analysis::yaml_files(folder);
     if (paths.empty())
-        throw InputError(folder.empty()
-                             ? "no profiles here or above the program; name a folder with --folder"
-                             : fmt::format("{}: no profiles there", folder.string()));
+        throw InputError(
+            folder.empty() ? "no profiles found beside the program; name their folder with --folder"
+                           : fmt::format("{}: contains no profiles (*.yaml); name another --folder",
+                                         folder.string()));
     Json all = Json::array();
     report::TextTable table =
         table_of({"profile", "device", "architecture", "instructions", "source"});
@@ -104,36 +108,45 @@ void add_list(CLI::App& app) {
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command =
-        app.add_subcommand("list", "Show devices, instructions, models or profiles");
+        app.add_subcommand("list", "List devices, instructions, models or profiles");
+    add_help_end(*command, {.text = "Output: a table on stdout, or JSON with --json.",
+                            .exit_codes = {exit_nothing_to_run_on},
+                            .examples = "occupipe list devices\n"
+                                        "occupipe list instructions --arch sm_75,sm_90\n"
+                                        "occupipe list profiles"});
     command->callback([command] {
         if (command->get_subcommands().empty()) {
-            throw InputError("list: name a subcommand: devices, instructions, models or profiles");
+            throw InputError(
+                "list what? devices, instructions, models or profiles; see 'occupipe list --help'");
         }
     });
     const auto add = [&](const char* name, const char* about, std::function<void()> run) {
         CLI::App* what = command->add_subcommand(name, about);
-        what->add_flag("--json", arguments->json, "machine-readable");
+        what->add_flag("--json", arguments->json, "Print JSON");
         what->callback(std::move(run));
         return what;
     };
-    add("devices", "what can be measured on this machine",
+    add("devices", "Devices of this machine that can be measured",
         [arguments] { list_devices(arguments->json); });
-    CLI::App* const instructions =
-        add("instructions", "what can be measured, and on which device, and why not", [arguments] {
+    CLI::App* const instructions = add(
+        "instructions",
+        "Instructions that can be measured, on which devices, and why not on others", [arguments] {
             arguments->instructions.json = arguments->json;
             report::list_instructions(arguments->instructions);
         });
     auto* const device =
-        instructions->add_option("--device", arguments->instructions.device, analysis::device_help);
+        instructions->add_option("--device", arguments->instructions.device, analysis::device_help)
+            ->type_name("DEVICE");
     instructions->add_option("--kernels", arguments->instructions.kernels, analysis::kernels_help)
-        ->needs(device);
+        ->needs(device)
+        ->type_name("PATH");
     instructions
         ->add_option("--arch", arguments->instructions.architectures,
-                     "NVIDIA architectures, of which no GPU need be here: sm_75,sm_90,…")
+                     "NVIDIA architectures, such as sm_75,sm_90; no such GPU is needed")
         ->delimiter(',')
         ->excludes(device)
         ->type_name("ARCH");
-    add("models", "what predict and compare know",
+    add("models", "Performance models that predict and compare offer",
         [arguments] {
             if (arguments->aspects)
                 fmt::print("{}", report::model_aspect_table());
@@ -141,10 +154,12 @@ void add_list(CLI::App& app) {
                 list_models(arguments->json);
         })
         ->add_flag("--aspects", arguments->aspects,
-                   "which performance aspects each takes into account (Markdown)");
-    add("profiles", "profiles of GPUs that come with the program", [arguments] {
-        list_profiles(arguments->folder, arguments->json);
-    })->add_option("--folder", arguments->folder, "where to look; default: the shipped ones");
+                   "Print what each model takes into account, as Markdown");
+    add("profiles", "GPU profiles that come with the program",
+        [arguments] { list_profiles(arguments->folder, arguments->json); })
+        ->add_option("--folder", arguments->folder,
+                     "Folder to look in (default: the profiles that come with the program)")
+        ->type_name("FOLDER");
 }
 
 }  // namespace occupipe::cli

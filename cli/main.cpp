@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
+#include "analysis/suggestions.h"
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -22,15 +25,19 @@ constexpr const char* about =
     "λ (cycles per warp-instruction) and Λ (latency) with standard errors, and predicts\n"
     "kernels with the Pipeline model and the analytical models that it generalises.";
 
-constexpr const char* walk =
-    "A first walk:\n"
+constexpr const char* first_steps =
+    "'occupipe SUBCOMMAND --help' describes its inputs, outputs and exit codes, with examples.\n"
+    "\n"
+    "First steps:\n"
     "  occupipe list devices\n"
-    "  occupipe characterize --quick -o out          measure, fit, table and self-check in one go\n"
-    "  occupipe table out/profile.yaml profiles/*.yaml\n"
-    "  occupipe predict KERNEL.yaml --profile out/profile.yaml --occupancy all\n"
-    "Exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 nothing to run on,\n"
-    "4 stopped at a limit (--limit) without an answer, 130 interrupted,\n"
-    "5 the device was lost at one point, which is recorded: the same command goes on.";
+    "  occupipe characterize --quick -o out\n"
+    "  occupipe table out/profile.yaml rtx-2070\n"
+    "  occupipe predict saxpy --profile out/profile.yaml --occupancy all\n"
+    "\n"
+    "Data goes to stdout, messages go to stderr. Exit codes: 0 ok, 1 failed,\n"
+    "2 wrong usage or bad input, 3 no device to run on, 4 no answer within --limit,\n"
+    "5 the device was lost at one point, which is recorded: run the same command again\n"
+    "to go on, 130 interrupted.\n";
 
 // The first line is the program's own.
 std::string version_text() {
@@ -43,6 +50,38 @@ std::string version_text() {
     }
 }
 
+// The command that the command line names; the program itself where it names none.
+const CLI::App& named_command(const CLI::App& app) {
+    const CLI::App* command = &app;
+    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+    return *command;
+}
+
+// One line: what is wrong, and where to read more.
+std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
+    const CLI::App& command = named_command(app);
+    std::string name = "occupipe";
+    if (&command != &app) {
+        if (command.get_parent() != &app) name += " " + command.get_parent()->get_name();
+        name += " " + command.get_name();
+    }
+    std::string what = error.what();
+    const std::vector<std::string> extra = app.remaining(true);
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extra.empty()) {
+        what = fmt::format("unexpected argument '{}'", extra.front());
+        std::vector<std::string> commands;
+        for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
+            commands.push_back(one->get_name());
+        if (!commands.empty() && !extra.front().starts_with('-')) {
+            const auto near = analysis::near_names(extra.front(), commands);
+            what =
+                fmt::format("'{}' is not a command{}", extra.front(),
+                            near.empty() ? "" : fmt::format("; near: {}", fmt::join(near, ", ")));
+        }
+    }
+    return fmt::format("{}: {}; see '{} --help'", name, what, name);
+}
+
 int report(const std::exception& error, ExitCode code) {
     fmt::print(stderr, "occupipe: {}\n", error.what());
     return code;
@@ -52,7 +91,8 @@ int report(const std::exception& error, ExitCode code) {
 
 int run(int argc, char** argv) {
     CLI::App app(about, "occupipe");
-    app.footer(walk);
+    app.footer(first_steps);
+    app.require_subcommand(0, 1);
     app.set_version_flag("--version", version_text);
     add_list(app);
     add_explain_instruction(app);
@@ -73,12 +113,13 @@ int run(int argc, char** argv) {
     add_selfcheck(app);
     try {
         app.parse(argc, argv);
-        if (app.get_subcommands().empty()) throw InputError("a subcommand is required; see --help");
-        return exit_ok;
+        if (!app.get_subcommands().empty()) return exit_ok;
+        fmt::print(stderr, "{}", app.help());
+        return exit_bad_input;
     } catch (const CLI::ParseError& error) {
         // Help and version come as "errors" too, with exit code 0.
         if (error.get_exit_code() == 0) return app.exit(error);
-        fmt::print(stderr, "occupipe: {}\n", error.what());
+        fmt::print(stderr, "{}\n", usage_fault(app, error));
         return exit_bad_input;
     } catch (const Reported& end) {
         return end.exit_code;
@@ -89,8 +130,8 @@ int run(int argc, char** argv) {
     } catch (const LimitReached& error) {
         fmt::print(
             stderr,
-            "occupipe: {}\nA higher --limit, predict --estimate, fewer groups or shorter loops may "
-            "give an answer.\n",
+            "occupipe: {}\nTry a higher --limit, predict --estimate, fewer groups or shorter "
+            "loops.\n",
             error.what());
         return exit_limit_reached;
     } catch (const Interrupted& error) {

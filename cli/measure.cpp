@@ -17,6 +17,7 @@
 #include "cli/measure_carry.h"
 #include "cli/measure_compile.h"
 #include "cli/measure_device.h"
+#include "cli/options.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
@@ -48,7 +49,8 @@ std::unique_ptr<bench::Backend> open_backend(const Arguments& arguments,
         return analysis::open_named_device(arguments.device, arguments.kernels);
     }
     if (arguments.device != "cuda") {
-        throw InputError("--arch goes with --device cuda: kernels of that architecture, no device");
+        throw InputError(
+            "--arch compiles for an architecture without a device: it needs --device cuda");
     }
     return bench::open_architecture(arguments.architecture, arguments.cores, arguments.clock_hz,
                                     use, arguments.memory);
@@ -66,7 +68,7 @@ void dump(Arguments& arguments) {
     arguments.dump.overwrite = arguments.overwrite();
     const auto backend = open_backend(arguments);
     const bench::SweepPlan sweep = plan(*backend, arguments);
-    // Where it is missing, that is said once and not for every kernel.
+    // If NVRTC is missing, this says so once instead of for every kernel.
     if (!arguments.architecture.empty()) bench::nvrtc();
     dump_measurement(*backend, sweep, arguments.dump);
 }
@@ -86,7 +88,7 @@ void finish(const Arguments& arguments) {
 
 void compile_only(const Arguments& arguments) {
     if (arguments.architecture.empty()) {
-        throw InputError("--compile-only: --arch says for which GPUs: sm_75, sm_90, …");
+        throw InputError("--compile-only needs --arch: sm_75, sm_90, …");
     }
     const auto backend =
         bench::open_architecture(arguments.architecture, arguments.cores, arguments.clock_hz,
@@ -100,7 +102,7 @@ void compile_only(const Arguments& arguments) {
 void measure(Arguments& arguments) {
     if (!arguments.architecture.empty()) {
         throw InputError(
-            "--arch names no device: it goes with --compile-only, --dump or --dry-run");
+            "--arch names no device to measure; add --compile-only, --dump, --plan or --dry-run");
     }
     arguments.request.overwrite = arguments.overwrite();
     const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
@@ -109,54 +111,72 @@ void measure(Arguments& arguments) {
 }
 
 void add_carry_options(CLI::App* command, Arguments& arguments) {
-    CLI::Option* architecture = command->add_option(
-        "--arch", arguments.architecture,
-        "with --compile-only or --device cuda: GPUs of this architecture (sm_75, sm_90, …);\n"
-        "none need be there");
-    command->add_option("--cores", arguments.cores, "with --arch: number of cores")
+    CLI::Option* architecture =
+        command
+            ->add_option("--arch", arguments.architecture,
+                         "With --compile-only or --device cuda: architecture to compile for "
+                         "(sm_75, sm_90, …);\n"
+                         "no such GPU is needed")
+            ->type_name("sm_NN");
+    command->add_option("--cores", arguments.cores, "With --arch: number of cores")
         ->needs(architecture)
-        ->check(CLI::PositiveNumber);
-    command->add_option("--clock-hz", arguments.clock_hz, "with --arch: the core clock")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    command->add_option("--clock-hz", arguments.clock_hz, "With --arch: core clock")
         ->needs(architecture)
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::PositiveNumber)
+        ->type_name("HZ");
     command
         ->add_option("--l2-bytes", arguments.memory.l2_bytes,
-                     "with --arch: the second-level cache, which sets the sizes of tables")
+                     "With --arch: size of the second-level cache, which sets table sizes")
         ->needs(architecture)
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
     command
         ->add_option("--memory-bytes", arguments.memory.bytes,
-                     "with --arch: global memory, of which a table takes a quarter at most")
+                     "With --arch: size of global memory; a table takes a quarter at most")
         ->needs(architecture)
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
     CLI::Option* compile =
         command
-            ->add_flag("--compile-only", arguments.compile_only,
-                       "instead of measuring, compile all kernels into a tar archive that\n"
-                       "--kernels takes, on all cores")
+            ->add_flag(
+                "--compile-only", arguments.compile_only,
+                "Instead of measuring, compile all kernels into a tar archive for --kernels,\n"
+                "on all cores")
             ->needs(architecture);
     CLI::Option* kernels =
         command->add_option("--kernels", arguments.kernels, analysis::kernels_help)
-            ->excludes(architecture);
+            ->excludes(architecture)
+            ->type_name("PATH");
     CLI::Option* dump =
-        command->add_option("--dump", arguments.dump.folder,
-                            "instead of measuring, write kernels and a table of launches for\n"
-                            "others to run (docs/carry.md)");
-    command->add_option("--repetitions", arguments.dump.repetitions, "with --dump: of each launch")
+        command
+            ->add_option(
+                "--dump", arguments.dump.folder,
+                "Instead of measuring, write kernels and a table of launches to this folder,\n"
+                "for others to run (docs/carry.md)")
+            ->type_name("FOLDER");
+    command
+        ->add_option("--repetitions", arguments.dump.repetitions,
+                     "With --dump: repetitions of each launch")
         ->needs(dump)
-        ->check(CLI::Range(1, 1000));
-    CLI::Option* import = command->add_option(
-        "--import", arguments.import.launches,
-        "instead of measuring, take the cycles that others filled in: FOLDER/launches.csv");
+        ->check(CLI::Range(1, 1000))
+        ->type_name("N");
+    CLI::Option* import =
+        command
+            ->add_option(
+                "--import", arguments.import.launches,
+                "Instead of measuring, read the cycles that others filled in: FOLDER/launches.csv")
+            ->type_name("FILE.csv");
     dump->excludes(compile)->excludes(kernels);
     import->excludes(dump)->excludes(architecture)->excludes(kernels);
     command
         ->add_flag("--partial", arguments.import.partial,
-                   "with --import: leave out launches without cycles")
+                   "With --import: leave out launches without cycles")
         ->needs(import);
 }
 
-// One line per block of the order, and their sum.
+// A line per block of points, in the order of measuring, and their sum.
 void print_blocks(const bench::Backend& backend, const Arguments& arguments) {
     const auto blocks =
         bench::estimate(backend.facts(), plan(backend, arguments),
@@ -187,8 +207,8 @@ void print_plan(const bench::Backend& backend, const Arguments& arguments) {
     if (backend.facts().cpu || backend.facts().model) return;
     fmt::print(
         stderr,
-        "--plan estimates the time; more repetitions where a point is not yet known well, while "
-        "the run stays within {:g} s\n",
+        "--plan estimates the time; points not yet known well are repeated while the run stays "
+        "within {:g} s\n",
         arguments.request.budget_seconds.value_or(default_budget_seconds(arguments.request.quick)));
 }
 
@@ -197,47 +217,73 @@ void print_plan(const bench::Backend& backend, const Arguments& arguments) {
 void add_measure(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
-        "measure", "Measure instructions over occupancy; write Google Benchmark's JSON");
-    command->add_option("--device", arguments->device, analysis::device_help);
-    command->add_option("--instructions", arguments->request.instructions,
-                        "comma-separated names or patterns, e.g. 'fma.*,ld.shared.u32,\n"
-                        "mix(fma.f32*8,cos.approx.f32)'; default: everything the device can do");
-    command->add_flag("--quick", arguments->request.quick, "fewer shapes and repetitions");
+        "measure", "Measure instructions over occupancy, and write Google Benchmark's JSON");
+    command->add_option("--device", arguments->device, analysis::device_help)->type_name("DEVICE");
+    command
+        ->add_option("--instructions", arguments->request.instructions,
+                     "Names or patterns, separated by commas, such as\n"
+                     "'fma.*,ld.shared.u32,mix(fma.f32*8,cos.approx.f32)'\n"
+                     "(default: all that the device supports)")
+        ->type_name("LIST");
+    command->add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
     command
         ->add_option("--budget", arguments->request.budget_seconds,
-                     "seconds; points are repeated beyond the least number only while the whole\n"
-                     "run stays within (default 170 with --quick, else 1700)")
-        ->check(CLI::PositiveNumber);
+                     "Seconds that the run may take for repetitions beyond the minimum\n"
+                     "(default: 170 with --quick, else 1700)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("SECONDS");
     command
         ->add_option(
             "--hang-limit", arguments->request.hang_seconds,
-            "seconds without an answer after which a GPU hangs (default 20): its point is\n"
-            "given up, and the program ends with exit code 5")
-        ->check(CLI::PositiveNumber);
-    command->add_flag("--pairs", arguments->request.pairs,
-                      "also mix every two of the chosen instructions (of a representative list\n"
-                      "without --instructions): which of them share a subsystem");
-    command->add_flag("--dry-run", arguments->dry_run, "print the points that would be measured");
+            "Seconds without an answer after which a point is given up and the program ends\n"
+            "with exit code 5 (default: 20)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("SECONDS");
+    command->add_flag(
+        "--pairs", arguments->request.pairs,
+        "Also mix every two of the chosen instructions (without --instructions: of a\n"
+        "representative list), to see which of them share a subsystem");
+    command->add_flag("--dry-run", arguments->dry_run, "Print the points that would be measured");
     command->add_flag("--plan", arguments->plan,
-                      "print how many points and kernels there are, in the order of measuring,\n"
-                      "and how many seconds they should take a GPU (never calibrated on one)");
-    command->add_option("--point", arguments->point,
-                        "this point alone, by its name as --dry-run prints it");
-    command->add_option("--receipts", arguments->request.receipts,
-                        "folder for one text per kernel: what proves what is in its timed loop");
-    auto* output = command->add_option("-o,--output", arguments->request.output,
-                                       "FILE.json to write; with --compile-only, FILE.tar");
+                      "Print the numbers of points and kernels, in the order of measuring, and an\n"
+                      "estimate of the seconds on a GPU (not calibrated on one)");
+    command
+        ->add_option("--point", arguments->point,
+                     "Measure only this point, named as --dry-run prints it")
+        ->type_name("NAME");
+    command
+        ->add_option(
+            "--receipts", arguments->request.receipts,
+            "Folder for receipts: a text per kernel with the instructions in its timed loop")
+        ->type_name("FOLDER");
+    auto* output = command
+                       ->add_option("-o,--output", arguments->request.output,
+                                    "FILE.json to write; FILE.tar with --compile-only")
+                       ->type_name("FILE");
     add_carry_options(command, *arguments);
-    command->add_flag("--force", arguments->force, "replace an existing file");
-    command->add_option("--finish", arguments->unfinished,
-                        "instead of measuring, make an ordinary file of an interrupted\n"
-                        "measurement's FILE.partial, without a device; with -o, beside it");
-    command->add_option("flags", arguments->request.benchmark_flags,
-                        "after --: flags for Google Benchmark, e.g. -- --benchmark_filter=fma");
-    command->footer(
-        "An interrupted run (Ctrl-C, power cut) loses at most the point under way: the same "
-        "command\n"
-        "goes on from FILE.json.partial. Likewise --compile-only, from FILE.tar.partial.");
+    command->add_flag("--force", arguments->force, "Replace an existing file");
+    command
+        ->add_option("--finish", arguments->unfinished,
+                     "Instead of measuring, turn the FILE.partial of an interrupted run into a\n"
+                     "measurement file (-o: another name); needs no device")
+        ->type_name("FILE.partial");
+    command
+        ->add_option("flags", arguments->request.benchmark_flags,
+                     "Flags for Google Benchmark, after --, such as -- --benchmark_filter=fma")
+        ->type_name("FLAG");
+    add_help_end(
+        *command,
+        {.text =
+             "Output: FILE.json (-o) for 'occupipe fit'; progress on stderr.\n"
+             "An interrupted run (Ctrl-C, power cut) loses at most the point under way: run the "
+             "same\n"
+             "command again to go on from FILE.json.partial (--compile-only: FILE.tar.partial).",
+         .exit_codes = {exit_failed, exit_nothing_to_run_on, exit_device_lost},
+         .examples =
+             "occupipe measure --quick -o gpu.json\n"
+             "occupipe measure --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.02' \\\n"
+             "    --instructions 'fma.*' -o simulated.json\n"
+             "occupipe measure --device cuda --arch sm_90 --quick --plan"});
     command->callback([arguments, output] {
         if (!arguments->unfinished.empty()) return finish(*arguments);
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);

@@ -35,10 +35,11 @@ void compile_kernels(const bench::Backend& backend, const bench::SweepPlan& swee
                                               .receipt = receipt_writer(request.receipts),
                                               .stop = &StopOnSignal::stopped()});
     if (!result.complete) {
-        fmt::print(stderr,
-                   "\ninterrupted: what was compiled is in {}.partial; the same command goes on "
-                   "from there\n",
-                   request.output.string());
+        fmt::print(
+            stderr,
+            "\ninterrupted: what was compiled is in {}.partial; run the same command again to "
+            "go on\n",
+            request.output.string());
         throw std::runtime_error("interrupted");
     }
     for (const auto& refused : result.refused) {
@@ -50,7 +51,7 @@ void compile_kernels(const bench::Backend& backend, const bench::SweepPlan& swee
                static_cast<double>(std::filesystem::file_size(request.output)) * 1e-6,
                taken.count(), result.refused.size(),
                result.resumed > 0
-                   ? fmt::format("; {} were there from an interrupted run", result.resumed)
+                   ? fmt::format("; {} were compiled by an interrupted run", result.resumed)
                    : std::string());
 }
 

@@ -29,10 +29,10 @@ namespace {
 
 void say(const std::string& text) { fmt::print(stderr, "\noccupipe: {}\n", text); }
 
-// Returning from main() would call the driver once more, which may wait for the device for ever.
+// Returning from main() would call the driver again, which may wait for the device forever.
 [[noreturn]] void leave_the_device(const std::string& reason) {
     const bool stopped = StopOnSignal::stopped();
-    say(fmt::format("{}; the same command goes on from there", reason));
+    say(fmt::format("{}; run the same command again to go on", reason));
     std::fflush(stdout);
     std::fflush(stderr);
     std::_Exit(stopped ? exit_failed : exit_device_lost);
@@ -52,8 +52,8 @@ bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
                    const MeasureRequest& request) {
     if (sweep.points.empty() && !sweep.skipped.empty()) {
         const auto& first = sweep.skipped.front();
-        throw NothingToRunOn(fmt::format("{} measures none of these; {}: {}", backend.facts().id,
-                                         first.subject, first.reason));
+        throw NothingToRunOn(fmt::format("{} supports none of these instructions; {}: {}",
+                                         backend.facts().id, first.subject, first.reason));
     }
     const double budget = request.budget_seconds.value_or(default_budget_seconds(request.quick));
     const auto begin = [&](std::size_t points, std::size_t resumed) {
@@ -63,10 +63,10 @@ bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
         for (const auto& skipped : sweep.skipped) {
             fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
         }
-        fmt::print(stderr, "{} points, {} repetitions each and more while within {:g} s, into {}\n",
+        fmt::print(stderr, "{} points with {} repetitions each, and more within {:g} s, into {}\n",
                    points, sweep.repetitions, budget, request.output.string());
         if (resumed > 0)
-            fmt::print(stderr, "{} of them are there from an interrupted run\n", resumed);
+            fmt::print(stderr, "{} of them were measured by an interrupted run\n", resumed);
     };
     const StopOnSignal guard;
     const auto receipt = receipt_writer(request.receipts);
@@ -84,7 +84,7 @@ bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
                                           .leave = leave_the_device,
                                           .note = say});
     if (result.failed > 0) {
-        fmt::print(stderr, "{} points failed; their rows say why\n", result.failed);
+        fmt::print(stderr, "{} points failed; their rows in the file say why\n", result.failed);
     }
     const std::string journal = bench::Journal::path_for(request.output).string();
     if (result.lost) {
@@ -93,7 +93,7 @@ bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
     } else if (!result.complete) {
         fmt::print(
             stderr,
-            "\ninterrupted: what was measured is in {}; the same command goes on from there\n",
+            "\ninterrupted: what was measured is in {}; run the same command again to go on\n",
             journal);
     }
     return result.complete;

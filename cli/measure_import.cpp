@@ -32,15 +32,16 @@ double clock_of(const std::map<std::string, std::string>& context,
     const auto found = context.find("clock_hz");
     if (found == context.end()) {
         throw InputError(path.string(), {}, "clock_hz",
-                         "is missing: write the core clock in Hz there, or dump with --clock-hz");
+                         "is missing; write the core clock in Hz, or dump with --clock-hz");
     }
     const std::string& text = found->second;
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
         value <= 0) {
-        throw InputError(path.string(), {}, "clock_hz",
-                         fmt::format("'{}' is not a positive number", text));
+        throw InputError(
+            path.string(), {}, "clock_hz",
+            fmt::format("'{}' is not a positive number; write the core clock in Hz", text));
     }
     return value;
 }
@@ -61,7 +62,7 @@ Json row_of(const bench::ReturnedTime& time, int repetitions, double clock_hz) {
     return row;
 }
 
-// A row that our own reader refuses is the table's fault, and is reported there.
+// A row that our reader refuses is a fault of the table, and is reported at its line.
 void check_row(const Json& row, const bench::ReturnedTime& time, const std::string& file) {
     const Json whole = {{"context", Json::object()}, {"benchmarks", Json::array({row})}};
     try {
@@ -75,7 +76,8 @@ void check_row(const Json& row, const bench::ReturnedTime& time, const std::stri
 
 void import_measurement(const ImportRequest& request) {
     if (request.overwrite == Overwrite::no && std::filesystem::exists(request.output)) {
-        throw InputError(fmt::format("{}: exists; --force replaces it", request.output.string()));
+        throw InputError(
+            fmt::format("{}: exists already; --force replaces it", request.output.string()));
     }
     const std::string file = request.launches.string();
     const std::string text = read_text_file(request.launches);
@@ -87,8 +89,8 @@ void import_measurement(const ImportRequest& request) {
     if (planned != context.end() && planned->second != std::to_string(times.size()) &&
         !request.partial) {
         throw InputError(file, {times.back().line, 0}, "point",
-                         fmt::format("{} launches are here, the dump has {}; --partial takes them "
-                                     "nevertheless",
+                         fmt::format("the table has {} launches, the dump {}; --partial imports "
+                                     "them nevertheless",
                                      times.size(), planned->second));
     }
     std::map<std::string, int> repetitions;

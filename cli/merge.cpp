@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "core/files/files.h"
 #include "fit/profile/fit_report.h"
 #include "fit/profile/profile_merge.h"
@@ -40,11 +41,21 @@ void run_merge(const Arguments& arguments) {
 void add_merge(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
-        "merge", "One profile from several machines of one model, with the spread between them");
-    command->add_option("profiles", arguments->profiles, "PROFILE.yaml of each machine")
-        ->required();
-    command->add_option("-o,--output", arguments->output, "PROFILE.yaml to write")->required();
-    command->add_flag("--force", arguments->force, "replace an existing file");
+        "merge", "Merge profiles of several machines of one model, with the spread between them");
+    command->add_option("profiles", arguments->profiles, "Profile of each machine (YAML)")
+        ->required()
+        ->type_name("PROFILE");
+    command->add_option("-o,--output", arguments->output, "PROFILE.yaml to write")
+        ->required()
+        ->type_name("PROFILE.yaml");
+    command->add_flag("--force", arguments->force, "Replace an existing file");
+    add_help_end(
+        *command,
+        {.text =
+             "Output: a profile (YAML) whose standard errors include the spread between machines;\n"
+             "λ, Λ and the spread of each instruction on stdout.",
+         .exit_codes = {},
+         .examples = "occupipe merge node1.yaml node2.yaml node3.yaml -o model.yaml"});
     command->callback([arguments] { run_merge(*arguments); });
 }
 

@@ -20,7 +20,8 @@ int parse_warps(const std::string& list, std::string_view text) {
     int value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc() || end != text.data() + text.size() || value < 1 || value > most_warps)
-        throw InputError(fmt::format("--occupancy {}: '{}' is no number of warps", list, text));
+        throw InputError(fmt::format("--occupancy {}: '{}' is not a number of warps from 1 to {}",
+                                     list, text, most_warps));
     return value;
 }
 
@@ -31,7 +32,9 @@ void add_range(const std::string& list, std::string_view part, int group_warps,
     const int low = parse_warps(list, part.substr(0, dash));
     const int high =
         dash == std::string_view::npos ? low : parse_warps(list, part.substr(dash + 1));
-    if (low > high) throw InputError(fmt::format("--occupancy {}: {} > {}", list, low, high));
+    if (low > high)
+        throw InputError(
+            fmt::format("--occupancy {}: {} is above {}; write {}-{}", list, low, high, high, low));
     bool any = false;
     for (int warps = low; warps <= high; ++warps) {
         if (warps % group_warps != 0) continue;
@@ -40,7 +43,7 @@ void add_range(const std::string& list, std::string_view part, int group_warps,
     }
     if (!any)
         throw InputError(
-            fmt::format("--occupancy {}: '{}' holds no multiple of the group size of "
+            fmt::format("--occupancy {}: '{}' contains no multiple of the group size, "
                         "{} warps",
                         list, part, group_warps));
 }
@@ -59,7 +62,7 @@ std::set<int> all_occupancies(int group_warps, const GpuProfile& profile) {
     if (!profile.limits.warps)
         throw InputError(
             fmt::format("--occupancy all: profile '{}' has no limits.warps; list the "
-                        "occupancies, e.g. --occupancy 1-64",
+                        "occupancies, for example --occupancy 1-64",
                         profile.device.name));
     std::int64_t most = std::min<std::int64_t>(*profile.limits.warps, most_warps) / group_warps;
     if (profile.limits.groups) most = std::min(most, *profile.limits.groups);
@@ -117,15 +120,34 @@ std::string fit_to_limits(Launch& launch, const Kernel& kernel, const GpuProfile
     if (launch == wanted) return {};
     return fmt::format(
         "the kernel file's launch, {} groups of {} warps with {} at once on a core, does not fit "
-        "'{}': taken as {} groups of {} with {} at once",
+        "'{}'; replaced by {} groups of {} with {} at once",
         wanted.groups, wanted.group_warps, wanted.concurrent_groups, profile.device.name,
         launch.groups, launch.group_warps, launch.concurrent_groups);
 }
 
 }  // namespace
 
+void add_help_end(CLI::App& command, const HelpEnd& end) {
+    std::string codes = "0 ok";
+    const std::set<ExitCode> others(end.exit_codes.begin(), end.exit_codes.end());
+    if (others.contains(exit_failed)) codes += ", 1 failed";
+    codes += ", 2 wrong usage or bad input";
+    if (others.contains(exit_nothing_to_run_on)) codes += ", 3 no device to run on";
+    if (others.contains(exit_limit_reached)) codes += ", 4 no answer within --limit";
+    if (others.contains(exit_device_lost))
+        codes +=
+            ",\n  5 the device was lost at one point, which is recorded: run the same command "
+            "again to go on";
+    if (others.contains(exit_interrupted)) codes += ", 130 interrupted";
+    std::string examples = end.examples;
+    for (std::size_t at = 0; (at = examples.find('\n', at)) != std::string::npos; at += 3)
+        examples.insert(at + 1, "  ");
+    command.footer(
+        fmt::format("{}\n\nExit codes: {}.\n\nExamples:\n  {}\n", end.text, codes, examples));
+}
+
 void add_plot_option(CLI::App& command, std::string& path, const std::string& picture) {
-    command.add_option("--plot", path, "FILE.svg, .png or .html to draw with gnuplot: " + picture)
+    command.add_option("--plot", path, "Draw to FILE.svg, .png or .html with gnuplot: " + picture)
         ->type_name("FILE");
 }
 

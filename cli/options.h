@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/exit_codes.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
@@ -15,6 +16,15 @@ class App;
 }
 
 namespace occupipe::cli {
+
+// What follows the options in a command's --help.
+struct HelpEnd {
+    const char* text;  // input, output and what a reader must know, in lines of at most 90 columns
+    std::vector<ExitCode> exit_codes;  // besides 0 and 2, which every command has
+    const char* examples;              // commands to paste, a line each
+};
+
+void add_help_end(CLI::App& command, const HelpEnd& end);
 
 // Adds --plot. `picture` says what is drawn, for the help text.
 void add_plot_option(CLI::App& command, std::string& path, const std::string& picture);

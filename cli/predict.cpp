@@ -26,18 +26,18 @@
 namespace occupipe::cli {
 namespace {
 
-constexpr const char* footer =
-    "KERNEL is an instruction dependence graph (docs/file-formats.md; examples in sim/kernels/).\n"
-    "Launch, model and what-ifs:\n"
-    "  occupipe predict k.yaml --profile p.yaml --group-warps 8 --concurrent-groups 4 --groups "
-    "1300\n"
-    "  occupipe predict k.yaml --profile p.yaml --model all --occupancy all --csv\n"
-    "  occupipe predict k.yaml --profile p.yaml --set fma.f32.latency=8 --set issue.limit=2\n"
-    "  occupipe predict k.yaml --profile p.yaml --use ld.global.s32=ld.global.u32\n"
-    "  occupipe predict k.yaml --profile p.yaml --stalls --timeline --sensitivity\n"
-    "Without --groups and without a launch in the kernel file, each core runs as many groups as "
-    "it\n"
-    "holds at once. 'limited by' names the subsystem, 'issue' or 'latency' that binds the run.";
+constexpr const char* about =
+    "Input: a kernel as an instruction dependence graph (docs/file-formats.md; examples in\n"
+    "sim/kernels/) and a GPU profile; both as files or as shipped names.\n"
+    "Output: a table on stdout, or JSON or CSV.\n"
+    "Without --groups and without a launch in the kernel file, each core runs as many groups as\n"
+    "it holds at once. 'limited by' names what limits the run: a subsystem, 'issue' or 'latency'.";
+
+constexpr const char* examples =
+    "occupipe predict saxpy --profile rtx-2070\n"
+    "occupipe predict mix --profile rtx-2070 --model all --occupancy all --csv\n"
+    "occupipe predict mix --profile gtx-1060 --set fma.f32.latency=8 --set issue.limit=2\n"
+    "occupipe predict saxpy --profile rtx-2070 --stalls --timeline --sensitivity";
 
 struct Options {
     std::string kernel;
@@ -144,13 +144,13 @@ void predict(const Options& options) {
 void add_memory_options(CLI::App& command, MemoryBehaviour& memory) {
     command
         .add_option("--hit-rate", memory.hit_rate,
-                    "Share of accesses that hit a cache, below 1: x-model, gpuperf")
+                    "Share of accesses that hit a cache, below 1 (x-model, gpuperf)")
         ->type_name("SHARE");
-    command.add_option("--hit-latency", memory.hit_latency, "Λ of such a hit [cycles]")
+    command.add_option("--hit-latency", memory.hit_latency, "Λ of a hit [cycles]")
         ->type_name("CYCLES");
     command
         .add_option("--requests-per-access", memory.requests_per_access,
-                    "Requests that one access of a warp makes: gpuperf, mdm")
+                    "Requests that one access of a warp makes (gpuperf, mdm)")
         ->capture_default_str()
         ->type_name("N");
 }
@@ -161,16 +161,19 @@ void add_predict(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     CLI::App* const command =
         app.add_subcommand("predict", "Predict a kernel's time on a GPU, and what limits it");
-    command->footer(footer);
-    command->add_option("kernel", options->kernel, "Kernel (YAML)")
+    add_help_end(*command, {.text = about,
+                            .exit_codes = {exit_failed, exit_limit_reached, exit_interrupted},
+                            .examples = examples});
+    command->add_option("kernel", options->kernel, "Kernel: a file (YAML) or a shipped name")
         ->required()
         ->type_name("KERNEL");
-    command->add_option("--profile", options->profile, "GPU profile (YAML)")
+    command
+        ->add_option("--profile", options->profile, "GPU profile: a file (YAML) or a shipped name")
         ->required()
         ->type_name("PROFILE");
     command
         ->add_option("--model", options->models,
-                     "Model name, a list of them, or all; see 'occupipe list models'")
+                     "Models, separated by commas, or all; see 'occupipe list models'")
         ->delimiter(',')
         ->capture_default_str()
         ->type_name("MODEL");
@@ -187,33 +190,32 @@ void add_predict(CLI::App& app) {
         ->type_name("N");
     command
         ->add_option("--occupancy", options->launch.occupancy,
-                     "A row per occupancy: 'all' that the profile's limits admit, or warps per "
-                     "core such as 1-10 or 4,8,16")
+                     "A row per occupancy: all that the profile's limits admit, or warps per core\n"
+                     "such as 1-10 or 4,8,16")
         ->type_name("all|LIST");
     command
         ->add_option("--policy", options->policy,
-                     "Which warp issues first: lrr, gto or oldest; without it as the profile says, "
-                     "else lrr")
+                     "Which warp issues first (default: the profile's, else lrr)")
         ->check(CLI::IsMember({"lrr", "gto", "oldest"}))
         ->type_name("POLICY");
     command
         ->add_option("--select", options->select,
-                     "What a scheduler goes through first: subsystem (each looks for a warp) or "
-                     "warp (each looks for a subsystem); without it as the profile says, else "
-                     "subsystem")
+                     "What a scheduler chooses first: a subsystem, then a warp for it, or a warp\n"
+                     "(default: the profile's, else subsystem)")
         ->check(CLI::IsMember({"subsystem", "warp"}))
         ->type_name("SELECT");
     command
         ->add_option("--order", options->order,
-                     "Which instructions of a warp may issue: dataflow (any ready one) or in_order")
+                     "Which instructions of a warp may issue: any ready one (dataflow) or in_order")
         ->check(CLI::IsMember({"dataflow", "in_order"}))
         ->capture_default_str()
         ->type_name("ORDER");
     add_memory_options(*command, options->memory);
     add_limit_option(*command, options->limit);
-    command->add_flag("--estimate", options->estimate,
-                      "Where the simulation does not end soon, extrapolate from smaller runs, and "
-                      "print the bound of the error that was observed; marked as an estimate");
+    command->add_flag(
+        "--estimate", options->estimate,
+        "Extrapolate a long simulation from smaller runs; the result is marked as an\n"
+        "estimate and has an observed bound of its error");
     command->add_option("--use", options->uses, analysis::use_help)
         ->type_name("OP=INSTRUCTION")
         ->allow_extra_args(false);
@@ -223,7 +225,7 @@ void add_predict(CLI::App& app) {
     auto* const json = command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
     add_plot_option(*command, options->plot,
-                    "throughput over occupancy, a curve per model (--occupancy)");
+                    "throughput over occupancy, a curve per\nmodel (needs --occupancy)");
     add_explain_options(*command, options->explain);
     command->callback([options] { predict(*options); });
 }

@@ -8,6 +8,7 @@
 #include "analysis/device_rates.h"
 #include "analysis/shipped_files.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "core/files/files.h"
 #include "report/text/text_table.h"
 
@@ -58,14 +59,21 @@ void add_rates(CLI::App& app) {
     };
     const auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
-        "rates", "The rates that other models ask for (T_SP … B_mem, α, β), from a profile");
-    command->add_option("profiles", arguments->profiles, "GPU profiles (YAML)")
+        "rates", "Print the rates that other models ask for (T_SP … B_mem, α, β), from a profile");
+    command->add_option("profiles", arguments->profiles, "GPU profiles: files or shipped names")
         ->required()
         ->type_name("PROFILE");
-    command->add_flag("--json", arguments->json, "machine-readable");
-    command->footer(
-        "Of the whole device at the profile's clock: lanes x operations (or bytes) / λ. What the\n"
-        "profile does not have, or does not determine, is 'not measured'.");
+    command->add_flag("--json", arguments->json, "Print JSON");
+    add_help_end(
+        *command,
+        {.text =
+             "Output: a table per profile on stdout, or JSON. Rates are those of the whole device "
+             "at the\n"
+             "profile's clock: lanes x operations (or bytes) / λ. What the profile lacks or does "
+             "not\n"
+             "determine is 'not measured'.",
+         .exit_codes = {},
+         .examples = "occupipe rates rtx-2070"});
     command->callback([arguments] { print_rates(arguments->profiles, arguments->json); });
 }
 

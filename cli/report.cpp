@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/run_limit.h"
 #include "core/error.h"
 #include "core/files/files.h"
@@ -39,8 +40,7 @@ void report(const Arguments& arguments) {
     report::add_memory_section(page, data);
     report::add_accuracy_section(page, data);
     report::add_instruction_section(page, data);
-    const std::string title =
-        fmt::format("{}: what its instructions cost", data.fit.profile.device.name);
+    const std::string title = fmt::format("Instruction costs of {}", data.fit.profile.device.name);
     const std::string text = page.finish(title, report::report_head(data));
     write_text_file(arguments.output, text, arguments.force ? Overwrite::yes : Overwrite::no);
     fmt::print(stderr, "wrote {} ({:.1f} MB)\n", arguments.output,
@@ -52,22 +52,27 @@ void report(const Arguments& arguments) {
 void add_report(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
-        "report", "One page of pictures and tables from a folder of measurements");
-    command->add_option("folder", arguments->folder, "what characterize wrote")
+        "report", "Make one HTML page of figures and tables from a folder of measurements");
+    command->add_option("folder", arguments->folder, "Folder that characterize wrote")
         ->required()
         ->type_name("DIR");
-    command->add_option("-o,--output", arguments->output, "page to write")
+    command->add_option("-o,--output", arguments->output, "Page to write")
         ->required()
         ->type_name("FILE.html");
     command
         ->add_option("--beside", arguments->beside,
-                     "profiles of other devices, for the quadrant-split plot")
+                     "Profiles of other devices, for the quadrant-split plot")
         ->type_name("PROFILE");
     add_limit_option(*command, arguments->limit);
-    command->add_flag("--force", arguments->force, "replace an existing file");
-    command->footer(
-        "All measurement files of the folder are fitted together, as 'fit' does. The page is one\n"
-        "file: it works without a network, in light and dark, and prints. gnuplot draws it.");
+    command->add_flag("--force", arguments->force, "Replace an existing file");
+    add_help_end(
+        *command,
+        {.text =
+             "All measurement files of the folder are fitted together, as 'fit' does.\n"
+             "Output: one self-contained file for any browser, light or dark, and for printing.\n"
+             "Needs gnuplot.",
+         .exit_codes = {exit_failed, exit_limit_reached, exit_interrupted},
+         .examples = "occupipe report results/cpu-amd-zen4-pocl -o report.html"});
     command->callback([arguments] { report(*arguments); });
 }
 

@@ -30,10 +30,11 @@ std::optional<Number> number_of(std::string_view text) {
 
 void add_limit_option(CLI::App& command, std::string& limit) {
     command
-        .add_option("--limit", limit,
-                    "Give up (exit code 4) after so many seconds of the whole command, such as "
-                    "60s or 0.5s, or after so many instructions that one simulation issues one by "
-                    "one, such as 1000000")
+        .add_option(
+            "--limit", limit,
+            "Give up (exit code 4) after this many seconds of the whole command (60s, 0.5s),\n"
+            "or after one simulation has issued this many instructions one by one "
+            "(1000000)")
         ->capture_default_str()
         ->type_name("N|Ns");
 }

@@ -13,6 +13,7 @@
 #include "bench/instructions/instruction_table.h"
 #include "bench/offline/architecture.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/reported.h"
 #include "core/error.h"
 #include "core/files/file_kind.h"
@@ -54,18 +55,20 @@ Inputs read_inputs(const std::vector<std::string>& files) {
                 inputs.measurements.push_back(parse_measurements(text, path));
                 break;
             case FileKind::kernel:
-                throw InputError(path + ": a kernel; give profiles and measurement files");
+                throw InputError(path + ": is a kernel; give profiles and measurement files");
         }
     }
     if (inputs.profiles.empty())
-        throw InputError("no profile is given; `occupipe fit` makes one of measurements");
+        throw InputError("no profile given; 'occupipe fit' makes one from measurements");
     return inputs;
 }
 
 analysis::CountedLatencies read_receipts(const std::string& folder) {
     analysis::CountedLatencies counted;
     if (folder.empty()) return counted;
-    if (!fs::is_directory(folder)) throw InputError(folder + ": is not a folder of receipts");
+    if (!fs::is_directory(folder))
+        throw InputError(folder +
+                         ": is not a folder; name one that 'occupipe measure --receipts' wrote");
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
         if (entry.path().extension() == ".txt") files.push_back(entry.path());
@@ -73,7 +76,9 @@ analysis::CountedLatencies read_receipts(const std::string& folder) {
     for (const fs::path& file : files)
         if (const auto one = analysis::counted_latency_of_receipt(read_text_file(file)))
             counted.insert(*one);
-    if (files.empty()) throw InputError(folder + ": holds no receipts (*.txt)");
+    if (files.empty())
+        throw InputError(
+            folder + ": contains no receipts (*.txt); 'occupipe measure --receipts' writes them");
     return counted;
 }
 
@@ -89,7 +94,7 @@ int shape_number(const std::string& argument, const std::string& point, const ch
     }
     throw InputError(
         fmt::format("--ncu {}: expected "
-                    "SUBJECT/group_warps:N/concurrent_groups:N/chains:N/depth:N=FILE, and {} "
+                    "SUBJECT/group_warps:N/concurrent_groups:N/chains:N/depth:N=FILE, but {} "
                     "is missing or not a count",
                     argument, key));
 }
@@ -97,7 +102,7 @@ int shape_number(const std::string& argument, const std::string& point, const ch
 analysis::NcuPoint read_ncu(const std::string& argument) {
     const std::size_t equals = argument.rfind('=');
     if (equals == std::string::npos || equals + 1 == argument.size())
-        throw InputError(fmt::format("--ncu {}: is not of the form POINT=FILE", argument));
+        throw InputError(fmt::format("--ncu {}: expected POINT=FILE", argument));
     const std::string point = argument.substr(0, equals);
     const std::string file = argument.substr(equals + 1);
     analysis::NcuPoint out;
@@ -107,7 +112,8 @@ analysis::NcuPoint read_ncu(const std::string& argument) {
                  .chains = shape_number(argument, point, "chains"),
                  .depth = shape_number(argument, point, "depth")};
     const auto kernels = analysis::parse_ncu_csv(read_text_file(file), file);
-    if (kernels.empty()) throw InputError(file + ": no launch was profiled");
+    if (kernels.empty())
+        throw InputError(file + ": contains no profiled launch; run ncu on the point again");
     out.kernel = kernels.back();  // earlier ones warm up
     return out;
 }
@@ -192,30 +198,41 @@ void add_selfcheck(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
         "selfcheck",
-        "Profiles against published figures, machine code, physics and their measurements:\n"
-        "what does not agree, the most suspicious first");
-    command->add_option("files", arguments->files, "Profiles, and the measurements they came from")
+        "Check profiles against published figures, machine code, physics and measurements");
+    command
+        ->add_option("files", arguments->files,
+                     "Profiles, and the measurements they were fitted to")
         ->required()
         ->type_name("FILE");
     command
         ->add_option("--receipts", arguments->receipts,
-                     "Folder that `measure --receipts` filled: Λ against the cycles that the "
-                     "assembler counts")
+                     "Folder that 'measure --receipts' filled: compares Λ with the assembler's\n"
+                     "stall counts")
         ->type_name("DIR");
     command
         ->add_option("--ncu", arguments->ncu,
-                     "Output of `ncu --csv` of one point, named as in the measurement file; "
-                     "repeatable")
+                     "Output of 'ncu --csv' for one point, named as in the measurement file;\n"
+                     "may be repeated")
         ->type_name("POINT=FILE");
     command
         ->add_option("--published", arguments->published,
-                     "Further published figures (docs/published.md); repeatable")
+                     "Further published figures (docs/published.md); may be repeated")
         ->type_name("FILE");
-    command->add_option("-o,--output", arguments->output,
-                        "Write the page there: HTML where it ends in .html, else Markdown");
-    command->add_flag("--json", arguments->json, "Write JSON");
+    command
+        ->add_option("-o,--output", arguments->output,
+                     "Page to write: HTML if it ends in .html, else Markdown (default: stdout)")
+        ->type_name("FILE");
+    command->add_flag("--json", arguments->json, "Write JSON instead of a page");
     command->add_flag("--strict", arguments->strict, "Exit with 1 when a finding is serious");
     command->add_flag("--force", arguments->force, "Replace an existing file");
+    add_help_end(*command,
+                 {.text = "Output: what does not agree, the most suspicious first, with possible "
+                          "causes; then what\n"
+                          "agrees, and what could not be compared. Exit code 1 only with --strict.",
+                  .exit_codes = {exit_failed},
+                  .examples = "occupipe selfcheck results/cpu-amd-zen4-pocl/2026-11-21-quick.yaml "
+                              "\\\n"
+                              "    results/cpu-amd-zen4-pocl/2026-11-21-quick.json"});
     command->callback([arguments] { selfcheck(*arguments); });
 }
 

@@ -13,6 +13,7 @@
 #include "bench/kernel/sweep.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
+#include "cli/options.h"
 #include "cli/reported.h"
 #include "core/error.h"
 #include "core/files/files.h"
@@ -64,7 +65,7 @@ bench::SweepPlan smoke_plan(const bench::Backend& backend) {
 void smoke(Arguments& arguments) {
     const std::filesystem::path& output = arguments.request.output;
     if (std::filesystem::exists(output) && !arguments.force) {
-        fmt::print(stderr, "{} is there: judged again, not measured (--force measures anew)\n",
+        fmt::print(stderr, "{} exists: judged again without measuring (--force measures again)\n",
                    output.string());
     } else {
         const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
@@ -84,16 +85,24 @@ void smoke(Arguments& arguments) {
 void add_smoke(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
-        "smoke", "Measure some twenty instructions in under a minute: is it worth going on?");
-    command->add_option("--device", arguments->device, analysis::device_help);
-    command->add_option("--kernels", arguments->kernels, analysis::kernels_help);
-    command->add_option("--receipts", arguments->request.receipts, "as for measure");
-    command->add_option("-o,--output", arguments->request.output, "FILE.json to write")->required();
-    command->add_flag("--force", arguments->force, "replace an existing file");
-    command->footer(
-        "Exit codes: 0 go, 1 no-go, 3 nothing to run on, 5 the device was lost (the same command\n"
-        "goes on). Figures stand beside what NVIDIA and others publish for this GPU, where they "
-        "do;\nelse only what no hardware can do is refused.");
+        "smoke", "Measure some twenty instructions in under a minute, and say whether to go on");
+    command->add_option("--device", arguments->device, analysis::device_help)->type_name("DEVICE");
+    command->add_option("--kernels", arguments->kernels, analysis::kernels_help)->type_name("PATH");
+    command->add_option("--receipts", arguments->request.receipts, "As for measure")
+        ->type_name("FOLDER");
+    command->add_option("-o,--output", arguments->request.output, "FILE.json to write")
+        ->required()
+        ->type_name("FILE.json");
+    command->add_flag("--force", arguments->force, "Replace an existing file");
+    add_help_end(
+        *command,
+        {.text =
+             "Output: FILE.json, and a table with the verdict on stdout: GO (exit code 0) or NO-GO "
+             "(1).\n"
+             "Numbers are compared with those published for this GPU; where there are none, only\n"
+             "what no hardware can do is a fault.",
+         .exit_codes = {exit_failed, exit_nothing_to_run_on, exit_device_lost},
+         .examples = "occupipe smoke -o smoke.json"});
     command->callback([arguments] { smoke(*arguments); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/shipped_files.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "core/files/files.h"
 #include "report/text/backend_agreement.h"
 #include "report/text/published_gpus.h"
@@ -40,19 +41,27 @@ void add_table(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     CLI::App* const command =
         app.add_subcommand("table", "Print λ / Λ per instruction and GPU, in core cycles");
-    command->add_option("profiles", options->profiles, "GPU profiles (YAML)")
+    command->add_option("profiles", options->profiles, "GPU profiles: files or shipped names")
         ->required()
         ->type_name("PROFILE");
-    command->add_option("--format", options->format, "md, csv, latex or json (default md)")
+    command->add_option("--format", options->format, "Output format (default: md)")
         ->check(CLI::IsMember({"md", "csv", "latex", "json"}))
         ->type_name("FORMAT");
     command->add_flag("--errors", options->errors,
                       "Show standard errors in md and latex (csv and json always have them)");
     command
         ->add_flag("--published", options->published,
-                   "Print instead λ per core beside NVIDIA's published throughput, in Markdown")
+                   "Print λ per core beside NVIDIA's published throughput instead, in Markdown")
         ->excludes("--format")
         ->excludes("--errors");
+    add_help_end(
+        *command,
+        {.text = "Output: a table on stdout, a column per profile. '-': not in the profile; "
+                 "≤ and ≥: a bound.",
+         .exit_codes = {},
+         .examples = "occupipe table rtx-2070 gtx-1060 --format csv\n"
+                     "occupipe table results/cpu-amd-zen4-pocl/2026-11-21-quick.yaml "
+                     "--errors"});
     command->callback([options] {
         std::vector<GpuProfile> profiles;
         for (const std::string& path : options->profiles) {

@@ -175,8 +175,9 @@ Kernel benchmark_graph(const BenchmarkKernel& kernel, std::int64_t iterations,
     if (kernel.chains < 1 || kernel.body < 1 || iterations < 1)
         throw InputError(kernel.subject() + ": chains and depth must be at least 1");
     if (kernel.body % kernel.period() != 0)
-        throw InputError(fmt::format("{}: the loop's body is no multiple of the mix's period {}",
-                                     kernel.subject(), kernel.period()));
+        throw InputError(
+            fmt::format("{}: the loop's body is not a multiple of the mix's period, {}",
+                        kernel.subject(), kernel.period()));
     Repeat loop;
     loop.count = iterations;
     loop.body = GraphBuilder(kernel, options).body();
@@ -193,8 +194,8 @@ Kernel measured_graph(const BenchmarkKernel& kernel, const MeasurementShape& sha
     if (kernel.chains < 1 || shape.depth < 1)
         throw InputError(name + ": chains and depth must be at least 1");
     if (shape.depth % kernel.period() != 0)
-        throw InputError(fmt::format("{}: the depth is no multiple of the mix's period {}", name,
-                                     kernel.period()));
+        throw InputError(fmt::format("{}: the depth is not a multiple of the mix's period, {}",
+                                     name, kernel.period()));
     BenchmarkKernel written = kernel;
     // Without the loop, one period says the same as the whole body.
     if (options.loop == LoopForm::none || kernel.body < 1 || shape.depth % kernel.body != 0)

@@ -28,7 +28,7 @@ Enum word_of(const Document& document, const DocumentNode& node) {
         }
         known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(value));
     }
-    document.fail(node, fmt::format("'{}' is none of {}", text, known));
+    document.fail(node, fmt::format("'{}' is not one of {}", text, known));
 }
 
 }  // namespace occupipe

@@ -110,7 +110,7 @@ private:
             items, [this](const KernelInstruction& instruction) { declare(instruction); },
             [this](const Repeat& repeat) {
                 if (repeat.body.empty()) {
-                    throw InputError(file_name_, repeat.where, "body", "holds no instruction");
+                    throw InputError(file_name_, repeat.where, "body", "contains no instruction");
                 }
                 declare(repeat.body);
             });
@@ -125,7 +125,7 @@ private:
         }
         if (!declared_.try_emplace(instruction.id, Declared{next_++, path_}).second) {
             throw InputError(file_name_, instruction.where, "id",
-                             fmt::format("'{}' stands here twice", instruction.id));
+                             fmt::format("duplicate '{}'", instruction.id));
         }
     }
 
@@ -139,7 +139,7 @@ private:
         Resolved::Instruction resolved{op_index(instruction), {}};
         for (auto it = instruction.after.begin(); it != instruction.after.end(); ++it) {
             if (std::find(instruction.after.begin(), it, *it) != it) {
-                fail(instruction, *it, "stands here twice");
+                fail(instruction, *it, "duplicate");
             }
             resolved.after.push_back(operand(instruction, *it));
         }
@@ -154,7 +154,7 @@ private:
         }
         const Declared& target = found->second;
         if (dependence.iterations_back < 0) {
-            fail(user, dependence, "looks into the future");
+            fail(user, dependence, "refers to a later iteration; write NAME@-N");
         }
         if (dependence.iterations_back == 0) {
             if (target.index >= next_) {
@@ -165,7 +165,7 @@ private:
         const auto fork =
             std::mismatch(path_.begin(), path_.end(), target.repeats.begin(), target.repeats.end());
         if (fork.first == path_.begin()) {
-            fail(user, dependence, "no repeat holds both");
+            fail(user, dependence, "no repeat contains both");
         }
         return {.carried = true,
                 .index = cell(*std::prev(fork.first), target.index, dependence.iterations_back)};
@@ -342,7 +342,7 @@ void validate(const Kernel& kernel, const std::string& file_name) {
         throw InputError(file_name, {}, "name", "must not be empty");
     }
     if (kernel.warps.empty()) {
-        throw InputError(file_name, {}, "instructions", "holds no instruction");
+        throw InputError(file_name, {}, "instructions", "contains no instruction");
     }
     double shares = 0;
     for (const WarpProgram& program : kernel.warps) {
@@ -353,7 +353,7 @@ void validate(const Kernel& kernel, const std::string& file_name) {
         }
         shares += program.share;
         if (program.instructions.empty()) {
-            throw InputError(file_name, {}, "instructions", "holds no instruction");
+            throw InputError(file_name, {}, "instructions", "contains no instruction");
         }
         static_cast<void>(Resolver(program, file_name).take());
         counted(program.instructions, file_name);
@@ -361,7 +361,7 @@ void validate(const Kernel& kernel, const std::string& file_name) {
     // Shares are written by hand, thirds as 0.333333.
     if (std::abs(shares - 1) > 1e-5) {
         throw InputError(file_name, {}, "warps.share",
-                         fmt::format("the shares sum to {}, not to 1", shares));
+                         fmt::format("the shares sum to {}, not 1", shares));
     }
     if (kernel.launch) {
         validate(*kernel.launch, file_name);

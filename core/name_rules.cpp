@@ -12,10 +12,10 @@ std::optional<std::string> name_fault(std::string_view name) {
     for (const char c : name) {
         const auto byte = static_cast<unsigned char>(c);
         if (byte <= 0x20 || byte == 0x7f) {
-            return "a name must not hold blanks or control characters";
+            return "a name must not contain blanks or control characters";
         }
         if (std::string_view("@/*,()[]{}=:#\"'").find(c) != std::string_view::npos) {
-            return fmt::format("a name must not hold '{}'", c);
+            return fmt::format("a name must not contain '{}'", c);
         }
     }
     return std::nullopt;

@@ -23,8 +23,8 @@ public:
                 fail(one.line, "is empty");
             }
             if (!records.empty() && one.fields.size() != records.front().fields.size()) {
-                fail(one.line, fmt::format("has {} fields, the header {}", one.fields.size(),
-                                           records.front().fields.size()));
+                fail(one.line, fmt::format("has {} fields, but the header has {}",
+                                           one.fields.size(), records.front().fields.size()));
             }
             records.push_back(std::move(one));
         }
@@ -53,7 +53,7 @@ private:
         const std::size_t end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
         std::string field = text_.substr(at_, end - at_);
         if (field.find('"') != std::string::npos) {
-            fail(line_, "a quote stands inside a field that does not begin with one");
+            fail(line_, "a quote inside a field that does not begin with one");
         }
         at_ = end;
         return field;
@@ -68,7 +68,7 @@ private:
                     ++at_;
                     if (at_ < text_.size() &&
                         std::string_view(",\r\n").find(text_[at_]) == std::string_view::npos) {
-                        fail(line_, "something stands behind a closing quote");
+                        fail(line_, "text after a closing quote");
                     }
                     return field;
                 }

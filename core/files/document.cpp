@@ -122,7 +122,7 @@ void Document::only_keys(const DocumentNode& map, std::span<const std::string_vi
     for (const DocumentNode& child : entries(map)) {
         if (std::find(keys.begin(), keys.end(), child.key) == keys.end()) {
             throw InputError(file_name_, child.key_where, path_of(child),
-                             fmt::format("unknown key (known here: {})", fmt::join(keys, ", ")));
+                             fmt::format("unknown key; known here: {}", fmt::join(keys, ", ")));
         }
     }
 }
@@ -156,7 +156,8 @@ double Document::number(const DocumentNode& node) const {
     if (is_plain_scalar(node) &&
         (is_yaml_special(node.text) ||
          (complete && (fault == std::errc::result_out_of_range || !std::isfinite(value))))) {
-        fail(node, fmt::format("must be a finite number that fits, not {}", node.text));
+        fail(node, fmt::format("must be a finite number within the range of a double, not {}",
+                               node.text));
     }
     if (!is_plain_scalar(node) || !complete || fault != std::errc{}) {
         fail(node, "must be a number");

@@ -15,10 +15,12 @@ namespace occupipe {
 void refuse_journal(const std::string& text, const std::string& file_name) {
     constexpr std::string_view beginning = R"({"format":"occupipe-journal/)";
     if (!text.starts_with(beginning)) return;
-    throw InputError(file_name, {1, 1}, "format",
-                     fmt::format("this is an interrupted measurement: occupipe measure --finish {} "
-                                 "closes it",
-                                 file_name));
+    throw InputError(
+        file_name, {1, 1}, "format",
+        fmt::format(
+            "this is an interrupted measurement; close it first: occupipe measure --finish {}"
+            "closes it",
+            file_name));
 }
 
 void refuse_other_kinds(FileKind wanted, const std::string& text, const std::string& file_name) {

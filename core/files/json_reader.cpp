@@ -99,7 +99,7 @@ public:
         map.key = value;
         map.key_where = cursor_.where();
         if (!map.keys.insert(value).second) {
-            throw InputError(file_name_, map.key_where, path(), "this key stands here twice");
+            throw InputError(file_name_, map.key_where, path(), "duplicate key");
         }
         cursor_.skip_string();
         return true;

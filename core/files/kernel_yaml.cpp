@@ -33,7 +33,7 @@ public:
         kernel.name = document_.text(document_.required(root, "name"));
         if (const DocumentNode* warps = Document::find(root, "warps")) {
             if (const DocumentNode* instructions = Document::find(root, "instructions")) {
-                document_.fail(*instructions, "stands beside 'warps'; only one of them may");
+                document_.fail(*instructions, "conflicts with 'warps'; give only one of them");
             }
             for (const DocumentNode& node : filled(*warps)) {
                 kernel.warps.push_back(program(node));
@@ -117,9 +117,10 @@ private:
                    dependence.iterations_back > 0;
         }
         if (!good) {
-            document_.fail(node, fmt::format("'{}' is neither NAME nor NAME@-N with N iterations, "
-                                             "at least 1",
-                                             node.text));
+            document_.fail(node,
+                           fmt::format("'{}' is neither NAME nor NAME@-N with N iterations, N "
+                                       "at least 1",
+                                       node.text));
         }
         return dependence;
     }

@@ -133,7 +133,7 @@ private:
             const std::int64_t value = whole(*counter, at_most);
             if (in_name && *in_name != value) {
                 document_.fail(*counter,
-                               fmt::format("is {} here but {} in the name", value, *in_name));
+                               fmt::format("is {} here, but {} in the name", value, *in_name));
             }
             return value;
         }
@@ -160,11 +160,11 @@ private:
                 std::from_chars(digits.data(), digits.data() + digits.size(), value);
             if (fault != std::errc{} || stop != digits.data() + digits.size() || value < 1 ||
                 value > at_most) {
-                document_.fail(name, fmt::format("{}: '{}' is no whole number from 1 to {}", key,
+                document_.fail(name, fmt::format("{}: '{}' is not a whole number from 1 to {}", key,
                                                  digits, at_most));
             }
             if (found && *found != value) {
-                document_.fail(name, fmt::format("{} stands here twice", key));
+                document_.fail(name, fmt::format("duplicate {}", key));
             }
             found = value;
         }
@@ -175,8 +175,9 @@ private:
         if (const DocumentNode* node = Document::find(row, key)) {
             const std::int64_t value = whole(*node, std::numeric_limits<int>::max());
             if (value != expected) {
-                document_.fail(*node, fmt::format("is {} here but {} by the rest of the row", value,
-                                                  expected));
+                document_.fail(
+                    *node, fmt::format("is {} here, but {} according to the rest of the row", value,
+                                       expected));
             }
         }
     }
@@ -192,7 +193,7 @@ private:
             document_.fail(name, fmt::format("'{}' is not mix(A*BETA,B)", subject));
         }
         if (const DocumentNode* node = Document::find(row, "beta")) {
-            document_.fail(*node, fmt::format("'{}' is no mix", subject));
+            document_.fail(*node, fmt::format("'{}' is not a mix", subject));
         }
         return std::nullopt;
     }
@@ -213,7 +214,7 @@ private:
         }
         const double value = document_.number(*node);
         if (value <= 0) {
-            document_.fail(*node, fmt::format("must be positive, not {} (leave it out where it is "
+            document_.fail(*node, fmt::format("must be positive, not {} (leave it out if it is "
                                               "not known)",
                                               node->text));
         }
@@ -234,7 +235,7 @@ private:
                 return value / per_second;
             }
         }
-        document_.fail(unit, fmt::format("'{}' is none of ns, us, ms, s", unit.text));
+        document_.fail(unit, fmt::format("'{}' is not one of ns, us, ms, s", unit.text));
     }
 
     const Document& document_;

@@ -29,7 +29,7 @@ public:
         add(mark, "", anchor, DocumentNode::Kind::null);
     }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-        fail(mark, "aliases are not supported");
+        fail(mark, "aliases are not supported; repeat the value");
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& value) override {
@@ -82,10 +82,10 @@ private:
     // yaml-cpp gives "?" for a plain scalar, "!" for a quoted one, and "" or "?" for the others.
     void refuse_marks(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) const {
         if (anchor != YAML::NullAnchor) {
-            fail(mark, "anchors are not supported");
+            fail(mark, "anchors are not supported; repeat the value");
         }
         if (!tag.empty() && tag != "?" && tag != "!") {
-            fail(mark, "tags are not supported");
+            fail(mark, "tags are not supported; remove it");
         }
     }
 
@@ -95,7 +95,7 @@ private:
         map.key = key;
         map.key_where = position(mark);
         if (!map.keys.insert(key).second) {
-            fail(mark, "this key stands here twice");
+            fail(mark, "duplicate key");
         }
     }
 
@@ -156,12 +156,13 @@ Document parse_yaml(const std::string& text, const std::string& file_name) {
     try {
         YAML::Parser parser(stream);
         if (!parser.HandleNextDocument(builder)) {
-            throw InputError(file_name, {}, {}, "holds no YAML document");
+            throw InputError(file_name, {}, {}, "contains no YAML document");
         }
         DocumentNode root = builder.take();
         TreeBuilder rest(file_name);
         if (parser.HandleNextDocument(rest)) {
-            throw InputError(file_name, rest.take().where, {}, "holds more than one YAML document");
+            throw InputError(file_name, rest.take().where, {},
+                             "contains more than one YAML document; split the file");
         }
         return {file_name, std::move(root)};
     } catch (const YAML::Exception& fault) {

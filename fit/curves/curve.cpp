@@ -163,9 +163,9 @@ std::optional<std::string> CurveBuilder::fault_of(const MeasurementRow& row, dou
     if (row.error) return row.error->empty() ? "failed without a message" : *row.error;
     const MeasurementShape& s = row.shape;
     if (s.group_warps < 1 || s.concurrent_groups < 1 || s.chains < 1 || s.depth < 1)
-        return "shape with a count below one";
+        return "a count of its shape is below one";
     if (s.chains != 1 && kind_of(row.subject) == InstructionKind::barrier)
-        return "barriers in several chains: the barrier law knows one";
+        return "barriers in several chains; the barrier law holds for one";
     if (auto fault = counter_fault(row)) return fault;
     if (row.cycles) {
         cycles = *row.cycles;
@@ -176,9 +176,9 @@ std::optional<std::string> CurveBuilder::fault_of(const MeasurementRow& row, dou
         seconds_.push_back(row.seconds);
         highest_clock_hz_ = std::max(highest_clock_hz_, *row.clock_hz);
     } else {
-        return "no cycles, and no clock to make them from the event time";
+        return "no cycles, and no clock to derive them from the event time";
     }
-    if (!std::isfinite(cycles) || cycles <= 0) return "cycles not positive and finite";
+    if (!std::isfinite(cycles) || cycles <= 0) return "cycles are not positive and finite";
     return std::nullopt;
 }
 
@@ -200,7 +200,7 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
     std::optional<std::string> fault = fault_of(row, cycles);
     const bool another_clock = at_another_clock(row, reference_clock_hz);
     if (!fault && another_clock && leaves_core(row))
-        fault = "at another core clock than the rest: cycles of a memory with a clock of its own";
+        fault = "core clock differs from the rest, and this memory has its own clock";
     if (fault) {
         ++rejected_[*fault];
         return;

@@ -63,7 +63,7 @@ void compare_with_model(Family& family) {
             std::hypot(*line.slope.std_error, *family.cpi_line.intercept.std_error);
         const double away = std::abs(line.slope.value - cpi);
         family.notes.push_back(fmt::format(
-            "{} grows by {:.4g} ± {:.2g} cycles per further way of the conflict, {:.3g} of λ{}",
+            "{} grows by {:.4g} ± {:.2g} cycles per additional way of the conflict, {:.3g} of λ{}",
             symbol, line.slope.value, *line.slope.std_error, line.slope.value / cpi,
             away <= std::max(3 * error, passes_tolerance * cpi) ? ": one λ per pass"
                                                                 : ", not one λ per pass"));
@@ -82,7 +82,7 @@ void fill_table(std::span<const FamilyMember> members, Family& family) {
 void join(Family& family, double at, std::span<const FamilyMember> members, std::size_t index) {
     for (const auto& [taken, other] : family.members)
         if (taken == at) {
-            family.notes.push_back(fmt::format("{} stands at {:g} too and is left out",
+            family.notes.push_back(fmt::format("{} is at {:g} too and is left out",
                                                members[index].curve->label(), at));
             return;
         }

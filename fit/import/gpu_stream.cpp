@@ -50,8 +50,9 @@ public:
                 row(words);
             }
         }
-        if (kernels_.empty()) fail(1, "no line starts with 'blockSize': not a gpu-stream result");
-        if (kernels_.front().points.empty()) fail(1, "holds no measurements");
+        if (kernels_.empty())
+            fail(1, "no line starts with 'blockSize'; this is not a gpu-stream result");
+        if (kernels_.front().points.empty()) fail(1, "contains no measurements");
         return std::move(kernels_);
     }
 

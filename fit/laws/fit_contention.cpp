@@ -99,7 +99,7 @@ void mark_bounds(std::span<const OccupancyPoint> points, ContentionLawFit& out) 
         Estimate bound;
         for (const OccupancyPoint& p : points) bound.value = std::max(bound.value, p.throughput);
         bound.kind = Estimate::Kind::lower_bound;
-        bound.note = "the highest throughput seen; no plateau reached";
+        bound.note = "the highest throughput seen; no plateau was reached";
         out.saturated = bound;
     }
     if (low->warps > ridge) {

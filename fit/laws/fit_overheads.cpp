@@ -112,7 +112,7 @@ Overheads overheads_of(std::span<const OverheadFit> fits) {
             slope = {.value = slope.value + 2 * error,
                      .std_error = {},
                      .kind = Estimate::Kind::upper_bound,
-                     .note = "not told from nothing"};
+                     .note = "not distinguishable from zero"};
         if (!(slope.value > 0) || !std::isfinite(slope.value)) return;
         const bool better = !place || std::pair(!slope.identifiable(), slope.value) <
                                           std::pair(!place->identifiable(), place->value);

@@ -164,13 +164,13 @@ void Fitter::fill_law(const Verdict& verdict, TimingFit& out) const {
                       uneven_in_flight(problem_.smallest_shape(), best.variant.schedulers));
         out.latency.value = (out.cpi.value + 2 * *out.cpi.std_error) * work;
         out.latency.kind = Estimate::Kind::upper_bound;
-        out.latency.note = fmt::format("throughput-bound from {} instructions in flight on",
+        out.latency.note = fmt::format("throughput-bound from {} instructions in flight",
                                        problem_.smallest_in_flight());
     } else {
         const Estimate latency = positive(best, log_latency);
         out.latency.value = latency.value + 2 * *latency.std_error;
         out.latency.kind = Estimate::Kind::upper_bound;
-        out.latency.note = "the data do not tell latency from throughput";
+        out.latency.note = "the data do not separate latency from throughput";
     }
 }
 
@@ -215,7 +215,7 @@ void Fitter::fill_residuals(const Attempt& best, TimingFit& out) const {
         if (std::abs(out.residuals[i]) > 5 * out.residual_scale) ++out.outlying_points;
     }
     if (out.outlying_points > 0)
-        out.notes.push_back(fmt::format("{} of {} points lie beyond five standard errors",
+        out.notes.push_back(fmt::format("{} of {} points are more than five standard errors off",
                                         out.outlying_points, out.residuals.size()));
 }
 
@@ -272,7 +272,7 @@ void Fitter::judge(const Attempt& best, TimingFit& out) const {
 
 std::string Fitter::refusal() const {
     if (!options_.known_overhead_cycles && problem_.distinct_depths() < 2)
-        return "all points have the same depth, so the overhead cannot be told from the "
+        return "all points have the same depth, so the overhead cannot be separated from the "
                "instructions: measure at least two depths";
     const std::size_t need = options_.known_overhead_cycles ? 2 : 3;
     if (curve_.points.size() < need)
@@ -310,7 +310,7 @@ bool alternates(const std::map<std::string, double>& chain) {
 void leave_latency_open(TimingFit& out) {
     out.latency.std_error.reset();
     out.latency.kind = Estimate::Kind::undetermined;
-    out.latency.note = "steps are dealt to different machine instructions: a mean of theirs";
+    out.latency.note = "steps are compiled to different machine instructions; this is their mean";
     out.contention.reset();
 }
 
@@ -331,8 +331,9 @@ void Fitter::widen_by_loop(TimingFit& out) const {
     widen(out.cpi, share ? std::optional(*share * std::min(out.cpi.value, 1.0)) : share, "λ");
     widen(out.latency, curve_.loop_stall, "Λ");
     if (!parts.empty())
-        out.notes.push_back(fmt::format("one loop body only: up to {} may be the loop's control",
-                                        fmt::join(parts, " and ")));
+        out.notes.push_back(
+            fmt::format("only one loop body was measured: up to {} may be loop control",
+                        fmt::join(parts, " and ")));
 }
 
 // The law's share of a start skew is right to about a fifth of the skew (virtual_gpu_test: up to 5
@@ -345,7 +346,8 @@ void Fitter::widen_by_skew(TimingFit& out) const {
         part += p.skew / p.cycles / static_cast<double>(curve_.points.size());
     for (Estimate* e : {&out.cpi, &out.latency})
         if (e->identifiable()) e->std_error = std::hypot(*e->std_error, doubt * part * e->value);
-    out.notes.push_back(fmt::format("warps started apart, by {:.2g} % of the time", 100 * part));
+    out.notes.push_back(
+        fmt::format("warps started at different times, by {:.2g} % of the run", 100 * part));
 }
 
 // What disturbs all points alike moves λ and Λ as a whole and leaves no residual.
@@ -361,14 +363,14 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
     if (curve_.drift) {
         widen(1, std::abs(*curve_.drift) / 3);
         out.notes.push_back(
-            fmt::format("times drift by {:.2g} % in the course of the run", 100 * *curve_.drift));
+            fmt::format("times drift by {:.2g} % over the run", 100 * *curve_.drift));
     }
     // Half way between the medians and the undisturbed time that delays alone would mean.
     if (curve_.lift) {
         const double half = 0.5 * *curve_.lift;
         widen(std::exp(-half), half);
         out.notes.push_back(
-            fmt::format("repetitions scatter to longer times only: {:.2g} % lower "
+            fmt::format("repetitions scatter only to longer times; the shortest are {:.2g} % lower "
                         "than their medians, with as much error",
                         100 * half));
     }
@@ -439,7 +441,7 @@ TimingFit Fitter::run() {
     widen_by_misfit(out);
     if (out.overhead && out.overhead->value < -3 * *out.overhead->std_error)
         out.notes.push_back(
-            fmt::format("the overhead comes out negative ({:.3g} cycles): time "
+            fmt::format("the fitted overhead is negative ({:.3g} cycles): time "
                         "does not grow in proportion to depth",
                         out.overhead->value));
     if (curve_.independent)
@@ -448,12 +450,13 @@ TimingFit Fitter::run() {
         leave_latency_open(out);
     if (curve_.rows_at_another_clock > 0)
         out.notes.push_back(
-            fmt::format("{} rows at another core clock than the rest, kept: only "
+            fmt::format("{} rows with another core clock than the rest are kept: only "
                         "the core's own cycles count",
                         curve_.rows_at_another_clock));
-    if (curve_.from_seconds) out.notes.emplace_back("cycles from event time x clock");
+    if (curve_.from_seconds) out.notes.emplace_back("cycles are event time x clock");
     if (!curve_.spread_known)
-        out.notes.emplace_back("one repetition per point: errors come from the fit's residuals");
+        out.notes.emplace_back(
+            "one repetition per point: standard errors come from the fit's residuals");
     return out;
 }
 

@@ -245,7 +245,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
     }
     if (fitted.empty())
         throw InputError(files.front().path, SourcePosition{}, "benchmarks",
-                         reasons.empty() ? "holds no instruction's measurements"
+                         reasons.empty() ? "contains no measurements of instructions"
                                          : "no instruction could be fitted: " + joined(reasons));
     out.partition = assign_subsystems(fitted, out.mixes);
     start_profile(facts, out);

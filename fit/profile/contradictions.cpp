@@ -97,10 +97,12 @@ void refuse_duplicates(std::span<const MeasurementFile> files) {
     for (std::size_t a = 0; a < files.size(); ++a)
         for (std::size_t b = a + 1; b < files.size(); ++b)
             if (same_rows(files[a], files[b]))
-                throw InputError(files[b].path, SourcePosition{}, "",
-                                 fmt::format("holds the same measurements as {}: they would count "
-                                             "twice",
-                                             files[a].path));
+                throw InputError(
+                    files[b].path, SourcePosition{}, "",
+                    fmt::format(
+                        "contains the same measurements as {}; leave one out, or they count "
+                        "twice",
+                        files[a].path));
 }
 
 std::vector<std::string> contradictions(std::span<const MeasurementFile> files) {

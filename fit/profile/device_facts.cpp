@@ -54,13 +54,14 @@ double number(const Fact& fact, const std::string& key) {
 std::int64_t count(const Fact& fact, const std::string& key, std::int64_t limit) {
     const double value = number(fact, key);
     if (value != std::floor(value) || value > static_cast<double>(limit))
-        fail(*fact.file, key, fmt::format("'{}' is not a count", fact.text));
+        fail(*fact.file, key, fmt::format("'{}' is not a whole number", fact.text));
     return static_cast<std::int64_t>(value);
 }
 
 int required_count(std::span<const MeasurementFile> files, const std::string& key) {
     const std::optional<Fact> fact = agreed(files, key);
-    if (!fact) fail(files.front(), key, "is missing, and a profile cannot do without it");
+    if (!fact)
+        fail(files.front(), key, "is missing, and a profile needs it; measure again, or add it");
     return static_cast<int>(count(*fact, key, std::numeric_limits<int>::max()));
 }
 
@@ -93,9 +94,9 @@ void find_clock(std::span<const MeasurementFile> files, DeviceFacts& facts) {
             claimed.push_back(number({it->second, &file}, "clock_hz"));
     if (claimed.empty())
         fail(files.front(), "clock_hz",
-             "is missing, no row has witnessed a clock, and a profile cannot do without one");
+             "is missing, and no row has a measured clock; add the core clock in Hz");
     facts.clock_hz = median(claimed);
-    facts.notes.emplace_back("no row witnessed a clock: clock_hz is what the device claims");
+    facts.notes.emplace_back("no row has a measured clock: clock_hz is what the device states");
 }
 
 std::string text(std::span<const MeasurementFile> files, const std::string& key) {
@@ -112,7 +113,8 @@ DeviceFacts device_facts(std::span<const MeasurementFile> files) {
     // Files of CPUs written before this was the name there, too.
     if (const std::string cpu = text(files, "cpu_name"); !cpu.empty()) facts.device.name = cpu;
     if (facts.device.name.empty())
-        fail(files.front(), "device_name", "is missing, and a profile cannot do without it");
+        fail(files.front(), "device_name",
+             "is missing, and a profile needs it; measure again, or add it");
     facts.device.vendor = text(files, "device_vendor");
     facts.device.architecture = text(files, "device_architecture");
     facts.device.compute_capability = text(files, "compute_capability");

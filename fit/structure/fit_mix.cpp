@@ -212,7 +212,7 @@ void MixFitter::decide(const std::array<LeastSquaresSummary, mix_law_count>& fit
         if (out_.criterion[law]) order.emplace_back(*out_.criterion[law], law);
     }
     if (order.size() < 2) {
-        out_.reason = fmt::format("{} usable values of β are too few to tell the laws apart",
+        out_.reason = fmt::format("{} usable values of β are too few to distinguish the laws",
                                   out_.points.size());
         return;
     }

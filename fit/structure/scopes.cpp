@@ -163,7 +163,7 @@ void set_issue_limit(FitOutcome& out) {
     });
     if (below > 0)
         out.notes.push_back(fmt::format(
-            "{} of the opinions about the issue limit dropped: below the {:.3g} instructions per "
+            "{} estimates of the issue limit dropped: they are below the {:.3g} instructions per "
             "cycle that were reached",
             below, reached));
     const std::vector<LimitEvidence> agreed = largest_agreement(all);
@@ -181,7 +181,7 @@ void set_issue_limit(FitOutcome& out) {
     if (weight < 2 || against > weight) {
         if (!all.empty())
             out.notes.push_back(fmt::format(
-                "no issue limit: {} opinions that do not agree, or too few", all.size()));
+                "no issue limit: {} estimates, which disagree or are too few", all.size()));
         return;
     }
     out.profile.issue.limit = std::max(limits.value(), room * reached);
@@ -216,7 +216,7 @@ void set_scopes(FitOutcome& out) {
         const auto it = votes.find(subsystem.name);
         if (it == votes.end()) {
             out.notes.push_back(
-                fmt::format("scope of subsystem {} assumed: no placement or staircase tells it",
+                fmt::format("scope of subsystem {} is assumed: no placement or staircase shows it",
                             subsystem.name));
             continue;
         }

@@ -50,7 +50,7 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
     Prediction prediction = run_prediction(profile, launch, analysis, cycles);
     prediction.values = {{"issue probability", probability}, {"intervals", intervals}};
     prediction.assumptions = {
-        "latencies of computations and the memory's throughput are not seen; barriers cost as "
+        "latencies of computations and the memory's throughput are ignored; barriers cost as "
         "much as a computation"};
     return prediction;
 }

@@ -117,13 +117,13 @@ Prediction run_prediction(const GpuProfile& profile, const Launch& launch,
 
 void validate(const MemoryBehaviour& memory) {
     if (!(memory.hit_rate >= 0 && memory.hit_rate < 1))
-        throw InputError("the hit rate has to be at least 0 and below 1");
+        throw InputError("the hit rate must be at least 0 and below 1");
     if (!(memory.hit_latency >= 0 && std::isfinite(memory.hit_latency)))
-        throw InputError("the latency of a hit has to be a number of cycles, not negative");
+        throw InputError("the latency of a hit must be a number of cycles, not negative");
     if (memory.hit_rate > 0 && memory.hit_latency == 0)
-        throw InputError("a hit rate needs the latency of a hit");
+        throw InputError("a hit rate needs the latency of a hit; give both");
     if (!(memory.requests_per_access >= 1 && std::isfinite(memory.requests_per_access)))
-        throw InputError("an access makes at least one request");
+        throw InputError("the requests per access must be at least 1");
 }
 
 }  // namespace occupipe

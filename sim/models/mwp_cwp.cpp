@@ -112,7 +112,7 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
         "equal periods of computations, each before one access; one subsystem computes, one serves "
         "accesses"};
     if (!form.corrected)
-        prediction.assumptions.emplace_back("latencies of computations are not seen");
+        prediction.assumptions.emplace_back("latencies of computations are ignored");
     if (periods.count == 0)
         prediction.assumptions.emplace_back("no access: always the compute-bound case");
     return prediction;

@@ -24,7 +24,7 @@ namespace {
 // THE TABLE: one row per model, from the simplest to the simulation.
 constexpr std::array table = {
     Model{"roofline",
-          "Williams et al. 2009, with the issue limit as a further roof",
+          "Williams et al. 2009, with the issue limit as another roof",
           &predict_roofline,
           {.many_subsystems = true, .issue_limit = true}},
     Model{"boat-hull", "Nugteren and Corporaal 2012", &predict_boat_hull, {}},
@@ -134,7 +134,7 @@ const Model& find_model(std::string_view name) {
         if (model.name == name) return model;
         names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
     }
-    throw InputError(fmt::format("there is no model '{}'; there are {}", name, names));
+    throw InputError(fmt::format("unknown model '{}'; known: {}", name, names));
 }
 
 }  // namespace occupipe

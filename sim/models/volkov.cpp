@@ -16,7 +16,7 @@ Prediction predict_volkov(const GpuProfile& profile, const Kernel& kernel, const
         profile, launch, load, latency_binds ? latency_bound : limit.warps_per_cycle);
     prediction.model = "volkov";
     prediction.limited_by = latency_binds ? "latency" : limit.limited_by;
-    prediction.assumptions = {"further warps hide completely behind the first"};
+    prediction.assumptions = {"additional warps are hidden completely by the first"};
     return prediction;
 }
 

@@ -38,10 +38,9 @@ TEST_P(BadCommandLine, GetsOneLineAndExitCodeTwo) {
 INSTANTIATE_TEST_SUITE_P(
     Words, BadCommandLine,
     ::testing::Values(
-        BadCommand{"Nothing", "", "subcommand"},
-        BadCommand{"UnknownCommand", "meassure", "meassure"},
+        BadCommand{"UnknownCommand", "meassure", "near: measure"},
         BadCommand{"UnknownFlag", "list devices --jsn", "--jsn"},
-        BadCommand{"ListWithoutWhat", "list", "subcommand"},
+        BadCommand{"ListWithoutWhat", "list", "devices, instructions"},
         BadCommand{"ListUnknownThing", "list kernels", "kernels"},
         BadCommand{"ListProfilesNoFolder", "list profiles --folder /nonexistent/x",
                    "/nonexistent/x"},
@@ -138,13 +137,22 @@ TEST(NothingToRunOn, IsExitCodeThreeWithAHint) {
 
 TEST(Help, IsThereForEveryCommandAndNoError) {
     for (const char* words :
-         {"--help", "list --help", "measure --help", "fit --help", "characterize --help",
-          "table --help", "predict --help", "compare --help", "check --help", "--version"}) {
+         {"--help", "list --help", "explain --help", "measure --help", "smoke --help", "fit --help",
+          "characterize --help", "diff --help", "merge --help", "report --help", "table --help",
+          "rates --help", "predict --help", "compare --help", "check --help", "selfcheck --help"}) {
         const auto run = run_program(split(words));
         EXPECT_EQ(run.exit_code, 0) << words << run.err;
-        EXPECT_NE(run.out, "") << words;
+        EXPECT_NE(run.out.find("Exit codes: 0 ok"), std::string::npos) << words << run.out;
+        EXPECT_NE(run.out.find("\n  occupipe "), std::string::npos) << "no example: " << run.out;
         EXPECT_EQ(run.err, "") << words;
     }
+}
+
+TEST(Help, IsWhatTheProgramAloneShows) {
+    const auto run = run_program({});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.out, "");
+    EXPECT_EQ(run.err, run_program({"--help"}).out);
 }
 
 }  // namespace

@@ -203,7 +203,7 @@ TEST_F(GpuRun, ANoGoStopsAndForceGoesOn) {
             pretended),
         0)
         << err();
-    EXPECT_THAT(err(), HasSubstr("of them are there from an interrupted run"));
+    EXPECT_THAT(err(), HasSubstr("of them were measured by an interrupted run"));
     const MeasurementFile file = read_measurements(folder / "q/matrix.json");
     EXPECT_FALSE(file.context.contains("incomplete"));
     EXPECT_GT(file.rows.size(), 5000u);
@@ -220,7 +220,7 @@ TEST_F(GpuRun, ALostGpuIsCalledAgain) {
         const std::string words = err();
         const auto lost = words.find("the GPU was lost; that point is given up");
         again = lost != words.npos &&
-                words.find("are there from an interrupted run", lost) != words.npos;
+                words.find("were measured by an interrupted run", lost) != words.npos;
     }
     ASSERT_TRUE(again) << err();
     kill(script, SIGTERM);

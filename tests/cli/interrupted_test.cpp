@@ -187,7 +187,7 @@ TEST_F(Interrupted, AStickyFaultHasItsOwnExitCode) {
     const ProgramRun lost = measure("illegal address@40");
     EXPECT_EQ(lost.exit_code, 5);
     EXPECT_THAT(lost.err, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
-    EXPECT_THAT(lost.err, HasSubstr("the same command goes on from there"));
+    EXPECT_THAT(lost.err, HasSubstr("run the same command again to go on"));
     EXPECT_EQ(measure("").exit_code, 0);
     EXPECT_EQ(structure(output).failed.size(), 1u);
 }
@@ -269,9 +269,9 @@ TEST_F(Interrupted, AnUnfinishedFileIsRefusedByNameAndClosed) {
     for (const auto& reader : readers) {
         const ProgramRun refused = run_program(reader);
         EXPECT_EQ(refused.exit_code, 2);
-        EXPECT_THAT(refused.err, HasSubstr("this is an interrupted measurement: occupipe measure "
-                                           "--finish " +
-                                           partial + " closes it"));
+        EXPECT_THAT(refused.err, HasSubstr("this is an interrupted measurement; close it first: "
+                                           "occupipe measure --finish " +
+                                           partial));
     }
     const std::vector<std::string> no_device = {"OCCUPIPE_CUDA_DRIVER=none"};
     const ProgramRun closed = run_program({"measure", "--finish", partial}, no_device);

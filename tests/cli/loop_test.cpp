@@ -94,7 +94,7 @@ TEST_F(Loop, InterruptedMeasuringGoesOnToTheSameNumbers) {
     const auto first = measure("stopped.json", 0.3);
     if (first.exit_code == 0) GTEST_SKIP() << "finished before it could be interrupted";
     if (first.exit_code == 1) {
-        EXPECT_NE(first.err.find("the same command goes on"), std::string::npos) << first.err;
+        EXPECT_NE(first.err.find("run the same command again"), std::string::npos) << first.err;
         EXPECT_TRUE(std::filesystem::exists(path("stopped.json.partial")));
         EXPECT_FALSE(std::filesystem::exists(path("stopped.json")));
     }  // else the signal came before the measuring had begun

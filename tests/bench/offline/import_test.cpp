@@ -46,12 +46,12 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(Csv, SaysWhichLineIsBad) {
-    EXPECT_EQ(refusal("a,b\n1\n"), "f.csv:2: has 1 fields, the header 2");
+    EXPECT_EQ(refusal("a,b\n1\n"), "f.csv:2: has 1 fields, but the header has 2");
     EXPECT_EQ(refusal("a,b\n\n1,2\n"), "f.csv:2: is empty");
     EXPECT_EQ(refusal("a,b\n1,\"2\n"), "f.csv:2: a quote is not closed");
     EXPECT_EQ(refusal("a,b\n1,2\"\n"),
-              "f.csv:2: a quote stands inside a field that does not begin with one");
-    EXPECT_EQ(refusal("a,b\n\"1\"x,2\n"), "f.csv:2: something stands behind a closing quote");
+              "f.csv:2: a quote inside a field that does not begin with one");
+    EXPECT_EQ(refusal("a,b\n\"1\"x,2\n"), "f.csv:2: text after a closing quote");
 }
 
 TEST(KernelName, DiffersFromKernelToKernelAndIsNoOpcode) {

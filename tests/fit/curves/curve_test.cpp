@@ -44,7 +44,7 @@ TEST(Curve, UnusableRowsAreCountedByReason) {
     EXPECT_EQ(curve.rows, 7);
     EXPECT_EQ(curve.rejected_rows(), 6);
     EXPECT_EQ(curve.rejected.at("launch failed"), 1);
-    EXPECT_EQ(curve.rejected.at("cycles not positive and finite"), 3);
+    EXPECT_EQ(curve.rejected.at("cycles are not positive and finite"), 3);
     EXPECT_EQ(curve.points.size(), 1U);
     EXPECT_FALSE(curve.spread_known);
 }

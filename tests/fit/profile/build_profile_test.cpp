@@ -207,7 +207,7 @@ TEST(BuildProfile, ClockComesFromWitnessesElseFromTheContextElseNotAtAll) {
     for (MeasurementRow& row : file.rows) row.clock_hz.reset();
     const FitOutcome claimed = fit_measurements(std::vector{file});
     EXPECT_EQ(claimed.profile.clock_hz, 1.5e9);
-    EXPECT_THAT(claimed.notes, ::testing::Contains(HasSubstr("no row witnessed a clock")));
+    EXPECT_THAT(claimed.notes, ::testing::Contains(HasSubstr("no row has a measured clock")));
     file.context.erase("clock_hz");
     EXPECT_THAT(error_of({file}), HasSubstr("context.clock_hz"));
 }
@@ -231,7 +231,7 @@ TEST(BuildProfile, FilesOfDifferentDevicesAreRefused) {
 
 TEST(BuildProfile, NothingToFitIsAnErrorThatSaysWhy) {
     MeasurementFile file = test::empty_file();
-    EXPECT_THAT(error_of({file}), HasSubstr("holds no instruction's measurements"));
+    EXPECT_THAT(error_of({file}), HasSubstr("contains no measurements of instructions"));
     file = device_file();
     for (MeasurementRow& row : file.rows) row.error = "launch failed: out of resources";
     EXPECT_THAT(error_of({file}), HasSubstr("out of resources"));
@@ -245,7 +245,7 @@ TEST(BuildProfile, AnInstructionThatCannotBeFittedIsLeftOutAndSaid) {
     const FitOutcome out = fit_measurements(std::vector{file});
     EXPECT_EQ(out.profile.find_instruction("div.f64"), nullptr);
     EXPECT_THAT(format_profile(out.profile), HasSubstr("not_fitted"));
-    EXPECT_THAT(format_fit_table(out), HasSubstr("cycles not positive and finite"));
+    EXPECT_THAT(format_fit_table(out), HasSubstr("cycles are not positive and finite"));
 }
 
 TEST(BuildProfile, RoundedValuesStandBesideRawOnes) {

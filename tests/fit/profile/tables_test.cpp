@@ -240,7 +240,7 @@ TEST(Overheads, ASlopeThatIsNotThereIsABound) {
     const FitOutcome out = w.fit();
     ASSERT_TRUE(out.profile.overheads.loop_cycles);
     EXPECT_EQ(out.profile.overheads.loop_cycles->kind, Estimate::Kind::upper_bound);
-    EXPECT_EQ(out.profile.overheads.loop_cycles->note, "not told from nothing");
+    EXPECT_EQ(out.profile.overheads.loop_cycles->note, "not distinguishable from zero");
     EXPECT_FALSE(out.profile.overheads.launch_seconds);
 }
 
