@@ -200,7 +200,7 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
     std::optional<std::string> fault = fault_of(row, cycles);
     const bool another_clock = at_another_clock(row, reference_clock_hz);
     if (!fault && another_clock && leaves_core(row))
-        fault = "core clock differs from the rest, and this memory has its own clock";
+        fault = "at another core clock than the rest, and this memory has its own clock";
     if (fault) {
         ++rejected_[*fault];
         return;

@@ -338,7 +338,7 @@ TEST(BadMeasurements, AreRefusedWithLineAndKey) {
          "whole number"},
         {m, "\"group_warps\": 4", "\"group_warps\": null", 9, "benchmarks[0].group_warps",
          "a number"},
-        {m, "\"warps\": 8", "\"warps\": 9", 10, "benchmarks[0].warps", "is 9 here but 8"},
+        {m, "\"warps\": 8", "\"warps\": 9", 10, "benchmarks[0].warps", "is 9 here, but 8"},
         {m, "\"cycles\": 6250", "\"cycles\": 0", 12, "benchmarks[0].cycles", "positive"},
         {m, "\"cycles\": 6250", "\"cycles\": -6250", 12, "benchmarks[0].cycles", "positive"},
         {m, "\"cycles\": 6250", "\"cycles\": NaN", 12, "benchmarks[0].cycles", "not valid JSON"},
