@@ -238,6 +238,33 @@ TEST(Merge, PoolsTablesLevelsAndOverheads) {
     EXPECT_NEAR(merged.overheads.launch_seconds->value, 2.1e-6, 1e-8);
 }
 
+// Shares may be 0, of which no change is a relative one.
+TEST(Diff, LimitsAndContentionAreComparedToo) {
+    GpuProfile first = profile(0.25, 6);
+    GpuProfile second = first;
+    first.limits.warps = 64;
+    second.limits.warps = 48;
+    first.subsystems[0].contention = estimate(0, 0.01);
+    second.subsystems[0].contention = estimate(0.5, 0.01);
+    const auto diffs = diff_profiles(first, second);
+    EXPECT_EQ(find(diffs, "limits warps").verdict, DiffVerdict::smaller);
+    EXPECT_EQ(find(diffs, "alu contention").verdict, DiffVerdict::larger);
+    EXPECT_THAT(format_diff(diffs, false),
+                HasSubstr("-> 0.500 ± 0.010: larger (+35.4 standard errors)\n"));
+    second.subsystems[0].contention = estimate(0, 0.02);
+    EXPECT_EQ(find(diff_profiles(first, second), "alu contention").verdict, DiffVerdict::same);
+}
+
+TEST(Merge, ContentionIsPooledOverMachinesOfOneScope) {
+    std::vector<NamedProfile> machines;
+    for (const double share : {0.2, 0.3, 0.9}) {
+        machines.push_back({"m.yaml", "", profile(0.25, 6)});
+        machines.back().profile.subsystems[0].contention = estimate(share, 0.01);
+    }
+    machines[2].profile.subsystems[0].scope = Scope::scheduler;  // a share of another λ
+    EXPECT_NEAR(merge_profiles(machines).subsystems[0].contention->value, 0.25, 1e-9);
+}
+
 TEST(Merge, ScopesThatDifferAreNotMixedUp) {
     std::vector<NamedProfile> machines{{"a.yaml", "", profile(1, 6)},
                                        {"b.yaml", "", profile(0.25, 6)}};
