@@ -9,12 +9,8 @@ occupipe_test(cuda_test KIND unit WITHOUT_NVRTC * LINK occupipe::bench GTest::gm
 target_compile_definitions(cuda_test PRIVATE OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
 add_dependencies(cuda_test fake_libcuda)
 
-occupipe_test(cuda_codegen_test KIND codegen TIMEOUT 600 WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
+occupipe_test(cuda_codegen_test KIND codegen TIMEOUT 600 WITHOUT_NVRTC * FULL * LINK occupipe::bench GTest::gmock
     SOURCES bench/cuda/codegen_test.cpp bench/offline/dump_codegen_test.cpp bench/cuda/nvdisasm_test.cpp)
-# The same with every row on every architecture: ctest -L full
-occupipe_test(cuda_codegen_full_test KIND full TIMEOUT 1800 LINK occupipe::bench GTest::gmock
-    SOURCES bench/cuda/codegen_test.cpp bench/offline/dump_codegen_test.cpp)
-target_compile_definitions(cuda_codegen_full_test PRIVATE OCCUPIPE_FULL)
 occupipe_test(cuda_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock
     SOURCES bench/cuda/run_test.cpp)
 occupipe_test(cuda_cluster_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock

@@ -1,36 +1,30 @@
 # SPDX-License-Identifier: MIT
-occupipe_test(cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC Carry.*:Explain.SaysMeaning*:Explain.WithNvrtc*:Version.* LINK occupipe::core GTest::gmock
+occupipe_test(cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC Carry.*:Explain.SaysMeaning*:Explain.WithNvrtc*:Version.* FULL Compare.MeasuresAnOpenCl* LINK occupipe::core GTest::gmock
     SOURCES cli/bad_command_line_test.cpp cli/loop_test.cpp cli/compare_test.cpp cli/carry_test.cpp cli/explain_test.cpp cli/published_test.cpp cli/selfcheck_test.cpp support/run_program.cpp)
 target_compile_definitions(cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 add_dependencies(cli_test occupipe)
 if(OCCUPIPE_OPENCL)
-    occupipe_test(carry_opencl_test KIND cli TIMEOUT 600 LINK occupipe::core OpenCL::OpenCL
+    occupipe_test(carry_opencl_test KIND cli TIMEOUT 600 FULL * LINK occupipe::core OpenCL::OpenCL
         SOURCES cli/carry_opencl_test.cpp support/carried.cpp support/run_program.cpp)
     target_compile_definitions(carry_opencl_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(carry_opencl_test occupipe)
 endif()
-occupipe_test(carry_ptx_test KIND codegen TIMEOUT 900 WITHOUT_NVRTC * LINK occupipe::analysis ptx_machine nlohmann_json::nlohmann_json
+occupipe_test(carry_ptx_test KIND codegen TIMEOUT 900 WITHOUT_NVRTC * FULL * LINK occupipe::analysis ptx_machine nlohmann_json::nlohmann_json
     SOURCES cli/carry_ptx_test.cpp support/carried.cpp support/run_program.cpp)
-# The same with every kernel: ctest -L full
-occupipe_test(carry_ptx_full_test KIND full TIMEOUT 1800 LINK occupipe::analysis ptx_machine nlohmann_json::nlohmann_json
-    SOURCES cli/carry_ptx_test.cpp support/carried.cpp support/run_program.cpp)
-target_compile_definitions(carry_ptx_full_test PRIVATE OCCUPIPE_FULL)
-foreach(test carry_ptx_test carry_ptx_full_test)
-    target_compile_definitions(${test} PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
-    add_dependencies(${test} occupipe)
-endforeach()
+target_compile_definitions(carry_ptx_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
+add_dependencies(carry_ptx_test occupipe)
 occupipe_test(plot_cli_test KIND cli LINK occupipe::core SOURCES cli/plot_test.cpp support/run_program.cpp)
 target_compile_definitions(plot_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(plot_cli_test occupipe)
 if(OCCUPIPE_FIT)
-    occupipe_test(report_test KIND cli LINK occupipe::core SOURCES cli/report_test.cpp support/run_program.cpp)
+    occupipe_test(report_test KIND cli ONE_PROCESS TIMEOUT 600 LINK occupipe::core SOURCES cli/report_test.cpp support/run_program.cpp)
     target_compile_definitions(report_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(report_test occupipe)
 endif()
 # The program itself with a pretended driver; kill -9 at random moments.
-occupipe_test(interrupted_test KIND interruption TIMEOUT 900 WITHOUT_NVRTC * LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
+occupipe_test(interrupted_test KIND interruption TIMEOUT 900 WITHOUT_NVRTC * FULL *KillsLose* LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
     SOURCES cli/interrupted_test.cpp support/run_program.cpp)
 target_compile_definitions(interrupted_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
@@ -42,7 +36,7 @@ target_compile_definitions(cuda_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_FAKE_LIBNVML="$<TARGET_FILE:fake_libnvml>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(cuda_cli_test occupipe fake_libcuda fake_libnvml)
-occupipe_test(smoke_test KIND cli TIMEOUT 600 WITHOUT_NVRTC * LINK occupipe::cli GTest::gmock
+occupipe_test(smoke_test KIND cli TIMEOUT 600 WITHOUT_NVRTC *-*ACpuIs* LINK occupipe::cli GTest::gmock
     SOURCES cli/smoke_test.cpp support/run_program.cpp)
 target_compile_definitions(smoke_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)

@@ -10,7 +10,7 @@ occupipe_test(fit_profile_test KIND fit
     SOURCES fit/structure/fit_mix_test.cpp fit/profile/build_profile_test.cpp fit/laws/fit_contention_test.cpp
             fit/profile/profile_sets_test.cpp fit/profile/described_fields_test.cpp fit/laws/working_set_test.cpp fit/profile/tables_test.cpp fit/structure/placement_test.cpp fit/structure/scopes_test.cpp
     LINK occupipe::fit GTest::gmock)
-occupipe_test(fit_recovery_test KIND fit TIMEOUT 900
+occupipe_test(fit_recovery_test KIND fit TIMEOUT 900 FULL *
     SOURCES fit/recovery_test.cpp
     LINK occupipe::fit)
 
@@ -48,7 +48,7 @@ add_library(virtual_gpu STATIC ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/timed_cod
             ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/virtual_core.cpp)
 target_include_directories(virtual_gpu PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(virtual_gpu PUBLIC occupipe::bench occupipe::warnings)
-occupipe_test(virtual_gpu_test KIND fit WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
+occupipe_test(virtual_gpu_test KIND fit WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
 
 # Planted and found: event simulations that know nothing of the fitter's law (docs/accuracy.md).
 add_library(accuracy_devices STATIC ${PROJECT_SOURCE_DIR}/tests/accuracy/event_core.cpp

@@ -10,6 +10,10 @@ occupipe_source_test(Project.IncludesKeepToTheDependencyRule CheckIncludes.cmake
 occupipe_source_test(Project.SourceFilesNameTheirLicenceAndKeepToTheirSize CheckSources.cmake ${PROJECT_SOURCE_DIR})
 occupipe_source_test(Project.TestsThatTouchCudaRunWithoutNvrtcToo CheckNvrtcTests.cmake ${PROJECT_SOURCE_DIR})
 
+add_test(NAME Project.NoTwoTestsShareAName COMMAND ${CMAKE_COMMAND} -D CTEST=${CMAKE_CTEST_COMMAND}
+    -D BUILD=${PROJECT_BINARY_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/CheckTestNames.cmake)
+set_tests_properties(Project.NoTwoTestsShareAName PROPERTIES LABELS project TIMEOUT 60)
+
 # The checks themselves have to find what they are for, and say where it is.
 set(planted ${CMAKE_CURRENT_BINARY_DIR}/planted)
 file(WRITE ${planted}/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
@@ -43,6 +47,12 @@ file(WRITE ${planted}/nvrtc/tests/a.cmake "occupipe_test(some_test KIND unit\n  
 file(WRITE ${planted}/nvrtc/tests/bench/some_test.cpp "#include \"bench/cuda/prelude.h\"\n")
 occupipe_source_test(Project.NvrtcCheckRefusesATestWithoutIt CheckNvrtcTests.cmake ${planted}/nvrtc
     PASS_REGULAR_EXPRESSION "tests/a.cmake: some_test: bench/some_test.cpp touches CUDA")
+
+file(WRITE ${planted}/names/CTestTestfile.cmake "add_test(Same.Name true)\nadd_test(Same.Name false)\nadd_test(Other true)\n")
+add_test(NAME Project.NameCheckRefusesANameOfTwoTests COMMAND ${CMAKE_COMMAND} -D CTEST=${CMAKE_CTEST_COMMAND}
+    -D BUILD=${planted}/names -P ${PROJECT_SOURCE_DIR}/cmake/CheckTestNames.cmake)
+set_tests_properties(Project.NameCheckRefusesANameOfTwoTests PROPERTIES LABELS project TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "1 names belong to two tests each, for example[ \n]+Same.Name")
 
 string(REPEAT "line of another language\n" 11 lines)
 file(WRITE ${planted}/long_string/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")

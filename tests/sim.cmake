@@ -13,12 +13,8 @@ occupipe_test(sim_explain_test KIND unit SOURCES sim/explain_test.cpp
     LINK occupipe_sim_test_support occupipe::report occupipe::analysis occupipe::sim occupipe::core nlohmann_json::nlohmann_json)
 occupipe_test(sim_property_test KIND property SOURCES sim/detection_cost_test.cpp sim/estimate_test.cpp sim/models_property_test.cpp sim/property_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
-occupipe_test(sim_differential_test KIND diff SOURCES sim/differential_test.cpp
+occupipe_test(sim_differential_test KIND diff FULL * SOURCES sim/differential_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
-# The same with all its cases: ctest -L full
-occupipe_test(sim_differential_full_test KIND full SOURCES sim/differential_test.cpp
-    LINK occupipe_sim_test_support occupipe::sim occupipe::core TIMEOUT 1800)
-target_compile_definitions(sim_differential_full_test PRIVATE OCCUPIPE_FULL)
 
 occupipe_test(sim_barrier_golden_test KIND golden SOURCES sim/barrier_golden_test.cpp
     LINK occupipe::sim occupipe::core)

@@ -12,6 +12,7 @@ Runs every step, or the named ones, and stops at the first that fails:
   format   clang-format changes nothing
   shell    shellcheck finds nothing in the scripts
   release  the tests, as README and CI run them
+  full     the exhaustive ones: those of which the ordinary run takes a part
   dev      the tests with the address and undefined-behaviour sanitizers
   lint     occupipe accepts every profile, kernel and result file in the repository
   tidy     clang-tidy finds nothing
@@ -25,11 +26,11 @@ if [[ ${1:-} == --bare ]]; then
     exec "$(dirname "${BASH_SOURCE[0]}")/bare.sh" "${@:2}"
 fi
 
-all=(format shell release dev lint tidy)
+all=(format shell release full dev lint tidy)
 steps=()
 for argument in "$@"; do
     case $argument in
-        format | shell | release | dev | lint | tidy | --fresh) steps+=("${argument#--}") ;;
+        format | shell | release | full | dev | lint | tidy | --fresh) steps+=("${argument#--}") ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 2 ;;
     esac
@@ -44,6 +45,8 @@ step_format() { git ls-files -z '*.h' '*.cpp' | xargs -0 clang-format --dry-run 
 step_shell() { shellcheck tools/*.sh .ci/run; }
 
 step_release() { tools/test.sh release; }
+
+step_full() { tools/test.sh release -L full; }
 
 step_dev() { tools/test.sh dev; }
 

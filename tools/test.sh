@@ -12,6 +12,8 @@ has none. Where it is not there at all, those that compile CUDA kernels are skip
 
   PRESET          release (default) or dev, which adds the address and undefined-behaviour sanitizers
   CTEST-ARGUMENT  handed on, for example: tools/test.sh dev -R kernel
+
+tools/test.sh release -L full runs the exhaustive tests instead: those of which the ordinary run takes a part.
 TEXT
 }
 
@@ -35,7 +37,10 @@ say() { printf 'test: %s\n' "$*" >&2; }
 nvrtc=$("build/$preset/cli/occupipe" --version | sed -n '2p')
 say "running the tests of build/$preset; $nvrtc"
 code=0
-ctest --preset "$preset" --parallel "$(nproc)" "${@:2}" || code=$?
+# The presets leave the exhaustive tests out; who names them by their label means them.
+labels=()
+[[ " ${*:2} " != *" -L full "* ]] || labels=(-LE '^gpu$')
+ctest --preset "$preset" --parallel "$(nproc)" "${@:2}" "${labels[@]}" || code=$?
 [[ $nvrtc != no* ]] || say "$nvrtc, so that tests which compile CUDA kernels were skipped"
 say "$([[ $code == 0 ]] && echo passed || echo "FAILED, exit code $code")"
 exit "$code"

@@ -242,7 +242,7 @@ TEST_P(EveryDumpedKernel, DoesWhatItsTableSays) {
     std::vector<std::string> command = {
         "measure", "--device", "cuda",          "--arch", GetParam(), "--quick",
         "--cores", "1",        "--repetitions", "1",      "--dump",   folder.path.string()};
-    if (!thinned::all_cases) {
+    if (!thinned::all_cases()) {
         command.insert(command.end(), {"--instructions", part_of_the_rows(GetParam())});
     }
     const auto dumped = run_program(command);
@@ -262,7 +262,7 @@ TEST_P(EveryDumpedKernel, DoesWhatItsTableSays) {
             ADD_FAILURE() << error.what();
         }
     }
-    EXPECT_GT(kernels.size(), thinned::all_cases ? 400u : 400u / parts);
+    EXPECT_GT(kernels.size(), thinned::all_cases() ? 400u : 400u / parts);
 }
 
 // What was wrong in graphs before, and what could be: the comparison sees each.

@@ -174,44 +174,44 @@ TEST_F(GpuRun, MeasuresFitsAndPacksAndIsNotDoneTwice) {
 
 TEST_F(GpuRun, ANoGoStopsAndForceGoesOn) {
     NEED_NVRTC();
-    const int code = run({"--device", "cuda:0", "--output", at("o"), "matrix"}, pretended);
+    const int code = run({"--device", "cuda:0", "--output", at("o"), "double"}, pretended);
     EXPECT_EQ(code, 1);
     EXPECT_THAT(err(), HasSubstr("smoke: NO-GO"));
     EXPECT_THAT(err(), HasSubstr("NO-GO, first of all because of"));
     EXPECT_THAT(archived("o"),
-                AllOf(HasSubstr("smoke.json"), HasSubstr("receipts/"), Not(HasSubstr("matrix"))));
+                AllOf(HasSubstr("smoke.json"), HasSubstr("receipts/"), Not(HasSubstr("double"))));
     // Told to stop in the middle of a part: 4, and the archive has what there is.
-    const pid_t script = start({"--device", "cuda:0", "--output", at("o"), "--force", "matrix"},
+    const pid_t script = start({"--device", "cuda:0", "--output", at("o"), "--force", "double"},
                                pretended_with("slow"));
-    ASSERT_TRUE(grows_to(folder / "o/matrix.json.partial", 100'000)) << err();
+    ASSERT_TRUE(grows_to(folder / "o/double.json.partial", 100'000)) << err();
     kill(script, SIGTERM);
     EXPECT_EQ(wait_for(script), 4) << err();
-    EXPECT_THAT(err(), HasSubstr("matrix: cut short"));
-    EXPECT_THAT(archived("o"), HasSubstr("matrix.json.partial"));
+    EXPECT_THAT(err(), HasSubstr("double: cut short"));
+    EXPECT_THAT(archived("o"), HasSubstr("double.json.partial"));
     // Gone on with elsewhere, from the archive alone; killed without a word this time.
     const pid_t second = start({"--device", "cuda:0", "--output", at("p"), "--resume",
-                                at("o/gpu-results.tar.gz"), "--force", "matrix"},
+                                at("o/gpu-results.tar.gz"), "--force", "double"},
                                pretended_with("slow"));
-    const auto before = fs::file_size(folder / "o/matrix.json.partial");
-    ASSERT_TRUE(grows_to(folder / "p/matrix.json.partial", before + 50'000)) << err();
+    const auto before = fs::file_size(folder / "o/double.json.partial");
+    ASSERT_TRUE(grows_to(folder / "p/double.json.partial", before + 50'000)) << err();
     kill(-second, SIGKILL);
     wait_for(second);
-    EXPECT_THAT(archived("p"), HasSubstr("matrix.json.partial"));
+    EXPECT_THAT(archived("p"), HasSubstr("double.json.partial"));
     // And from the folder to the end.
     EXPECT_EQ(
-        run({"--device", "cuda:0", "--output", at("q"), "--resume", at("p"), "--force", "matrix"},
+        run({"--device", "cuda:0", "--output", at("q"), "--resume", at("p"), "--force", "double"},
             pretended),
         0)
         << err();
     EXPECT_THAT(err(), HasSubstr("of them were measured by an interrupted run"));
-    const MeasurementFile file = read_measurements(folder / "q/matrix.json");
+    const MeasurementFile file = read_measurements(folder / "q/double.json");
     EXPECT_FALSE(file.context.contains("incomplete"));
     EXPECT_GT(file.rows.size(), 5000u);
 }
 
 TEST_F(GpuRun, ALostGpuIsCalledAgain) {
     NEED_NVRTC();
-    const pid_t script = start({"--device", "cuda:0", "--output", at("o"), "--force", "matrix"},
+    const pid_t script = start({"--device", "cuda:0", "--output", at("o"), "--force", "double"},
                                pretended_with("sticky@1500"));
     bool again = false;
     int status = 0;
@@ -227,7 +227,7 @@ TEST_F(GpuRun, ALostGpuIsCalledAgain) {
     EXPECT_EQ(wait_for(script), 4) << err();
     // The lost point is a failed row of whichever file was under way.
     std::string rows;
-    for (const char* name : {"o/smoke.json", "o/smoke.json.partial", "o/matrix.json.partial"}) {
+    for (const char* name : {"o/smoke.json", "o/smoke.json.partial", "o/double.json.partial"}) {
         rows += text_of(folder / name);
     }
     EXPECT_THAT(rows, HasSubstr("CUDA_ERROR_LAUNCH_FAILED (719)"));

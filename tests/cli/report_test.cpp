@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,16 @@ protected:
 
     std::string file(const std::string& name) const { return (folder_ / name).string(); }
 
-    // The page of a folder of measurements, or of a simulated GPU's that is made first.
+    // The page of a folder of measurements, or of a simulated GPU's that is made first; made once
+    // for all tests.
     std::string page(const std::string& of) {
+        static std::map<std::string, std::string> made;
+        if (!made.contains(of)) made[of] = make_page(of);
+        write_text_file(file("page.html"), made[of], Overwrite::yes);
+        return made[of];
+    }
+
+    std::string make_page(const std::string& of) {
         std::string folder = of;
         if (of.starts_with("model:")) {
             folder = file("model");

@@ -20,16 +20,13 @@
 #include "sim/observers/observer.h"
 #include "sim/reference/simulate_reference.h"
 #include "tests/sim/random_case.h"
+#include "tests/support/thinned.h"
 
 namespace occupipe::test {
 namespace {
 
-// The ordinary run takes an eighth of the cases; the test program labelled `full` takes all.
-#ifdef OCCUPIPE_FULL
-constexpr int thinned = 1;
-#else
-constexpr int thinned = 8;
-#endif
+// The ordinary run takes an eighth of the cases.
+const int eighth = thinned::all_cases() ? 1 : 8;
 
 using Simulator = SimulationResult (*)(const GpuProfile&, const Kernel&, const Launch&,
                                        const SimulationOptions&);
@@ -104,42 +101,42 @@ Tally compare_cases(std::uint64_t first_seed, int count, const CaseShape& shape,
 }
 
 TEST(Differential, SmallCasesEqualTheReference) {
-    const Tally tally = compare_cases(1, 16'000 / thinned, {});
-    EXPECT_GT(tally.compared, 15'000 / thinned);
+    const Tally tally = compare_cases(1, 16'000 / eighth, {});
+    EXPECT_GT(tally.compared, 15'000 / eighth);
 }
 
 TEST(Differential, LongerProgramsEqualTheReference) {
-    const Tally tally = compare_cases(1'000'000, 3'000 / thinned,
+    const Tally tally = compare_cases(1'000'000, 3'000 / eighth,
                                       {.max_instructions = 16, .max_count = 3, .max_groups = 4});
-    EXPECT_GT(tally.compared, 2'700 / thinned);
+    EXPECT_GT(tally.compared, 2'700 / eighth);
 }
 
 TEST(Differential, MoreIterationsEqualTheReference) {
-    const Tally tally = compare_cases(2'000'000, 2'000 / thinned,
+    const Tally tally = compare_cases(2'000'000, 2'000 / eighth,
                                       {.max_instructions = 4, .max_count = 12, .max_groups = 12});
-    EXPECT_GT(tally.compared, 1'850 / thinned);
+    EXPECT_GT(tally.compared, 1'850 / eighth);
 }
 
 // More instructions than one word holds.
 TEST(Differential, LongBodiesEqualTheReference) {
     const Tally tally = compare_cases(
-        8'000'000, 400 / thinned,
+        8'000'000, 400 / eighth,
         {.max_instructions = 150, .max_count = 2, .max_executed = 300, .max_groups = 2});
-    EXPECT_GT(tally.compared, 300 / thinned);
+    EXPECT_GT(tally.compared, 300 / eighth);
 }
 
 // In order has an engine of its own.
 TEST(Differential, CasesInOrderEqualTheReference) {
-    const Tally small = compare_cases(4'000'000, 16'000 / thinned, {}, Order::in_order);
-    EXPECT_GT(small.compared, 15'000 / thinned);
+    const Tally small = compare_cases(4'000'000, 16'000 / eighth, {}, Order::in_order);
+    EXPECT_GT(small.compared, 15'000 / eighth);
     const Tally longer =
-        compare_cases(5'000'000, 3'000 / thinned,
+        compare_cases(5'000'000, 3'000 / eighth,
                       {.max_instructions = 16, .max_count = 3, .max_groups = 4}, Order::in_order);
-    EXPECT_GT(longer.compared, 2'700 / thinned);
+    EXPECT_GT(longer.compared, 2'700 / eighth);
     const Tally looping =
-        compare_cases(6'000'000, 2'000 / thinned,
+        compare_cases(6'000'000, 2'000 / eighth,
                       {.max_instructions = 4, .max_count = 12, .max_groups = 12}, Order::in_order);
-    EXPECT_GT(looping.compared, 1'850 / thinned);
+    EXPECT_GT(looping.compared, 1'850 / eighth);
 }
 
 // All that an observer hears, but for how a wait is cut into parts and when it is told.
@@ -185,7 +182,7 @@ private:
 TEST(Differential, ObserversHearTheSameOfBothEngines) {
     constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
     int compared = 0;
-    for (std::uint64_t seed = 7'000'000; seed < 7'000'000 + 4'000 / thinned; ++seed) {
+    for (std::uint64_t seed = 7'000'000; seed < 7'000'000U + thinned::share(4'000, 8); ++seed) {
         Case c = random_case(seed);
         c.options.order = Order::in_order;
         try {
@@ -206,7 +203,7 @@ TEST(Differential, ObserversHearTheSameOfBothEngines) {
         } catch (const InputError&) {
         }
     }
-    EXPECT_GT(compared, 3'500 / thinned);
+    EXPECT_GT(compared, 3'500 / eighth);
 }
 
 // Long loops and many groups, so that most of the work is skipped: against the same simulator with
@@ -223,7 +220,7 @@ TEST(Differential, SkippedRepetitionsChangeNothing) {
     };
     std::int64_t issued = 0;
     std::int64_t simulated = 0;
-    for (std::uint64_t seed = 3'000'000; seed < 3'000'000 + 6'000 / thinned; ++seed) {
+    for (std::uint64_t seed = 3'000'000; seed < 3'000'000U + thinned::share(6'000, 8); ++seed) {
         Case c = random_case(seed, {.max_instructions = 6,
                                     .max_count = seed % 2 == 0 ? 400 : 30,
                                     .max_executed = 3000,
