@@ -52,7 +52,7 @@ file(WRITE ${planted}/names/CTestTestfile.cmake "add_test(Same.Name true)\nadd_t
 add_test(NAME Project.NameCheckRefusesANameOfTwoTests COMMAND ${CMAKE_COMMAND} -D CTEST=${CMAKE_CTEST_COMMAND}
     -D BUILD=${planted}/names -P ${PROJECT_SOURCE_DIR}/cmake/CheckTestNames.cmake)
 set_tests_properties(Project.NameCheckRefusesANameOfTwoTests PROPERTIES LABELS project TIMEOUT 60
-    PASS_REGULAR_EXPRESSION "1 names belong to two tests each, for example[ \n]+Same.Name")
+    PASS_REGULAR_EXPRESSION "for[ \n]+example[ \n]+Same.Name")
 
 string(REPEAT "line of another language\n" 11 lines)
 file(WRITE ${planted}/long_string/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
