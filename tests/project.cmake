@@ -54,6 +54,15 @@ add_test(NAME Project.NameCheckRefusesANameOfTwoTests COMMAND ${CMAKE_COMMAND} -
 set_tests_properties(Project.NameCheckRefusesANameOfTwoTests PROPERTIES LABELS project TIMEOUT 60
     PASS_REGULAR_EXPRESSION "for[ \n]+example[ \n]+Same.Name")
 
+file(WRITE ${planted}/own_header/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
+file(WRITE ${planted}/own_header/core/a.h "// SPDX-License-Identifier: MIT\n#pragma once\n")
+file(WRITE ${planted}/own_header/core/a.cpp "// SPDX-License-Identifier: MIT\n#include <vector>\n#include \"core/a.h\"\n")
+file(WRITE ${planted}/own_header/core/b.h "// SPDX-License-Identifier: MIT\n")
+occupipe_source_test(Project.SourceCheckWantsTheOwnHeaderFirst CheckSources.cmake ${planted}/own_header
+    PASS_REGULAR_EXPRESSION "core/a.cpp: the first include has to be core/a.h")
+occupipe_source_test(Project.SourceCheckWantsPragmaOnce CheckSources.cmake ${planted}/own_header
+    PASS_REGULAR_EXPRESSION "core/b.h: pragma once is missing")
+
 string(REPEAT "line of another language\n" 11 lines)
 file(WRITE ${planted}/long_string/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
 file(WRITE ${planted}/long_string/plot/page.cpp
@@ -61,7 +70,8 @@ file(WRITE ${planted}/long_string/plot/page.cpp
 occupipe_source_test(Project.SourceCheckRefusesALongStringOfAnotherLanguage CheckSources.cmake ${planted}/long_string
     PASS_REGULAR_EXPRESSION "plot/page.cpp:5: a string of 12 lines")
 
-# Every header has to compile alone and twice: one generated file each, compiled with everything else.
+# Every header has to compile alone. One that has a source file of its name is the first that it includes (CheckSources.cmake
+# sees to it); the others have a generated file each, compiled with everything else.
 foreach(component core bench fit sim plot analysis report cli)
     if(NOT TARGET occupipe::${component})
         continue()
@@ -69,12 +79,17 @@ foreach(component core bench fit sim plot analysis report cli)
     file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${component}/*.h)
     set(sources "")
     foreach(header IN LISTS headers)
+        string(REGEX REPLACE "h$" "cpp" own ${PROJECT_SOURCE_DIR}/${header})
+        if(EXISTS ${own})
+            continue()
+        endif()
         set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${header}.cpp)
-        file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n#include \"${header}\"\n")
+        file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n")
         list(APPEND sources ${source})
     endforeach()
     add_library(${component}_headers_alone OBJECT ${sources})
     target_link_libraries(${component}_headers_alone PRIVATE occupipe::${component} occupipe::warnings)
+    target_compile_options(${component}_headers_alone PRIVATE -O0)
 endforeach()
 
 # What `cmake --install` leaves is enough for somebody else's program, and for the program itself far from its
