@@ -142,6 +142,8 @@ TEST_P(EveryRow, MachineCodeHoldsExactlyTheCountedInstructions) {
     const Row& row = *GetParam();
     NEED_MEASURABLE(row);
     if (row.x86.empty()) GTEST_SKIP() << row.id << ": no single x86 instruction to count";
+    if (row.unroll > 1000 && !thinned::all_cases())
+        GTEST_SKIP() << row.id << ": takes long to compile; run by tools/test.sh release -L full";
     // Rows that differ in their working set alone: PoCL keeps one object for equal machine code.
     const auto same = std::ranges::find_if(opencl_table(), [&](const Row& other) {
         return other.step == row.step && other.pattern == row.pattern && other.type == row.type &&
