@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <span>
 #include <system_error>
 
 #include "analysis/suggestions.h"
 #include "core/error.h"
+#include "core/files/file_kind.h"
+#include "core/files/files.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -73,6 +76,20 @@ fs::path shipped(const std::string& name, const char* what, const std::vector<fs
                                  fmt::join(near.empty() ? names : near, ", ")));
 }
 
+// The kernels' folder also holds the profiles of examples that run on no other.
+std::vector<fs::path> beside_kernels(FileKind kind) {
+    const fs::path names[] = {"kernels", "sim/kernels"};
+    std::vector<fs::path> files = yaml_files(data_folder(names));
+    std::erase_if(files, [&](const fs::path& file) {
+        try {
+            return file_kind(read_text_file(file), file.string()) != kind;
+        } catch (const InputError&) {
+            return true;  // somebody's own, and not asked for
+        }
+    });
+    return files;
+}
+
 }  // namespace
 
 std::vector<fs::path> yaml_files(const fs::path& folder) {
@@ -90,12 +107,13 @@ std::vector<fs::path> shipped_profiles() {
 }
 
 fs::path shipped_profile(const std::string& name) {
-    return shipped(name, "profile", shipped_profiles());
+    std::vector<fs::path> files = shipped_profiles();
+    std::ranges::copy(beside_kernels(FileKind::profile), std::back_inserter(files));
+    return shipped(name, "profile", files);
 }
 
 fs::path shipped_kernel(const std::string& name) {
-    const fs::path names[] = {"kernels", "sim/kernels"};
-    return shipped(name, "kernel", yaml_files(data_folder(names)));
+    return shipped(name, "kernel", beside_kernels(FileKind::kernel));
 }
 
 }  // namespace occupipe::analysis

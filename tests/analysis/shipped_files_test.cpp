@@ -12,7 +12,9 @@
 namespace occupipe::analysis {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string reason(const std::function<void()>& call) {
     try {
@@ -27,6 +29,10 @@ TEST(ShippedFiles, AreFoundByNameWhateverTheCase) {
     EXPECT_EQ(shipped_profile("rtx-2070").filename(), "nvidia-rtx-2070.yaml");
     EXPECT_EQ(shipped_profile("NVIDIA-RTX-2070").filename(), "nvidia-rtx-2070.yaml");
     EXPECT_EQ(shipped_kernel("saxpy").filename(), "saxpy.yaml");
+    // A profile among the kernels is found as what it is.
+    EXPECT_EQ(shipped_profile("mmul_fermi").filename(), "mmul_fermi.yaml");
+    EXPECT_THAT(reason([] { shipped_kernel("mmul_fermi"); }),
+                AllOf(HasSubstr("nor a shipped kernel"), Not(HasSubstr("mmul_pascal"))));
 }
 
 TEST(ShippedFiles, WhatLooksLikeAPathIsLeftToTheReader) {
