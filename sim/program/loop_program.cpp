@@ -13,7 +13,8 @@
 namespace occupipe::sim {
 namespace {
 
-constexpr std::int64_t short_count = 3;
+// How many instances of the program of unordered_barriers() are looked at, about.
+constexpr std::int64_t max_short_instances = 100'000;
 
 std::vector<std::int32_t> loops_around(const LoopProgram& program, std::int32_t stream) {
     std::vector<std::int32_t> path;
@@ -23,7 +24,7 @@ std::vector<std::int32_t> loops_around(const LoopProgram& program, std::int32_t 
 }
 
 // Divisor and multiplier again, for the cut trip counts.
-void shorten(const LoopProgram& program, LoopProgram::Edge& edge) {
+void shorten(const LoopProgram& program, LoopProgram::Edge& edge, std::int64_t longest_back) {
     const auto user = loops_around(program, edge.user);
     const auto producer = loops_around(program, edge.producer);
     const auto fork = std::mismatch(user.begin(), user.end(), producer.begin(), producer.end());
@@ -31,14 +32,15 @@ void shorten(const LoopProgram& program, LoopProgram::Edge& edge) {
     for (auto l = fork.first; l != user.end(); ++l) edge.divisor *= program.loops[*l].count;
     for (auto l = fork.second; l != producer.end(); ++l) edge.multiplier *= program.loops[*l].count;
     if (edge.restart != 0) edge.restart = program.loops[*(fork.first - 1)].count;
-    if (edge.back > 1) edge.back = short_count + 1;  // never there
+    if (edge.back > longest_back) edge.back = longest_back + 3;  // never there
 }
 
 // The dependences of the program with short loops. A path between two instances there is a path
 // between the corresponding ones of the whole program.
 class ShortGraph {
 public:
-    explicit ShortGraph(const LoopProgram& program) : program_(with_short_loops(program)) {}
+    explicit ShortGraph(const LoopProgram& program, std::int64_t longest_back = 1)
+        : program_(with_short_loops(program, longest_back)) {}
 
     std::int64_t instances(std::int32_t stream) const { return program_.streams[stream].instances; }
 
@@ -130,16 +132,34 @@ std::set<std::int32_t> restarting_loops(const Lowered& lowered) {
     return loops;
 }
 
+// The longest distance of a dependence `NAME@-N`, as far as the program with loops that are long
+// enough for it stays small; at least 1.
+std::int64_t longest_back_of(const LoopProgram& program) {
+    std::set<std::int64_t> distances{1};
+    for (const auto& edge : program.edges) distances.insert(edge.back);
+    for (auto distance = distances.rbegin(); *distance > 1; ++distance) {
+        double instances = 0;
+        for (std::int32_t s = 0; s < static_cast<std::int32_t>(program.streams.size()); ++s) {
+            double own = 1;
+            for (const std::int32_t l : loops_around(program, s))
+                own *= static_cast<double>(std::min(program.loops[l].count, *distance + 2));
+            instances += own;
+        }
+        if (instances <= max_short_instances) return *distance;
+    }
+    return 1;
+}
+
 }  // namespace
 
-LoopProgram with_short_loops(LoopProgram program) {
-    for (auto& loop : program.loops) loop.count = std::min(loop.count, short_count);
+LoopProgram with_short_loops(LoopProgram program, std::int64_t longest_back) {
+    for (auto& loop : program.loops) loop.count = std::min(loop.count, longest_back + 2);
     for (auto& stream : program.streams) {
         stream.instances = 1;
         for (std::int32_t l = stream.loop; l >= 0; l = program.loops[l].parent)
             stream.instances *= program.loops[l].count;
     }
-    for (auto& edge : program.edges) shorten(program, edge);
+    for (auto& edge : program.edges) shorten(program, edge, longest_back);
     return program;
 }
 
@@ -154,7 +174,7 @@ std::int64_t LoopProgram::program_index(std::int32_t stream, std::int64_t instan
 
 std::optional<UnorderedBarriers> unordered_barriers(const LoopProgram& program,
                                                     const Machine& machine) {
-    const ShortGraph graph(program);
+    const ShortGraph graph(program, longest_back_of(program));
     std::map<std::int64_t, std::pair<std::int32_t, std::int64_t>> barriers;  // in program order
     for (std::size_t s = 0; s < program.streams.size(); ++s) {
         if (machine.ops[program.streams[s].op].kind != InstructionKind::barrier) continue;

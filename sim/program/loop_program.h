@@ -63,10 +63,10 @@ struct LoopProgram {
     std::int64_t program_index(std::int32_t stream, std::int64_t instance) const;
 };
 
-// The program with every trip count cut to three, which only removes instances in the middle, and
-// without the dependences that go back more than one iteration: what it orders is ordered in the
-// whole program, too. The order of program_index() stays.
-LoopProgram with_short_loops(LoopProgram program);
+// The program with every trip count cut to longest_back + 2, which only removes instances in the
+// middle, and without the dependences that go back more than longest_back iterations: what it
+// orders is ordered in the whole program, too. The order of program_index() stays.
+LoopProgram with_short_loops(LoopProgram program, std::int64_t longest_back = 1);
 
 // A barrier, and the one before it in program order.
 struct UnorderedBarriers {

@@ -74,6 +74,33 @@ TEST(Refusal, OfDivergentWarpsWithUnorderedBarriers) {
               "");
 }
 
+// The path from one barrier to the next goes through a dependence N iterations back.
+TEST(Refusal, OfUnorderedBarriersKnowsDependencesOverSeveralIterations) {
+    for (const int back : {1, 2, 3, 7}) {
+        const auto kernel_with = [&](const std::string& distance) {
+            Kernel kernel;
+            kernel.name = "distant";
+            for (int p = 0; p < 2; ++p)
+                kernel.warps.push_back({0.5,
+                                        {instruction("first", "bar.sync"),
+                                         repeat(10, {instruction("use", "op", {"make" + distance}),
+                                                     instruction("make", "op", {"first"})}),
+                                         instruction("second", "bar.sync", {"use"})}});
+            return kernel;
+        };
+        SCOPED_TRACE(back);
+        const Launch launch{.group_warps = 2, .concurrent_groups = 1, .groups = 2};
+        const Kernel kernel = kernel_with("@-" + std::to_string(back));
+        EXPECT_EQ(refusal(plain(), kernel, launch), "");
+        EXPECT_EQ(simulate(plain(), kernel, launch).ticks,
+                  simulate_reference(plain(), kernel, launch).ticks);
+        // Eleven iterations ago is never there.
+        EXPECT_EQ(refusal(plain(), kernel_with("@-11"), launch),
+                  "where warps diverge, each barrier must depend on the one before: put first into "
+                  "the `after` of second, or of what second waits for");
+    }
+}
+
 TEST(Refusal, OfAbsurdLaunches) {
     const Kernel one = chain("op", 1);
     EXPECT_NE(refusal(plain(), one, {.group_warps = 0, .concurrent_groups = 1, .groups = 1}), "");
