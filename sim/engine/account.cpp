@@ -2,25 +2,25 @@
 // The engine's account of itself, for observers only.
 #include <algorithm>
 
-#include "sim/engine/engine.h"
+#include "sim/engine/event_engine.h"
 #include "sim/machine/bits.h"
 
 namespace occupipe::sim {
 
-void Engine::report_issue(std::int32_t warp, std::int32_t stream) const {
+void EventEngine::report_issue(std::int32_t warp, std::int32_t stream) const {
     observer_->issued(
         {state_.now, warp, stream, warps_[warp].heads[stream].issued, warps_[warp].scheduler});
 }
 
 // Before it is counted.
-void Engine::report_completion(const CompletionEvent& event) const {
+void EventEngine::report_completion(const CompletionEvent& event) const {
     observer_->completed(
         {event.time, event.warp, event.stream, warps_[event.warp].heads[event.stream].completed});
 }
 
 // Of the ready warps that nothing has happened to, only that may change which of subsystem and
 // issue window holds them back.
-void Engine::note_bounds() {
+void EventEngine::note_bounds() {
     if (!window_) return;
     for (std::int32_t unit = 0; unit < static_cast<std::int32_t>(ready_at_.size()); ++unit) {
         if (ready_at_[unit] == 0) continue;
@@ -36,7 +36,7 @@ void Engine::note_bounds() {
 }
 
 // Called when nothing more can issue now: nothing changes for any warp until the next event.
-void Engine::note_waits() {
+void EventEngine::note_waits() {
     note_bounds();
     for (const std::int32_t warp : touched_) {
         Waiting& waiting = waits_[warp];
@@ -58,20 +58,20 @@ void Engine::note_waits() {
 }
 
 // Up to now.
-void Engine::report_wait(std::int32_t warp) {
+void EventEngine::report_wait(std::int32_t warp) {
     Waiting& waiting = waits_[warp];
     if (waiting.since < state_.now)
         observer_->waited({waiting.since, state_.now, warp, waiting.wait});
     waiting.since = state_.now;
 }
 
-void Engine::report_last_waits() {
+void EventEngine::report_last_waits() {
     for (std::int32_t warp = 0; warp < layout_.warps(); ++warp) report_wait(warp);
 }
 
 // The wait of the lowest-index instruction: of those that are ready if any is, else of all that
 // have not issued.
-Wait Engine::wait_of(std::int32_t warp) {
+Wait EventEngine::wait_of(std::int32_t warp) {
     const Warp& w = warps_[warp];
     if (state_.group[w.slot] == no_group) return {.reason = WaitReason::empty};
     if (const auto ready = first_ready(w)) return wait_of_ready(w, *ready);
@@ -80,7 +80,7 @@ Wait Engine::wait_of(std::int32_t warp) {
     return {.reason = is_outstanding(warp) ? WaitReason::drain : WaitReason::group};
 }
 
-std::optional<std::int32_t> Engine::first_ready(const Warp& w) const {
+std::optional<std::int32_t> EventEngine::first_ready(const Warp& w) const {
     std::optional<std::int32_t> first;
     std::int64_t index = 0;
     const auto consider = [&](std::int32_t stream, std::int64_t its_index) {
@@ -106,7 +106,7 @@ std::optional<std::int32_t> Engine::first_ready(const Warp& w) const {
 }
 
 // Goes on from where it was found last, as long as the text is straight.
-std::optional<std::int32_t> Engine::first_unissued(const Warp& w, std::int32_t number) {
+std::optional<std::int32_t> EventEngine::first_unissued(const Warp& w, std::int32_t number) {
     Waiting& waiting = waits_[number];
     const auto& streams = w.layout->program.streams;
     const auto count = static_cast<std::int32_t>(streams.size());
@@ -133,7 +133,7 @@ std::optional<std::int32_t> Engine::first_unissued(const Warp& w, std::int32_t n
 }
 
 // Has the warp issued something that has not finished?
-bool Engine::is_outstanding(std::int32_t warp) const {
+bool EventEngine::is_outstanding(std::int32_t warp) const {
     for (std::size_t q = 0; q < state_.queues.size(); ++q) {
         if (!layout_.queues[q].finishes) continue;
         const CompletionQueue& queue = state_.queues[q];
@@ -150,7 +150,7 @@ bool Engine::is_outstanding(std::int32_t warp) const {
 
 // Of subsystem and issue window, the one that is free later binds: the window where it is closed
 // when the subsystem will be free.
-WaitReason Engine::bound_of(std::int32_t scheduler, std::int32_t subsystem) const {
+WaitReason EventEngine::bound_of(std::int32_t scheduler, std::int32_t subsystem) const {
     const std::int64_t free =
         std::max(state_.now, units_now_.free_at[scheduler * units_ + subsystem]);
     if (!window_) return WaitReason::subsystem;
@@ -159,12 +159,12 @@ WaitReason Engine::bound_of(std::int32_t scheduler, std::int32_t subsystem) cons
     return open > free ? WaitReason::issue_limit : WaitReason::subsystem;
 }
 
-Wait Engine::wait_of_ready(const Warp& warp, std::int32_t stream) const {
+Wait EventEngine::wait_of_ready(const Warp& warp, std::int32_t stream) const {
     return {.reason = bound_of(warp.scheduler, warp.streams[stream].subsystem), .stream = stream};
 }
 
 // Of the dependences that are missing, the one named first.
-Wait Engine::wait_of_blocked(const Warp& warp, std::int32_t stream, const Machine& machine) {
+Wait EventEngine::wait_of_blocked(const Warp& warp, std::int32_t stream, const Machine& machine) {
     const auto& edges = warp.layout->program.edges;
     std::int32_t e = warp.streams[stream].first_edge;
     const auto satisfied = [&] {

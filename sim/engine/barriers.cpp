@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Barriers: each warp's arrival, and the release once all warps of a group have come.
-#include "sim/engine/engine.h"
+#include "sim/engine/event_engine.h"
 
 namespace occupipe::sim {
 
-void Engine::arrive_at_barrier(std::int32_t warp, std::int32_t stream) {
+void EventEngine::arrive_at_barrier(std::int32_t warp, std::int32_t stream) {
     const std::int32_t channel = warps_[warp].streams[stream].barrier_channel;
     const std::int32_t slot = warps_[warp].slot;
     const std::int32_t own = warp * layout_.barrier_channels + channel;
@@ -15,7 +15,7 @@ void Engine::arrive_at_barrier(std::int32_t warp, std::int32_t stream) {
     if (++state_.barrier_arrivals[shared] == layout_.group_warps) release_barrier(slot, channel);
 }
 
-void Engine::release_barrier(std::int32_t slot, std::int32_t channel) {
+void EventEngine::release_barrier(std::int32_t slot, std::int32_t channel) {
     const std::int32_t shared = slot * layout_.barrier_channels + channel;
     const std::int64_t released = ++state_.barriers_released[shared];
     std::int32_t arrivals = 0;

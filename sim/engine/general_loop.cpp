@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "sim/engine/engine.h"
+#include "sim/engine/event_engine.h"
 #include "sim/machine/bits.h"
 
 namespace occupipe::sim {
 
-bool Engine::step_wide() {
+bool EventEngine::step_wide() {
     const auto turn = std::min_element(state_.scheduler_next.begin(), state_.scheduler_next.end());
     const bool completes = state_.next_completion <= *turn;
     const std::int64_t next = completes ? state_.next_completion : *turn;
@@ -36,7 +36,7 @@ bool Engine::step_wide() {
     return true;
 }
 
-std::int64_t Engine::next_wide_issue(std::int32_t scheduler) const {
+std::int64_t EventEngine::next_wide_issue(std::int32_t scheduler) const {
     std::int64_t first = CompletionQueue::never;
     for (std::int32_t subsystem = 0; subsystem < subsystems_; ++subsystem) {
         const std::uint64_t* const words = ready_warps(scheduler, subsystem);
@@ -48,7 +48,7 @@ std::int64_t Engine::next_wide_issue(std::int32_t scheduler) const {
 }
 
 // The schedulers propose, the core grants, what is granted issues.
-void Engine::issue_round(std::int64_t now) {
+void EventEngine::issue_round(std::int64_t now) {
     proposals_.clear();
     for (std::int32_t scheduler = 0; scheduler < schedulers_; ++scheduler) {
         if (state_.scheduler_next[scheduler] > now) continue;
@@ -72,7 +72,7 @@ void Engine::issue_round(std::int64_t now) {
 }
 
 // Of the proposals to a unit that the schedulers share, the first in the ring is granted.
-bool Engine::granted(const Proposal& proposal) const {
+bool EventEngine::granted(const Proposal& proposal) const {
     if (layout_.machine.subsystems[proposal.subsystem].scope == Scope::scheduler) return true;
     const std::int32_t last = state_.last_grant[proposal.subsystem];
     const auto distance = [&](const Proposal& p) {
@@ -83,7 +83,8 @@ bool Engine::granted(const Proposal& proposal) const {
     });
 }
 
-std::optional<Engine::Proposal> Engine::propose(std::int32_t scheduler, std::int64_t now) const {
+std::optional<EventEngine::Proposal> EventEngine::propose(std::int32_t scheduler,
+                                                          std::int64_t now) const {
     std::uint64_t free = 0;
     for (std::int32_t subsystem = 0; subsystem < subsystems_; ++subsystem)
         if (state_.subsystem_free_at[scheduler * units_ + subsystem] <= now) free |= bit(subsystem);
@@ -110,7 +111,8 @@ std::optional<Engine::Proposal> Engine::propose(std::int32_t scheduler, std::int
 }
 
 // A word of the set of positions of warps with a ready head for one of the subsystems.
-std::uint64_t Engine::ready_word(std::int32_t scheduler, std::uint64_t subsystems, int word) const {
+std::uint64_t EventEngine::ready_word(std::int32_t scheduler, std::uint64_t subsystems,
+                                      int word) const {
     std::uint64_t set = 0;
     for_each_bit(subsystems,
                  [&](int subsystem) { set |= ready_warps(scheduler, subsystem)[word]; });
@@ -118,8 +120,8 @@ std::uint64_t Engine::ready_word(std::int32_t scheduler, std::uint64_t subsystem
 }
 
 // The first position at or after `from`, or -1.
-std::int32_t Engine::first_position(std::int32_t scheduler, std::uint64_t subsystems,
-                                    std::int32_t from) const {
+std::int32_t EventEngine::first_position(std::int32_t scheduler, std::uint64_t subsystems,
+                                         std::int32_t from) const {
     int word = from / 64;
     if (word >= warp_words_) return -1;
     std::uint64_t set =
@@ -131,8 +133,8 @@ std::int32_t Engine::first_position(std::int32_t scheduler, std::uint64_t subsys
     return word * 64 + lowest_bit(set);
 }
 
-std::int32_t Engine::pick_wide_warp(std::int32_t scheduler, std::uint64_t subsystems,
-                                    std::int32_t last) const {
+std::int32_t EventEngine::pick_wide_warp(std::int32_t scheduler, std::uint64_t subsystems,
+                                         std::int32_t last) const {
     std::int32_t found = -1;
     if (last != no_warp) {
         const std::int32_t position = state_.position[last];
@@ -147,7 +149,7 @@ std::int32_t Engine::pick_wide_warp(std::int32_t scheduler, std::uint64_t subsys
 }
 
 // As pick_stream() in inner_loop.cpp.
-std::int32_t Engine::pick_wide_stream(const Warp& warp, std::uint64_t subsystems) {
+std::int32_t EventEngine::pick_wide_stream(const Warp& warp, std::uint64_t subsystems) {
     const auto streams_of = [&](int word) {
         std::uint64_t set = 0;
         for_each_bit(subsystems, [&](int subsystem) {
@@ -168,7 +170,8 @@ std::int32_t Engine::pick_wide_stream(const Warp& warp, std::uint64_t subsystems
     return best;
 }
 
-void Engine::issue_wide(const Warp& w, std::int32_t warp, std::int32_t stream, std::int64_t now) {
+void EventEngine::issue_wide(const Warp& w, std::int32_t warp, std::int32_t stream,
+                             std::int64_t now) {
     const ProgramLayout::Stream& s = w.streams[stream];
     const std::int64_t free_at = now + s.cpi;
     state_.subsystem_busy[w.scheduler * units_ + s.subsystem] += s.cpi;
@@ -189,7 +192,7 @@ void Engine::issue_wide(const Warp& w, std::int32_t warp, std::int32_t stream, s
     advance_wide(w, warp, stream);
 }
 
-void Engine::advance_wide(const Warp& w, std::int32_t warp, std::int32_t stream) {
+void EventEngine::advance_wide(const Warp& w, std::int32_t warp, std::int32_t stream) {
     const ProgramLayout::Stream& s = w.streams[stream];
     Head& head = w.heads[stream];
     ++head.issued;
@@ -211,7 +214,7 @@ void Engine::advance_wide(const Warp& w, std::int32_t warp, std::int32_t stream)
         settle_wide(true, w, warp, next);
 }
 
-void Engine::complete_wide(const CompletionEvent& event, const QueueKind& kind) {
+void EventEngine::complete_wide(const CompletionEvent& event, const QueueKind& kind) {
     const Warp& w = warps_[event.warp];
     if (observer_) touch(event.warp);
     if (kind.completes) {
@@ -230,21 +233,21 @@ void Engine::complete_wide(const CompletionEvent& event, const QueueKind& kind) 
 }
 
 // Has the head all that it waits for?
-bool Engine::satisfied_wide(const Warp& w, std::int32_t stream) const {
+bool EventEngine::satisfied_wide(const Warp& w, std::int32_t stream) const {
     std::uint64_t all = 0;
     for (std::int32_t c = w.streams[stream].first_credit; c < w.streams[stream].last_credit; ++c)
         all |= w.credits[c];
     return (all & layout_.credit_signs) == 0;
 }
 
-bool Engine::has_ready(const Warp& w, std::int32_t subsystem) {
+bool EventEngine::has_ready(const Warp& w, std::int32_t subsystem) {
     const std::uint64_t* const streams = w.subsystem_streams + subsystem * w.words;
     for (int word = 0; word < w.words; ++word)
         if ((w.ready[word] & streams[word]) != 0) return true;
     return false;
 }
 
-void Engine::settle_wide(bool ready, const Warp& w, std::int32_t warp, std::int32_t stream) {
+void EventEngine::settle_wide(bool ready, const Warp& w, std::int32_t warp, std::int32_t stream) {
     const std::int32_t subsystem = w.streams[stream].subsystem;
     const std::int32_t position = state_.position[warp];
     w.ready[stream / 64] &= ~bit(stream);
@@ -255,7 +258,7 @@ void Engine::settle_wide(bool ready, const Warp& w, std::int32_t warp, std::int3
 }
 
 // Between issues: the scheduler's turn may come earlier.
-void Engine::make_ready(const Warp& w, std::int32_t warp, std::int32_t stream) {
+void EventEngine::make_ready(const Warp& w, std::int32_t warp, std::int32_t stream) {
     const std::int32_t subsystem = w.streams[stream].subsystem;
     const std::int32_t position = state_.position[warp];
     w.ready[stream / 64] |= bit(stream);

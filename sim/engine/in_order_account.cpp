@@ -79,7 +79,7 @@ void InOrderEngine::report_ready(std::int32_t warp, std::int64_t until) {
 }
 
 // Called when nothing more can issue now: of subsystem and issue window, the one that is free later
-// holds back all warps that are ready for the subsystem (Engine::bound_of()).
+// holds back all warps that are ready for the subsystem (EventEngine::bound_of()).
 void InOrderEngine::note_bounds() {
     for (int scheduler = 0; scheduler < schedulers_; ++scheduler) {
         for (int unit = scheduler * units; unit < (scheduler + 1) * units; ++unit) {

@@ -19,24 +19,15 @@ std::int64_t longest_latency(const Machine& machine) {
 
 }  // namespace
 
-std::optional<std::vector<InOrderProgram>> InOrderEngine::programs(const CoreLayout& layout) {
-    if (layout.order != Order::in_order || layout.warps() > 64 ||
-        layout.machine.subsystems.size() > max_narrow_subsystems ||
-        layout.machine.schedulers > max_narrow_schedulers)
-        return std::nullopt;
-    std::vector<InOrderProgram> made;
-    for (const ProgramLayout& program : layout.programs) {
-        auto one = in_order_program(layout, program);
-        if (!one) return std::nullopt;
-        made.push_back(std::move(*one));
-    }
-    return made;
+bool InOrderEngine::can_run(const CoreLayout& layout) {
+    return layout.order == Order::in_order && layout.warps() <= 64 &&
+           layout.machine.subsystems.size() <= max_narrow_subsystems &&
+           layout.machine.schedulers <= max_narrow_schedulers &&
+           std::all_of(layout.programs.begin(), layout.programs.end(), fits_scoreboard);
 }
 
-InOrderEngine::InOrderEngine(const CoreLayout& layout, std::vector<InOrderProgram> programs,
-                             bool detect_periods, Observer* observer)
+InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Observer* observer)
     : layout_(layout),
-      programs_(std::move(programs)),
       wakes_(longest_latency(layout.machine)),
       schedulers_(layout.machine.schedulers),
       channels_(layout.barrier_channels),
@@ -47,7 +38,9 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, std::vector<InOrderProgra
       window_(layout.machine.window ? &*layout.machine.window : nullptr),
       may_close_(window_ && !window_->always_open()),
       observer_(observer),
-      detect_periods_(detect_periods) {
+      detect_periods_(detect_periods && !observer) {
+    for (const ProgramLayout& program : layout.programs)
+        programs_.push_back(in_order_program(layout, program));
     const auto& subsystems = layout.machine.subsystems;
     for (std::size_t s = 0; s < subsystems.size(); ++s)
         if (subsystems[s].scope == Scope::core) shared_ |= std::uint32_t{1} << s;
@@ -513,7 +506,7 @@ void InOrderEngine::set_time(const Warp& w, std::int32_t stream, std::int64_t ba
     w.times[w.instructions[stream].place + at] = time;
 }
 
-// As Engine::issue_waiting().
+// As EventEngine::issue_waiting().
 std::int64_t InOrderEngine::queued_until(const Warp& w, std::int32_t warp, std::int64_t now) {
     const std::int32_t stream = s_.head[warp];
     const Machine& machine = layout_.machine;

@@ -8,10 +8,11 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/engine/detection_budget.h"
+#include "sim/engine/engine.h"
 #include "sim/engine/in_order_program.h"
 #include "sim/engine/wake_times.h"
 #include "sim/machine/completion_queue.h"
@@ -20,30 +21,24 @@
 
 namespace occupipe::sim {
 
-class InOrderEngine {
+class InOrderEngine final : public Engine {
 public:
-    // The programs, if the layout is one that this engine runs: in order, at most 64 warps, few
-    // subsystems and schedulers.
-    static std::optional<std::vector<InOrderProgram>> programs(const CoreLayout& layout);
+    // In order, at most 64 warps, few subsystems and schedulers, no dependence far back.
+    static bool can_run(const CoreLayout& layout);
 
-    // The layout, and the observer if there is one, must outlive it.
-    InOrderEngine(const CoreLayout& layout, std::vector<InOrderProgram> programs,
-                  bool detect_periods, Observer* observer = nullptr);
+    // See make_engine(). The layout must be one that can_run().
+    InOrderEngine(const CoreLayout& layout, bool detect_periods, Observer* observer = nullptr);
 
-    // Runs until nothing is left to do (true), or `until` instructions have issued one by one.
-    // Throws InputError when time overflows.
-    bool run(std::int64_t until);
-
-    std::int64_t now() const { return s_.now; }        // [ticks]
-    std::int64_t issued() const { return s_.issued; }  // instructions
-    std::int64_t skipped() const { return skipped_; }  // of these
-    std::int64_t ended_groups() const {
-        return s_.launched - static_cast<std::int64_t>(s_.age_order.size());
+    bool run(std::int64_t until) override;
+    RunLimits::State progress() const override {
+        return {s_.now, s_.issued, skipped_,
+                s_.launched - static_cast<std::int64_t>(s_.age_order.size())};
     }
-    const std::vector<CompletionQueue>& waiting() const { return s_.waiting; }
-    std::int64_t detection_work() const { return budget_.spent(); }
-    std::int64_t busy(int scheduler, int subsystem) const;     // Σλ [ticks]
-    std::int64_t free_at(int scheduler, int subsystem) const;  // [ticks]
+    std::int64_t detection_work() const override { return budget_.spent(); }
+    std::int64_t busy(int scheduler, int subsystem) const override;
+    std::int64_t free_at(int scheduler, int subsystem) const override;
+    std::span<const CompletionQueue> results() const override { return {}; }
+    std::span<const CompletionQueue> waiting() const override { return s_.waiting; }
 
 private:
     static constexpr int units = static_cast<int>(max_narrow_subsystems);

@@ -47,10 +47,9 @@ public:
           from_(program.program),
           needs_(from_.streams.size()) {}
 
-    std::optional<InOrderProgram> build() {
+    InOrderProgram build() {
         for (const LoopProgram::Edge& edge : from_.edges) {
             const std::int64_t lag = lag_of(edge);
-            if (lag > longest_ring) return std::nullopt;
             Need& need = needs_[edge.producer];
             need.lag = std::max(need.lag, lag);
             need.end = std::max(need.end, end_of_need(from_, edge));
@@ -165,8 +164,13 @@ private:
 
 }  // namespace
 
-std::optional<InOrderProgram> in_order_program(const CoreLayout& layout,
-                                               const ProgramLayout& program) {
+bool fits_scoreboard(const ProgramLayout& program) {
+    const auto& edges = program.program.edges;
+    return std::all_of(edges.begin(), edges.end(),
+                       [](const LoopProgram::Edge& edge) { return lag_of(edge) <= longest_ring; });
+}
+
+InOrderProgram in_order_program(const CoreLayout& layout, const ProgramLayout& program) {
     return Builder(layout, program).build();
 }
 

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "sim/machine/core_layout.h"
@@ -67,8 +66,10 @@ struct InOrderProgram {
     std::int32_t places = 2;  // in a scoreboard
 };
 
-// None where a dependence goes back too many instances.
-std::optional<InOrderProgram> in_order_program(const CoreLayout& layout,
-                                               const ProgramLayout& program);
+// No dependence goes back too many instances.
+bool fits_scoreboard(const ProgramLayout& program);
+
+// Of a program that fits.
+InOrderProgram in_order_program(const CoreLayout& layout, const ProgramLayout& program);
 
 }  // namespace occupipe::sim

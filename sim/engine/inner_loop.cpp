@@ -22,7 +22,7 @@ inline void keep_branch() { asm volatile(""); }
 
 }  // namespace
 
-bool Engine::run(std::int64_t until) {
+bool EventEngine::advance(std::int64_t until) {
     stopped_at_ = 0;
     if (!layout_.narrow) return step_wide();
     if (observer_)
@@ -31,7 +31,7 @@ bool Engine::run(std::int64_t until) {
 }
 
 template <bool lists, bool observed>
-bool Engine::run_inner(std::int64_t until) {
+bool EventEngine::run_inner(std::int64_t until) {
     constexpr int most = max_narrow_schedulers;
     if (lists) list_ready_heads();
     if (schedulers_ == 1)
@@ -42,7 +42,7 @@ bool Engine::run_inner(std::int64_t until) {
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-void Engine::Inner<units, max_schedulers, lists, observed>::load() {
+void EventEngine::Inner<units, max_schedulers, lists, observed>::load() {
     now_ = state_.now;
     issued_ = state_.issued_total;
     std::copy(state_.subsystem_free_at.begin(), state_.subsystem_free_at.end(), free_at_.begin());
@@ -70,7 +70,7 @@ void Engine::Inner<units, max_schedulers, lists, observed>::load() {
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-void Engine::Inner<units, max_schedulers, lists, observed>::store(const Due& due) {
+void EventEngine::Inner<units, max_schedulers, lists, observed>::store(const Due& due) {
     const auto put = [](const auto& from, auto& to) {
         std::copy_n(from.begin(), to.size(), to.begin());
     };
@@ -95,7 +95,7 @@ void Engine::Inner<units, max_schedulers, lists, observed>::store(const Due& due
 
 // Schedulers whose turn is at the same time go in rounds. Results of that time are there before.
 template <int units, int max_schedulers, bool lists, bool observed>
-bool Engine::Inner<units, max_schedulers, lists, observed>::run(std::int64_t until) {
+bool EventEngine::Inner<units, max_schedulers, lists, observed>::run(std::int64_t until) {
     load();
     Due due = next_due();
     while (true) {
@@ -127,8 +127,8 @@ bool Engine::Inner<units, max_schedulers, lists, observed>::run(std::int64_t unt
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::go_to(
-    std::int64_t now) {
+[[gnu::always_inline]] inline void
+EventEngine::Inner<units, max_schedulers, lists, observed>::go_to(std::int64_t now) {
     if (observed && now > now_) {
         engine_.note_waits();
         state_.now = now;
@@ -138,7 +138,8 @@ template <int units, int max_schedulers, bool lists, bool observed>
 
 // Nothing is left to do, or not in time.
 template <int units, int max_schedulers, bool lists, bool observed>
-bool Engine::Inner<units, max_schedulers, lists, observed>::end(std::int64_t next, const Due& due) {
+bool EventEngine::Inner<units, max_schedulers, lists, observed>::end(std::int64_t next,
+                                                                     const Due& due) {
     store(due);
     if (next == CompletionQueue::never) {
         if (observed) engine_.report_last_waits();
@@ -151,7 +152,7 @@ bool Engine::Inner<units, max_schedulers, lists, observed>::end(std::int64_t nex
 // free.
 template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline std::int64_t
-Engine::Inner<units, max_schedulers, lists, observed>::next_issue(int scheduler) const {
+EventEngine::Inner<units, max_schedulers, lists, observed>::next_issue(int scheduler) const {
     std::int64_t first = CompletionQueue::never;
 #pragma GCC unroll 8
     for (int unit = scheduler * units; unit < scheduler * units + units; ++unit) {
@@ -169,8 +170,10 @@ Engine::Inner<units, max_schedulers, lists, observed>::next_issue(int scheduler)
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers, lists, observed>::Pick
-Engine::Inner<units, max_schedulers, lists, observed>::pick(int scheduler, std::int64_t now) const {
+[[gnu::always_inline]] inline
+    typename EventEngine::Inner<units, max_schedulers, lists, observed>::Pick
+    EventEngine::Inner<units, max_schedulers, lists, observed>::pick(int scheduler,
+                                                                     std::int64_t now) const {
     std::uint64_t open = 0;
 #pragma GCC unroll 8
     for (int unit = 0; unit < units; ++unit) {
@@ -210,7 +213,7 @@ Engine::Inner<units, max_schedulers, lists, observed>::pick(int scheduler, std::
 
 // Issues what a scheduler picked. Returns whether it is an instruction to stop after.
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline bool Engine::Inner<units, max_schedulers, lists, observed>::take(
+[[gnu::always_inline]] inline bool EventEngine::Inner<units, max_schedulers, lists, observed>::take(
     const Pick& pick, int scheduler, std::int64_t now, Due& due) {
     const Warp& w = warps_[pick.warp];
     last_warp_[scheduler] = pick.warp;
@@ -228,7 +231,8 @@ template <int units, int max_schedulers, bool lists, bool observed>
 // Issues one instruction of the only scheduler.
 template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline bool
-Engine::Inner<units, max_schedulers, lists, observed>::issue_alone(std::int64_t now, Due& due) {
+EventEngine::Inner<units, max_schedulers, lists, observed>::issue_alone(std::int64_t now,
+                                                                        Due& due) {
     const bool stop = take(pick(0, now), 0, now, due);
     turn_[0] = next_issue(0);
     return stop;
@@ -238,7 +242,8 @@ Engine::Inner<units, max_schedulers, lists, observed>::issue_alone(std::int64_t 
 // it. Returns whether to stop.
 template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline bool
-Engine::Inner<units, max_schedulers, lists, observed>::issue_round(std::int64_t now, Due& due) {
+EventEngine::Inner<units, max_schedulers, lists, observed>::issue_round(std::int64_t now,
+                                                                        Due& due) {
     std::array<Pick, max_schedulers> picks;
     std::array<int, units> winner{};
     std::uint32_t claimed = 0;
@@ -272,8 +277,8 @@ Engine::Inner<units, max_schedulers, lists, observed>::issue_round(std::int64_t 
 // order unless one is iterations ahead of another.
 template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline std::int32_t
-Engine::Inner<units, max_schedulers, lists, observed>::pick_stream(const Warp& warp,
-                                                                   std::uint64_t set) {
+EventEngine::Inner<units, max_schedulers, lists, observed>::pick_stream(const Warp& warp,
+                                                                        std::uint64_t set) {
     std::int32_t best = lowest_bit(set);
     std::int64_t index = warp.heads[best].index;
     for (std::uint64_t rivals = set & warp.streams[best].rivals; rivals != 0;
@@ -292,7 +297,7 @@ Engine::Inner<units, max_schedulers, lists, observed>::pick_stream(const Warp& w
 
 // Of the subsystems that are open the one whose first ready head is the first in program order.
 template <int units, int max_schedulers, bool lists, bool observed>
-std::int32_t Engine::Inner<units, max_schedulers, lists, observed>::first_listed(
+std::int32_t EventEngine::Inner<units, max_schedulers, lists, observed>::first_listed(
     const Warp& warp, std::uint64_t open) {
     std::int32_t best = -1;
     for_each_bit(open, [&](int unit) {
@@ -305,8 +310,10 @@ std::int32_t Engine::Inner<units, max_schedulers, lists, observed>::first_listed
 
 // A unit that all schedulers share is busy for all of them.
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::occupy(
-    const ProgramLayout::Stream& s, int scheduler, std::int64_t now) {
+[[gnu::always_inline]] inline void
+EventEngine::Inner<units, max_schedulers, lists, observed>::occupy(const ProgramLayout::Stream& s,
+                                                                   int scheduler,
+                                                                   std::int64_t now) {
     busy_[scheduler * units + s.subsystem] += s.cpi;
     free_at_[scheduler * units + s.subsystem] = now + s.cpi;
     if (window_ != nullptr) use_window(scheduler, now);
@@ -316,10 +323,11 @@ template <int units, int max_schedulers, bool lists, bool observed>
         free_at_[other * units + s.subsystem] = now + s.cpi;
 }
 
-// As Engine::use_window().
+// As EventEngine::use_window().
 template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, lists, observed>::use_window(int scheduler, std::int64_t now) {
+EventEngine::Inner<units, max_schedulers, lists, observed>::use_window(int scheduler,
+                                                                       std::int64_t now) {
     if (now >= window_end_[scheduler]) {
         window_end_[scheduler] = window_->end_of_cycle(now);
         window_left_[scheduler] = window_->allowed_until(scheduler, window_end_[scheduler]);
@@ -329,9 +337,11 @@ Engine::Inner<units, max_schedulers, lists, observed>::use_window(int scheduler,
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::issue(
-    const Warp& w, std::int32_t warp, std::int32_t stream, int scheduler, std::int64_t now,
-    Due& due) {
+[[gnu::always_inline]] inline void
+EventEngine::Inner<units, max_schedulers, lists, observed>::issue(const Warp& w, std::int32_t warp,
+                                                                  std::int32_t stream,
+                                                                  int scheduler, std::int64_t now,
+                                                                  Due& due) {
     const ProgramLayout::Stream& s = w.streams[stream];
     occupy(s, scheduler, now);
     Head& head = w.heads[stream];
@@ -369,9 +379,10 @@ template <int units, int max_schedulers, bool lists, bool observed>
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-typename Engine::Inner<units, max_schedulers, lists, observed>::Due
-Engine::Inner<units, max_schedulers, lists, observed>::issue_rare(const Warp& w, std::int32_t warp,
-                                                                  std::int32_t stream) {
+typename EventEngine::Inner<units, max_schedulers, lists, observed>::Due
+EventEngine::Inner<units, max_schedulers, lists, observed>::issue_rare(const Warp& w,
+                                                                       std::int32_t warp,
+                                                                       std::int32_t stream) {
     state_.now = now_;
     engine_.issue_rare(w, warp, stream);
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
@@ -379,7 +390,7 @@ Engine::Inner<units, max_schedulers, lists, observed>::issue_rare(const Warp& w,
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::push(
+[[gnu::always_inline]] inline void EventEngine::Inner<units, max_schedulers, lists, observed>::push(
     std::int32_t queue, const CompletionEvent& event, Due& due) {
     queues_[queue].push(event);
     // Events of one queue are in order: only the first one counts.
@@ -396,7 +407,7 @@ template <int units, int max_schedulers, bool lists, bool observed>
 
 template <int units, int max_schedulers, bool lists, bool observed>
 [[gnu::always_inline]] inline void
-Engine::Inner<units, max_schedulers, lists, observed>::find_next_in_group(int group) {
+EventEngine::Inner<units, max_schedulers, lists, observed>::find_next_in_group(int group) {
     const std::int64_t* const next = queue_next_ + group * queue_step;
     std::int32_t queue = 0;
     std::int64_t first = next[0];
@@ -410,8 +421,9 @@ Engine::Inner<units, max_schedulers, lists, observed>::find_next_in_group(int gr
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline typename Engine::Inner<units, max_schedulers, lists, observed>::Due
-Engine::Inner<units, max_schedulers, lists, observed>::next_due() const {
+[[gnu::always_inline]] inline
+    typename EventEngine::Inner<units, max_schedulers, lists, observed>::Due
+    EventEngine::Inner<units, max_schedulers, lists, observed>::next_due() const {
     std::int64_t first = group_next_[0];
     int group = 0;
     for (int g = 1; g < queue_groups_; ++g) {
@@ -423,8 +435,11 @@ Engine::Inner<units, max_schedulers, lists, observed>::next_due() const {
 
 // After an issue: the head is ready or not, and the scheduler's turn is not known yet.
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::settle(
-    bool ready, const Warp& w, std::int32_t warp, std::int32_t stream, std::int32_t subsystem) {
+[[gnu::always_inline]] inline void
+EventEngine::Inner<units, max_schedulers, lists, observed>::settle(bool ready, const Warp& w,
+                                                                   std::int32_t warp,
+                                                                   std::int32_t stream,
+                                                                   std::int32_t subsystem) {
     const int unit = scheduler_of(w) * units + subsystem;
     if constexpr (lists) {
         ReadyList& list = w.lists[subsystem];
@@ -453,8 +468,8 @@ template <int units, int max_schedulers, bool lists, bool observed>
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::pop_due(
-    std::int64_t now, Due& due) {
+[[gnu::always_inline]] inline void
+EventEngine::Inner<units, max_schedulers, lists, observed>::pop_due(std::int64_t now, Due& due) {
     CompletionQueue& queue = queues_[due.queue];
     const CompletionEvent& event = queue.pop();
     queue_next_[due.queue] = queue.next_time();
@@ -464,8 +479,10 @@ template <int units, int max_schedulers, bool lists, bool observed>
 }
 
 template <int units, int max_schedulers, bool lists, bool observed>
-[[gnu::always_inline]] inline void Engine::Inner<units, max_schedulers, lists, observed>::complete(
-    const CompletionEvent& event, const QueueKind& kind, std::int64_t now) {
+[[gnu::always_inline]] inline void
+EventEngine::Inner<units, max_schedulers, lists, observed>::complete(const CompletionEvent& event,
+                                                                     const QueueKind& kind,
+                                                                     std::int64_t now) {
     const Warp& w = warps_[event.warp];
     // Where a head is ready, only one that becomes so, too, changes what the warp waits for.
     if (observed && engine_.waits_[event.warp].unit < 0) engine_.touch(event.warp);

@@ -4,17 +4,17 @@
 #include <array>
 #include <cstdint>
 
-#include "sim/engine/engine.h"
+#include "sim/engine/event_engine.h"
 
 namespace occupipe::sim {
 
-// Where CoreLayout::narrow holds; `lists`: Engine::lists_ready_, `observed`: with an observer.
+// Where CoreLayout::narrow holds; `lists`: EventEngine::lists_ready_, `observed`: with an observer.
 // `units` is CoreLayout::unit_pitch, `max_schedulers` at least the number of schedulers. Between
 // load() and store() the most used part of CoreState is here.
 template <int units, int max_schedulers, bool lists, bool observed>
-class Engine::Inner {
+class EventEngine::Inner {
 public:
-    explicit Inner(Engine& engine)
+    explicit Inner(EventEngine& engine)
         : engine_(engine),
           state_(engine.state_),
           warps_(engine.warps_.data()),
@@ -80,7 +80,7 @@ private:
     }
     static int scheduler_of(const Warp& w) { return max_schedulers == 1 ? 0 : w.scheduler; }
 
-    Engine& engine_;
+    EventEngine& engine_;
     CoreState& state_;
     const Warp* const warps_;
     CompletionQueue* const queues_;

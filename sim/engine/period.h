@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "sim/engine/detection_budget.h"
-#include "sim/engine/engine.h"
 #include "sim/machine/core_layout.h"
 #include "sim/machine/core_state.h"
 
@@ -24,13 +23,22 @@ std::int64_t repetitions(const CoreLayout& layout, const CoreState& before, cons
 // Adds `times` repetitions of what happened from `before` to `state`.
 void repeat(const CoreState& before, CoreState& state, std::int64_t times);
 
+// A stream after whose issues EventEngine::advance() stops; but up to `passes` times it goes on
+// where its warp's ready heads differ from `ready`.
+struct Watch {
+    std::size_t head = 0;  // into CoreState::heads
+    std::int32_t warp = 0;
+    std::uint64_t ready = 0;
+    std::int64_t passes = 0;
+};
+
 // Watches a run at points of its own choice and skips what repeats.
 class PeriodDetector {
 public:
     explicit PeriodDetector(const CoreLayout& layout);
 
-    // To be called between any two steps, with Engine::stopped_at(); cheap but for a few of them.
-    // True where what watches() says has changed.
+    // To be called between any two steps, with EventEngine::stopped_at(); cheap but for a few of
+    // them. True where what watches() says has changed.
     bool observe(CoreState& state, std::uint64_t stopped_at) {
         if (state.issued_total < rest_until_) return false;
         looked_ = false;
@@ -54,7 +62,7 @@ public:
 
     // When to call observe(), if not after every step: when one of these stops the run, when a
     // group ends, and when so many instructions have issued in all.
-    const std::vector<Engine::Watch>& watches();
+    const std::vector<Watch>& watches();
     std::int64_t next_choice() const;
 
 private:
@@ -96,7 +104,7 @@ private:
     Search waves_;  // looks whenever slot 0 takes a new group
     std::vector<LoopWatch> loops_;
     std::int64_t skipped_ = 0;
-    std::vector<Engine::Watch> watches_;
+    std::vector<Watch> watches_;
 };
 
 }  // namespace occupipe::sim

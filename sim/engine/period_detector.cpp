@@ -41,7 +41,7 @@ PeriodDetector::PeriodDetector(const CoreLayout& layout)
 
 // The state cannot be the remembered one where the ready heads of one warp differ, until it is time
 // to remember another.
-const std::vector<Engine::Watch>& PeriodDetector::watches() {
+const std::vector<Watch>& PeriodDetector::watches() {
     watches_.clear();
     if (rest_until_ > 0) return watches_;
     for (const LoopWatch& watch : loops_) {

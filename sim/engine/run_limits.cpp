@@ -28,7 +28,7 @@ void RunLimits::check(const State& state) {
 }
 
 // Between two checks the queues grow by no more than two events an instruction.
-void RunLimits::check_outstanding(const std::vector<CompletionQueue>& queues) const {
+void RunLimits::check_outstanding(std::span<const CompletionQueue> queues) const {
     std::size_t outstanding = 0;
     const CompletionQueue* longest = nullptr;
     for (const CompletionQueue& queue : queues) {

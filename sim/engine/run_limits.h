@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "sim/engine/simulate.h"
 #include "sim/machine/completion_queue.h"
@@ -31,7 +31,7 @@ public:
     void check(const State& state);
 
     // Throws InputError above max_outstanding.
-    void check_outstanding(const std::vector<CompletionQueue>& queues) const;
+    void check_outstanding(std::span<const CompletionQueue> queues) const;
 
 private:
     const CoreLayout& layout_;

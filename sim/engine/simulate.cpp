@@ -5,8 +5,6 @@
 
 #include "sim/engine/engine.h"
 #include "sim/engine/estimate.h"
-#include "sim/engine/in_order_engine.h"
-#include "sim/engine/period.h"
 #include "sim/engine/run_limits.h"
 #include "sim/machine/machine.h"
 
@@ -14,96 +12,44 @@ namespace occupipe {
 namespace {
 
 using sim::CoreLayout;
-using sim::CoreState;
 
-// `busy` and `free_at` give Σλ and the time at which it is free again, by scheduler and subsystem.
-template <typename Busy, typename FreeAt>
-SimulationResult result_of(const CoreLayout& layout, std::int64_t end, std::int64_t issued,
-                           const Busy& busy, const FreeAt& free_at) {
-    SimulationResult result;
-    result.ticks = end;
-    result.scale = layout.machine.scale;
-    result.cycles = layout.machine.scale.to_cycles(end);
-    result.issued = issued;
+SimulationResult result_of(const CoreLayout& layout, const sim::Engine& engine) {
+    const sim::RunLimits::State end = engine.progress();
     const sim::Machine& machine = layout.machine;
-    std::vector<std::int64_t> unit_busy(machine.unit_count());
-    std::vector<std::int64_t> beyond_end(unit_busy.size());  // of the last instruction's λ
+    SimulationResult result;
+    result.ticks = end.now;
+    result.scale = machine.scale;
+    result.cycles = machine.scale.to_cycles(end.now);
+    result.issued = end.issued;
+    std::vector<std::int64_t> busy(machine.unit_count());
+    std::vector<std::int64_t> beyond_end(busy.size());  // of the last instruction's λ
     const auto subsystems = static_cast<int>(machine.subsystems.size());
     for (int scheduler = 0; scheduler < machine.schedulers; ++scheduler)
         for (int subsystem = 0; subsystem < subsystems; ++subsystem) {
             const int unit = machine.unit(subsystem, scheduler);
-            unit_busy[unit] += busy(scheduler, subsystem);
-            beyond_end[unit] = std::max<std::int64_t>(0, free_at(scheduler, subsystem) - end);
+            busy[unit] += engine.busy(scheduler, subsystem);
+            beyond_end[unit] =
+                std::max<std::int64_t>(0, engine.free_at(scheduler, subsystem) - end.now);
         }
-    for (std::size_t u = 0; u < unit_busy.size(); ++u) unit_busy[u] -= beyond_end[u];
-    result.bounds = sim::utilisations(machine, unit_busy, issued, end);
-    return result;
-}
-
-SimulationResult run_in_order(const CoreLayout& layout, std::vector<sim::InOrderProgram> programs,
-                              const SimulationOptions& options, sim::Observer* observer) {
-    sim::InOrderEngine engine(layout, std::move(programs), options.detect_periods && !observer,
-                              observer);
-    sim::RunLimits limits(layout, options);
-    const auto check = [&] {
-        limits.check({engine.now(), engine.issued(), engine.skipped(), engine.ended_groups()});
-        limits.check_outstanding(engine.waiting());
-    };
-    check();
-    while (!engine.run(limits.next_check())) check();
-    SimulationResult result = result_of(
-        layout, engine.now(), engine.issued(),
-        [&](int scheduler, int subsystem) { return engine.busy(scheduler, subsystem); },
-        [&](int scheduler, int subsystem) { return engine.free_at(scheduler, subsystem); });
-    result.simulated = result.issued - engine.skipped();
+    for (std::size_t u = 0; u < busy.size(); ++u) busy[u] -= beyond_end[u];
+    result.bounds = sim::utilisations(machine, busy, end.issued, end.now);
+    result.simulated = end.issued - end.skipped;
     result.detection_work = engine.detection_work();
-    return result;
-}
-
-SimulationResult run_general(const CoreLayout& layout, const SimulationOptions& options,
-                             sim::Observer* observer) {
-    sim::Engine engine(layout, observer);
-    sim::PeriodDetector periods(layout);
-    const bool detect_periods = options.detect_periods && !observer;
-    const CoreState& state = engine.state();
-    sim::RunLimits limits(layout, options);
-    const auto check = [&] {
-        limits.check({state.now, state.issued_total, periods.skipped(),
-                      state.launched - static_cast<std::int64_t>(state.age_order.size())});
-        limits.check_outstanding(state.queues);
-        limits.check_outstanding(state.waiting);
-        return limits.next_check() + periods.skipped();
-    };
-    std::int64_t until = check();
-    if (detect_periods) engine.watch(periods.watches());
-    while (engine.run(detect_periods ? std::min(until, periods.next_choice()) : until)) {
-        if (detect_periods && periods.observe(engine.state(), engine.stopped_at())) {
-            engine.watch(periods.watches());
-            until = limits.next_check() + periods.skipped();
-        }
-        if (state.issued_total >= until) until = check();
-    }
-    const auto at = [&](int scheduler, int subsystem) {
-        return scheduler * layout.unit_pitch + subsystem;
-    };
-    SimulationResult result = result_of(
-        layout, state.now, state.issued_total,
-        [&](int scheduler, int subsystem) {
-            return state.subsystem_busy[at(scheduler, subsystem)];
-        },
-        [&](int scheduler, int subsystem) {
-            return state.subsystem_free_at[at(scheduler, subsystem)];
-        });
-    result.simulated = result.issued - periods.skipped();
-    result.detection_work = periods.work();
     return result;
 }
 
 SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
                      sim::Observer* observer) {
-    if (auto programs = sim::InOrderEngine::programs(layout))
-        return run_in_order(layout, std::move(*programs), options, observer);
-    return run_general(layout, options, observer);
+    const auto engine = sim::make_engine(layout, options.detect_periods, observer);
+    sim::RunLimits limits(layout, options);
+    const auto check = [&] {
+        limits.check(engine->progress());
+        limits.check_outstanding(engine->results());
+        limits.check_outstanding(engine->waiting());
+    };
+    check();
+    while (!engine->run(limits.next_check())) check();
+    return result_of(layout, *engine);
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 // others of their subsystem, stores whose result somebody needs.
 #include <algorithm>
 
-#include "sim/engine/engine.h"
+#include "sim/engine/event_engine.h"
 
 namespace occupipe::sim {
 
 // The head moves on to the next run of the innermost loop, or within a run whose first instances
 // are not like the others. After the last instance nothing makes up for its credit.
-void Engine::begin_run(const Warp& w, std::int32_t stream) const {
+void EventEngine::begin_run(const Warp& w, std::int32_t stream) const {
     const ProgramLayout::Stream& s = w.streams[stream];
     const LoopProgram& program = w.layout->program;
     Head& head = w.heads[stream];
@@ -32,7 +32,7 @@ void Engine::begin_run(const Warp& w, std::int32_t stream) const {
 }
 
 // The stream after `stream` in program order: at a loop's end its first, while iterations are left.
-std::int32_t Engine::following(const Warp& warp, std::int32_t stream) {
+std::int32_t EventEngine::following(const Warp& warp, std::int32_t stream) {
     std::int64_t iterations = warp.heads[stream].issued;
     const auto& loops = warp.layout->program.loops;
     for (std::int32_t l = warp.layout->program.streams[stream].loop;
@@ -44,7 +44,7 @@ std::int32_t Engine::following(const Warp& warp, std::int32_t stream) {
 }
 
 // Counts what the scheduler issues in the present cycle.
-void Engine::use_window(std::int32_t scheduler, std::int64_t now) {
+void EventEngine::use_window(std::int32_t scheduler, std::int64_t now) {
     std::int64_t& end = state_.window_end[scheduler];
     std::int64_t& left = state_.window_left[scheduler];
     if (now >= end) {
@@ -56,7 +56,7 @@ void Engine::use_window(std::int32_t scheduler, std::int64_t now) {
 }
 
 // Instructions without a delay and a queue of their own.
-void Engine::issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream) {
+void EventEngine::issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream) {
     const ProgramLayout::Stream& s = w.streams[stream];
     if (s.barrier_channel >= 0) {
         arrive_at_barrier(warp, stream);
@@ -71,7 +71,7 @@ void Engine::issue_rare(const Warp& w, std::int32_t warp, std::int32_t stream) {
 
 // An instruction's result is later by `wait` for each that is outstanding in its unit, but never
 // before an earlier one's of the same kind.
-void Engine::issue_waiting(const Warp& w, std::int32_t warp, std::int32_t stream) {
+void EventEngine::issue_waiting(const Warp& w, std::int32_t warp, std::int32_t stream) {
     const ProgramLayout::Stream& s = w.streams[stream];
     const Machine& machine = layout_.machine;
     const std::int32_t op = w.layout->program.streams[stream].op;

@@ -5,7 +5,7 @@
 
 #include "core/files/files.h"
 #include "sim/engine/detection_budget.h"
-#include "sim/engine/engine.h"
+#include "sim/engine/event_engine.h"
 #include "sim/engine/period.h"
 #include "sim/engine/simulate.h"
 #include "tests/sim/build.h"
@@ -90,11 +90,11 @@ TEST(DetectionCost, ARestIsOneUninterruptedRun) {
     const sim::CoreLayout layout =
         sim::build_layout(read_profile(source + "/profiles/nvidia-gtx-1060.yaml"),
                           read_kernel(source + "/sim/kernels/bodies.yaml"), {8, 3, 1000}, {});
-    sim::Engine engine(layout);
+    sim::EventEngine engine(layout, false);
     sim::PeriodDetector periods(layout);
     engine.watch(periods.watches());
     std::int64_t stops = 1;
-    for (; engine.run(periods.next_choice()); ++stops)
+    for (; engine.advance(periods.next_choice()); ++stops)
         if (periods.observe(engine.state(), engine.stopped_at())) engine.watch(periods.watches());
     const std::int64_t simulated = engine.state().issued_total - periods.skipped();
     EXPECT_GT(simulated, 2'000'000);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "sim/engine/engine.h"
+#include "sim/engine/event_engine.h"
 #include "sim/engine/in_order_engine.h"
 #include "sim/engine/simulate.h"
 #include "sim/observers/observer.h"
@@ -179,31 +179,39 @@ private:
     std::vector<std::array<std::int64_t, 4>> groups_;
 };
 
-TEST(Differential, ObserversHearTheSameOfBothEngines) {
-    constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
-    int compared = 0;
-    for (std::uint64_t seed = 7'000'000; seed < 7'000'000U + thinned::share(4'000, 8); ++seed) {
+template <typename Engine>
+void run_observed(const sim::CoreLayout& layout, Record& record) {
+    EXPECT_TRUE(Engine(layout, false, &record).run(std::numeric_limits<std::int64_t>::max()));
+    record.drop_late_completions(layout);
+}
+
+TEST(Differential, ObserversHearTheSameOfAllEngines) {
+    std::array<int, 3> compared{};  // per EngineKind
+    for (std::uint64_t seed = 7'000'000; seed < 7'000'000U + thinned::share(6'000, 8); ++seed) {
         Case c = random_case(seed);
-        c.options.order = Order::in_order;
+        c.options.order = seed % 3 == 0 ? Order::dataflow : Order::in_order;
         try {
             const sim::CoreLayout layout =
                 sim::build_layout(c.profile, c.kernel, c.launch, c.options);
-            auto programs = sim::InOrderEngine::programs(layout);
-            if (!programs) continue;
+            const sim::EngineKind kind = sim::engine_kind(layout);
+            sim::CoreLayout any_size = layout;
+            any_size.narrow = false;
             Record general;
-            sim::Engine engine(layout, &general);
-            while (engine.run(unbounded)) {
-            }
-            Record in_order;
-            sim::InOrderEngine(layout, std::move(*programs), false, &in_order).run(unbounded);
-            general.drop_late_completions(layout);
-            in_order.drop_late_completions(layout);
-            ASSERT_TRUE(general == in_order) << "seed " << seed << '\n' << describe(c);
-            ++compared;
+            run_observed<sim::EventEngine>(any_size, general);
+            ++compared[static_cast<std::size_t>(kind)];
+            Record word;
+            if (layout.narrow) run_observed<sim::EventEngine>(layout, word);
+            ASSERT_TRUE(!layout.narrow || general == word) << "seed " << seed << '\n'
+                                                           << describe(c);
+            Record scoreboard;
+            const bool fits = kind == sim::EngineKind::scoreboard;
+            if (fits) run_observed<sim::InOrderEngine>(layout, scoreboard);
+            ASSERT_TRUE(!fits || general == scoreboard) << "seed " << seed << '\n' << describe(c);
         } catch (const InputError&) {
         }
     }
-    EXPECT_GT(compared, 3'500 / eighth);
+    EXPECT_GT(compared[0], 3'500 / eighth);
+    EXPECT_GT(compared[1], 1'000 / eighth);
 }
 
 // Long loops and many groups, so that most of the work is skipped: against the same simulator with
