@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "sim/engine/simulate.h"
+#include "sim/engine/time_limit.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -66,7 +67,7 @@ std::unique_ptr<bench::Backend> open_model_device(const std::string& device) {
             .concurrent_groups = shape.concurrent_groups,
             .groups = static_cast<std::int64_t>(shape.concurrent_groups) * profile.cores};
         const Kernel kernel = measured_graph(chained_kernel(subject, shape.chains), shape);
-        return simulate(profile, kernel, launch).cycles;
+        return simulate(profile, kernel, launch, {.checkpoint = time_limit()}).cycles;
     };
     return bench::open_model(device, profile, options, cycles);
 }

@@ -128,11 +128,10 @@ int run(int argc, char** argv) {
     } catch (const NothingToRunOn& error) {
         return report(error, exit_nothing_to_run_on);
     } catch (const LimitReached& error) {
-        fmt::print(
-            stderr,
-            "occupipe: {}\nTry a higher --limit, predict --estimate, fewer groups or shorter "
-            "loops.\n",
-            error.what());
+        fmt::print(stderr,
+                   "occupipe: {}\nTry fewer groups or shorter loops; predict, compare and report "
+                   "also take a higher --limit, predict also --estimate.\n",
+                   error.what());
         return exit_limit_reached;
     } catch (const Interrupted& error) {
         return report(error, exit_interrupted);

@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "report/text/text_table.h"
 #include "sim/engine/simulate.h"
+#include "sim/engine/time_limit.h"
 
 namespace occupipe::report {
 namespace {
@@ -36,7 +37,9 @@ double predicted_cycles(const analysis::MeasuredGraphs& graphs,
                         .concurrent_groups = point.shape.concurrent_groups,
                         .groups = static_cast<std::int64_t>(point.shape.concurrent_groups) *
                                   graphs.profile().cores};
-    return simulate(graphs.profile(), graphs.graph(point.kernel, point.shape), launch).cycles;
+    return simulate(graphs.profile(), graphs.graph(point.kernel, point.shape), launch,
+                    {.checkpoint = time_limit()})
+        .cycles;
 }
 
 // Relative error of the slope between the shortest and the longest run of one shape; nullopt where

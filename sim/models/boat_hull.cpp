@@ -10,8 +10,8 @@
 namespace occupipe {
 
 Prediction predict_boat_hull(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                             const ModelOptions&) {
-    const KernelAnalysis analysis = analyse(profile, kernel, launch);
+                             const ModelOptions& options) {
+    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
     const WarpTotals& totals = analysis.totals;
     const bool memory_bound = totals.mem_cpi > totals.comp_cpi;
     const double cycles = analysis.warps * (memory_bound ? totals.mem_cpi : totals.comp_cpi);

@@ -30,8 +30,8 @@ double not_hidden(Variant variant, const Interval& interval, const IntervalSums&
 }
 
 Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   Variant variant) {
-    const KernelAnalysis analysis = analyse(profile, kernel, launch);
+                   const ModelOptions& options, Variant variant) {
+    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
     double cycles = 0;
     double probability = 0;
     double intervals = 0;
@@ -89,22 +89,22 @@ double not_hidden_gto(const Interval& interval, const IntervalSums& sums, double
 }
 
 Prediction predict_gpumech_rr(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                              const ModelOptions&) {
-    Prediction prediction = predict(profile, kernel, launch, Variant::rr);
+                              const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, Variant::rr);
     prediction.model = "gpumech-rr";
     return prediction;
 }
 
 Prediction predict_gpumech_rr_corrected(const GpuProfile& profile, const Kernel& kernel,
-                                        const Launch& launch, const ModelOptions&) {
-    Prediction prediction = predict(profile, kernel, launch, Variant::rr_corrected);
+                                        const Launch& launch, const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, Variant::rr_corrected);
     prediction.model = "gpumech-rr-corrected";
     return prediction;
 }
 
 Prediction predict_gpumech_gto(const GpuProfile& profile, const Kernel& kernel,
-                               const Launch& launch, const ModelOptions&) {
-    Prediction prediction = predict(profile, kernel, launch, Variant::gto);
+                               const Launch& launch, const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, Variant::gto);
     prediction.model = "gpumech-gto";
     return prediction;
 }

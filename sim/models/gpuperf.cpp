@@ -63,7 +63,7 @@ MemorySide memory_side(const KernelAnalysis& analysis, const MemoryBehaviour& me
 Prediction predict_gpuperf(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                            const ModelOptions& options) {
     validate(options.memory);
-    const KernelAnalysis analysis = analyse(profile, kernel, launch);
+    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
     const WarpTotals& totals = analysis.totals;
     // avg_inst_lat / min(ILP·N, ITILP_max), for each computational subsystem.
     const double comp = std::max(analysis.warps * totals.busiest_comp_cpi, totals.blocks_alone);

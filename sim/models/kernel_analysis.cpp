@@ -70,7 +70,8 @@ void add_flow(const WorkFlow& flow, double share, WarpTotals& totals) {
 
 }  // namespace
 
-KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const Launch& launch) {
+KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                       const ModelOptions& options) {
     KernelAnalysis analysis;
     analysis.load = warp_load(profile, kernel, launch);
     analysis.roof = roof(profile, analysis.load);
@@ -81,7 +82,7 @@ KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const La
         const auto warps = std::count(programs.begin(), programs.end(), p);
         if (warps == 0) continue;
         const double share = static_cast<double>(warps) / launch.group_warps;
-        analysis.programs.push_back({share, work_flow(profile, kernel.warps[p])});
+        analysis.programs.push_back({share, work_flow(profile, kernel.warps[p], options.limits())});
         add_flow(analysis.programs.back().flow, share, analysis.totals);
         add_items(profile, kernel.warps[p].instructions, share, sides);
     }

@@ -44,8 +44,10 @@ struct KernelAnalysis {
     double warps = 0;  // ω
 };
 
-// Throws InputError when profile, kernel or launch are unusable.
-KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const Launch& launch);
+// Of the options only the limits of simulations count. Throws InputError when profile, kernel or
+// launch are unusable, and LimitReached.
+KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                       const ModelOptions& options = {});
 
 // Of the run of one program alone, in order and the computations' latencies ignored: what GPUMech
 // cuts into intervals. Huang et al. 2014; Lemeire et al., section 2.5.

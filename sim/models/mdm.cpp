@@ -11,7 +11,7 @@ namespace occupipe {
 Prediction predict_mdm(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                        const ModelOptions& options) {
     validate(options.memory);
-    const KernelAnalysis analysis = analyse(profile, kernel, launch);
+    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
     const WarpTotals& totals = analysis.totals;
     const double service =
         totals.accesses > 0 ? totals.cpi_of_mem() * options.memory.requests_per_access : 0;

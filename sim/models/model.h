@@ -36,6 +36,11 @@ struct ModelOptions {
     Checkpoint checkpoint = {};
     bool estimate = false;
 
+    // A simulation as the model has it, only the limits from here.
+    SimulationOptions limits() const {
+        return {.max_simulated = max_simulated, .checkpoint = checkpoint};
+    }
+
     SimulationOptions simulation() const {
         return {.policy = policy,
                 .select = select,

@@ -79,7 +79,7 @@ Case original_case(const Periods& periods, double warps) {
 
 Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                    const ModelOptions& options, Form form) {
-    const KernelAnalysis analysis = analyse(profile, kernel, launch);
+    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
     const WarpTotals& totals = analysis.totals;
     const Periods periods = periods_of(totals, profile);
     const double alone = form.corrected ? cycles_alone(profile, kernel, launch, options)

@@ -39,9 +39,9 @@ Crossing cross(const OccupancyRoofline& memory, const OccupancyRoofline& compute
 }
 
 Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   const MemoryBehaviour& cache) {
+                   const ModelOptions& options, const MemoryBehaviour& cache) {
     validate(cache);
-    const KernelAnalysis analysis = analyse(profile, kernel, launch);
+    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
     const WarpTotals& totals = analysis.totals;
     const OccupancyRoofline compute{totals.busiest_comp_cpi, totals.comp_latency};
     // X-model: hits wait less and do not use the memory's bandwidth.
@@ -72,15 +72,15 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
 }  // namespace
 
 Prediction predict_transit(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                           const ModelOptions&) {
-    Prediction prediction = predict(profile, kernel, launch, {});
+                           const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, {});
     prediction.model = "transit";
     return prediction;
 }
 
 Prediction predict_x_model(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                            const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options.memory);
+    Prediction prediction = predict(profile, kernel, launch, options, options.memory);
     prediction.model = "x-model";
     prediction.values.push_back({"hit rate", options.memory.hit_rate});
     prediction.assumptions.emplace_back(

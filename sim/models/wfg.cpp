@@ -74,8 +74,8 @@ double cycles_per_warp(const WorkFlow& flow, double warps, bool corrected) {
 }
 
 Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   bool corrected) {
-    const KernelAnalysis analysis = analyse(profile, kernel, launch);
+                   const ModelOptions& options, bool corrected) {
+    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
     double cycles = 0;  // per warp: the mean over a group's warps
     double hiding = 0;
     for (const auto& program : analysis.programs) {
@@ -96,15 +96,15 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
 }  // namespace
 
 Prediction predict_wfg(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                       const ModelOptions&) {
-    Prediction prediction = predict(profile, kernel, launch, false);
+                       const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, false);
     prediction.model = "wfg";
     return prediction;
 }
 
 Prediction predict_wfg_corrected(const GpuProfile& profile, const Kernel& kernel,
-                                 const Launch& launch, const ModelOptions&) {
-    Prediction prediction = predict(profile, kernel, launch, true);
+                                 const Launch& launch, const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, true);
     prediction.model = "wfg-corrected";
     return prediction;
 }

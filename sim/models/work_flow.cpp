@@ -48,7 +48,8 @@ Items cut_out(const Items& items, const std::set<std::string>& inside,
 
 class Builder {
 public:
-    Builder(const GpuProfile& profile, const WarpProgram& program) : profile_(profile) {
+    Builder(const GpuProfile& profile, const WarpProgram& program, const SimulationOptions& alone)
+        : profile_(profile), alone_(alone) {
         for_each_instruction(program.instructions, [this](const KernelInstruction& text) {
             for (const Dependence& dependence : text.after) waited_.insert(dependence.id);
         });
@@ -205,7 +206,7 @@ private:
         node.waits = waits;
         add_timing(node, block, 1);
         Kernel alone{"block", {WarpProgram{1, cut_out(block, ids_of(block), {})}}, {}};
-        node.alone = simulate(profile_, alone, Launch()).cycles;
+        node.alone = simulate(profile_, alone, Launch(), alone_).cycles;
         flow_.nodes.push_back(std::move(node));
         return last_block_ = static_cast<int>(flow_.nodes.size()) - 1;
     }
@@ -239,6 +240,7 @@ private:
     }
 
     const GpuProfile& profile_;
+    const SimulationOptions& alone_;
     WorkFlow flow_;
     std::set<std::string> waited_;
     std::map<std::string, Access> access_;
@@ -252,8 +254,9 @@ private:
 
 }  // namespace
 
-WorkFlow work_flow(const GpuProfile& profile, const WarpProgram& program) {
-    return Builder(profile, program).take();
+WorkFlow work_flow(const GpuProfile& profile, const WarpProgram& program,
+                   const SimulationOptions& alone) {
+    return Builder(profile, program, alone).take();
 }
 
 }  // namespace occupipe

@@ -10,6 +10,7 @@
 
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
+#include "sim/engine/simulate.h"
 
 namespace occupipe {
 
@@ -57,7 +58,9 @@ struct WorkFlow {
 };
 
 // Of a valid program whose instructions the profile knows.
-WorkFlow work_flow(const GpuProfile& profile, const WarpProgram& program);
+// `alone`: how a block alone is simulated.
+WorkFlow work_flow(const GpuProfile& profile, const WarpProgram& program,
+                   const SimulationOptions& alone = {});
 
 // What a node costs in a walk in program order, one warp alone.
 struct NodeCost {

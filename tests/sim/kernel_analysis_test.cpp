@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/engine/time_limit.h"
 #include "tests/sim/build.h"
 
 namespace occupipe::test {
@@ -128,6 +129,20 @@ TEST(Analysis, CountsPerWarpAndWeighsDivergingWarps) {
     EXPECT_DOUBLE_EQ(analysis.totals.mem_latency, 6 * 2.5 + 2 * 0.75);
     EXPECT_EQ(analysis.totals.comp_subsystem, "alu");
     EXPECT_EQ(analysis.totals.mem_subsystem, "mem");
+}
+
+// A block alone is simulated, too.
+TEST(KernelAnalysis, EndsAtTheLimitsOfSimulations) {
+    const Kernel one = kernel({instruction("a", "add"), instruction("m", "ld.x", {"a"})});
+    int asked = 0;
+    ModelOptions options;
+    options.checkpoint = [&](const RunProgress&) { ++asked; };
+    analyse(example_gpu(), one, {}, options);
+    EXPECT_EQ(asked, 1);
+    options.checkpoint = time_limit(-1);
+    EXPECT_THROW(analyse(example_gpu(), one, {}, options), LimitReached);
+    options.checkpoint = time_limit();
+    EXPECT_NO_THROW(analyse(example_gpu(), one, {}, options));
 }
 
 }  // namespace
