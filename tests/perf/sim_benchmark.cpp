@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -219,6 +220,59 @@ void register_observed() {
                     ->Unit(benchmark::kMillisecond);
 }
 
+double processor_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// What looking for repetitions costs where next to nothing recurs: the time of an instruction that
+// is issued one by one, with the search over without, in turns.
+void compare_detection(benchmark::State& state, const std::string& name, const Launch& launch,
+                       SimulationOptions options) {
+    const Kernel kernel = kernel_named(name);
+    std::array<double, 2> seconds{};
+    std::array<double, 2> simulated{};
+    for (auto _ : state)
+        for (const bool detect : {false, true}) {
+            options.detect_periods = detect;
+            const double before = processor_seconds();
+            const SimulationResult result = simulate(gtx_1060(), kernel, launch, options);
+            seconds[detect] += processor_seconds() - before;
+            simulated[detect] += static_cast<double>(result.simulated);
+        }
+    state.counters["seconds"] = seconds[0] / static_cast<double>(state.iterations());
+    state.counters["simulated_share"] = simulated[1] / simulated[0];
+    state.counters["cost"] = seconds[1] / simulated[1] / (seconds[0] / simulated[0]);
+}
+
+void register_detection() {
+    struct Case {
+        const char* kernel;
+        Launch launch;
+        Policy policy;
+        Order order;
+    };
+    constexpr auto dataflow = Order::dataflow;
+    constexpr auto in_order = Order::in_order;
+    for (const Case& c : {Case{"bodies", {8, 3, 1000}, Policy::lrr, dataflow},
+                          Case{"bodies", {4, 13, 2000}, Policy::lrr, dataflow},
+                          Case{"matmul_tiled", {4, 13, 4000}, Policy::gto, dataflow},
+                          Case{"bodies", {8, 4, 1000}, Policy::gto, in_order},
+                          Case{"matmul_tiled", {8, 4, 2000}, Policy::gto, in_order}})
+        benchmark::RegisterBenchmark(
+            fmt::format("detection/{}/{}x{}/{}/{}", c.kernel, c.launch.group_warps,
+                        c.launch.concurrent_groups, c.policy == Policy::lrr ? "lrr" : "gto",
+                        c.order == in_order ? "in_order" : "dataflow")
+                .c_str(),
+            [c](benchmark::State& state) {
+                compare_detection(state, c.kernel, c.launch,
+                                  {.policy = c.policy, .order = c.order});
+            })
+            ->Unit(benchmark::kMillisecond)
+            ->Iterations(3);
+}
+
 // An outer loop that must be replicated, as each of its iterations begins a chain of its own; all
 // wait for the end of one other chain.
 void simulate_replicated(benchmark::State& state, std::int64_t outer) {
@@ -368,6 +422,7 @@ int main(int argc, char** argv) {
     occupipe::register_bodies(occupipe::Order::in_order, {10, 64, 512, 4096, 65536}, {1, 8, 64});
     occupipe::register_bodies(occupipe::Order::dataflow, {10, 64, 512, 4096}, {1, 8, 64});
     occupipe::register_observed();
+    occupipe::register_detection();
     for (const std::int64_t outer : {200, 2'000, 20'000})
         benchmark::RegisterBenchmark(
             ("replicated/" + std::to_string(outer)).c_str(),
