@@ -222,6 +222,7 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
     for (std::size_t i = 0; i < over_cores_told.size(); ++i)
         if (const auto told = counter(row, over_cores_told[i].counter))
             over_cores[i].push_back(*told);
+    add_running(place, row, cycles);
     off_core_ |= leaves_core(row);
     access_bytes_.insert(counter(row, access_bytes_counter).value_or(0));
     for (const auto& [name, value] : row.counters) {
@@ -230,6 +231,36 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
         most = std::max(most, value);
     }
     independent_ |= !waits_for_result(row);
+}
+
+// What the row says of its warps' starts and stops; all ran all the time where it says nothing.
+void CurveBuilder::add_running(const PointPlace& place, const MeasurementRow& row, double cycles) {
+    RunningCycles shares;
+    shares.fill(1);
+    for (std::size_t part = 0; part < running_parts; ++part)
+        if (const auto told = counter(row, running_counter(part)))
+            shares[part] = std::clamp(*told / cycles, 0.0, 1.0);
+    running_[place].push_back(shares);
+    const auto window = counter(row, window_cycles_counter);
+    const auto completed = counter(row, window_instructions_counter);
+    if (window && completed && *window > 0 && *completed > 0)
+        window_cpi_[place].push_back(*window / *completed);
+}
+
+void CurveBuilder::finish_running(const PointPlace& place, CurvePoint& point) const {
+    const std::vector<RunningCycles>& all = running_.at(place);
+    RunningCycles running{};
+    bool apart = false;
+    for (std::size_t part = 0; part < running_parts; ++part) {
+        std::vector<double> values;
+        for (const RunningCycles& one : all) values.push_back(one[part]);
+        const double share = median(std::move(values));
+        apart |= share < 1;
+        running[part] = share * point.cycles;
+    }
+    if (apart) point.running = running;
+    if (const auto windows = window_cpi_.find(place); windows != window_cpi_.end())
+        point.window_cpi = median(windows->second);
 }
 
 // The clock's step, and what repetitions show that were measured at different times.
@@ -300,6 +331,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
         for (std::size_t i = 0; i < over_cores_told.size(); ++i)
             if (auto& told = over_cores_.at(place)[i]; !told.empty())
                 point.*over_cores_told[i].member = median(std::move(told));
+        finish_running(place, point);
         curve.points.push_back(std::move(point));
     }
     look_for_disturbances(curve);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/measurement.h"
+#include "core/running_warps.h"
 
 namespace occupipe {
 
@@ -46,6 +47,11 @@ struct CurvePoint {
     std::optional<double> lower_quartile;
     std::optional<double> upper_quartile;
     std::optional<double> greatest_core;
+    // Cycles in which so many of the warps ran, where rows say that warps drifted apart
+    // (core/running_warps.h); medians over repetitions.
+    std::optional<RunningCycles> running;
+    // Cycles per instruction of the window in which all warps ran, median over repetitions.
+    std::optional<double> window_cpi;
 };
 
 // What rows of one curve have in common beside their subject (docs/file-formats.md, "Counters that
@@ -108,6 +114,8 @@ private:
     };
     void look_for_disturbances(Curve& curve) const;
     std::optional<std::string> fault_of(const MeasurementRow& row, double& cycles);
+    void add_running(const PointPlace& place, const MeasurementRow& row, double cycles);
+    void finish_running(const PointPlace& place, CurvePoint& point) const;
     static std::vector<double> at_skew(const std::vector<Sample>& samples, double skew);
 
     std::map<PointPlace, std::vector<Sample>> samples_;
@@ -115,6 +123,8 @@ private:
     int warps_per_instruction_ = 1;
     // What rows say of their cores, by the member of CurvePoint that becomes its median.
     std::map<PointPlace, std::vector<std::vector<double>>> over_cores_;
+    std::map<PointPlace, std::vector<RunningCycles>> running_;  // over the row's cycles
+    std::map<PointPlace, std::vector<double>> window_cpi_;
     bool off_core_ = false;
     std::set<double> access_bytes_;
     std::optional<double> loop_share_;

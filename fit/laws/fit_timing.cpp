@@ -12,6 +12,7 @@
 
 #include "core/law_misfit.h"
 #include "fit/curves/step_time.h"
+#include "fit/laws/drift.h"
 #include "fit/laws/model_selection.h"
 #include "fit/laws/plateau.h"
 #include "fit/profile/physics_check.h"
@@ -460,15 +461,62 @@ TimingFit Fitter::run() {
     return out;
 }
 
+// The time that drifting warps would have taken together depends on λ and Λ, and these on that
+// time: in turn, until they stay.
+TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFitOptions& options) {
+    constexpr int rounds = 8;
+    constexpr double settled = 1e-4;
+    constexpr double worth_a_note = 0.02;
+    constexpr double doubt = 0.1;  // of what is reckoned out, common to all places
+    std::optional<TimingFit> last = first_guess(curve);
+    if (!last) return Fitter(curve, kind, options).run();
+    const int seen = schedulers_seen(curve);
+    TimingFit fit;
+    for (int round = 0; round < rounds; ++round) {
+        auto factors =
+            together_over_measured(curve, *last, seen > 1 ? seen : std::max(last->schedulers, 1));
+        const Curve together = as_if_together(curve, factors);
+        fit = Fitter(together, kind, options).run();
+        fit.together = std::move(factors);
+        if (!fit.ok) return fit;
+        const bool stays = std::abs(fit.cpi.value / last->cpi.value - 1) < settled &&
+                           std::abs(fit.latency.value / last->latency.value - 1) < settled;
+        if (stays) break;
+        last = fit;
+    }
+    double most = 0;
+    double sum = 0;
+    double busy = 0;
+    const double ridge = fit.latency.value / fit.cpi.value;
+    for (std::size_t i = 0; i < fit.predicted.size(); ++i) {
+        const double factor = fit.together[i].value_or(1);
+        const MeasurementShape& shape = curve.points[i].shape;
+        most = std::max(most, 1 - factor);
+        fit.predicted[i] /= factor;
+        if (shape.warps() * shape.chains < ridge) continue;
+        sum += 1 - factor;
+        busy += 1;
+    }
+    if (fit.cpi.std_error && busy > 0)
+        fit.cpi.std_error = std::hypot(*fit.cpi.std_error, doubt * sum / busy * fit.cpi.value);
+    if (most > worth_a_note)
+        fit.notes.push_back(
+            fmt::format("warps drift apart: up to {:.2g} % of a run's time is some warps' alone, "
+                        "and reckoned out by when each stopped",
+                        100 * most));
+    return fit;
+}
+
 }  // namespace
 
 Curve steps_alone(const Curve& curve, const TimingFit& fit) {
-    Curve out = curve;
+    Curve out = fit.together.empty() ? curve : as_if_together(curve, fit.together);
+    const Curve whole = out;
     for (std::size_t i = 0; i < fit.aside_cycles.size(); ++i) {
         CurvePoint& point = out.points[i];
         const double aside = fit.aside_cycles[i];
         const double steps = point.cycles - aside;
-        if (!(steps > 0)) return curve;
+        if (!(steps > 0)) return whole;
         point.log_error *= point.cycles / steps;
         for (double& cycles : point.repetitions) cycles -= aside;
         for (auto core : {&CurvePoint::least_core, &CurvePoint::lower_quartile,
@@ -488,7 +536,8 @@ TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOp
                                                     curve.rejection_summary());
         return none;
     }
-    TimingFit fit = Fitter(curve, kind, options).run();
+    TimingFit fit = tells_drift(curve, kind) ? fit_drifting(curve, kind, options)
+                                             : Fitter(curve, kind, options).run();
     const Curve steps = steps_alone(curve, fit);
     check_plateau(steps, fit);
     if (!curve.independent) check_against_physics(steps, kind, fit);

@@ -62,6 +62,10 @@ struct TimingFit {
     // so fast the core was, whatever the law. Absent without two depths at some place.
     std::optional<double> reached_cpi;
 
+    // By point: the time of the warps together over the measured one, where they drifted apart and
+    // the rows say how (fit/laws/drift.h); empty where nothing was reckoned.
+    std::vector<std::optional<double>> together;
+
     std::vector<double> predicted;     // cycles, by point of the curve
     std::vector<double> aside_cycles;  // what the loop itself and the start skew add to them
     std::vector<double> residuals;     // log(predicted / measured) in standard errors, by point

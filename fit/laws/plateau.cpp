@@ -26,6 +26,7 @@ constexpr int fewest_apart = 3;    // places that far off: one alone may be an a
 constexpr double one_sided = 0.7;  // skewness
 constexpr std::size_t fewest_places = 6;
 constexpr double errors_of_bound = 3;
+constexpr double beaten = 1.05;  // λ over what was reached from which on it is refuted
 constexpr double errors_of_end = 2;
 
 // Relative error of a step: as its depths say, and no less than what the law misses.
@@ -126,6 +127,15 @@ void check_bound(const std::optional<double>& end, const std::optional<double>& 
     if (e.value < *end || e.value > *most) e.value = *most;
 }
 
+void bound_by_reached(double reached, const char* why, TimingFit& fit) {
+    fit.cpi.value = std::min(fit.cpi.value, reached);
+    fit.cpi.std_error.reset();
+    fit.cpi.kind = Estimate::Kind::upper_bound;
+    fit.schedulers = 1;
+    fit.visible_copies.clear();
+    fit.cpi.note = why;
+}
+
 }  // namespace
 
 void check_plateau(const Curve& curve, TimingFit& fit) {
@@ -151,12 +161,18 @@ void check_plateau(const Curve& curve, TimingFit& fit) {
             "cycles per instruction scatter by {:.2g} % where the unit is busy (warps that drift "
             "apart, or an uneven placement): λ is at most what was reached",
             100 * beyond));
-        fit.cpi.value = std::min(fit.cpi.value, *raw.cpi);
-        fit.cpi.std_error.reset();
-        fit.cpi.kind = Estimate::Kind::upper_bound;
-        fit.schedulers = 1;
-        fit.visible_copies.clear();
-        fit.cpi.note = "cycles per instruction are not the same at all occupancies";
+        bound_by_reached(*raw.cpi, "cycles per instruction are not the same at all occupancies",
+                         fit);
+        return;
+    }
+    // No instruction is faster than λ: a law that says otherwise has missed the plateau.
+    const double surely = fit.cpi.value - 3 * fit.cpi.std_error.value_or(0);
+    if (surely > beaten * *raw.cpi) {
+        fit.notes.push_back(fmt::format(
+            "{:.4g} cycles per instruction were reached where the law says {:.4g} at least: λ is "
+            "at most what was reached",
+            *raw.cpi, fit.cpi.value));
+        bound_by_reached(*raw.cpi, "the law's λ lies above what was reached", fit);
         return;
     }
     const double down = fit.cpi.value - *raw.cpi;

@@ -85,7 +85,18 @@ struct Conditions {
     int repetitions = 3;
     std::uint64_t seed = 1;
     bool one_body = false;  // every depth with the longest body
+    bool stops = false;     // rows say how many warps ran for how long
 };
+
+void add_stops(const VirtualCore& core, const VirtualCore::Run& run, MeasurementRow& row) {
+    std::vector<int> scheduler_of(run.starts.size());
+    for (std::size_t w = 0; w < scheduler_of.size(); ++w)
+        scheduler_of[w] = static_cast<int>(w) % core.schedulers;
+    const std::vector<double> starts(run.starts.begin(), run.starts.end());
+    const std::vector<double> stops(run.stops.begin(), run.stops.end());
+    for (const auto& [key, value] : running_counters(starts, stops, scheduler_of))
+        row.counters[key] = value;
+}
 
 // Rows as `measure --quick` would write them.
 MeasurementFile measure(const VirtualCore& core, const std::string& subject, const CodeOf& code_of,
@@ -124,6 +135,7 @@ MeasurementFile measure(const VirtualCore& core, const std::string& subject, con
             for (const auto& [key, value] : bench::point_counters(point, 1))
                 row.counters[key] = value;
             row.counters["start_skew_cycles"] = static_cast<double>(result.skew);
+            if (conditions.stops) add_stops(core, result, row);
             row.counters["busiest_scheduler_warps"] =
                 (point.shape.warps() + core.schedulers - 1) / core.schedulers;
             const auto all = static_cast<double>(code[body].loop.size());
@@ -249,6 +261,50 @@ TEST_P(VirtualGpu, IntervalsCoverUnderStartSkew) {
     }
     EXPECT_LT(errors, errors_blind);  // by half and more, for add.s32 by a third
     EXPECT_GE(inside, 2 * seeds - 1);
+}
+
+// A greedy scheduler lets the oldest warps leave first; the rest cannot fill the unit. With all
+// warps' starts and stops the time is reckoned that they would have taken together.
+TEST_P(VirtualGpu, GreedySchedulersAreReckonedOutByWhenEachWarpStopped) {
+    const Planted truth = GetParam();
+    VirtualCore core = test::hopper_like_core();
+    core.choice = WarpChoice::greedy_then_oldest;
+    const TimingFit fit =
+        fitted(measure(core, truth.subject, stored_code, {.repetitions = 2, .stops = true}));
+    ASSERT_TRUE(fit.ok) << fit.reason;
+    EXPECT_TRUE(fit.cpi.identifiable() && fit.latency.identifiable()) << said(fit);
+    EXPECT_NEAR(fit.cpi.value, truth.cpi, 0.01 * truth.cpi) << said(fit);
+    EXPECT_NEAR(fit.latency.value, truth.latency, 0.05) << said(fit);
+    EXPECT_LE(std::abs(fit.cpi.value - truth.cpi), 2 * *fit.cpi.std_error) << said(fit);
+    EXPECT_LE(*fit.cpi.std_error, 0.05 * truth.cpi) << said(fit);
+    EXPECT_TRUE(std::ranges::any_of(fit.notes, [](const std::string& note) {
+        return note.find("drift apart") != std::string::npos;
+    })) << said(fit);
+}
+
+// Without them λ is a bound that holds, or its error covers the truth.
+TEST_P(VirtualGpu, GreedySchedulersWithoutStopsGiveNoConfidentLambda) {
+    const Planted truth = GetParam();
+    VirtualCore core = test::hopper_like_core();
+    core.choice = WarpChoice::greedy_then_oldest;
+    const TimingFit fit = fitted(measure(core, truth.subject, stored_code, {.repetitions = 2}));
+    ASSERT_TRUE(fit.ok) << fit.reason;
+    if (fit.cpi.identifiable()) {
+        EXPECT_LE(std::abs(fit.cpi.value - truth.cpi), 2 * *fit.cpi.std_error) << said(fit);
+    } else {
+        EXPECT_EQ(fit.cpi.kind, Estimate::Kind::upper_bound) << said(fit);
+        EXPECT_GE(fit.cpi.value, 0.999 * truth.cpi) << said(fit);
+        EXPECT_LE(fit.cpi.value, 1.06 * truth.cpi) << said(fit);
+    }
+}
+
+// Loose round robin: stops in the rows change nothing.
+TEST_P(VirtualGpu, StopsOfWarpsThatTakeTurnsChangeNothing) {
+    const Planted truth = GetParam();
+    const VirtualCore core = test::hopper_like_core();
+    expect_planted(
+        fitted(measure(core, truth.subject, stored_code, {.repetitions = 2, .stops = true})),
+        truth);
 }
 
 TEST(VirtualGpuClock, OfCoarseStepsMovesNothingBeyondTheTolerance) {

@@ -38,7 +38,7 @@ class Runner {
 public:
     Runner(const VirtualCore& core, const TimedCode& code, std::int64_t iterations,
            const std::vector<std::int64_t>& starts)
-        : core_(core), iterations_(iterations) {
+        : core_(core), iterations_(iterations), count_(starts.size()) {
         std::map<std::string, std::size_t> place;
         for (const auto& [name, unit] : core.units) {
             place[name] = units_.size();
@@ -88,16 +88,16 @@ public:
             }
             now = next;
         }
-        std::int64_t first = never;
-        std::int64_t last_start = 0;
-        std::int64_t last_stop = 0;
-        for (const auto& warps : of_)
-            for (const Warp& warp : warps) {
-                first = std::min(first, warp.start);
-                last_start = std::max(last_start, warp.start);
-                last_stop = std::max(last_stop, warp.stop);
-            }
-        return {last_stop - first, last_start - first};
+        VirtualCore::Run out;
+        for (std::size_t w = 0; w < count_; ++w) {
+            const Warp& warp = of_[w % of_.size()][w / of_.size()];
+            out.starts.push_back(warp.start);
+            out.stops.push_back(warp.stop);
+        }
+        const auto [first, last] = std::ranges::minmax(out.starts);
+        out.cycles = std::ranges::max(out.stops) - first;
+        out.skew = last - first;
+        return out;
     }
 
 private:
@@ -187,6 +187,7 @@ private:
 
     const VirtualCore& core_;
     std::int64_t iterations_;
+    std::size_t count_;  // warps
     Program program_;
     std::vector<Unit> units_;
     std::vector<std::vector<std::int64_t>> free_;  // by scheduler, then unit

@@ -39,6 +39,9 @@ struct VirtualCore {
     struct Run {
         std::int64_t cycles = 0;  // last stop less first start, as the warps read the clock
         std::int64_t skew = 0;    // last start less first start
+        // By warp, as it read the clock.
+        std::vector<std::int64_t> starts{};
+        std::vector<std::int64_t> stops{};
     };
     // Warp w runs on scheduler w mod `schedulers` and comes to its first instruction at starts[w].
     Run run(const TimedCode& code, std::int64_t iterations,

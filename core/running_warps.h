@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// How many warps of a core were running for how long: what start and stop of every warp say, as a
+// few counters of a measurement's row (docs/file-formats.md, "Warps that drift apart").
+//
+//     running_cycles({0, 0}, {100, 60})   // {100, …, 100, 60, …, 60}: eight sixteenths each
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace occupipe {
+
+inline constexpr std::size_t running_parts = 16;
+
+// Cycles in which at least so many warps ran, averaged over each sixteenth of the warps: the last
+// is (nearly) the time in which all ran, the first that in which any did. Descending.
+using RunningCycles = std::array<double, running_parts>;
+
+// `starts`, `stops`: of the warps of one core, by the core's clock [cycles]; equally many, at least
+// one.
+RunningCycles running_cycles(std::span<const double> starts, std::span<const double> stops);
+
+// Kendall's rank correlation between the age of warps and their stops, by scheduler, from -1
+// (the youngest stop first) to 1 (the oldest do). Stops that lie within `same` cycles of each other
+// tell nothing. nullopt where no pair of warps tells anything. `warps` in the order of their age;
+// warp w is on scheduler scheduler_of[w].
+struct StopOrder {
+    double correlation = 0;
+    double telling = 0;  // pairs of one scheduler whose stops differ, over all pairs of one
+};
+std::optional<StopOrder> stop_order(std::span<const double> stops,
+                                    std::span<const int> scheduler_of, double same);
+
+// "running_01" … "running_16"
+std::string running_counter(std::size_t part);
+inline constexpr const char* stop_spread_counter = "stop_spread_cycles";
+inline constexpr const char* stop_order_counter = "stop_order";
+inline constexpr const char* stops_telling_counter = "stops_telling";
+inline constexpr const char* window_cycles_counter = "window_cycles";
+inline constexpr const char* window_instructions_counter = "window_instructions";
+
+// The counters of one launch: `stop_spread_cycles` always; the others where warps of one scheduler
+// stopped apart by more than a hundredth of the time. `ages`: the warps in the order of their age.
+// `starts`, `stops` and `scheduler_of` are in that order.
+std::map<std::string, double> running_counters(std::span<const double> starts,
+                                               std::span<const double> stops,
+                                               std::span<const int> scheduler_of);
+
+}  // namespace occupipe
