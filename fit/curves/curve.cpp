@@ -284,6 +284,32 @@ void CurveBuilder::look_for_disturbances(Curve& curve) const {
     if (!skewed) curve.lift = one_sided_lift(histories);
 }
 
+// A start skew comes from before the timed loop and is the same at any depth. A last start that
+// comes so much later the longer the run is belongs to a warp that others did not let begin: its
+// wait is part of the run, and no skew.
+bool CurveBuilder::skew_is_starvation() const {
+    constexpr double much = 0.1;  // of the time
+    constexpr double grows = 1.5;
+    const auto typical = [](const std::vector<Sample>& samples, double Sample::*what) {
+        std::vector<double> values;
+        for (const Sample& s : samples) values.push_back(s.*what);
+        return median(std::move(values));
+    };
+    for (auto begin = samples_.begin(); begin != samples_.end();) {
+        auto end = begin;
+        auto deepest = begin;
+        for (; end != samples_.end() && begin->first.same_but_depth(end->first); ++end)
+            deepest = end;
+        const double shallow_skew = typical(begin->second, &Sample::skew);
+        const double deep_skew = typical(deepest->second, &Sample::skew);
+        if (deep_skew > grows * shallow_skew &&
+            deep_skew > much * typical(deepest->second, &Sample::cycles))
+            return true;
+        begin = end;
+    }
+    return false;
+}
+
 // With a coarse clock the median of repetitions is one of two counts; their mean is right on
 // average. Repetitions further off than a step stay out of it.
 void use_means_of_counts(Curve& curve) {
@@ -316,12 +342,14 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
         curve.access_bytes = *access_bytes_.begin();
     curve.rows_at_another_clock = rows_at_another_clock_;
     curve.warps_per_instruction = warps_per_instruction_;
+    const bool starved = skew_is_starvation();
     for (const auto& [place, samples] : samples_) {
         CurvePoint point;
         std::vector<double> skews;
         for (const Sample& s : samples) skews.push_back(s.skew);
         point.skew = median(std::move(skews));
         std::vector<double> cycles = at_skew(samples, point.skew);
+        if (starved) point.skew = 0;
         point.shape = place.shape;
         point.busiest = place.busiest;
         point.bytes_in_flight = place.bytes;

@@ -116,6 +116,7 @@ private:
     std::optional<std::string> fault_of(const MeasurementRow& row, double& cycles);
     void add_running(const PointPlace& place, const MeasurementRow& row, double cycles);
     void finish_running(const PointPlace& place, CurvePoint& point) const;
+    bool skew_is_starvation() const;
     static std::vector<double> at_skew(const std::vector<Sample>& samples, double skew);
 
     std::map<PointPlace, std::vector<Sample>> samples_;

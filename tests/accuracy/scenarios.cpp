@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
+#include "core/running_warps.h"
 #include "tests/fit/synthetic_device.h"
 
 namespace occupipe::test {
@@ -126,6 +128,23 @@ std::vector<Scenario> make_scenarios() {
         s.schedulers = {1, 4};
         s.choice = Choice::youngest_first;
     });
+    for (const Choice choice : {Choice::loose_round_robin, Choice::greedy_then_oldest,
+                                Choice::oldest_first, Choice::youngest_first})
+        add(choice == Choice::loose_round_robin    ? "stops recorded, round robin"
+            : choice == Choice::greedy_then_oldest ? "stops recorded, greedy then oldest"
+            : choice == Choice::oldest_first       ? "stops recorded, oldest first"
+                                                   : "stops recorded, youngest first",
+            [choice](Scenario& s) {
+                s.schedulers = {1, 4};
+                s.choice = choice;
+                s.stops = true;
+            });
+    add("stops recorded, greedy, copies", [](Scenario& s) {
+        s.schedulers = {2, 4};
+        s.copies = true;
+        s.choice = Choice::greedy_then_oldest;
+        s.stops = true;
+    });
     return all;
 }
 
@@ -177,6 +196,7 @@ EventCore core_of(const Scenario& s, int schedulers, const PlantedInstruction& o
 struct Timed {
     double cycles = 0;
     double skew = 0;
+    std::map<std::string, double> running;  // counters
 };
 
 // One repetition without noise: starts, run, last stop less first start.
@@ -187,7 +207,8 @@ Timed time_once(const EventCore& core, const Shape& shape, int depth, const std:
         for (double& start : starts) start = dice.between(0, skew);
     const EventRun run = run_events(core, shape.chains, depth, where, starts, dice.random);
     const auto [first, last] = std::ranges::minmax(starts);
-    return {*std::ranges::max_element(run.stops) - first, last - first};
+    return {*std::ranges::max_element(run.stops) - first, last - first,
+            running_counters(starts, run.stops, where)};
 }
 
 double disturbed(const Scenario& s, double cycles, Dice& dice) {
@@ -232,6 +253,14 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
                 }
                 if (s.placement == Placement::uneven_recorded)
                     row.counters["busiest_scheduler_warps"] = busiest;
+                if (s.stops) {
+                    // The intercept lies between each warp's start and stop.
+                    for (const auto& [key, value] : ideal.running) {
+                        const bool time = key.starts_with("running_");
+                        row.counters[key] = time ? (value + intercept) * of_point : value;
+                    }
+                    row.counters["busiest_scheduler_warps"] = busiest;
+                }
                 if (skew > 0) row.counters["start_skew_cycles"] = ideal.skew;
                 file.rows.push_back(std::move(row));
             }

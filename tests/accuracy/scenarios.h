@@ -39,6 +39,7 @@ struct Scenario {
     double greatest_skew = 0;       // of starts, as a share of the shortest run
     double shape_error = 0;         // common to all depths and repetitions of a shape
     double point_error = 0;         // common to all repetitions of a point
+    bool stops = false;             // rows say how many warps ran for how long
     double drift = 0;               // over the run, rows in random order
     bool drift_as_planned = false;  // … rows in the order of the plan: common-mode
     int repetitions = 5;
