@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "analysis/model_run.h"
 #include "analysis/shipped_files.h"
 #include "bench/devices.h"
 #include "bench/model/model_backend.h"
@@ -32,8 +33,14 @@ T number(std::string_view text, const std::string& device, std::string_view key)
     return value;
 }
 
-bench::ModelOptions model_options(std::string_view text, const std::string& device) {
+struct ModelDevice {
     bench::ModelOptions options;
+    std::optional<Policy> policy;  // absent: as the profile says
+};
+
+ModelDevice model_options(std::string_view text, const std::string& device) {
+    ModelDevice out;
+    bench::ModelOptions& options = out.options;
     while (!text.empty()) {
         const std::string_view entry = text.substr(0, text.find('&'));
         text.remove_prefix(std::min(text.size(), entry.size() + 1));
@@ -45,31 +52,38 @@ bench::ModelOptions model_options(std::string_view text, const std::string& devi
             options.noise = number<double>(value, device, key);
         } else if (key == "seed") {
             options.seed = number<std::uint64_t>(value, device, key);
+        } else if (key == "policy") {
+            out.policy = parse_policy(value);
+            if (!out.policy)
+                throw InputError(fmt::format("device '{}': policy: '{}' is not lrr, gto or oldest",
+                                             device, value));
         } else {
-            throw InputError(
-                fmt::format("device '{}': '{}': expected noise=… or seed=…", device, key));
+            throw InputError(fmt::format("device '{}': '{}': expected noise=…, seed=… or policy=…",
+                                         device, key));
         }
     }
-    return options;
+    return out;
 }
 
 std::unique_ptr<bench::Backend> open_model_device(const std::string& device) {
     const std::string_view rest = std::string_view(device).substr(model_prefix.size());
     const auto question = rest.find('?');
     const std::string path(rest.substr(0, question));
-    const auto options = question == std::string_view::npos
-                             ? bench::ModelOptions()
-                             : model_options(rest.substr(question + 1), device);
+    const ModelDevice wanted = question == std::string_view::npos
+                                   ? ModelDevice()
+                                   : model_options(rest.substr(question + 1), device);
     const GpuProfile profile = read_profile(shipped_profile(path));
-    const auto cycles = [profile](std::string_view subject, const MeasurementShape& shape) {
+    const auto cycles = [profile, policy = wanted.policy](std::string_view subject,
+                                                          const MeasurementShape& shape) {
         const Launch launch{
             .group_warps = shape.group_warps,
             .concurrent_groups = shape.concurrent_groups,
             .groups = static_cast<std::int64_t>(shape.concurrent_groups) * profile.cores};
-        const Kernel kernel = measured_graph(chained_kernel(subject, shape.chains), shape);
-        return simulate(profile, kernel, launch, {.checkpoint = time_limit()}).cycles;
+        return model_run(profile, measured_graph(chained_kernel(subject, shape.chains), shape),
+                         launch, {.policy = policy, .checkpoint = time_limit()},
+                         static_cast<std::int64_t>(shape.warps()) * shape.chains * shape.depth);
     };
-    return bench::open_model(device, profile, options, cycles);
+    return bench::open_model(device, profile, wanted.options, cycles);
 }
 
 }  // namespace

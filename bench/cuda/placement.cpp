@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "bench/harness/device_errors.h"
 #include "core/error.h"
+#include "core/running_warps.h"
 
 namespace occupipe::bench {
 namespace {
@@ -138,6 +140,36 @@ void count_residency(const std::map<std::uint32_t, CoreTimes>& cores, std::optio
     }
 }
 
+// Starts and stops of the warps of the core whose cycles are the median's, the oldest first: by
+// their slots, which the hardware deals out in the order of arrival where nothing has left yet.
+void count_stops(const std::map<std::uint32_t, CoreTimes>& cores, std::optional<int> schedulers,
+                 double median_cycles, Observation& observation) {
+    const auto distance = [&](const auto& entry) {
+        const CoreTimes& core = entry.second;
+        return std::abs(static_cast<double>(core.last_stop - core.first_start) - median_cycles);
+    };
+    const CoreTimes& core = std::ranges::min_element(cores, {}, distance)->second;
+    std::vector<WarpStamp> warps = core.warps;
+    std::ranges::stable_sort(warps, {}, &WarpStamp::slot);
+    const auto same = [](const WarpStamp& a, const WarpStamp& b) { return a.slot == b.slot; };
+    const bool numbered = std::ranges::adjacent_find(warps, same) == warps.end();
+    std::vector<double> starts;
+    std::vector<double> stops;
+    std::vector<int> scheduler_of;
+    for (const WarpStamp& warp : warps) {
+        starts.push_back(static_cast<double>(warp.start - core.first_start));
+        stops.push_back(static_cast<double>(warp.stop - core.first_start));
+        const auto k = static_cast<std::uint32_t>(numbered ? schedulers.value_or(1) : 1);
+        scheduler_of.push_back(static_cast<int>(warp.slot % k));
+    }
+    // The row's cycles are the median over the cores; this core's may lie beside it.
+    const double cycles = static_cast<double>(core.last_stop - core.first_start);
+    for (const auto& [name, value] : running_counters(starts, stops, scheduler_of)) {
+        const bool time = name.starts_with("running_");
+        observation.counters[name] = time ? value / cycles * median_cycles : value;
+    }
+}
+
 }  // namespace
 
 // CUDA C++ Programming Guide, appendix "Compute Capabilities", section "Architecture" of each:
@@ -224,6 +256,7 @@ Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp
     }
     observation.counters["cores_used"] = static_cast<double>(seen.size());
     count_residency(seen, schedulers, observation);
+    count_stops(seen, schedulers, *observation.cycles, observation);
     if (!clocks.empty()) observation.clock_hz = median(clocks);
     return observation;
 }

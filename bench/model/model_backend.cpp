@@ -76,11 +76,15 @@ public:
         const std::string name = measurement_name(subject, request.shape);
         const auto [known, is_new] = exact_.try_emplace(name, 0.0);
         if (is_new) known->second = cycles_(subject, request.shape);
-        const double cycles = known->second * noise_factor(name);
-        return {.seconds = cycles / profile_.clock_hz,
-                .cycles = cycles,
-                .clock_hz = profile_.clock_hz,
-                .counters = {}};
+        const double factor = noise_factor(name);
+        const double cycles = known->second.cycles * factor;
+        Observation observation{.seconds = cycles / profile_.clock_hz,
+                                .cycles = cycles,
+                                .clock_hz = profile_.clock_hz,
+                                .counters = known->second.counters};
+        for (auto& [counter, value] : observation.counters)
+            if (ModelRun::is_time(counter)) value *= factor;
+        return observation;
     }
 
     std::optional<double> witness_clock() override { return profile_.clock_hz; }
@@ -100,11 +104,15 @@ private:
     CyclesFunction cycles_;
     DeviceFacts facts_;
     std::vector<Row> rows_;
-    std::map<std::string, double> exact_;
+    std::map<std::string, ModelRun> exact_;
     std::map<std::string, int> launches_;
 };
 
 }  // namespace
+
+bool ModelRun::is_time(std::string_view counter) {
+    return counter.starts_with("running_") || counter.ends_with("_cycles");
+}
 
 std::unique_ptr<Backend> open_model(const std::string& id, const GpuProfile& profile,
                                     const ModelOptions& options, CyclesFunction cycles) {

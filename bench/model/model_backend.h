@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,9 +20,18 @@ struct ModelOptions {
     std::uint64_t seed = 1;  // same seed, same noise, whatever the order of measuring
 };
 
-// Core cycles of one run of `subject` in `shape` on one core.
+// One run on one core; a function that only knows the cycles returns these.
+struct ModelRun {
+    ModelRun(double core_cycles) : cycles(core_cycles) {}
+    double cycles = 0;
+    // Of the row. Those that are times grow and shrink with the noise (`is_time`).
+    std::map<std::string, double> counters{};
+    static bool is_time(std::string_view counter);
+};
+
+// A run of `subject` in `shape` on one core.
 using CyclesFunction =
-    std::function<double(std::string_view subject, const MeasurementShape& shape)>;
+    std::function<ModelRun(std::string_view subject, const MeasurementShape& shape)>;
 
 // Measures every instruction of `profile`; `id` is the device's name on the command line.
 std::unique_ptr<Backend> open_model(const std::string& id, const GpuProfile& profile,

@@ -241,6 +241,13 @@ void CurveBuilder::add_running(const PointPlace& place, const MeasurementRow& ro
         if (const auto told = counter(row, running_counter(part)))
             shares[part] = std::clamp(*told / cycles, 0.0, 1.0);
     running_[place].push_back(shares);
+    if (const auto spread = counter(row, stop_spread_counter)) {
+        StopSamples& stops = stops_[place];
+        stops.spread.push_back(*spread);
+        const auto order = counter(row, stop_order_counter);
+        stops.correlation.push_back(order.value_or(0));
+        stops.telling.push_back(order ? counter(row, stops_telling_counter).value_or(0) : 0);
+    }
     const auto window = counter(row, window_cycles_counter);
     const auto completed = counter(row, window_instructions_counter);
     if (window && completed && *window > 0 && *completed > 0)
@@ -259,6 +266,11 @@ void CurveBuilder::finish_running(const PointPlace& place, CurvePoint& point) co
         running[part] = share * point.cycles;
     }
     if (apart) point.running = running;
+    if (const auto stops = stops_.find(place); stops != stops_.end()) {
+        point.stop_spread = median(stops->second.spread);
+        point.stop_order =
+            StopOrder{median(stops->second.correlation), median(stops->second.telling)};
+    }
     if (const auto windows = window_cpi_.find(place); windows != window_cpi_.end())
         point.window_cpi = median(windows->second);
 }

@@ -50,6 +50,9 @@ struct CurvePoint {
     // Cycles in which so many of the warps ran, where rows say that warps drifted apart
     // (core/running_warps.h); medians over repetitions.
     std::optional<RunningCycles> running;
+    // Last stop less first stop [cycles], and in what order warps stopped; medians, where told.
+    std::optional<double> stop_spread;
+    std::optional<StopOrder> stop_order;
     // Cycles per instruction of the window in which all warps ran, median over repetitions.
     std::optional<double> window_cpi;
 };
@@ -126,6 +129,12 @@ private:
     std::map<PointPlace, std::vector<std::vector<double>>> over_cores_;
     std::map<PointPlace, std::vector<RunningCycles>> running_;  // over the row's cycles
     std::map<PointPlace, std::vector<double>> window_cpi_;
+    struct StopSamples {
+        std::vector<double> spread;
+        std::vector<double> correlation;
+        std::vector<double> telling;
+    };
+    std::map<PointPlace, StopSamples> stops_;
     bool off_core_ = false;
     std::set<double> access_bytes_;
     std::optional<double> loop_share_;

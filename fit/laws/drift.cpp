@@ -47,15 +47,47 @@ std::optional<TimingFit> first_guess(const Curve& curve) {
     return any ? std::optional(out) : std::nullopt;
 }
 
+namespace {
+
+// Warps that do not spread evenly over the schedulers end at different times without any drift.
+bool spreads_evenly(const CurvePoint& point, int schedulers) {
+    return point.shape.warps() % schedulers == 0 &&
+           (point.busiest == 0 || point.busiest * schedulers == point.shape.warps());
+}
+
+}  // namespace
+
+std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit, int schedulers) {
+    constexpr double busy = 1.5;
+    constexpr std::size_t fewest = 4;
+    constexpr double least_error = 1e-3;
+    std::vector<double> values;
+    for (const CurvePoint& point : curve.points) {
+        const double m = static_cast<double>(point.shape.warps()) * point.shape.chains;
+        if (!point.window_cpi || !spreads_evenly(point, schedulers)) continue;
+        if (m * fit.cpi.value < busy * fit.latency.value) continue;
+        const double body = static_cast<double>(point.body) * point.shape.chains;
+        values.push_back(*point.window_cpi -
+                         (fit.loop_cpi && body > 0 ? fit.loop_cpi->value / body : 0));
+    }
+    if (values.size() < fewest) return std::nullopt;
+    Estimate out;
+    out.value = median(values);
+    if (!(out.value > 0)) return std::nullopt;
+    std::vector<double> away;
+    for (const double v : values) away.push_back(std::abs(v - out.value));
+    const auto n = static_cast<double>(away.size());
+    const double scatter = 1.4826 * median(std::move(away));
+    out.std_error = std::max(1.2533 * scatter / std::sqrt(n), least_error * out.value);
+    return out;
+}
+
 std::vector<std::optional<double>> together_over_measured(const Curve& curve, const TimingFit& fit,
                                                           int schedulers) {
     std::vector<std::optional<double>> out;
     for (const CurvePoint& point : curve.points) {
         const double warps = point.shape.warps();
-        const int k = schedulers;
-        const bool even = point.shape.warps() % k == 0 &&
-                          (point.busiest == 0 || point.busiest * k == point.shape.warps());
-        if (!point.running || !even) {
+        if (!point.running || !spreads_evenly(point, schedulers)) {
             out.push_back(std::nullopt);
             continue;
         }

@@ -29,6 +29,11 @@ std::optional<TimingFit> first_guess(const Curve& curve);
 std::vector<std::optional<double>> together_over_measured(const Curve& curve, const TimingFit& fit,
                                                           int schedulers);
 
+// λ from the windows in which all warps ran, at places with half as much work again as latency:
+// the median of cycles per instruction, with its scatter over the places and no less than a part in
+// a thousand as standard error. The loop's own part is taken out. nullopt with fewer than four.
+std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit, int schedulers);
+
 // The curve with these times in the place of the measured ones. What was reckoned is uncertain by a
 // tenth of the difference. A start skew is part of n(t), and no longer the law's concern. Points
 // that say nothing stay as they are.

@@ -499,6 +499,12 @@ TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFit
     }
     if (fit.cpi.std_error && busy > 0)
         fit.cpi.std_error = std::hypot(*fit.cpi.std_error, doubt * sum / busy * fit.cpi.value);
+    if (most > worth_a_note && fit.cpi.identifiable())
+        if (const auto window = cpi_of_windows(curve, fit, seen > 1 ? seen : fit.schedulers);
+            window && *window->std_error < *fit.cpi.std_error)
+            fit.cpi = {.value = window->value,
+                       .std_error = window->std_error,
+                       .note = "from the windows in which all warps ran"};
     if (most > worth_a_note)
         fit.notes.push_back(
             fmt::format("warps drift apart: up to {:.2g} % of a run's time is some warps' alone, "

@@ -169,6 +169,16 @@ void add_instructions(const DeviceFacts& facts, FitOutcome& out) {
     }
 }
 
+// A policy that the profile has from elsewhere stays; stops do not tell greedy from oldest first.
+void set_warp_choice(FitOutcome& out) {
+    constexpr double sure = 0.9;
+    std::vector<WarpChoiceEvidence> evidence;
+    for (const SubjectReport& s : out.subjects) evidence.push_back({&s.curve, &s.fit});
+    out.warp_choice = warp_choice(evidence, out.profile.issue.schedulers);
+    if (!out.warp_choice || out.warp_choice->confidence < sure || out.profile.issue.policy) return;
+    if (out.warp_choice->order == WarpOrder::oldest_first) out.profile.issue.policy = Policy::gto;
+}
+
 void add_memory_levels(FitOutcome& out) {
     for (const WorkingSetFit& fit : out.working_sets)
         for (const CacheLevel& level : fit.levels)
@@ -257,6 +267,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
     }
     set_issue_limit(out);
     set_scopes(out);
+    set_warp_choice(out);
     for (const std::string& d : out.partition.disagreements) out.notes.push_back(d);
     add_instructions(facts, out);
     add_memory_levels(out);

@@ -16,6 +16,7 @@
 #include "fit/laws/fit_working_set.h"
 #include "fit/structure/fit_mix.h"
 #include "fit/structure/subsystems.h"
+#include "fit/structure/warp_choice.h"
 
 namespace occupipe {
 
@@ -50,7 +51,8 @@ struct FitOutcome {
     std::vector<WorkingSetFit> working_sets;
     std::vector<OverheadFit> overheads;
     SubsystemMap partition;
-    std::vector<std::string> notes;  // about the whole; also in the profile's provenance
+    std::optional<WarpChoice> warp_choice;  // absent: unknown
+    std::vector<std::string> notes;         // about the whole; also in the profile's provenance
 };
 
 // Throws InputError when the files cannot make a profile: no device facts, different devices, no

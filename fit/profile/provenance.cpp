@@ -88,6 +88,11 @@ Annotation provenance(std::span<const MeasurementFile> files, const DeviceFacts&
     put(p, "subsystems", subsystem_notes(map));
     if (map.confidence)
         put(p, "subsystems_confidence", text(fmt::format("{:.3f}", *map.confidence)));
+    if (out.warp_choice)
+        put(p, "choice_among_warps",
+            text(fmt::format("{} (confidence {:.2f}, by the stops of warps at {} places)",
+                             to_string(out.warp_choice->order), out.warp_choice->confidence,
+                             out.warp_choice->places)));
     Annotation mixes;
     for (const MixFit& mix : out.mixes)
         put(mixes, fmt::format("{} with {}", mix.first, mix.second),

@@ -75,6 +75,9 @@ std::string subsystem_section(const FitOutcome& outcome) {
     const SubsystemMap& map = outcome.partition;
     if (map.confidence)
         out += fmt::format(" The partition by mixes has confidence {:.3f}.", *map.confidence);
+    if (outcome.warp_choice)
+        out += fmt::format(" Schedulers choose among warps: {} (confidence {:.2f}).",
+                           to_string(outcome.warp_choice->order), outcome.warp_choice->confidence);
     out +=
         "\n\n| subsystem | scope | decided by | confidence | instructions |\n"
         "|---|---|---|---|---|\n";
