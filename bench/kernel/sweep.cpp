@@ -38,6 +38,7 @@ constexpr std::array representatives = {
     "ld.shared.u32", "ld.const.u32",
 };
 constexpr std::array default_betas = {1, 2, 4, 8, 16, 32};
+constexpr std::array pair_betas = {1, 2, 4};
 
 constexpr int cpu_chase_chains = 8;
 
@@ -271,7 +272,9 @@ void add_mixes(SweepPlan& sweep, const Backend& backend, const SweepRequest& req
     }
 }
 
-// The second of a pair may be a walk through shared memory; the first never.
+// The second of a pair may be a walk through shared memory; the first never. The laws of a mix are
+// told apart by how the time grows with β (fit/structure/fit_mix.h wants two values of it at
+// least).
 void add_pairs(SweepPlan& sweep, const Backend& backend, const SweepRequest& request) {
     std::vector<std::string> chosen;
     if (request.patterns.empty()) {
@@ -283,9 +286,16 @@ void add_pairs(SweepPlan& sweep, const Backend& backend, const SweepRequest& req
     }
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         for (std::size_t j = i + 1; j < chosen.size(); ++j) {
-            const Mix mix{chosen[i], 1, chosen[j]};
-            const Mix turned{chosen[j], 1, chosen[i]};
-            add_mix(sweep, backend, mix_fault(backend, mix).empty() ? mix : turned, true);
+            for (const int beta : pair_betas) {
+                const Mix mix{chosen[i], beta, chosen[j]};
+                const Mix turned{chosen[j], beta, chosen[i]};
+                const Mix& one = mix_fault(backend, mix).empty() ? mix : turned;
+                const bool planned =
+                    std::ranges::any_of(sweep.points, [&](const PlannedPoint& point) {
+                        return point.plan.second && point.plan.subject() == mix_name(one);
+                    });
+                if (!planned) add_mix(sweep, backend, one, beta == pair_betas.front());
+            }
         }
     }
 }

@@ -14,8 +14,8 @@ struct SweepRequest {
     // pattern that starts with "mix(" chooses among the default mixes. Empty = everything.
     std::vector<std::string> patterns;
     bool quick = false;  // fewer shapes and repetitions
-    // Also mix(A*1,B) of every two instructions that the patterns choose (of a representative list
-    // when there are none): which of them share a subsystem.
+    // Also mix(A*β,B), β = 1, 2 and 4, of every two instructions that the patterns choose (of a
+    // representative list when there are none): which of them share a subsystem.
     bool pairs = false;
 };
 

@@ -27,7 +27,13 @@ constexpr double partner_room = 0.01;
 constexpr double saturation = 1.2;
 constexpr double saturation_below = 2;
 
+// The third is the issue limit's logarithm, or the share of the shorter time that is not hidden.
 enum MixParameter : std::size_t { log_cpi1, log_cpi2, log_limit, mix_parameter_count };
+constexpr std::size_t unhidden = log_limit;
+// An overlap nearer to none or all than this is none or all.
+constexpr double clearly_partial = 0.1;
+// It has to lead by more than a law with a mechanism behind it: an issue limit looks alike.
+constexpr double partial_margin = 6;
 
 struct Slope {
     double cycles_per_step = 0;
@@ -85,6 +91,11 @@ T law_value(MixLaw law, std::span<const T> q, double beta) {
             return mix_one_subsystem(cpi1, cpi2, beta);
         case MixLaw::two_subsystems:
             return mix_two_subsystems(cpi1, cpi2, beta);
+        case MixLaw::partial_overlap: {
+            const T first = cpi1 * T(beta);
+            return T(beta) /
+                   (first < cpi2 ? cpi2 + q[unhidden] * first : first + q[unhidden] * cpi2);
+        }
         case MixLaw::two_with_issue_limit:
             break;
     }
@@ -114,6 +125,9 @@ private:
     std::size_t observations() const { return out_.points.size() + priors_.size(); }
     void decide(const std::array<LeastSquaresSummary, mix_law_count>& fits);
     void report_limit(const LeastSquaresSummary& fit, double dispersion);
+    bool report_overlap(const LeastSquaresSummary& fit,
+                        const std::vector<std::pair<double, std::size_t>>& order,
+                        double dispersion);
 
     MixFit& out_;
     std::vector<Prior> priors_;
@@ -144,10 +158,19 @@ std::vector<double> MixFitter::start(double limit_factor) const {
 LeastSquaresSummary MixFitter::fit(MixLaw law) const {
     LeastSquaresProblem problem;
     problem.residual_count = observations();
-    problem.fixed = {false, false, law != MixLaw::two_with_issue_limit};
+    const bool partial = law == MixLaw::partial_overlap;
+    problem.fixed = {false, false, law != MixLaw::two_with_issue_limit && !partial};
     problem.huber = 3.0;
     problem.lower.assign(mix_parameter_count, std::nullopt);
-    if (highest_alone_ > 0) problem.lower[log_limit] = std::log(highest_alone_);
+    problem.upper.assign(mix_parameter_count, std::nullopt);
+    if (partial) {
+        problem.lower[unhidden] = 0;
+        problem.upper[unhidden] = 1;
+        problem.start = start(1);
+        problem.start[unhidden] = 0.5;
+    } else if (highest_alone_ > 0) {
+        problem.lower[log_limit] = std::log(highest_alone_);
+    }
     problem.residual = [this, law](std::size_t i, std::span<const double> q, double& residual,
                                    std::span<double> gradient) {
         using D = Dual<mix_parameter_count>;
@@ -166,6 +189,7 @@ LeastSquaresSummary MixFitter::fit(MixLaw law) const {
         if (!gradient.empty()) std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
         return true;
     };
+    if (partial) return solve(problem);
     // The minimum of three bounds has a corner for every β; two starts for the limit find it.
     LeastSquaresSummary best;
     for (const double factor : {1.02, 1.3}) {
@@ -195,7 +219,7 @@ void MixFitter::run() {
 }
 
 void MixFitter::decide(const std::array<LeastSquaresSummary, mix_law_count>& fits) {
-    constexpr std::array<std::size_t, mix_law_count> free{2, 2, 3};
+    constexpr std::array<std::size_t, mix_law_count> free{2, 2, 3, 3};
     const double n = static_cast<double>(observations());
     // Errors of the points are those of repetitions; what every law misses alike must not decide
     // between them, so the best law's own misfit sets the scale (quasi-AICc).
@@ -217,6 +241,16 @@ void MixFitter::decide(const std::array<LeastSquaresSummary, mix_law_count>& fit
         return;
     }
     std::sort(order.begin(), order.end());
+    if (report_overlap(fits[static_cast<std::size_t>(MixLaw::partial_overlap)], order, dispersion))
+        return;
+    std::erase_if(order, [](const auto& one) {
+        return static_cast<MixLaw>(one.second) == MixLaw::partial_overlap;
+    });
+    if (order.size() < 2) {
+        out_.reason = fmt::format("{} usable values of β are too few to tell the laws apart",
+                                  out_.points.size());
+        return;
+    }
     out_.ok = true;
     out_.best = static_cast<MixLaw>(order[0].second);
     out_.margin = order[1].first - order[0].first;
@@ -232,6 +266,31 @@ void MixFitter::decide(const std::array<LeastSquaresSummary, mix_law_count>& fit
             fmt::format("no law fits within the errors (scale {:.2g}); the margin allows for that",
                         std::sqrt(dispersion)));
     report_limit(fits[static_cast<std::size_t>(MixLaw::two_with_issue_limit)], dispersion);
+}
+
+// Whether partial overlap is the verdict: clearly better than all others, and clearly between.
+bool MixFitter::report_overlap(const LeastSquaresSummary& fit,
+                               const std::vector<std::pair<double, std::size_t>>& order,
+                               double dispersion) {
+    if (static_cast<MixLaw>(order[0].second) != MixLaw::partial_overlap || !fit.covariance)
+        return false;
+    const double margin = order[1].first - order[0].first;
+    Estimate overlap;
+    overlap.value = 1 - fit.parameters[unhidden];
+    overlap.std_error =
+        std::sqrt((*fit.covariance)[unhidden * mix_parameter_count + unhidden] * dispersion);
+    const double to_end = std::min(overlap.value, 1 - overlap.value);
+    if (margin < partial_margin || to_end < std::max(clearly_partial, 2 * *overlap.std_error))
+        return false;
+    out_.ok = true;
+    out_.best = MixLaw::partial_overlap;
+    out_.margin = margin;
+    out_.overlap = overlap;
+    out_.notes.push_back(
+        fmt::format("partial overlap: {:.2g} % (± {:.2g}) of the shorter one's time is hidden "
+                    "behind the longer one's; neither one subsystem nor two",
+                    100 * overlap.value, 100 * *overlap.std_error));
+    return true;
 }
 
 void MixFitter::report_limit(const LeastSquaresSummary& fit, double dispersion) {
@@ -259,6 +318,8 @@ std::string_view to_string(MixLaw law) {
             return "one subsystem";
         case MixLaw::two_subsystems:
             return "two subsystems";
+        case MixLaw::partial_overlap:
+            return "partial overlap";
         case MixLaw::two_with_issue_limit:
             break;
     }

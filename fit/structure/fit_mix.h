@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Do two instructions share a subsystem, and is there a common issue limit? The three laws of
-// docs/model.md, section 2, set against the measured throughput of a mix over β.
+// docs/model.md, section 2, and what lies between two of them, set against the measured throughput
+// of a mix over β.
 #pragma once
 
 #include <array>
@@ -15,8 +16,10 @@
 
 namespace occupipe {
 
-enum class MixLaw { one_subsystem, two_subsystems, two_with_issue_limit };
-inline constexpr std::size_t mix_law_count = 3;
+// The fourth lies between the first two: of the shorter instruction's time a share stands in the
+// way of the longer one's (a common port, a unit that both need for a part of their time).
+enum class MixLaw { one_subsystem, two_subsystems, two_with_issue_limit, partial_overlap };
+inline constexpr std::size_t mix_law_count = 4;
 std::string_view to_string(MixLaw law);
 
 // Throughput of type 1 at one occupancy, from the slope of time over depth.
@@ -47,6 +50,9 @@ struct MixFit {
     // Whether one subsystem or two is decided, and by how much; the issue limit aside.
     std::optional<bool> shared;  // absent: undecided
     double shared_margin = 0;
+    // Where partial overlap wins: share of the shorter one's time that is hidden behind the longer
+    // one's, 0 (one subsystem) to 1 (two). Then `shared` stays undecided.
+    std::optional<Estimate> overlap;
     // Fitted when the limit shows; else, when two subsystems overlap, the lower bound that the
     // highest total throughput gives.
     std::optional<Estimate> issue_limit;

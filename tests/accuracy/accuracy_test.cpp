@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
 
+#include "fit/profile/build_profile.h"
 #include "tests/accuracy/score.h"
 
 namespace occupipe::test {
@@ -30,6 +34,49 @@ TEST(Accuracy, GreedySchedulersGiveNoSilentOverstatement) {
         EXPECT_EQ(s.flagged, s.curves) << name;
         EXPECT_GE(within_two(s.latency), 0.9) << name;
     }
+}
+
+// With every warp's start and stop λ is a value again, and the right one.
+TEST(Accuracy, RecordedStopsGiveLambdaUnderAnyPolicy) {
+    for (const char* name : {"stops recorded, round robin", "stops recorded, greedy then oldest",
+                             "stops recorded, oldest first", "stops recorded, youngest first",
+                             "stops recorded, greedy, copies"}) {
+        const Score s = score_of(name, 5);
+        EXPECT_GE(s.cpi.values, s.curves - 1) << name;
+        EXPECT_LE(std::abs(s.cpi.bias / s.cpi.values), 0.003) << name;
+        EXPECT_GE(within_two(s.cpi), 0.9) << name;
+        EXPECT_GE(within_two(s.latency), 0.85) << name;
+        EXPECT_EQ(s.silent, 0) << name;
+        EXPECT_EQ(s.false_bounds, 0) << name;
+    }
+}
+
+TEST(Accuracy, TheOrderOfStopsTellsHowWarpsAreChosen) {
+    const std::vector<std::pair<const char*, WarpOrder>> expected = {
+        {"stops recorded, round robin", WarpOrder::take_turns},
+        {"stops recorded, greedy then oldest", WarpOrder::oldest_first},
+        {"stops recorded, oldest first", WarpOrder::oldest_first},
+        {"stops recorded, youngest first", WarpOrder::youngest_first},
+        {"stops recorded, greedy, copies", WarpOrder::oldest_first}};
+    for (const auto& [name, order] : expected) {
+        const auto scenario = std::ranges::find(scenarios(), name, &Scenario::name);
+        ASSERT_NE(scenario, scenarios().end()) << name;
+        int right = 0;
+        constexpr int devices = 4;
+        for (std::uint64_t seed = 1; seed <= devices; ++seed) {
+            const PlantedDevice device = make_device(*scenario, 7000 + seed);
+            const FitOutcome found = fit_measurements(std::vector{device.file});
+            // Unknown is an answer; a wrong one is none.
+            if (!found.warp_choice) continue;
+            EXPECT_EQ(found.warp_choice->order, order) << name << " " << seed;
+            right += found.warp_choice->order == order;
+        }
+        EXPECT_GE(right, devices - 1) << name;
+    }
+    // Nothing recorded, nothing known.
+    const auto plain =
+        std::ranges::find(scenarios(), "drifting warps, greedy then oldest", &Scenario::name);
+    EXPECT_FALSE(fit_measurements(std::vector{make_device(*plain, 1).file}).warp_choice);
 }
 
 TEST(Accuracy, CopiesOfAnyPeriodAreFound) {

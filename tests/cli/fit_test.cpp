@@ -238,5 +238,45 @@ TEST_F(FitCli, ImportsGpuStreamResults) {
     EXPECT_EQ(run_program({"fit", file}).exit_code, 2);
 }
 
+// The policy that a model device is given is found again, and λ does not suffer from it.
+TEST_F(FitCli, AModelDevicesPolicyIsFound) {
+    struct Case {
+        const char* policy;
+        const char* found;
+        bool in_profile;
+    };
+    for (const Case& c : {Case{"lrr", "loose round robin", false},
+                          Case{"gto", "greedy then oldest, or oldest first", true},
+                          Case{"oldest", "greedy then oldest, or oldest first", true}}) {
+        const std::string rows = path(std::string(c.policy) + ".json");
+        const std::string device =
+            std::string("model:profiles/nvidia-rtx-2070.yaml?noise=0.002&policy=") + c.policy;
+        const ProgramRun measured =
+            run_program({"measure", "--device", device, "--instructions",
+                         "mul.f32,ld.shared.s32,ld.global.s32", "--quick", "-o", rows});
+        ASSERT_EQ(measured.exit_code, 0) << measured.err;
+        const std::string profile = path(std::string(c.policy) + ".yaml");
+        const ProgramRun fitted = run_program({"fit", rows, "-o", profile});
+        ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+        const GpuProfile found = read_profile(profile);
+        std::string choice;
+        for (const auto& [key, value] : found.provenance.entries)
+            if (key == "choice_among_warps") choice = value.text;
+        EXPECT_THAT(choice, HasSubstr(c.found)) << c.policy;
+        EXPECT_EQ(found.issue.policy.has_value(), c.in_profile) << c.policy;
+        for (const auto& [name, cpi] : {std::pair{"mul.f32", 0.5}, std::pair{"ld.shared.s32", 2.0},
+                                        std::pair{"ld.global.s32", 18.0}}) {
+            const Estimate& e = found.find_instruction(name)->cpi;
+            EXPECT_TRUE(e.identifiable()) << c.policy << " " << name;
+            EXPECT_NEAR(e.value, cpi, 0.005 * cpi) << c.policy << " " << name;
+        }
+    }
+    const ProgramRun unknown =
+        run_program({"measure", "--device", "model:profiles/nvidia-rtx-2070.yaml?policy=fifo", "-o",
+                     path("never.json")});
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("'fifo' is not lrr, gto or oldest"));
+}
+
 }  // namespace
 }  // namespace occupipe

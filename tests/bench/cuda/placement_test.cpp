@@ -141,6 +141,24 @@ TEST(CudaPlacement, AchievedResidencyIsTheMostWarpsAtOneMoment) {
     EXPECT_EQ(evaluate_stamps({}, all, shape(2, 2), 4, 1).counters.at("achieved_warps"), 2);
 }
 
+// Of the core whose cycles are the row's: how many warps ran for how long, and in what order they
+// stopped.
+TEST(CudaPlacement, WarpsThatStopApartAreTold) {
+    auto all = stamps(4, 8, 1);
+    EXPECT_EQ(evaluate_stamps({}, all, shape(1, 8), 4, 1, 4).counters.at("stop_spread_cycles"), 0);
+    EXPECT_FALSE(evaluate_stamps({}, all, shape(1, 8), 4, 1, 4).counters.contains("running_01"));
+    for (WarpStamp& stamp : all) stamp.stop = stamp.start + (stamp.slot < 4 ? 500 : 1000);
+    const auto counters = evaluate_stamps({}, all, shape(1, 8), 4, 1, 4).counters;
+    EXPECT_EQ(counters.at("stop_spread_cycles"), 500);
+    EXPECT_EQ(counters.at("running_01"), 1000);
+    EXPECT_EQ(counters.at("running_08"), 1000);
+    EXPECT_EQ(counters.at("running_09"), 500);
+    EXPECT_EQ(counters.at("running_16"), 500);
+    EXPECT_EQ(counters.at("stop_order"), 1);  // on each of four schedulers the lower slot is first
+    for (WarpStamp& stamp : all) stamp.slot = 7 - stamp.slot;
+    EXPECT_EQ(evaluate_stamps({}, all, shape(1, 8), 4, 1, 4).counters.at("stop_order"), -1);
+}
+
 TEST(CudaPlacement, TheClockNeedsAnIntervalOfManyTicks) {
     const auto all = stamps(4, 1, 1);
     EXPECT_EQ(evaluate_stamps({}, all, shape(1, 1), 4, 1).clock_hz, 2e9);

@@ -235,9 +235,13 @@ TEST(Sweep, PairsMixEveryTwoOfTheChosenOnce) {
     for (const auto& point : sweep.points) {
         if (point.plan.second) mixes.insert(point.plan.subject());
     }
-    EXPECT_EQ(mixes,
-              (std::set<std::string>{"mix(add.f32*1,mul.s32)", "mix(add.f32*1,ld.shared.u32)",
-                                     "mix(mul.s32*1,ld.shared.u32)"}));
+    std::set<std::string> expected;
+    for (const char* beta : {"1", "2", "4"})
+        for (const auto& [first, second] :
+             {std::pair{"add.f32", "mul.s32"}, std::pair{"add.f32", "ld.shared.u32"},
+              std::pair{"mul.s32", "ld.shared.u32"}})
+            expected.insert(std::string("mix(") + first + "*" + beta + "," + second + ")");
+    EXPECT_EQ(mixes, expected);
     EXPECT_TRUE(sweep.skipped.empty());
 }
 

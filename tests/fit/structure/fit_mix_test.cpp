@@ -33,6 +33,10 @@ double per_cycle(const Device& d, MixLaw law, double beta) {
             return beta / (beta * d.alu + d.sfu);
         case MixLaw::two_subsystems:
             return std::min(1 / d.alu, beta / d.sfu);
+        case MixLaw::partial_overlap: {
+            const double first = d.alu * beta;  // two fifths of the shorter time are hidden
+            return beta / (std::max(first, d.sfu) + 0.6 * std::min(first, d.sfu));
+        }
         case MixLaw::two_with_issue_limit:
             break;
     }
@@ -85,6 +89,21 @@ TEST(FitMix, FindsWhatTheAnalysisPaperFound) {
             ASSERT_TRUE(f.issue_limit && f.issue_limit->identifiable());
             EXPECT_NEAR(f.issue_limit->value, d.limit,
                         std::max(0.02 * d.limit, 3 * *f.issue_limit->std_error));
+        }
+}
+
+// Neither one subsystem nor two: no class is claimed, and the share is told.
+TEST(FitMix, PartialOverlapIsPartial) {
+    const Device d{"partial", 1, 3, 100, MixLaw::partial_overlap};
+    for (const std::vector<int>& betas : {std::vector{1, 2, 4, 8, 16, 32}, std::vector{1, 2, 4}})
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            const MixFit f =
+                fit(mix_curves(d, d.law, 0.005, seed, betas), alone(d.alu), alone(d.sfu));
+            ASSERT_TRUE(f.ok) << f.reason;
+            EXPECT_FALSE(f.shared) << seed;
+            EXPECT_EQ(f.best, MixLaw::partial_overlap) << seed << " of " << betas.size();
+            ASSERT_TRUE(f.overlap) << seed;
+            EXPECT_NEAR(f.overlap->value, 0.4, std::max(0.03, 3 * *f.overlap->std_error)) << seed;
         }
 }
 
