@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/offline/launches.h"
+#include "bench/offline/warp_stamps.h"
 #include "cli/measure_carry.h"
 #include "core/error.h"
 #include "core/files/document.h"
@@ -81,7 +82,10 @@ void import_measurement(const ImportRequest& request) {
     }
     const std::string file = request.launches.string();
     const std::string text = read_text_file(request.launches);
-    const auto times = bench::parse_launches(text, file, request.partial);
+    auto times = bench::parse_launches(text, file, request.partial);
+    const auto stamps = request.launches.parent_path() / "stamps.csv";
+    if (std::filesystem::exists(stamps))
+        bench::add_warp_stamps(read_text_file(stamps), stamps.string(), times);
     const auto context_path = request.launches.parent_path() / "context.json";
     auto context = read_context(context_path);
     const double clock_hz = clock_of(context, context_path);

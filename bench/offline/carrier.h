@@ -20,6 +20,9 @@ struct CarriedKernel {
     std::map<std::string, std::string> files;  // what there is of it, by file name extension
     // Instructions per warp and iteration of the timed loop, by opcode.
     std::map<std::string, std::int64_t> counts;
+    // All other PTX instructions per warp and iteration: those of the step beside the counted one
+    // (the neg of ex2, the selp of setp) and the loop's count, comparison and branch.
+    std::map<std::string, std::int64_t> beside;
     CarriedBuffer in;
     std::size_t static_shared_bytes = 0;
 };

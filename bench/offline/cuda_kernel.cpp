@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "bench/cuda/driver/compile.h"
+#include "bench/cuda/proof/ptx.h"
 #include "bench/device_code.h"
 #include "core/error.h"
 
@@ -52,6 +53,10 @@ CarriedKernel carry_cuda(const KernelSource& source, const std::string& architec
         carried.counts[count.ptx_opcode] += count.expected;
         if (!count.sass.empty()) carried.counts[count.sass.front()] += count.sass_expected;
     }
+    const PtxCount ptx = count_ptx(compiled.ptx);
+    for (const auto& [opcode, count] : ptx.in_loop)
+        if (!carried.counts.contains(opcode)) carried.beside[opcode] += count;
+    for (const auto& [opcode, count] : ptx.by_compiler) carried.beside[opcode] += count;
     carried.static_shared_bytes = static_shared_bytes(compiled.ptx);
     const Row* row = walking_row(source.plan);
     TableRequest request;

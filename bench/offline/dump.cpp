@@ -110,6 +110,7 @@ DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOption
         }
         try {
             launches.push_back({point, entry.name, entry.kernel->in, entry.kernel->counts,
+                                entry.kernel->beside,
                                 carrier->carried_shared_bytes(
                                     entry.source, entry.kernel->static_shared_bytes, point.shape),
                                 carrier->stamp_bytes()});

@@ -19,7 +19,9 @@ namespace {
 constexpr std::array columns = {
     "point",        "repetition",      "kernel",   "grid",        "block",     "groups_per_core",
     "shared_bytes", "arguments",       "in_bytes", "in_contents", "out_bytes", "out_contents",
-    "stamps_bytes", "stamps_contents", "expected", "counters",    "cycles"};
+    "stamps_bytes", "stamps_contents", "expected", "beside",      "counters",  "cycles"};
+// Tables of dumps made before it existed are without this column.
+constexpr std::string_view later_column = "beside";
 
 // Memory walks of successive repetitions start this many lines apart (sampler.cpp does the same).
 constexpr int lines_between_repetitions = 7919;
@@ -40,23 +42,26 @@ std::string row_of(const CarriedLaunch& launch, const DeviceFacts& facts, int re
     const std::size_t warps = static_cast<std::size_t>(groups) * shape.group_warps;
     const std::size_t out =
         static_cast<std::size_t>(groups) * threads * type_size(launch.point.plan.first->type);
-    std::string expected;
-    for (const auto& [opcode, count] : launch.counts) {
-        expected += fmt::format("{}{}={}", expected.empty() ? "" : ";", opcode, count * iterations);
-    }
+    const auto counted = [&](const std::map<std::string, std::int64_t>& counts) {
+        std::string text;
+        for (const auto& [opcode, count] : counts)
+            text += fmt::format("{}{}={}", text.empty() ? "" : ";", opcode, count * iterations);
+        return text;
+    };
     std::string counters;
     for (const auto& [name, value] : point_counters(launch.point, facts.cores)) {
         counters += fmt::format("{}{}={}", counters.empty() ? "" : ";", name, value);
     }
-    return joined(
-        {launch.point.name(), std::to_string(repetition), launch.kernel, std::to_string(groups),
-         std::to_string(threads), std::to_string(facts.cpu ? 1 : shape.concurrent_groups),
-         std::to_string(launch.shared_bytes),
-         fmt::format("in;out;stamps;s32={};u32={}{}", iterations,
-                     repetition * lines_between_repetitions,
-                     facts.backend == "opencl" ? ";local" : ""),
-         std::to_string(launch.in.bytes), launch.in.contents, std::to_string(out), "poison",
-         std::to_string(warps * launch.stamp_bytes), "zero", expected, counters, ""});
+    return joined({launch.point.name(), std::to_string(repetition), launch.kernel,
+                   std::to_string(groups), std::to_string(threads),
+                   std::to_string(facts.cpu ? 1 : shape.concurrent_groups),
+                   std::to_string(launch.shared_bytes),
+                   fmt::format("in;out;stamps;s32={};u32={}{}", iterations,
+                               repetition * lines_between_repetitions,
+                               facts.backend == "opencl" ? ";local" : ""),
+                   std::to_string(launch.in.bytes), launch.in.contents, std::to_string(out),
+                   "poison", std::to_string(warps * launch.stamp_bytes), "zero",
+                   counted(launch.counts), counted(launch.beside), counters, ""});
 }
 
 class Reader {
@@ -80,23 +85,26 @@ private:
         throw InputError(file_name_, {line, 0}, key, reason);
     }
 
-    void check_header(const CsvRecord& header) const {
-        for (std::size_t i = 0; i < columns.size(); ++i) {
+    void check_header(const CsvRecord& header) {
+        names_.assign(columns.begin(), columns.end());
+        if (std::ranges::find(header.fields, later_column) == header.fields.end())
+            std::erase(names_, later_column);
+        for (std::size_t i = 0; i < names_.size(); ++i) {
             const std::string found = i < header.fields.size() ? header.fields[i] : "";
-            if (found != columns[i]) {
-                fail(header.line, columns[i],
+            if (found != names_[i]) {
+                fail(header.line, names_[i],
                      fmt::format("column {} is '{}'; the columns of a dump are kept as they are",
                                  i + 1, found));
             }
         }
-        if (header.fields.size() > columns.size()) {
-            fail(header.line, header.fields[columns.size()], "is no column of a dump");
+        if (header.fields.size() > names_.size()) {
+            fail(header.line, header.fields[names_.size()], "is no column of a dump");
         }
     }
 
-    static const std::string& cell(const CsvRecord& record, std::string_view column) {
-        const auto at = std::ranges::find(columns, column);
-        return record.fields[static_cast<std::size_t>(at - columns.begin())];
+    const std::string& cell(const CsvRecord& record, std::string_view column) const {
+        const auto at = std::ranges::find(names_, column);
+        return record.fields[static_cast<std::size_t>(at - names_.begin())];
     }
 
     double number(const CsvRecord& record, const std::string& key, std::string_view text) const {
@@ -149,6 +157,7 @@ private:
 
     const std::string& file_name_;
     bool partial_;
+    std::vector<std::string> names_;  // of the columns that the table has
     std::set<std::pair<std::string, int>> seen_;
 };
 

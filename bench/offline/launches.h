@@ -17,6 +17,7 @@ struct CarriedLaunch {
     std::string kernel;  // its name
     CarriedBuffer in;
     std::map<std::string, std::int64_t> counts;  // per warp and iteration
+    std::map<std::string, std::int64_t> beside;  // … of what stands beside the counted ones
     std::size_t shared_bytes = 0;
     std::size_t stamp_bytes = 0;  // per warp
 };

@@ -290,6 +290,7 @@ void CurveBuilder::look_for_disturbances(Curve& curve) const {
         histories.push_back(std::move(history));
     }
     curve.drift = drift_over_run(histories);
+    curve.wild = wild_share(histories);
     curve.in_order = measured_in_order(histories);
     const bool skewed =
         std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.skew > 0; });

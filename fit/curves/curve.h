@@ -94,6 +94,7 @@ struct Curve {
     double resolution = 1;        // of the clock [cycles]
     std::optional<double> drift;  // growth of the times over the run, relative
     std::optional<double> lift;   // of medians over the undisturbed time, relative
+    double wild = 0;              // share of repetitions far off their point's median
     bool in_order = false;        // points were measured in the order of their shapes
 
     std::string label() const;  // the subject and, where there are any, its counters

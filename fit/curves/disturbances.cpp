@@ -110,6 +110,21 @@ bool measured_in_order(std::span<const PointHistory> points) {
     return times > 0 && std::abs(together) > clear * std::sqrt(times * places);
 }
 
+double wild_share(std::span<const PointHistory> points) {
+    const double far = std::max(std::log(1.2), 10 * typical_deviation(points));
+    double all = 0;
+    double wild = 0;
+    for (const PointHistory& p : points) {
+        if (p.log_times.size() < 3) continue;
+        const double middle = median(p.log_times);
+        for (const double t : p.log_times) {
+            all += 1;
+            wild += std::abs(t - middle) > far ? 1 : 0;
+        }
+    }
+    return all > 0 ? wild / all : 0;
+}
+
 std::optional<double> one_sided_lift(std::span<const PointHistory> points) {
     constexpr std::size_t fewest = 20;
     constexpr double least_share = 0.65;  // of points whose longest lies further off than the least

@@ -34,4 +34,8 @@ bool measured_in_order(std::span<const PointHistory> points);
 // least variance; Lehmann and Casella 1998, example 2.5). Absent where the scatter is symmetric.
 std::optional<double> one_sided_lift(std::span<const PointHistory> points);
 
+// Share of repetitions that take 1.2 times their point's median or more, or that much less, and
+// lie ten typical deviations off; over points of three repetitions or more, 0 where there are none.
+double wild_share(std::span<const PointHistory> points);
+
 }  // namespace occupipe

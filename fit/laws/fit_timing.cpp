@@ -28,6 +28,8 @@ constexpr double beyond_ridge = 1.1;
 constexpr double before_ridge = 1.05;
 // A misfit of this size goes with every number drawn from the curve.
 constexpr double no_law_size = 0.03;
+// Of all repetitions, from which on outliers are worth a note.
+constexpr double many_wild = 0.1;
 
 // Writes the result of one curve's search.
 class Fitter {
@@ -454,6 +456,11 @@ TimingFit Fitter::run() {
             fmt::format("{} rows with another core clock than the rest are kept: only "
                         "the core's own cycles count",
                         curve_.rows_at_another_clock));
+    if (curve_.wild >= many_wild)
+        out.notes.push_back(
+            fmt::format("{:.0f} % of the repetitions lie far off their points' medians: something "
+                        "else ran, or the times are of two kinds",
+                        100 * curve_.wild));
     if (curve_.from_seconds) out.notes.emplace_back("cycles are event time x clock");
     if (!curve_.spread_known)
         out.notes.emplace_back(

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace {
 constexpr double disagreement = 0.05;  // between two runs, of the median over places
 constexpr double other_unit = 50;      // factor between repetitions of one place
 constexpr double too_short = 0.5;      // event time over cycles
+constexpr double too_long = 50;        // … of the row with the most cycles
 
 bool same_rows(const MeasurementFile& a, const MeasurementFile& b) {
     return a.content_hash == b.content_hash && !a.rows.empty() &&
@@ -71,6 +73,47 @@ void compare_runs(std::span<const MeasurementFile> files, const std::string& sub
     }
 }
 
+// Time is proportional to depth but for an overhead, so that at one shape cycles per step differ
+// little between depths. Where they jump, some rows are in another unit.
+void compare_depths(const std::string& subject, const Places& places,
+                    std::vector<std::string>& out) {
+    struct Range {
+        double least = 0;
+        double most = 0;
+        double shortest = 0;  // depths
+        double longest = 0;
+    };
+    std::map<std::string, Range> shapes;
+    for (const auto& [place, times] : places) {
+        const std::string word = "/depth:";
+        const auto at = place.find(word);
+        if (at == place.npos) continue;
+        const double depth = std::strtod(place.c_str() + at + word.size(), nullptr);
+        std::vector<double> all;
+        for (const auto& [file, values] : times)
+            all.insert(all.end(), values.begin(), values.end());
+        const double per_step = median(std::move(all)) / std::max(depth, 1.0);
+        Range& range = shapes[place.substr(0, at)];
+        const bool fresh = !(range.longest > 0);
+        range.least = fresh ? per_step : std::min(range.least, per_step);
+        range.most = std::max(range.most, per_step);
+        range.shortest = fresh ? depth : std::min(range.shortest, depth);
+        range.longest = std::max(range.longest, depth);
+    }
+    const auto several = std::ranges::count_if(
+        shapes, [](const auto& s) { return s.second.longest > s.second.shortest; });
+    const auto torn = std::ranges::count_if(shapes, [](const auto& s) {
+        // An overhead alone makes a factor of the depths' ratio at most.
+        const Range& r = s.second;
+        return r.most * r.shortest > other_unit * r.least * r.longest;
+    });
+    if (torn > 0 && torn * 20 >= several)
+        out.push_back(
+            fmt::format("{}: at {} of {} shapes cycles per step differ by a factor of more than "
+                        "{:g} between depths: the unit may have changed in between",
+                        subject, torn, several, other_unit));
+}
+
 void compare_repetitions(const std::string& subject, const Places& places,
                          std::vector<std::string>& out) {
     std::size_t several = 0;
@@ -84,6 +127,7 @@ void compare_repetitions(const std::string& subject, const Places& places,
         const auto [low, high] = std::ranges::minmax(all);
         torn += high > other_unit * low;
     }
+    compare_depths(subject, places, out);
     if (torn > 0 && torn * 20 >= several)
         out.push_back(
             fmt::format("{}: at {} of {} places repetitions differ by a factor of more "
@@ -118,6 +162,16 @@ std::vector<std::string> contradictions(std::span<const MeasurementFile> files) 
                 shares.push_back(row.seconds * *row.clock_hz / *row.cycles);
         if (shares.empty()) continue;
         const double share = median(std::move(shares));
+        const auto longest = std::ranges::max_element(file.rows, {}, [](const auto& row) {
+            return row.error || !row.clock_hz || !(row.seconds > 0) ? 0 : row.cycles.value_or(0);
+        });
+        const double most = longest->seconds * longest->clock_hz.value_or(0) /
+                            std::max(longest->cycles.value_or(0), 1.0);
+        if (most > too_long)
+            out.push_back(fmt::format(
+                "{}: the longest run's event time is {:.3g} times the cycles that passed: is their "
+                "unit right?",
+                file.path, most));
         if (share < too_short)
             out.push_back(
                 fmt::format("{}: event times are {:.2g} of the cycles that passed: is "

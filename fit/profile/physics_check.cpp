@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace occupipe {
@@ -13,7 +14,21 @@ constexpr double shortest_latency_cycles = 1;
 // Below this a contradiction between left end and law is a matter of rounding, not of hardware.
 constexpr double smallest_contradiction = 0.01;
 
+// Fermi's add.f32 and mul.f32 take 18 cycles, its f64 22 (docs/published.md); ten times that is no
+// GPU's, and no CPU's.
+constexpr double longest_plain_latency = 250;
+constexpr double longest_plain_cpi = 70;  // two warps of f64 at 1/64 rate stay below
+
 }  // namespace
+
+bool is_plain_arithmetic(std::string_view instruction) {
+    static constexpr std::array names{"add", "sub", "mul", "fma", "mad", "min", "max", "neg",
+                                      "abs", "and", "or",  "xor", "not", "shl", "shr", "lop3"};
+    const std::string_view first = instruction.substr(0, instruction.find('.'));
+    const std::string_view type = instruction.substr(instruction.rfind('.') + 1);
+    const bool wide = type == "f64" || type == "s64" || type == "u64" || type == "b64";
+    return std::ranges::find(names, first) != names.end() && !wide;
+}
 
 std::optional<Estimate> left_end_latency(const Curve& curve) {
     double sum_w = 0;
@@ -59,6 +74,17 @@ void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& 
             fit.latency.value = left->value;
             fit.latency.std_error = std::max(*left->std_error, difference);
         }
+    }
+    if (is_plain_arithmetic(fit.subject)) {
+        const bool slow = fit.latency.kind != Estimate::Kind::lower_bound &&
+                          fit.latency.kind != Estimate::Kind::undetermined &&
+                          fit.latency.value > longest_plain_latency;
+        const bool rare = fit.cpi.identifiable() && fit.cpi.value > longest_plain_cpi;
+        if (slow || rare)
+            fit.notes.push_back(fmt::format(
+                "implausible: λ {:.4g} and Λ {:.4g} cycles for plain arithmetic; are the times in "
+                "another unit, or is a step more than this instruction?",
+                fit.cpi.value, fit.latency.value));
     }
     const double latency = left ? left->value : fit.latency.value;
     const double error = left ? *left->std_error : fit.latency.std_error.value_or(0);

@@ -2,12 +2,18 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "core/instruction.h"
 #include "fit/curves/curve.h"
 #include "fit/laws/fit_timing.h"
 
 namespace occupipe {
+
+// Whether a result of this instruction comes within tens of cycles on every GPU that was ever
+// measured: plain arithmetic and logic on registers. Its times in the hundreds mean that their
+// unit is another one, or that a step is not this instruction.
+bool is_plain_arithmetic(std::string_view instruction);
 
 // Λ read directly at the left end of the hull: the slope of cycles over depth with one instruction
 // in flight (one warp, one chain), weighted; nullopt when that was not measured at two depths.

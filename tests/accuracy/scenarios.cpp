@@ -24,6 +24,10 @@ std::vector<Scenario> make_scenarios() {
     add("Gaussian 1 %", [](Scenario& s) { s.gaussian = 0.01; });
     add("Gaussian 3 %", [](Scenario& s) { s.gaussian = 0.03; });
     add("5 % outliers", [](Scenario& s) { s.outlier_share = 0.05; });
+    add("25 % outliers", [](Scenario& s) {
+        s.outlier_share = 0.25;
+        s.must_be_flagged = true;
+    });
     add("additive exponential, mean 1 %", [](Scenario& s) {
         s.gaussian = 0;
         s.exponential = 0.01;

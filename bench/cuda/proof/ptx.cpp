@@ -106,7 +106,11 @@ PtxCount count_ptx(std::string_view ptx) {
     }
     PtxCount count;
     for (std::size_t i = clocks[0] + 1; i < clocks[1]; ++i) {
-        if (!all[i].by_hand || all[i].opcode.empty()) continue;
+        if (all[i].opcode.empty()) continue;
+        if (!all[i].by_hand) {
+            if (i >= first && i <= last) ++count.by_compiler[all[i].opcode];
+            continue;
+        }
         ++(i >= first && i <= last ? count.in_loop : count.outside)[all[i].opcode];
     }
     return count;

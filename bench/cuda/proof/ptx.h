@@ -11,6 +11,8 @@ namespace occupipe::bench {
 // timed part (between the two readings of %clock64 or %clock).
 struct PtxCount {
     std::map<std::string, int> in_loop;
+    std::map<std::string, int>
+        by_compiler;                     // in the loop, made of the text around: its control too
     std::map<std::string, int> outside;  // timed, but not in the loop
 };
 

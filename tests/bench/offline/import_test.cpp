@@ -11,6 +11,7 @@
 #include "bench/offline/dump.h"
 #include "bench/offline/kernel_name.h"
 #include "bench/offline/launches.h"
+#include "bench/offline/warp_stamps.h"
 #include "core/error.h"
 #include "core/files/csv.h"
 #include "tests/bench/cuda/have_nvrtc.h"
@@ -168,6 +169,56 @@ TEST_F(Returned, CyclesComeBackWithTheirPoint) {
     EXPECT_EQ(times[1].repetition, 1);
     EXPECT_EQ(times[1].counters.at("warps"), 1);
     EXPECT_EQ(times[1].line, 3);
+}
+
+// Dumps made before the column `beside` existed come back, too.
+TEST_F(Returned, ATableWithoutTheLaterColumnIsTaken) {
+    const auto without = [&](std::string line) {
+        const auto fields = parse_csv(header + "\n" + line + "\n", "x").back().fields;
+        const auto names = parse_csv(header + "\n", "x").front().fields;
+        std::string text;
+        for (std::size_t i = 0; i < fields.size(); ++i)
+            if (names[i] != "beside") text += (text.empty() ? "" : ",") + csv_text(fields[i]);
+        return text;
+    };
+    const std::string old_header = without(header);
+    EXPECT_EQ(old_header.find("beside"), std::string::npos);
+    EXPECT_NE(header.find("beside"), std::string::npos);
+    const auto times =
+        parse_launches(old_header + "\n" + without(first + "800") + "\n", "launches.csv", true);
+    ASSERT_EQ(times.size(), 1U);
+    EXPECT_EQ(times[0].cycles, 800);
+    EXPECT_EQ(times[0].counters.at("warps"), 1);
+}
+
+TEST_F(Returned, StampsOfWarpsBecomeCounters) {
+    auto times =
+        parse_launches(header + "\n" + first + "1000\n" + second + "1000\n", "launches.csv", false);
+    const std::string stamps = "point,repetition,core,scheduler,start,stop\n";
+    const std::string point = csv_text(times[0].point);
+    const std::string good = stamps + point + ",0,5,0,100,600\n" + point + ",0,5,0,110,1100\n" +
+                             point + ",0,6,,0,2500\n";
+    add_warp_stamps(good, "stamps.csv", times);
+    EXPECT_EQ(times[0].counters.at("start_skew_cycles"), 10);
+    EXPECT_EQ(times[0].counters.at("stop_spread_cycles"), 500);
+    EXPECT_EQ(times[0].counters.at("running_16"), 490);
+    EXPECT_EQ(times[0].counters.at("stop_order"), 1);
+    EXPECT_FALSE(times[1].counters.contains("stop_spread_cycles"));
+    const auto refused_stamps = [&](const std::string& text) -> std::string {
+        try {
+            add_warp_stamps(text, "stamps.csv", times);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_THAT(refused_stamps("point,core\n"), HasSubstr("stamps.csv:1: point: the columns are"));
+    EXPECT_THAT(refused_stamps(stamps + point + ",0,5,0,100,90\n"),
+                HasSubstr("stamps.csv:2: stop: lies not behind start"));
+    EXPECT_THAT(refused_stamps(stamps + point + ",0,5,0,x,90\n"), HasSubstr("'x' is not a number"));
+    EXPECT_THAT(refused_stamps(stamps + point + ",0,5,0,0,90\n"),
+                HasSubstr("no core takes the 1000 cycles"));
+    EXPECT_THAT(refused_stamps(stamps + point + ",7,5,0,0,1000\n"), HasSubstr("repetition 7 of"));
 }
 
 TEST_F(Returned, BadRowsAreRefusedByLineAndColumn) {

@@ -8,7 +8,9 @@
 
 #include "core/error.h"
 #include "fit/curves/counters.h"
+#include "fit/laws/fit_timing.h"
 #include "fit/profile/contradictions.h"
+#include "fit/profile/physics_check.h"
 #include "tests/fit/synthetic.h"
 
 namespace occupipe {
@@ -77,6 +79,62 @@ TEST(Contradictions, ChangedUnitsAreNoticed) {
     MeasurementFile wrong = run("a.json", 1);
     for (MeasurementRow& row : wrong.rows) row.seconds /= 1000;
     EXPECT_FALSE(contradictions(std::vector{wrong}).empty());
+}
+
+// Cycles per step that jump between depths of one shape are in two units; an overhead makes no such
+// jump, however large.
+TEST(Contradictions, UnitsThatChangeFromDepthToDepthAreNoticed) {
+    MeasurementFile file = run("a.json", 1);
+    for (MeasurementRow& row : file.rows)
+        if (row.shape.depth == 128) *row.cycles *= 1000;
+    const auto said = contradictions(std::vector{file});
+    ASSERT_FALSE(said.empty());
+    EXPECT_NE(said[0].find("between depths"), std::string::npos) << said[0];
+    MeasurementFile late = run("a.json", 1);
+    for (MeasurementRow& row : late.rows) *row.cycles += 1e7;
+    for (const std::string& note : contradictions(std::vector{late}))
+        EXPECT_EQ(note.find("between depths"), std::string::npos) << note;
+}
+
+TEST(Contradictions, EventTimesInMicrosecondsForNanosecondsAreNoticed) {
+    MeasurementFile wrong = run("a.json", 1);
+    for (MeasurementRow& row : wrong.rows) row.seconds *= 1000;
+    const auto said = contradictions(std::vector{wrong});
+    ASSERT_FALSE(said.empty());
+    EXPECT_NE(said[0].find("is their unit right?"), std::string::npos) << said[0];
+}
+
+// Of plain arithmetic only: a division may take its time.
+TEST(Physics, ArithmeticInTheThousandsIsImplausible) {
+    for (const char* subject : {"fma.f32", "div.f32"}) {
+        const bool plain = std::string_view(subject) == "fma.f32";
+        EXPECT_EQ(is_plain_arithmetic(subject), plain);
+        MeasurementFile file = test::empty_file();
+        std::mt19937_64 random(1);
+        test::add_rows(
+            file, subject, test::gpu_shapes(),
+            [](const auto& s) {
+                return test::hull_time({"", 250, 1999}, s);
+            },
+            {0.005, 3}, random);
+        const TimingFit fit =
+            fit_timing(curves_of(std::span(&file, 1)).front(), InstructionKind::compute);
+        EXPECT_EQ(std::ranges::any_of(fit.notes,
+                                      [](const std::string& note) {
+                                          return note.find("implausible") != std::string::npos;
+                                      }),
+                  plain);
+    }
+}
+
+TEST(Disturbances, ManyOutliersAreCounted) {
+    std::vector<PointHistory> points = histories(0, 0, 3);
+    EXPECT_EQ(wild_share(points), 0);
+    std::mt19937_64 random(4);
+    for (PointHistory& p : points)
+        for (double& t : p.log_times)
+            if (random() % 4 == 0) t += std::log(3.0);
+    EXPECT_NEAR(wild_share(points), 0.25, 0.06);
 }
 
 TEST(WaitsForResult, ALoadOfAFloatIsNoChainUnlessItsRowSaysSo) {

@@ -107,6 +107,76 @@ TEST(FitMix, PartialOverlapIsPartial) {
         }
 }
 
+// Random partitions, measured with scatter and with errors that every β of a pair has for itself:
+// what the partition claims is what it keeps.
+TEST(Subsystems, ClaimedConfidenceIsTrueOverRandomPartitions) {
+    constexpr int devices = 60;
+    constexpr int instructions = 6;
+    for (const double systematic : {0.01, 0.05, 0.15}) {
+        double claimed = 0;
+        int exact = 0;
+        int sure = 0;
+        int sure_and_wrong = 0;
+        for (std::uint64_t seed = 1; seed <= devices; ++seed) {
+            std::mt19937_64 random(1000 * seed);
+            std::normal_distribution<double> normal;
+            std::vector<std::string> names;
+            std::vector<int> classes;
+            std::vector<double> cpi;
+            for (int i = 0; i < instructions; ++i) {
+                names.push_back(std::string(1, static_cast<char>('a' + i)) + ".f32");
+                classes.push_back(static_cast<int>(random() % 3));
+                cpi.push_back(std::exp(std::uniform_real_distribution<double>(0, 2)(random)));
+            }
+            std::vector<MixFit> mixes;
+            for (int i = 0; i < instructions; ++i)
+                for (int j = i + 1; j < instructions; ++j) {
+                    std::vector<Curve> curves;
+                    for (const int beta : {1, 2, 4}) {
+                        const double first = beta * cpi[i];
+                        const double time =
+                            classes[i] == classes[j] ? first + cpi[j] : std::max(first, cpi[j]);
+                        const double wrong = std::exp(systematic * normal(random));
+                        MeasurementFile file;
+                        std::vector<MeasurementShape> shapes;
+                        for (const int n : {8, 16, 32})
+                            shapes.push_back({32, 2, 1, n * (beta + 1)});
+                        test::add_rows(
+                            file, mix_name({names[i], beta, names[j]}), shapes,
+                            [&](const MeasurementShape& s) {
+                                return 100 + static_cast<double>(s.depth) / (beta + 1) * 64 * time *
+                                                 wrong;
+                            },
+                            {0.005, 3}, random);
+                        curves.push_back(curves_of(std::span(&file, 1)).front());
+                    }
+                    std::vector<const Curve*> pointers;
+                    for (const Curve& c : curves) pointers.push_back(&c);
+                    mixes.push_back(fit_mix(names[i], names[j], pointers, {alone(cpi[i]), 6.0},
+                                            {alone(cpi[j]), 6.0}, 0));
+                }
+            const SubsystemMap map = assign_subsystems(names, mixes);
+            bool same = true;
+            for (int i = 0; i < instructions; ++i)
+                for (int j = i + 1; j < instructions; ++j)
+                    if (map.witnessed.contains(names[i]) && map.witnessed.contains(names[j]))
+                        same &= (map.subsystem_of.at(names[i]) == map.subsystem_of.at(names[j])) ==
+                                (classes[i] == classes[j]);
+            claimed += map.confidence.value_or(0) / devices;
+            exact += same;
+            const bool certain = map.confidence.value_or(0) > 0.9;
+            sure += certain;
+            sure_and_wrong += certain && !same;
+        }
+        SCOPED_TRACE(fmt::format("systematic {}: claimed {:.2f}, exact {} of {}, sure {}, wrong {}",
+                                 systematic, claimed, exact, devices, sure, sure_and_wrong));
+        RecordProperty(fmt::format("systematic_{}", static_cast<int>(100 * systematic)),
+                       fmt::format("claimed {:.2f}, exact {}", claimed, exact));
+        EXPECT_LE(claimed, static_cast<double>(exact) / devices + 0.15);
+        EXPECT_LE(sure_and_wrong, std::max(1, sure / 8));
+    }
+}
+
 TEST(FitMix, AnIssueLimitThatNeverBindsIsOnlyBounded) {
     const Device d{"wide", 1, 4, 100, MixLaw::two_subsystems};
     const MixFit f = fit(mix_curves(d, d.law, 0.01, 1), alone(d.alu), alone(d.sfu));

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "bench/offline/warp_stamps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "core/error.h"
+#include "core/files/csv.h"
+#include "core/running_warps.h"
+
+namespace occupipe::bench {
+namespace {
+
+constexpr std::array columns = {"point", "repetition", "core", "scheduler", "start", "stop"};
+constexpr double same_time = 0.02;
+
+struct CoreWarps {
+    std::vector<double> starts;
+    std::vector<double> stops;
+    std::vector<int> scheduler_of;
+    int line = 0;
+
+    double cycles() const { return std::ranges::max(stops) - std::ranges::min(starts); }
+};
+
+class StampsReader {
+public:
+    explicit StampsReader(const std::string& file_name) : file_name_(file_name) {}
+
+    [[noreturn]] void fail(int line, const std::string& key, const std::string& reason) const {
+        throw InputError(file_name_, {line, 0}, key, reason);
+    }
+
+    double number(const CsvRecord& record, std::size_t column) const {
+        const std::string& text = record.fields[column];
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
+            value < 0)
+            fail(record.line, columns[column], fmt::format("'{}' is not a number from 0 on", text));
+        return value;
+    }
+
+    using Launch = std::pair<std::string, int>;
+    std::map<Launch, std::map<int, CoreWarps>> read(const std::vector<CsvRecord>& records) const {
+        const std::vector<std::string> wanted(columns.begin(), columns.end());
+        if (records.front().fields != wanted)
+            fail(records.front().line, "point",
+                 "the columns are point, repetition, core, scheduler, start and stop");
+        std::map<Launch, std::map<int, CoreWarps>> out;
+        for (std::size_t i = 1; i < records.size(); ++i) {
+            const CsvRecord& record = records[i];
+            const Launch launch{record.fields[0], static_cast<int>(number(record, 1))};
+            CoreWarps& core = out[launch][static_cast<int>(number(record, 2))];
+            core.line = record.line;
+            core.scheduler_of.push_back(
+                record.fields[3].empty() ? 0 : static_cast<int>(number(record, 3)));
+            core.starts.push_back(number(record, 4));
+            core.stops.push_back(number(record, 5));
+            if (core.stops.back() <= core.starts.back())
+                fail(record.line, "stop", "lies not behind start");
+        }
+        return out;
+    }
+
+private:
+    const std::string& file_name_;
+};
+
+}  // namespace
+
+void add_warp_stamps(const std::string& text, const std::string& file_name,
+                     std::vector<ReturnedTime>& times) {
+    const StampsReader reader(file_name);
+    auto launches = reader.read(parse_csv(text, file_name));
+    for (ReturnedTime& time : times) {
+        const auto found = launches.find({time.point, time.repetition});
+        if (found == launches.end()) continue;
+        const auto off = [&](const auto& core) {
+            return std::abs(core.second.cycles() - time.cycles);
+        };
+        const CoreWarps& core = std::ranges::min_element(found->second, {}, off)->second;
+        if (std::abs(core.cycles() - time.cycles) > same_time * time.cycles)
+            reader.fail(core.line, "stop",
+                        fmt::format("from first start to last stop no core takes the {:g} cycles "
+                                    "of the launch",
+                                    time.cycles));
+        const auto [first, last] = std::ranges::minmax(core.starts);
+        time.counters["start_skew_cycles"] = last - first;
+        time.counters.merge(running_counters(core.starts, core.stops, core.scheduler_of));
+        launches.erase(found);
+    }
+    if (launches.empty()) return;
+    const auto& [launch, cores] = *launches.begin();
+    reader.fail(
+        cores.begin()->second.line, "point",
+        fmt::format("repetition {} of {} is no launch with cycles", launch.second, launch.first));
+}
+
+}  // namespace occupipe::bench
