@@ -46,6 +46,8 @@ public:
             entry.reason = error.what();
             return entry;
         }
+        // Not before there is something to write: a refused dump leaves no folder.
+        std::filesystem::create_directories(options_.folder / "kernels");
         for (const auto& [extension, content] : entry.kernel->files) {
             write_text_file(options_.folder / "kernels" / (entry.name + extension), content,
                             options_.overwrite);
@@ -84,7 +86,6 @@ DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOption
     if (options.overwrite == Overwrite::no && std::filesystem::exists(table)) {
         throw InputError(fmt::format("{}: exists; --force replaces it", table.string()));
     }
-    std::filesystem::create_directories(options.folder / "kernels");
     DumpResult result;
     std::vector<CarriedLaunch> launches;
     std::set<std::string> names;
@@ -118,7 +119,13 @@ DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOption
             result.skipped.push_back({point.name(), error.what()});
         }
     }
-    if (launches.empty()) throw InputError("--dump: none of the points can be carried");
+    if (launches.empty()) {
+        const std::string why = result.skipped.empty()
+                                    ? ""
+                                    : fmt::format(": {}: {}", result.skipped.front().subject,
+                                                  result.skipped.front().reason);
+        throw InputError("--dump: none of the points can be carried" + why);
+    }
     write_text_file(table, format_launches(launches, backend.facts(), options.repetitions),
                     options.overwrite);
     result.kernels = kernels.size();

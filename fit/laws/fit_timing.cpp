@@ -384,7 +384,7 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
 // (docs/accuracy.md: service times that vary).
 void Fitter::widen_by_knee(TimingFit& out) const {
     if (!out.knee || !out.cpi.identifiable() || !out.latency.identifiable()) return;
-    constexpr std::array doubt{0.45, 0.25};  // before and beyond the ridge
+    constexpr std::array doubt{0.8, 0.25};  // before and beyond the ridge
     std::array<double, 2> rounding{};
     std::array<double, 2> places{};
     for (const CurvePoint& p : curve_.points) {

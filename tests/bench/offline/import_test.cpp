@@ -123,6 +123,21 @@ TEST_F(Carried, ADumpHoldsAFilePerKernelAndALinePerLaunch) {
     EXPECT_THROW(dump_sweep(*backend, sweep, {.folder = folder.path}), InputError);
 }
 
+// Nothing to carry: the reason is told, and no empty folder stays behind.
+TEST(Dump, ARefusedOneSaysWhyAndLeavesNoFolder) {
+    const TemporaryFolder folder;
+    const auto backend = open_architecture("sm_75", 3, {});
+    const auto sweep = make_sweep(*backend, {.patterns = {"launch"}});
+    const auto into = folder.path / "dump";
+    try {
+        dump_sweep(*backend, sweep, {.folder = into});
+        FAIL() << "not refused";
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("the launch itself is measured"));
+    }
+    EXPECT_FALSE(std::filesystem::exists(into));
+}
+
 TEST(Architecture, AnUnknownOneIsBadInputAndNoneCanLaunch) {
     EXPECT_THROW(open_architecture("sm_42", {}, {}), InputError);
     const auto backend = open_architecture("sm_90", {}, {});
