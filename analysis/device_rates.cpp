@@ -86,7 +86,8 @@ std::optional<RateValue> value_of(const Rate& rate, const GpuProfile& profile) {
         const InstructionTiming* timing = profile.find_instruction(name);
         if (!timing) continue;
         if (rate.quantity == Quantity::latency) {
-            return scaled(timing->latency, 1e9 / profile.clock_hz, false, name);
+            if (!timing->latency) continue;
+            return scaled(*timing->latency, 1e9 / profile.clock_hz, false, name);
         }
         return device_throughput(profile, name, rate.amount);
     }

@@ -33,9 +33,9 @@ void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate
 
 void add_timing(Lines& lines, const GpuProfile& profile, const InstructionTiming& timing) {
     const std::string key = "instructions." + timing.name;
-    if (timing.latency.value < timing.cpi.value) {
-        lines.push_back(
-            fmt::format("{}: Λ = {} is below λ = {}", key, timing.latency.value, timing.cpi.value));
+    if (timing.latency && timing.latency->value < timing.cpi.value) {
+        lines.push_back(fmt::format("{}: Λ = {} is below λ = {}", key, timing.latency->value,
+                                    timing.cpi.value));
     }
     const double per_core = profile.cpi_per_core(timing).value;
     // A little slack: fitted values scatter around 1/IL where the issue limit is what binds.

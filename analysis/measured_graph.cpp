@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "bench/kernel/kernel_source.h"
 
@@ -56,8 +57,29 @@ BenchmarkKernel kernel_of(const MeasurementFile& file, const MeasurementRow& row
     return kernel;
 }
 
+MeasuredGraphs::MeasuredGraphs(const GpuProfile& profile) : profile_(profile) {
+    for (const InstructionTiming& timing : profile.instructions) {
+        if (!timing.loop_cpi && !timing.loop_latency) continue;
+        for (const auto& [cpi, latency] : {std::pair(true, true), {true, false}, {false, true}}) {
+            InstructionTiming last = timing;
+            last.name = after_loop(timing.name, cpi, latency);
+            last.kind = timing.effective_kind();
+            last.tables.clear();
+            if (cpi && timing.loop_cpi) last.cpi.value += timing.loop_cpi->value;
+            if (latency && last.latency && timing.loop_latency)
+                last.latency->value += timing.loop_latency->value;
+            profile_.instructions.push_back(std::move(last));
+        }
+    }
+}
+
 LoopForm MeasuredGraphs::loop_form(const BenchmarkKernel& kernel) const {
     if (!kernel.counted_loop) return LoopForm::none;
+    const auto knows_cost = [&](const BenchmarkInstruction& one) {
+        return profile_.find_instruction(after_loop(one.name, true, true)) != nullptr;
+    };
+    if (knows_cost(kernel.first) && (!kernel.second || knows_cost(*kernel.second)))
+        return LoopForm::costs;
     constexpr std::array control = {loop_count, loop_compare, loop_branch};
     for (const char* name : control)
         if (!profile_.find_instruction(name)) return LoopForm::none;
@@ -68,7 +90,18 @@ Kernel MeasuredGraphs::graph(const BenchmarkKernel& kernel, const MeasurementSha
     BenchmarkKernel known = kernel;
     for (BenchmarkInstruction* one : {&known.first, known.second ? &*known.second : nullptr})
         if (one && !profile_.find_instruction(one->gathered_by)) one->gathered_by.clear();
-    return measured_graph(known, shape, {.loop = loop_form(known)});
+    GraphOptions options{.loop = loop_form(known)};
+    for (const BenchmarkInstruction* one :
+         {&known.first, known.second ? &*known.second : nullptr}) {
+        const InstructionTiming* timing = one ? profile_.find_instruction(one->name) : nullptr;
+        if (timing && !timing->latency) options.gathers_wait = false;
+    }
+    if (known.second) {
+        const InstructionTiming* first = profile_.find_instruction(known.first.name);
+        const InstructionTiming* second = profile_.find_instruction(known.second->name);
+        options.first_pays = !first || !second || first->subsystem != second->subsystem;
+    }
+    return measured_graph(known, shape, options);
 }
 
 std::string loop_form_text(LoopForm form) {

@@ -19,14 +19,15 @@ BenchmarkKernel kernel_of(const MeasurementFile& file, const MeasurementRow& row
 // Graphs of measured kernels for one profile.
 class MeasuredGraphs {
 public:
-    explicit MeasuredGraphs(const GpuProfile& profile) : profile_(profile) {}
+    explicit MeasuredGraphs(const GpuProfile& profile);
 
     // How much of the timed loop around the steps stands in the kernel's graph: what the profile
     // says the cost of.
     LoopForm loop_form(const BenchmarkKernel& kernel) const;
     // Throws InputError as measured_graph() does.
     Kernel graph(const BenchmarkKernel& kernel, const MeasurementShape& shape) const;
-    // What the graphs are to be simulated on.
+    // What the graphs are to be simulated on: the profile, and its instructions as they are at the
+    // end of an iteration (core/benchmark_kernel.h, after_loop).
     const GpuProfile& profile() const { return profile_; }
 
 private:

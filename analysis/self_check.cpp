@@ -174,6 +174,7 @@ void check_physics(const SelfCheckInput& input, const Published& published, Comp
     const GpuProfile& profile = input.profile;
     const auto widths = published.issue_width(profile.device.compute_capability);
     for (const InstructionTiming& timing : profile.instructions) {
+        if (!timing.latency) continue;
         Compared latency{
             .check = Check::physics, .subject = timing.name, .quantity = "Λ", .unit = "cycles"};
         latency.measured = timing.latency;
@@ -258,7 +259,7 @@ void check_latency(const SelfCheckInput& input, const Published& published, Comp
     bool any = false;
     for (const InstructionTiming& timing : profile.instructions) {
         const auto figures = published.latency(profile.device.compute_capability, timing.name);
-        if (figures.empty()) continue;
+        if (figures.empty() || !timing.latency) continue;
         any = true;
         Compared latency{
             .check = Check::latency, .subject = timing.name, .quantity = "Λ", .unit = "cycles"};
@@ -274,7 +275,7 @@ void check_latency(const SelfCheckInput& input, const Published& published, Comp
             side == Side::below ? latency.reference->first : latency.reference->second;
         out.find(std::move(latency),
                  fmt::format("Λ is {:.3g} % {} what others published",
-                             100 * std::abs(timing.latency.value / edge - 1),
+                             100 * std::abs(timing.latency->value / edge - 1),
                              side == Side::below ? "below" : "above"),
                  kind_of(timing.name) == InstructionKind::load
                      ? "Another memory level than intended, address translation, a half of the "
@@ -292,7 +293,7 @@ void check_counted(const SelfCheckInput& input, const CountedLatencies& counted,
         return out.skip(Check::counted_latency, "no receipts with counted cycles are at hand");
     for (const auto& [name, count] : counted) {
         const InstructionTiming* const timing = input.profile.find_instruction(name);
-        if (timing == nullptr) continue;
+        if (timing == nullptr || !timing->latency) continue;
         Compared latency{.check = Check::counted_latency,
                          .subject = name,
                          .quantity = "Λ",
@@ -311,7 +312,7 @@ void check_counted(const SelfCheckInput& input, const CountedLatencies& counted,
                      fmt::format("the receipt of {}, its clock reads and its count", name));
             continue;
         }
-        if (side == Side::above && timing->latency.value > 1.1 * count.most + 0.5)
+        if (side == Side::above && timing->latency->value > 1.1 * count.most + 0.5)
             out.find(std::move(latency), "Λ is above what the assembler counts",
                      "Loop control, register ports or another instruction on the chain add to it.",
                      fmt::format("the receipt of {}: what else stands in the loop", name), 0.35);
@@ -379,9 +380,9 @@ void check_memory_order(const GpuProfile& profile, Comparison& out) {
         for (const char* level : levels) {
             const InstructionTiming* const timing =
                 profile.find_instruction(std::string(level) + type);
-            if (timing == nullptr) continue;
+            if (timing == nullptr || !timing->latency) continue;
             if (nearer != nullptr)
-                compare_levels(nearer->name, nearer->latency, timing->name, timing->latency, out);
+                compare_levels(nearer->name, *nearer->latency, timing->name, *timing->latency, out);
             nearer = timing;
         }
     }

@@ -77,7 +77,7 @@ bool draw_profile(GpuProfile& profile, const std::set<std::string>& ops,
     for (const std::string& op : ops) {
         InstructionTiming& timing = *profile.find_instruction(op);
         any |= draw(timing.cpi, random);
-        any |= draw(timing.latency, random);
+        if (timing.latency) any |= draw(*timing.latency, random);
         if (timing.latency_growth)
             any |= draw_below(*timing.latency_growth, timing.cpi.value, random);
     }
@@ -110,10 +110,12 @@ std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& 
         changed.push_back(profile);
         Estimate& cpi = changed.back().find_instruction(op)->cpi;
         cpi.value = tidy(cpi.value * (1 - better));
-        rows.push_back({.name = op + " Λ"});
-        changed.push_back(profile);
-        Estimate& latency = changed.back().find_instruction(op)->latency;
-        latency.value = tidy(latency.value * (1 - better));
+        if (const auto& latency = profile.find_instruction(op)->latency) {
+            rows.push_back({.name = op + " Λ"});
+            changed.push_back(profile);
+            changed.back().find_instruction(op)->latency->value =
+                tidy(latency->value * (1 - better));
+        }
         if (const auto& growth = profile.find_instruction(op)->latency_growth) {
             rows.push_back({.name = op + " h"});
             changed.push_back(profile);

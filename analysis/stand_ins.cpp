@@ -69,7 +69,7 @@ const InstructionTiming* stand_in(const GpuProfile& profile, std::string_view op
             const InstructionTiming* const found =
                 profile.find_instruction(fmt::format("{}.{}", rule.from, other));
             if (!found || (rule.literature_only && found->source != Source::literature)) continue;
-            if (complete && !(found->cpi.identifiable() && found->latency.identifiable())) continue;
+            if (complete && !found->determined()) continue;
             why = rule.why;
             return found;
         }

@@ -137,8 +137,13 @@ void apply_what_if(const std::string& setting, GpuProfile& profile) {
                    "issue.schedulers, cores or clock_hz");
         InstructionTiming* timing = profile.find_instruction(name.substr(0, dot));
         if (!timing) refuse(setting, lacks(profile, name.substr(0, dot)));
-        (quantity == "cpi" ? timing->cpi : timing->latency) = {.value =
-                                                                   positive_number(setting, value)};
+        const Estimate given{.value = positive_number(setting, value)};
+        if (quantity == "cpi") {
+            timing->cpi = given;
+        } else {
+            timing->latency = given;
+            timing->latency_unknown.clear();
+        }
     }
 }
 

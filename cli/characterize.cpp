@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "analysis/issue_choice.h"
 #include "analysis/open_device.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
@@ -54,7 +55,8 @@ void characterize(Arguments& arguments) {
     }
     // From here on everything follows from the measurements and may be made again.
     const std::array files = {read_measurements(measurements)};
-    const FitOutcome fitted = fit_measurements(files, {});
+    FitOutcome fitted = fit_measurements(files, {});
+    analysis::apply_issue_choice(fitted.profile, files);
     const std::string table = report::format_timing_table(report::timing_table({fitted.profile}),
                                                           report::TableFormat::markdown, true);
     const std::string check = report::self_check(files.front(), fitted.profile);

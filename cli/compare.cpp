@@ -8,10 +8,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 
 #include "analysis/comparison_sweep.h"
+#include "analysis/hold_out.h"
+#include "analysis/issue_choice.h"
 #include "analysis/measured_graph.h"
 #include "analysis/open_device.h"
 #include "analysis/prediction_file.h"
@@ -25,6 +29,9 @@
 #include "report/figures/comparison_figures.h"
 #include "report/figures/plot_file.h"
 #include "report/text/comparison_output.h"
+#if OCCUPIPE_FIT
+#include "fit/profile/build_profile.h"
+#endif
 #include "sim/engine/parallel.h"
 #include "sim/models/registry.h"
 
@@ -44,6 +51,7 @@ constexpr const char* about =
 constexpr const char* examples =
     "occupipe compare results/cpu-amd-zen4-pocl/2026-11-21-quick.json \\\n"
     "    --profile results/cpu-amd-zen4-pocl/2026-11-21-quick.yaml\n"
+    "occupipe compare results/cpu-amd-zen4-pocl/2026-11-21-quick.json --hold-out every:4\n"
     "occupipe compare --device cuda:0 --profile gpu.yaml -o kernels.json\n"
     "occupipe predict mix --profile rtx-2070 --model all --occupancy all --json > mix.json\n"
     "occupipe compare mix.json    # the other models against the simulation";
@@ -57,6 +65,7 @@ struct Options {
     std::string device;
     std::filesystem::path keep;
     std::string limit = "60s";
+    std::string hold_out;
     bool quick = false;
     bool force = false;
     bool json = false;
@@ -234,16 +243,57 @@ report::Comparison of_predictions(const Options& options, const std::string& tex
     return result;
 }
 
-report::Comparison of_measurements(const Options& options) {
-    if (options.profile.empty() && options.against.empty())
-        throw InputError("compare needs --profile, --against or both");
-    const MeasurementFile file = read_measurements(options.results);
+// The loop around the steps, where all points have one form; else those it is left out of.
+std::string loop_text(const std::vector<analysis::MeasuredPoint>& points,
+                      const GpuProfile& profile) {
+    const analysis::MeasuredGraphs graphs(profile);
+    std::map<LoopForm, std::size_t> forms;
+    for (const analysis::MeasuredPoint& point : points) ++forms[graphs.loop_form(point.kernel)];
+    std::string text;
+    for (const auto& [form, count] : forms)
+        text += fmt::format("{}{}{}", text.empty() ? "" : "; ", analysis::loop_form_text(form),
+                            forms.size() > 1 ? fmt::format(" ({} points)", count) : "");
+    return text;
+}
+
+GpuProfile fitted_to(const MeasurementFile& file) {
+#if OCCUPIPE_FIT
+    GpuProfile profile = fit_measurements(std::span(&file, 1)).profile;
+    analysis::apply_issue_choice(profile, std::span(&file, 1));
+    return profile;
+#else
+    throw InputError(file.path + ": this program was built without the fitter");
+#endif
+}
+
+// The file's points, or those held out; and the profile of `--profile`, or fitted to the rest.
+GpuProfile choose_profile(const Options& options, MeasurementFile& file,
+                          report::Comparison& result) {
+    if (options.hold_out.empty()) {
+        GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
+        result.in_sample = analysis::in_sample(profile, file);
+        return profile;
+    }
+    analysis::HoldOut parts = analysis::hold_out(file, options.hold_out);
+    result.held_out =
+        fmt::format("{} of {} shapes, {}", parts.held_shapes, parts.shapes, options.hold_out);
+    result.profile = "a profile of the other shapes";
+    file = std::move(parts.held);
+    return fitted_to(parts.rest);
+}
+
+report::Comparison of_measurements(const Options& options, std::optional<GpuProfile>& used) {
+    const bool with_models = !options.profile.empty() || !options.hold_out.empty();
+    if (!with_models && options.against.empty())
+        throw InputError("compare needs --profile, --hold-out, --against or several of them");
+    MeasurementFile file = read_measurements(options.results);
     report::Comparison result{
         .reference = options.results, .profile = options.profile, .against = options.against};
-    if (options.profile.empty()) {
+    if (!with_models) {
         result.points = usable_points(file, nullptr);
     } else {
-        const GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
+        used = choose_profile(options, file, result);
+        const GpuProfile& profile = *used;
         std::vector<const Model*> chosen;
         for (const std::string& name : options.models) {
             if (name == "all")
@@ -253,6 +303,7 @@ report::Comparison of_measurements(const Options& options) {
         }
         result.points = usable_points(file, &profile);
         result.predictors = predict_all(result.points, profile, chosen, options.limit);
+        result.loop = loop_text(result.points, profile);
     }
     if (!options.against.empty())
         result.predictors.push_back(other_measurement(result.points, options.against));
@@ -283,9 +334,12 @@ void compare(Options options) {
         options.results = options.keep.string();
     }
     const std::string text = read_text_file(options.results);
+    std::optional<GpuProfile> profile;
+    if (!options.hold_out.empty() && analysis::is_prediction(text, options.results))
+        throw InputError(options.results + " is a prediction: --hold-out goes with measurements");
     report::Comparison result = analysis::is_prediction(text, options.results)
                                     ? of_predictions(options, text)
-                                    : of_measurements(options);
+                                    : of_measurements(options, profile);
     result.rows = analysis::accuracies(result.points, result.predictors);
     if (result.rows.empty())
         throw InputError(options.against, {}, "benchmarks",
@@ -297,7 +351,8 @@ void compare(Options options) {
     if (!options.plot.empty())
         report::write_plot(
             options.plot,
-            report::comparison_plot(options.results, result.points, result.predictors),
+            report::comparison_plot(options.results, result.points, result.predictors,
+                                    profile ? &*profile : nullptr),
             options.force);
 }
 
@@ -331,10 +386,9 @@ void add_compare(CLI::App& app) {
     command
         ->add_option("results", options->results, "Measurements, or the output of predict --json")
         ->type_name("RESULTS");
-    command
-        ->add_option("--profile", options->profile,
-                     "GPU profile to predict with: a file or a shipped name")
-        ->type_name("PROFILE");
+    CLI::Option* const profile = command->add_option(
+        "--profile", options->profile, "GPU profile to predict with: a file or a shipped name");
+    profile->type_name("PROFILE");
     command
         ->add_option("--against", options->against,
                      "A second measurement of the same points, compared like a model; or a second\n"
@@ -346,6 +400,13 @@ void add_compare(CLI::App& app) {
         ->delimiter(',')
         ->capture_default_str()
         ->type_name("MODEL");
+    command
+        ->add_option("--hold-out", options->hold_out,
+                     "Instead of --profile: fit a profile to RESULTS without these shapes, and\n"
+                     "compare with these alone: every:N, or patterns on\n"
+                     "SUBJECT/group_warps:N/concurrent_groups:N/chains:N, separated by commas")
+        ->type_name("SHAPES")
+        ->excludes(profile);
     command
         ->add_option("--reference", options->reference_model,
                      "When RESULTS is a prediction: the model that the others are compared with")

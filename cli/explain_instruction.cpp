@@ -197,7 +197,9 @@ void print_profile(const GpuProfile& profile, const InstructionTiming& timing,
     if (timing.warps_per_instruction > 1) {
         fmt::print("{}", report::wrapped(whole_instruction_text(profile, timing), 2));
     }
-    fmt::print("{}", report::wrapped("Λ " + annotated(timing.latency) + " cycles", 2));
+    fmt::print("{}", report::wrapped(timing.latency ? "Λ " + annotated(*timing.latency) + " cycles"
+                                                    : "Λ not measured: " + timing.latency_unknown,
+                                     2));
     if (timing.latency_growth) {
         fmt::print("{}", report::wrapped("Λ grows by " + annotated(*timing.latency_growth) +
                                              " cycles with each further instruction in flight",

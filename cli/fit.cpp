@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/issue_choice.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/error.h"
@@ -62,7 +63,8 @@ void run_fit(const Arguments& arguments) {
     for (const std::string& path : arguments.results) files.push_back(read_measurements(path));
     FitOptions options;
     options.timing.known_overhead_cycles = arguments.overhead;
-    const FitOutcome outcome = fit_measurements(files, options);
+    FitOutcome outcome = fit_measurements(files, options);
+    analysis::apply_issue_choice(outcome.profile, files);
     const Overwrite overwrite = arguments.force ? Overwrite::yes : Overwrite::no;
     write_text_file(arguments.output, format_profile(outcome.profile), overwrite);
     if (!arguments.report.empty())

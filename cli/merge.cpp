@@ -32,7 +32,7 @@ void run_merge(const Arguments& arguments) {
                     arguments.force ? Overwrite::yes : Overwrite::no);
     for (const InstructionTiming& t : merged.instructions)
         fmt::print("{}: λ {} per core, Λ {}; {}\n", t.name, format_estimate(merged.cpi_per_core(t)),
-                   format_estimate(t.latency), t.note);
+                   t.latency ? format_estimate(*t.latency) : "not measured", t.note);
     fmt::print(stderr, "wrote {}\n", arguments.output);
 }
 

@@ -84,8 +84,8 @@ void warn_of_weak_values(const Kernel& kernel, const GpuProfile& profile) {
     };
     for (const std::string& op : ops) {
         const InstructionTiming* timing = profile.find_instruction(op);
-        warn(op, "λ", timing->cpi);
-        warn(op, "Λ", timing->latency);
+        warn(op, "λ per core", profile.cpi_per_core(*timing));
+        if (timing->latency) warn(op, "Λ", *timing->latency);
     }
 }
 

@@ -86,9 +86,16 @@ struct InstructionTiming {
     // Warps that execute one instruction together (wgmma: 4). λ stays per warp, as everywhere: the
     // instruction as a whole takes this many times λ.
     int warps_per_instruction = 1;
-    Estimate latency;  // Λ [core cycles], of one instruction in flight
+    // Λ [core cycles], of one instruction in flight; absent where nothing waited for its result
+    // when it was measured.
+    std::optional<Estimate> latency;
+    std::string latency_unknown;  // why there is none; empty where there is one
     // h: Λ grows by this per further instruction in flight [core cycles]; absent = it does not
     std::optional<Estimate> latency_growth;
+    // What count, comparison and branch of the timed loop cost one iteration: cycles on the
+    // subsystem (as λ) and on one warp's chain; absent = not known, or nothing.
+    std::optional<Estimate> loop_cpi;
+    std::optional<Estimate> loop_latency;
     std::vector<ParameterTable> tables;   // where one number is not enough
     std::optional<InstructionKind> kind;  // absent = what the name implies
     Source source = Source::literature;
@@ -96,8 +103,13 @@ struct InstructionTiming {
     std::string note;
 
     InstructionKind effective_kind() const { return kind ? *kind : kind_of(name); }
+    // Whether both λ and Λ are known as values, not as bounds.
+    bool determined() const { return cpi.identifiable() && latency && latency->identifiable(); }
     bool operator==(const InstructionTiming&) const = default;
 };
+
+// How `latency_unknown` begins where the measured instructions did not wait for each other.
+inline constexpr const char* nothing_waited = "the instructions do not depend on each other";
 
 struct GpuProfile {
     DeviceIdentity device;

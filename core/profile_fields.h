@@ -120,15 +120,27 @@ void describe(Io& io, std::type_identity<InstructionTiming>) {
     io.name(&T::name);
     io("subsystem", &T::subsystem, {.required = true, .merge = Merge::first_noting_rest});
     io("cpi", &T::cpi, {.required = true, .label = "λ", .per_copy = true, .spread = "λ"});
-    io("latency", &T::latency, {.required = true, .label = "Λ", .spread = "Λ"});
+    io("latency", &T::latency, {.label = "Λ", .spread = "Λ"});
+    io("latency_unknown", &T::latency_unknown);
     io("warps_per_instruction", &T::warps_per_instruction,
        {.most = most_warps, .default_unwritten = true, .label = "warps per instruction"});
     io("latency_growth", &T::latency_growth, {.label = "h"});
+    io("loop_cpi", &T::loop_cpi, {.label = "loop λ", .per_copy = true});
+    io("loop_latency", &T::loop_latency, {.label = "loop Λ"});
     io("kind", &T::kind, {.compared = false, .merge = Merge::first});
     io("source", &T::source, {.compared = false});
     io("reference", &T::reference);
     io("note", &T::note, {.merge = Merge::notes});
     io.list("tables", &T::tables, {.label = "at"});
+    io.check([](const T& timing) -> std::optional<Fault> {
+        if (!timing.latency && timing.latency_unknown.empty())
+            return Fault{{"latency"}, "is missing, and no latency_unknown says why"};
+        if (timing.latency && !timing.latency_unknown.empty())
+            return Fault{{"latency_unknown"}, "stands beside a latency"};
+        if (!timing.latency && timing.latency_growth)
+            return Fault{{"latency_growth"}, "stands without a latency"};
+        return std::nullopt;
+    });
 }
 
 template <class Io>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/files/document.h"
 #include "core/files/field_reader.h"
 #include "core/files/field_writer.h"
@@ -12,7 +14,10 @@
 namespace occupipe {
 namespace {
 
-constexpr std::string_view profile_format = "occupipe-profile/1";
+// In the first version every instruction has a latency; in the second it may say instead why it has
+// none (`latency_unknown`). Profiles in which all have one are written as the first.
+constexpr std::string_view first_format = "occupipe-profile/1";
+constexpr std::string_view second_format = "occupipe-profile/2";
 
 Annotation annotation_of(const DocumentNode& node) {
     Annotation result;
@@ -27,17 +32,39 @@ Annotation annotation_of(const DocumentNode& node) {
     return result;
 }
 
+// Files of the first version hold a "lower bound" where nothing waited for the result: what bounded
+// the time was something else, an addition's latency for example.
+void withdraw_false_bound(InstructionTiming& timing) {
+    if (!timing.latency || timing.latency->kind != Estimate::Kind::lower_bound ||
+        !timing.latency->note.starts_with(nothing_waited))
+        return;
+    timing.latency_unknown = timing.latency->note;
+    timing.latency.reset();
+    timing.latency_growth.reset();
+}
+
 // The file's first key, which is no field of a profile.
 GpuProfile read_root(const Document& document) {
     const DocumentNode& format = document.required(document.root(), "format");
-    if (document.text(format) != profile_format) {
-        document.fail(format,
-                      fmt::format("unknown format '{}'; expected {}", format.text, profile_format));
+    const bool first = document.text(format) == first_format;
+    if (!first && format.text != second_format) {
+        document.fail(format, fmt::format("unknown format '{}'; expected {} or {}", format.text,
+                                          first_format, second_format));
     }
     std::vector<std::string_view> keys = keys_of<GpuProfile>();
     keys.insert(keys.begin(), "format");
     document.only_keys(document.root(), keys);
-    return read_known_fields<GpuProfile>(document, document.root());
+    GpuProfile profile = read_known_fields<GpuProfile>(document, document.root());
+    if (first) {
+        const DocumentNode& instructions = document.required(document.root(), "instructions");
+        for (const DocumentNode& one : document.entries(instructions)) {
+            document.required(one, "latency");
+            if (const DocumentNode* reason = Document::find(one, "latency_unknown"))
+                document.fail(*reason, fmt::format("only {} has this key", second_format));
+        }
+        for (InstructionTiming& timing : profile.instructions) withdraw_false_bound(timing);
+    }
+    return profile;
 }
 
 }  // namespace
@@ -60,7 +87,10 @@ GpuProfile read_profile(const std::filesystem::path& path) {
 }
 
 std::string format_profile(const GpuProfile& profile) {
-    std::string text = fmt::format("format: {}\n", profile_format);
+    const bool all = std::ranges::all_of(profile.instructions, [](const InstructionTiming& timing) {
+        return timing.latency.has_value();
+    });
+    std::string text = fmt::format("format: {}\n", all ? first_format : second_format);
     for (const YamlTree& field : write_fields(profile)) text += yaml_lines(field, 0);
     return text;
 }

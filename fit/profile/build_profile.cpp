@@ -133,6 +133,13 @@ std::vector<ParameterTable> tables_at(std::size_t subject, double copies, const 
     return tables;
 }
 
+// Loop control in the shadow of something else comes out as nothing, with either sign.
+std::optional<Estimate> clear_cost(const std::optional<Estimate>& cost) {
+    if (!cost || !cost->identifiable() || !cost->std_error) return std::nullopt;
+    if (!(cost->value > 3 * *cost->std_error)) return std::nullopt;
+    return cost;
+}
+
 void add_instructions(const DeviceFacts& facts, FitOutcome& out) {
     for (std::size_t i = 0; i < out.subjects.size(); ++i) {
         const SubjectReport& s = out.subjects[i];
@@ -145,12 +152,20 @@ void add_instructions(const DeviceFacts& facts, FitOutcome& out) {
         timing.cpi = s.fit.cpi;
         timing.warps_per_instruction = s.curve.warps_per_instruction;
         to_scope(copies, timing.cpi);
-        timing.latency = s.fit.latency;
-        if (const std::string step = chain_step_text(s.curve.chain); !step.empty()) {
-            std::string& note = timing.latency.note;
+        if (s.curve.independent) {
+            timing.latency_unknown = nothing_waited;
+        } else {
+            timing.latency = s.fit.latency;
+        }
+        timing.loop_cpi = clear_cost(s.fit.loop_cpi);
+        if (timing.loop_cpi) to_scope(copies, *timing.loop_cpi);
+        timing.loop_latency = clear_cost(s.fit.loop_latency);
+        if (const std::string step = chain_step_text(s.curve.chain);
+            !step.empty() && timing.latency) {
+            std::string& note = timing.latency->note;
             note += fmt::format("{}{}{}", note.empty() ? "" : "; ", chain_step_words, step);
         }
-        if (s.fit.contention && s.fit.contention->value > 0)
+        if (timing.latency && s.fit.contention && s.fit.contention->value > 0)
             timing.latency_growth = s.fit.contention;
         timing.tables = tables_at(i, copies, out);
         timing.source = Source::measured;
@@ -204,7 +219,7 @@ void round_for_reports(FitOutcome& out) {
     for (SubjectReport& s : out.subjects) {
         if (!s.fit.ok) continue;
         s.rounded_cpi = rounded(s.fit.cpi);
-        s.rounded_latency = rounded(s.fit.latency);
+        if (!s.curve.independent) s.rounded_latency = rounded(s.fit.latency);
     }
 }
 

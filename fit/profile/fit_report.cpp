@@ -29,7 +29,10 @@ std::string flags(const SubjectReport& s) {
             words.push_back(fmt::format("{} {}: {}", symbol, to_string(e.kind), e.note));
     };
     say_bound("λ", s.fit.cpi);
-    say_bound("Λ", s.fit.latency);
+    if (s.curve.independent)
+        words.push_back(fmt::format("Λ not measured: {}", nothing_waited));
+    else
+        say_bound("Λ", s.fit.latency);
     if (s.fit.schedulers > 1)
         words.push_back(fmt::format("one copy per scheduler ({})", s.fit.schedulers));
     if (s.fit.contention)
@@ -117,8 +120,7 @@ std::string subject_section(const SubjectReport& s) {
         out += fmt::format("| {0} λ: the whole instruction of {0} warps | {1} |\n",
                            s.curve.warps_per_instruction,
                            format_estimate(s.fit.cpi.times(s.curve.warps_per_instruction)));
-    out +=
-        fmt::format("| Λ | {}{} |\n", format_estimate(s.fit.latency), rounded(s.rounded_latency));
+    out += fmt::format("| Λ | {}{} |\n", latency_text(s), rounded(s.rounded_latency));
     if (!s.subsystem.empty()) out += fmt::format("| subsystem | {} |\n", s.subsystem);
     if (s.fit.schedulers > 1)
         out += fmt::format("| copies per core | {}: one per scheduler |\n", s.fit.schedulers);
@@ -196,6 +198,10 @@ std::string working_set_section(const WorkingSetFit& fit) {
 
 }  // namespace
 
+std::string latency_text(const SubjectReport& report) {
+    return report.curve.independent ? "not measured" : format_estimate(report.fit.latency);
+}
+
 std::string format_estimate(const Estimate& e) {
     return estimate_text(e) + (e.identifiable() || e.note.empty() ? "" : " (" + e.note + ")");
 }
@@ -210,7 +216,10 @@ std::string format_fit_table(const FitOutcome& outcome) {
         out += padded(s.curve.label(), width);
         std::string line = s.fit.ok ? padded(s.subsystem.empty() ? "-" : s.subsystem, 11) +
                                           padded(estimate_text(s.fit.cpi), 22) +
-                                          padded(estimate_text(s.fit.latency), 22) + flags(s)
+                                          padded(s.curve.independent ? "not measured"
+                                                                     : estimate_text(s.fit.latency),
+                                                 22) +
+                                          flags(s)
                                     : "not fitted: " + s.fit.reason;
         line.erase(line.find_last_not_of(' ') + 1);
         out += line + "\n";

@@ -17,5 +17,7 @@ std::string format_fit_report(const FitOutcome& outcome);
 
 // "0.2500 ± 0.0003", "≤ 0.31 (no plateau up to 8 …)": as many digits as the error allows.
 std::string format_estimate(const Estimate& estimate);
+// Λ, or "not measured" where nothing waited for a result.
+std::string latency_text(const SubjectReport& report);
 
 }  // namespace occupipe

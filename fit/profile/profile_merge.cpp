@@ -39,6 +39,9 @@ GpuProfile merge_profiles(std::span<const NamedProfile> profiles) {
     OfMachines<GpuProfile> machines;
     for (const NamedProfile& p : profiles) machines.push_back({&p.profile, &p.path});
     GpuProfile out = merge_fields(machines);
+    // A machine may know what the first does not.
+    for (InstructionTiming& timing : out.instructions)
+        if (timing.latency) timing.latency_unknown.clear();
     out.provenance = merged_from(profiles);
     validate(out);
     return out;

@@ -52,7 +52,7 @@ std::string memory_section(const FitOutcome& outcome) {
         }
         rows += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", s.curve.label(),
                             s.curve.access_bytes ? fmt::format("{:g}", *s.curve.access_bytes) : "-",
-                            format_estimate(s.fit.latency),
+                            latency_text(s),
                             s.fit.contention ? format_estimate(*s.fit.contention) : "none seen",
                             rate, bytes, device);
     }
@@ -150,7 +150,7 @@ std::string summary_section(const FitOutcome& outcome) {
         }
         out += fmt::format("| {} | {} | {} | {} | {} |\n", s.curve.label(),
                            s.subsystem.empty() ? "-" : s.subsystem, format_estimate(s.fit.cpi),
-                           format_estimate(s.fit.latency), fmt::join(s.fit.notes, "; "));
+                           latency_text(s), fmt::join(s.fit.notes, "; "));
     }
     return out + subsystem_section(outcome) + memory_section(outcome);
 }

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "report/figures/mix_figures.h"
+
 namespace occupipe::report {
 namespace {
 
@@ -35,6 +37,24 @@ double in_flight(const MeasurementShape& shape) {
 
 double throughput(const MeasurementShape& shape, double cycles) {
     return in_flight(shape) * static_cast<double>(shape.depth) / cycles;
+}
+
+// In the image two panels a row below the distribution, on the page a picture for each.
+void add_mixes(PlotContent& content, const std::vector<plot::Figure>& curves) {
+    if (curves.empty()) return;
+    constexpr int panel_width = 560;
+    constexpr int panel_height = 420;
+    for (const plot::Figure& curve : curves)
+        content.page.push_back({.description = curve.title + ": measured, simulated, and by law.",
+                                .panels = {curve},
+                                .width = panel_width,
+                                .height = panel_height});
+    plot::Picture& image = content.image;
+    image.description += " Then mixes: measured, simulated, and by equations 43 to 45.";
+    image.panels.insert(image.panels.end(), curves.begin(), curves.end());
+    image.columns = 2;
+    image.width = 2 * panel_width;
+    image.height = panel_height * static_cast<int>((image.panels.size() + 1) / 2);
 }
 
 }  // namespace
@@ -105,7 +125,8 @@ plot::Picture subject_picture(const std::string& subject,
 
 PlotContent comparison_plot(const std::string& title,
                             const std::vector<analysis::MeasuredPoint>& points,
-                            const std::vector<analysis::Predictor>& predictors) {
+                            const std::vector<analysis::Predictor>& predictors,
+                            const GpuProfile* profile) {
     PlotContent content{title, {}, {}};
     content.image = {.description = fmt::format("{}: how many of the {} measured points each "
                                                 "predicts within which error.",
@@ -114,6 +135,7 @@ PlotContent comparison_plot(const std::string& title,
                      .width = 760,
                      .height = 440};
     content.page = {content.image};
+    if (profile) add_mixes(content, mix_curves(points, predictors, *profile));
     std::string subject;
     for (const analysis::MeasuredPoint& point : points) {
         if (point.subject == subject) continue;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/comparison.h"
+#include "core/gpu_profile.h"
 #include "plot/figure.h"
 #include "report/figures/plot_file.h"
 
@@ -27,8 +28,10 @@ plot::Picture subject_picture(const std::string& subject,
                               const std::vector<analysis::MeasuredPoint>& points,
                               const std::vector<analysis::Predictor>& predictors);
 
+// With a profile: curves of the mixes (mix_figures.h) beside the distribution of all errors.
 PlotContent comparison_plot(const std::string& title,
                             const std::vector<analysis::MeasuredPoint>& points,
-                            const std::vector<analysis::Predictor>& predictors);
+                            const std::vector<analysis::Predictor>& predictors,
+                            const GpuProfile* profile = nullptr);
 
 }  // namespace occupipe::report

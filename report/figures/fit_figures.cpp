@@ -39,7 +39,11 @@ std::string_view relation(const Estimate& e) {
     return e.identifiable() ? std::string_view("= ") : sign_of(e.kind);
 }
 
-std::string timing_text(const TimingFit& fit) {
+std::string timing_text(const SubjectReport& subject) {
+    const TimingFit& fit = subject.fit;
+    if (subject.curve.independent)
+        return fmt::format("λ {}{} cycles, Λ not measured", fit.cpi.identifiable() ? "= " : "",
+                           format_estimate(fit.cpi));
     return fmt::format("λ {}{}, Λ {}{} cycles", fit.cpi.identifiable() ? "= " : "",
                        format_estimate(fit.cpi), fit.latency.identifiable() ? "= " : "",
                        format_estimate(fit.latency));
@@ -85,7 +89,7 @@ Figure hull_figure(const SubjectReport& subject) {
         // Beyond the ridge Λ/M is out of the picture.
         const double end =
             cpi > 0 ? std::clamp(1.5 * latency / cpi, span.low, span.high) : span.high;
-        if (latency > 0 && end > span.low)
+        if (!curve.independent && latency > 0 && end > span.low)
             figure.series.push_back(
                 {fmt::format("Λ/M, Λ {}{:.4g}", relation(subject.fit.latency), latency), Mark::line,
                  latency_style,
@@ -100,7 +104,7 @@ Picture hull_picture(const SubjectReport& subject) {
     Picture picture{
         .description = fmt::format(
             "{}: {}", subject.curve.label(),
-            subject.fit.ok ? timing_text(subject.fit) : "not fitted: " + subject.fit.reason),
+            subject.fit.ok ? timing_text(subject) : "not fitted: " + subject.fit.reason),
         .panels = {hull_figure(subject)},
         .width = 440,
         .height = 270};
@@ -220,9 +224,9 @@ Picture timing_map(const GpuProfile& profile) {
                       {}};
         for (const InstructionTiming& timing : profile.instructions)
             if (timing.subsystem == subsystem.name && profile.cpi_per_core(timing).value > 0 &&
-                timing.latency.value > 0)
-                series.points.push_back({profile.cpi_per_core(timing).value, timing.latency.value,
-                                         timing.latency.std_error,
+                timing.latency && timing.latency->value > 0)
+                series.points.push_back({profile.cpi_per_core(timing).value, timing.latency->value,
+                                         timing.latency->std_error,
                                          profile.cpi_per_core(timing).std_error});
         if (!series.points.empty()) figure.series.push_back(series);
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/issue_choice.h"
 #include "core/error.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
@@ -61,6 +62,7 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
                          "has no measurements (what characterize or measure writes)");
     for (const std::string& path : beside) data.beside.push_back(read_profile(path));
     data.fit = fit_measurements(data.measurements);
+    analysis::apply_issue_choice(data.fit.profile, data.measurements);
     data.model_device = data.fact("backend") == "model";
     return data;
 }

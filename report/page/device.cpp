@@ -162,16 +162,17 @@ void add_timing_section(ReportPage& page, const ReportData& data) {
         true};
     for (const InstructionTiming& timing : profile.instructions) {
         HtmlCell fill = text_cell("");
-        if (timing.cpi.identifiable() && timing.latency.identifiable() && timing.cpi.value > 0) {
-            const double ratio = timing.latency.value / profile.cpi_per_core(timing).value;
+        if (timing.determined() && timing.cpi.value > 0) {
+            const double ratio = timing.latency->value / profile.cpi_per_core(timing).value;
             fill = {fmt::format("{:.3g}", ratio), ratio, ""};
         }
-        table.rows.push_back({{timing.name, std::nullopt, "#" + anchor_of(timing.name)},
-                              text_cell(timing.subsystem),
-                              cpi_cell(profile, timing),
-                              estimate_cell(timing.latency),
-                              fill,
-                              text_cell(timing.note)});
+        table.rows.push_back(
+            {{timing.name, std::nullopt, "#" + anchor_of(timing.name)},
+             text_cell(timing.subsystem),
+             cpi_cell(profile, timing),
+             timing.latency ? estimate_cell(*timing.latency) : text_cell("unknown"),
+             fill,
+             text_cell(timing.note)});
     }
     page.section("timings", "λ and Λ",
                  page.figure(timing_map(profile)) +

@@ -70,9 +70,9 @@ std::string contention(ReportPage& page, const FitOutcome& fit) {
 
 std::string subject_details(ReportPage& page, const SubjectReport& s, bool anchor) {
     const std::string label = s.curve.label();
-    std::string summary = s.fit.ok ? fmt::format("λ {}, Λ {}", format_estimate(s.fit.cpi),
-                                                 format_estimate(s.fit.latency))
-                                   : "not fitted";
+    std::string summary =
+        s.fit.ok ? fmt::format("λ {}, Λ {}", format_estimate(s.fit.cpi), latency_text(s))
+                 : "not fitted";
     std::string text = fmt::format(
         "<details class=\"subject\" data-name=\"{}\"{}><summary><code>{}</code> {}</summary>\n",
         html_escaped(label),

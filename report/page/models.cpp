@@ -28,9 +28,7 @@ std::optional<std::string> first_known(const GpuProfile& profile, const Names& n
     for (const bool determined : {true, false})
         for (const std::string_view name : names) {
             const InstructionTiming* timing = profile.find_instruction(name);
-            if (timing &&
-                (!determined || (timing->cpi.identifiable() && timing->latency.identifiable())))
-                return std::string(name);
+            if (timing && (!determined || timing->determined())) return std::string(name);
         }
     return std::nullopt;
 }

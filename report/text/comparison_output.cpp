@@ -23,7 +23,16 @@ std::string headline(const Comparison& c) {
             : fmt::format("{} points as predicted by {}", c.points.size(), c.reference_model);
     std::string with = c.profile;
     if (!c.against.empty()) with += (with.empty() ? "" : " and ") + c.against;
-    return fmt::format("{}: {}{}\n", c.reference, what, with.empty() ? "" : "; against " + with);
+    std::string text =
+        fmt::format("{}: {}{}\n", c.reference, what, with.empty() ? "" : "; against " + with);
+    if (!c.held_out.empty())
+        text += fmt::format("Held out: {}; the profile is fitted to the rest.\n", c.held_out);
+    if (c.in_sample)
+        text +=
+            "In-sample: the profile was fitted to these measurements, so that the errors show how "
+            "well each model can follow them, not how well it predicts (--hold-out does).\n";
+    if (!c.loop.empty()) text += fmt::format("Simulated {}.\n", c.loop);
+    return text;
 }
 
 // Points that a model has no prediction for are missing from its mean.
@@ -99,6 +108,9 @@ nlohmann::ordered_json to_json(const Comparison& c) {
     if (!c.measured) json["reference_model"] = c.reference_model;
     if (!c.profile.empty()) json["profile"] = c.profile;
     if (!c.against.empty()) json["against"] = c.against;
+    if (c.measured && !c.profile.empty()) json["in_sample"] = c.in_sample;
+    if (!c.held_out.empty()) json["held_out"] = c.held_out;
+    if (!c.loop.empty()) json["loop"] = c.loop;
     json["accuracy"] = nlohmann::ordered_json::array();
     for (const analysis::Accuracy& row : c.rows) {
         nlohmann::ordered_json entry = {{"subject", row.subject},

@@ -16,6 +16,9 @@ struct Comparison {
     std::string against;          // empty without a second file
     bool measured = true;         // false: the reference is a prediction
     std::string reference_model;  // then: whose
+    bool in_sample = false;       // the profile was fitted to the reference
+    std::string held_out;  // "24 of 120 shapes, every:5": the points; the profile is of the rest
+    std::string loop;      // how the loop around the steps is reckoned with; may be empty
     std::vector<analysis::MeasuredPoint> points;
     std::vector<analysis::Predictor> predictors;
     std::vector<analysis::Accuracy> rows;

@@ -50,11 +50,11 @@ std::string beside_published(const MeasurementFile& file, const GpuProfile& prof
     table.align.front() = Align::left;
     for (const analysis::PublishedCoreTiming& figure : core->timings) {
         const InstructionTiming* timing = profile.find_instruction(figure.instruction);
-        if (!timing) continue;
+        if (!timing || !timing->latency) continue;
         table.rows.push_back({figure.instruction, measured(timing->cpi),
                               fmt::format("{}", figure.cpi), difference(timing->cpi, figure.cpi),
-                              measured(timing->latency), fmt::format("{}", figure.latency),
-                              difference(timing->latency, figure.latency)});
+                              measured(*timing->latency), fmt::format("{}", figure.latency),
+                              difference(*timing->latency, figure.latency)});
     }
     if (table.rows.empty()) return {};
     return fmt::format(

@@ -16,10 +16,8 @@ const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
 std::string found_line(const GpuProfile& profile, std::size_t left_out) {
     const std::size_t all = profile.instructions.size();
-    const auto both = static_cast<std::size_t>(
-        std::ranges::count_if(profile.instructions, [](const InstructionTiming& timing) {
-            return timing.cpi.identifiable() && timing.latency.identifiable();
-        }));
+    const auto both = static_cast<std::size_t>(std::ranges::count_if(
+        profile.instructions, [](const InstructionTiming& timing) { return timing.determined(); }));
     std::string text =
         fmt::format("{} instruction{} measured, {} with both λ and Λ, {} with a bound", all,
                     plural(all), both, all - both);

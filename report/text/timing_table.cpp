@@ -57,18 +57,24 @@ std::string cell_text(const TimingTable::Row& row, std::size_t device, bool erro
     };
     return fmt::format("{}{}{} / {}", text(timing->cpi),
                        one ? fmt::format(" ({:.4g} per scheduler)", *one) : "", whole,
-                       text(timing->latency));
+                       timing->latency ? text(*timing->latency) : "?");
+}
+
+std::string latency_note(const std::optional<InstructionTiming>& timing) {
+    return timing && timing->latency ? timing->latency->note : "";
 }
 
 // Marks values that are those of more than the instruction alone, and says of what below the table.
 class Footnotes {
 public:
     std::string mark(const std::optional<InstructionTiming>& timing) {
+        unknown_ |= timing && !timing->latency;
         return mark_misfit(timing) + mark_step(timing);
     }
 
     std::string text() const {
         std::string text;
+        if (unknown_) text += "\n?: Λ was not measured, as nothing waited for a result\n";
         for (std::size_t i = 0; i < notes_.size(); ++i) {
             text += fmt::format("{}[{}] {}; λ and Λ are the whole step's\n", i == 0 ? "\n" : "",
                                 i + 1, notes_[i]);
@@ -85,18 +91,17 @@ public:
 private:
     std::string mark_misfit(const std::optional<InstructionTiming>& timing) {
         const bool misses = timing && (timing->cpi.note.starts_with(law_misses) ||
-                                       timing->latency.note.starts_with(law_misses));
+                                       latency_note(timing).starts_with(law_misses));
         misfit_ |= misses;
         return misses ? " [!]" : "";
     }
 
     std::string mark_step(const std::optional<InstructionTiming>& timing) {
-        const std::size_t at =
-            timing ? timing->latency.note.find(chain_step_words) : std::string::npos;
+        const std::size_t at = latency_note(timing).find(chain_step_words);
         if (at == std::string::npos) {
             return {};
         }
-        const std::string note = timing->latency.note.substr(at);
+        const std::string note = latency_note(timing).substr(at);
         const auto known = std::ranges::find(notes_, note);
         const auto number = known - notes_.begin() + 1;
         if (known == notes_.end()) {
@@ -106,6 +111,7 @@ private:
     }
 
     bool misfit_ = false;
+    bool unknown_ = false;
     std::vector<std::string> notes_;
 };
 
@@ -163,8 +169,10 @@ std::string as_csv(const TimingTable& table) {
                 text += fmt::format(
                     "{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.instruction),
                     csv_field(table.devices[i].name), csv_field(table.devices[i].architecture),
-                    csv_estimate(timing->cpi), csv_estimate(timing->latency),
-                    to_string(timing->source), direction(timing->cpi), direction(timing->latency),
+                    csv_estimate(timing->cpi),
+                    timing->latency ? csv_estimate(*timing->latency) : ",,",
+                    to_string(timing->source), direction(timing->cpi),
+                    timing->latency ? direction(*timing->latency) : "",
                     row.per_scheduler[i] ? fmt::format("{}", *row.per_scheduler[i]) : "",
                     timing->warps_per_instruction);
             }
@@ -247,9 +255,12 @@ std::string as_json(const TimingTable& table) {
         for (std::size_t i = 0; i < row.timings.size(); ++i) {
             const auto& timing = row.timings[i];
             if (timing) {
-                timings.push_back({{"cpi", json_estimate(timing->cpi)},
-                                   {"latency", json_estimate(timing->latency)},
-                                   {"source", to_string(timing->source)}});
+                timings.push_back({{"cpi", json_estimate(timing->cpi)}});
+                if (timing->latency)
+                    timings.back()["latency"] = json_estimate(*timing->latency);
+                else
+                    timings.back()["latency_unknown"] = timing->latency_unknown;
+                timings.back()["source"] = to_string(timing->source);
                 if (row.per_scheduler[i]) {
                     timings.back()["cpi_per_scheduler"] = *row.per_scheduler[i];
                 }

@@ -5,13 +5,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
 
 namespace occupipe::sim {
+
+std::string lacks_latency(const GpuProfile& profile, const InstructionTiming& timing) {
+    return fmt::format("the latency of {} is needed, and profile '{}' has none ({})", timing.name,
+                       profile.device.name, timing.latency_unknown);
+}
+
 namespace {
 
 constexpr std::int64_t max_resident_warps = 1 << 16;
@@ -56,6 +64,31 @@ void add_subsystems(Machine& machine, const GpuProfile& profile,
     if (machine.subsystems.size() > max_subsystems)
         throw InputError(fmt::format("the kernel uses {} subsystems; at most {} are supported",
                                      machine.subsystems.size(), max_subsystems));
+}
+
+// Nothing may need a latency that the profile does not know: no instruction waits for such a
+// result, it is no barrier, and there is no queue in which it would stand until then.
+void require_known_latencies(const GpuProfile& profile, const Kernel& kernel) {
+    for (const WarpProgram& program : kernel.warps) {
+        std::map<std::string_view, const InstructionTiming*> unknown;  // by id
+        for_each_instruction(program.instructions, [&](const KernelInstruction& one) {
+            const InstructionTiming& timing = *profile.find_instruction(one.op);
+            if (timing.latency) return;
+            const auto kind = one.kind.value_or(timing.effective_kind());
+            const auto& queue = profile.find_subsystem(timing.subsystem)->contention;
+            if (kind == InstructionKind::barrier || (queue && queue->value > 0))
+                throw InputError(lacks_latency(profile, timing));
+            unknown[one.id] = &timing;
+        });
+        if (unknown.empty()) continue;
+        for_each_instruction(program.instructions, [&](const KernelInstruction& one) {
+            for (const Dependence& on : one.after)
+                if (const auto found = unknown.find(on.id); found != unknown.end())
+                    throw InputError(fmt::format("kernel '{}': {} waits for {}: {}", kernel.name,
+                                                 one.id, on.id,
+                                                 lacks_latency(profile, *found->second)));
+        });
+    }
 }
 
 // What was measured of the instruction, else the subsystem's share of λ. Barriers neither wait in
@@ -110,6 +143,7 @@ Machine build_machine(const GpuProfile& profile, const Kernel& kernel) {
     validate(profile);
     validate(kernel);
     require_known_instructions(profile, kernel, "kernel '" + kernel.name + "'");
+    require_known_latencies(profile, kernel);
     Machine machine;
     machine.schedulers = profile.issue.schedulers;
     const auto timings = add_ops(machine, profile, kernel);
@@ -118,7 +152,9 @@ Machine build_machine(const GpuProfile& profile, const Kernel& kernel) {
     std::vector<Duration> durations{duration(1)};
     for (const InstructionTiming* timing : timings) {
         durations.push_back(duration(timing->cpi.value));
-        durations.push_back(duration(timing->latency.value));
+        // Nothing waits for it; what it leaves behind when it has issued is unknown and not
+        // counted.
+        durations.push_back(duration(timing->latency ? timing->latency->value : timing->cpi.value));
     }
     std::vector<Duration> waits;
     for (std::size_t i = 0; i < timings.size(); ++i) {

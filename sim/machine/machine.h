@@ -52,6 +52,10 @@ struct Machine {
 void require_known_instructions(const GpuProfile& profile, const Kernel& kernel,
                                 const std::string& file);
 
+// Why something cannot be said of an instruction without `latency`.
+std::string lacks_latency(const GpuProfile& profile, const InstructionTiming& timing);
+
+// Throws InputError also where an instruction waits for a result whose latency is not known.
 Machine build_machine(const GpuProfile& profile, const Kernel& kernel);
 
 // Which program each warp of a group runs. Of n warps, program p gets floor(share·n); the warps

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "sim/engine/simulate.h"
+#include "sim/machine/machine.h"
 
 namespace occupipe {
 namespace {
@@ -195,7 +196,9 @@ private:
             const int copies = subsystem.scope == Scope::scheduler ? profile_.issue.schedulers : 1;
             node.instructions += times;
             node.cpi += times * timing.cpi.value / copies;
-            node.latency += times * timing.latency.value;
+            if (!timing.latency && node.waited)
+                throw InputError(sim::lacks_latency(profile_, timing));
+            node.latency += times * (timing.latency ? timing.latency->value : timing.cpi.value);
         }
     }
 

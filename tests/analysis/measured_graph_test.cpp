@@ -23,7 +23,7 @@ GpuProfile profile() {
         timing.name = name;
         timing.subsystem = unit;
         timing.cpi.value = cpi;
-        timing.latency.value = latency;
+        timing.latency = Estimate{.value = latency};
         profile.instructions.push_back(timing);
     };
     add("fma.f32", "alu", 0.25, 4);
@@ -90,6 +90,37 @@ TEST(MeasuredGraph, TheLoopStandsInTheGraphWhereTheProfileHasItsInstructions) {
     const double with = simulate(graphs.profile(), graphs.graph(point.kernel, full), launch).cycles;
     // At full throughput an iteration is 67 instructions instead of 64.
     EXPECT_NEAR(with / (1024 * 32 * 0.25), 67.0 / 64, 0.001);
+}
+
+TEST(MeasuredGraph, AdditionsDoNotWaitForLoadsOfUnknownLatency) {
+    GpuProfile device = profile();
+    device.find_instruction("ld.global.f32")->latency.reset();
+    device.find_instruction("ld.global.f32")->latency_unknown = nothing_waited;
+    const MeasuredGraphs graphs(device);
+    const MeasuredPoint point = measured_points(file_of("cuda", "ld.global.f32")).at(0);
+    const Kernel graph = graphs.graph(point.kernel, point.shape);
+    EXPECT_EQ(simulate(graphs.profile(), graph, {1, 1, 1}).cycles, 1024 * 4);
+}
+
+// With what `fit` found of two loop bodies: 3 instructions of 0.25 cycles in an iteration.
+TEST(MeasuredGraph, TheLoopCostsWhatTheProfileSays) {
+    GpuProfile device = profile();
+    device.find_instruction("fma.f32")->loop_cpi = Estimate{.value = 0.75};
+    device.find_instruction("fma.f32")->loop_latency = Estimate{.value = 6};
+    const MeasuredGraphs graphs(device);
+    for (const int chains : {1, 2}) {
+        MeasurementFile file = file_of("cuda", "fma.f32", {{"unroll", 64}});
+        file.rows[0].shape.chains = chains;
+        const MeasuredPoint point = measured_points(file).at(0);
+        ASSERT_EQ(graphs.loop_form(point.kernel), LoopForm::costs);
+        const Kernel graph = graphs.graph(point.kernel, point.shape);
+        const double iterations = 1024 / 64;
+        const double alone = simulate(graphs.profile(), graph, {1, 1, 1}).cycles;
+        EXPECT_NEAR(alone, iterations * (64 * 4 + 6), 1) << chains;
+        const double full = simulate(graphs.profile(), graph, {32, 1, 1}).cycles;
+        const double expected = iterations * 32 * (64 * 0.25 * chains + 0.75);
+        EXPECT_NEAR(full / expected, 1, 0.005) << chains;
+    }
 }
 
 TEST(MeasuredGraph, KernelsThatOnlyLaunchHaveNoLoop) {

@@ -63,7 +63,7 @@ GpuProfile hopper(const std::string& backend = "cuda") {
     add(p, "ld.global.u32", "mem", 32, 640);
     // 32 lanes of 16 bytes on 132 cores: 4.3 TB/s
     add(p, "ld.global.v4.f32", "mem", 32 * 16 * 132 * h200_clock / 4.3e12, 40);
-    p.instructions.back().latency.kind = Estimate::Kind::lower_bound;
+    p.instructions.back().latency->kind = Estimate::Kind::lower_bound;
     Annotation name;
     name.text = backend;
     p.provenance.entries.emplace_back("backend", name);
@@ -173,7 +173,7 @@ TEST(SelfCheckPlanted, TheLambdaOfOneSchedulerInPlaceOfTheCoresIsNamed) {
 
 TEST(SelfCheckPlanted, LatencyBelowTheAssemblersCount) {
     GpuProfile p = hopper();
-    scale(find(p, "fma.f64").latency, 0.9);
+    scale(*find(p, "fma.f64").latency, 0.9);
     const SelfCheck check = self_check({.profile = p, .counted = counted});
     expect_first(check, Check::counted_latency, "fma.f64");
     EXPECT_EQ(check.findings[0].level(), Level::serious);
@@ -181,7 +181,7 @@ TEST(SelfCheckPlanted, LatencyBelowTheAssemblersCount) {
 
 TEST(SelfCheckPlanted, LatencyAboveTheAssemblersCountIsOnlyANotice) {
     GpuProfile p = hopper();
-    scale(find(p, "fma.f64").latency, 1.3);
+    scale(*find(p, "fma.f64").latency, 1.3);
     const SelfCheck check = self_check({.profile = p, .counted = counted});
     expect_first(check, Check::counted_latency, "fma.f64");
     EXPECT_NE(check.findings[0].level(), Level::serious);
@@ -322,7 +322,7 @@ TEST(SelfCheckPlanted, FewerInstructionsExecutedThanTheRowClaims) {
 
 TEST(SelfCheckBounds, ABoundIsNoContradictionUnlessItExcludesTheReference) {
     GpuProfile p = hopper();
-    Estimate& latency = find(p, "ld.shared.u32").latency;
+    Estimate& latency = *find(p, "ld.shared.u32").latency;
     latency = {.value = 200, .std_error = {}, .kind = Estimate::Kind::upper_bound, .note = ""};
     EXPECT_THAT(self_check({.profile = p}).findings, IsEmpty());
     latency.value = 10;

@@ -34,7 +34,7 @@ TEST(StandIns, ALoadIsTheSameInstructionWhateverTheType) {
     EXPECT_THAT(apply_stand_ins(kernel("ld.global.s32"), p),
                 ElementsAre(HasSubstr("ld.global.s32 is read from ld.global.u32")));
     ASSERT_NE(p.find_instruction("ld.global.s32"), nullptr);
-    EXPECT_EQ(p.find_instruction("ld.global.s32")->latency.value, 400);
+    EXPECT_EQ(p.find_instruction("ld.global.s32")->latency->value, 400);
 }
 
 TEST(StandIns, AnEntryOfTheOpsOwnNameIsNeverReplaced) {
@@ -42,7 +42,7 @@ TEST(StandIns, AnEntryOfTheOpsOwnNameIsNeverReplaced) {
         "  ld.global.u32: {subsystem: alu, cpi: 2, latency: 400}\n"
         "  ld.global.s32: {subsystem: alu, cpi: 3, latency: 500}\n");
     EXPECT_THAT(apply_stand_ins(kernel("ld.global.s32"), p), IsEmpty());
-    EXPECT_EQ(p.find_instruction("ld.global.s32")->latency.value, 500);
+    EXPECT_EQ(p.find_instruction("ld.global.s32")->latency->value, 500);
 }
 
 TEST(StandIns, AStreamOfLoadsGivesNoLatency) {
@@ -58,11 +58,11 @@ TEST(StandIns, TheBoundIsTakenOnlyWhereThereIsNoValue) {
         "lower}}\n";
     GpuProfile both = profile(bound + "  ld.shared.b32: {subsystem: alu, cpi: 2, latency: 29}\n");
     apply_stand_ins(kernel("ld.shared.s32"), both);
-    EXPECT_EQ(both.find_instruction("ld.shared.s32")->latency.value, 29);
+    EXPECT_EQ(both.find_instruction("ld.shared.s32")->latency->value, 29);
     GpuProfile one = profile(bound);
     apply_stand_ins(kernel("ld.shared.s32"), one);
     ASSERT_NE(one.find_instruction("ld.shared.s32"), nullptr);
-    EXPECT_FALSE(one.find_instruction("ld.shared.s32")->latency.identifiable());
+    EXPECT_FALSE(one.find_instruction("ld.shared.s32")->latency->identifiable());
 }
 
 TEST(StandIns, WhatAPaperSaysOfTheMultiplicationHoldsForItsUnitButNoMeasurementDoes) {

@@ -74,7 +74,7 @@ TEST_F(Carry, ARunnerThatKnowsTheHullGivesItsTwoNumbersBack) {
     const InstructionTiming* timing = profile.find_instruction("fma.f32");
     ASSERT_NE(timing, nullptr);
     EXPECT_NEAR(timing->cpi.value, 0.5, 0.005);
-    EXPECT_NEAR(timing->latency.value, 6, 0.06);
+    EXPECT_NEAR(timing->latency->value, 6, 0.06);
 }
 
 TEST_F(Carry, BadTimesAreRefusedAndNoFileIsWritten) {

@@ -84,6 +84,39 @@ TEST_F(Compare, OnAModelDeviceTheSimulationIsExactAndNoAnalyticalModelIs) {
     EXPECT_EQ(run_program(command).exit_code, 2);
 }
 
+TEST_F(Compare, KnowsWhatTheProfileWasFittedToAndHoldsShapesOut) {
+    if (!OCCUPIPE_FIT) GTEST_SKIP() << "without the fitter";
+    const std::string profile = "profiles/nvidia-gtx-1060.yaml";
+    ASSERT_EQ(run_program({"measure", "--device", "model:" + profile + "?noise=0.01", "--quick",
+                           "--instructions", "fma.f32,mul.f32", "-o", path("m.json")})
+                  .exit_code,
+              0);
+    ASSERT_EQ(run_program({"fit", path("m.json"), "-o", path("p.yaml")}).exit_code, 0);
+    const auto fitted = run_program({"compare", path("m.json"), "--profile", path("p.yaml")});
+    EXPECT_NE(fitted.out.find("In-sample"), std::string::npos) << fitted.out << fitted.err;
+    const auto other = run_program({"compare", path("m.json"), "--profile", profile, "--json"});
+    EXPECT_FALSE(nlohmann::json::parse(other.out)["in_sample"].get<bool>());
+    const auto all = nlohmann::json::parse(other.out)["points"].size();
+    const auto run = run_program(
+        {"compare", path("m.json"), "--hold-out", "every:4", "--model", "pipeline", "--json"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto held = nlohmann::json::parse(run.out);
+    EXPECT_FALSE(held["in_sample"].get<bool>());
+    EXPECT_NE(held["held_out"].get<std::string>().find("every:4"), std::string::npos);
+    EXPECT_GT(held["points"].size(), all / 8);
+    EXPECT_LT(held["points"].size(), all / 2);
+    EXPECT_LT(row(held, "all", "pipeline")["mape_percent"], 2);
+    // The shapes by name; and what is no shape, nothing, or everything.
+    const auto named = run_program({"compare", path("m.json"), "--hold-out",
+                                    "fma.f32/group_warps:4/*", "--model", "pipeline", "--json"});
+    ASSERT_EQ(named.exit_code, 0) << named.err;
+    for (const auto& point : nlohmann::json::parse(named.out)["points"])
+        EXPECT_TRUE(point["name"].get<std::string>().starts_with("fma.f32/group_warps:4/"));
+    for (const char* wrong : {"every:1", "every:x", "nothing*", "*"})
+        EXPECT_EQ(run_program({"compare", path("m.json"), "--hold-out", wrong}).exit_code, 2)
+            << wrong;
+}
+
 TEST_F(Compare, RanksOverAllKernelsFirstInTextAndCsv) {
     const std::string profile = "profiles/nvidia-tesla-c2050.yaml";
     const auto text =

@@ -180,7 +180,7 @@ TEST_F(FitCli, WritesAProfileAndAReportAndKeepsExistingFiles) {
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_THAT(run.out, HasSubstr("fma.f32"));
     const GpuProfile profile = read_profile(path("out.yaml"));
-    EXPECT_NEAR(profile.find_instruction("fma.f32")->latency.value, 20, 0.5);
+    EXPECT_NEAR(profile.find_instruction("fma.f32")->latency->value, 20, 0.5);
     EXPECT_THAT(read_text_file(path("out.md")), HasSubstr("## fma.f32"));
     const ProgramRun again = run_program(command);
     EXPECT_EQ(again.exit_code, 2);

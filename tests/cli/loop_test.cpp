@@ -46,7 +46,7 @@ TEST_F(Loop, CharacterizeRecoversEveryLambdaOfTheModelDevice) {
         const InstructionTiming* fitted = found.find_instruction(timing.name);
         ASSERT_NE(fitted, nullptr) << timing.name;
         expect_recovered(fitted->cpi, timing.cpi, timing.name + " λ");
-        expect_recovered(fitted->latency, timing.latency, timing.name + " Λ");
+        expect_recovered(fitted->latency.value(), timing.latency.value(), timing.name + " Λ");
     }
     for (const char* file : {"measurements.json", "profile.yaml"}) {
         EXPECT_EQ(run_program({"check", path(std::string("out/") + file)}).exit_code, 0) << file;

@@ -152,7 +152,7 @@ TEST(GoodFiles, AreAccepted) {
 TEST(BadProfiles, AreRefusedWithLineAndKey) {
     constexpr Kind p = Kind::profile;
     expect_refused({
-        {p, "occupipe-profile/1", "occupipe-profile/2", 1, "format", "unknown format"},
+        {p, "occupipe-profile/1", "occupipe-profile/3", 1, "format", "unknown format"},
         {p, "occupipe-profile/1", "occupipe-kernel/1", 1, "format", "unknown format"},
         {p, "format: occupipe-profile/1\n", "", 1, "format", "is missing"},
         {p, "device: {name: x, architecture: y}\n", "", 1, "device", "is missing"},

@@ -36,7 +36,49 @@ Estimate latency_of(const std::string& quantity) {
     std::string text = example;
     const std::string from = "{value: 378, std_error: 1.9, identifiable: false, note: upper bound}";
     text.replace(text.find(from), from.size(), quantity);
-    return parse_profile(text, "p.yaml").instructions[1].latency;
+    return *parse_profile(text, "p.yaml").instructions[1].latency;
+}
+
+// One instruction with this text in the place of its latency.
+std::string with_latency(const std::string& version, const std::string& keys) {
+    return "format: occupipe-profile/" + version +
+           "\ndevice: {name: a}\ncores: 1\nwarp_size: 32\nclock_hz: 1e9\nsubsystems: {mem: {}}\n"
+           "instructions: {ld.global.f32: {subsystem: mem, cpi: 2" +
+           keys + "}}\n";
+}
+
+TEST(ProfileYaml, AnInstructionWithoutALatencySaysWhy) {
+    const GpuProfile p =
+        parse_profile(with_latency("2", ", latency_unknown: nothing waited"), "p.yaml");
+    EXPECT_FALSE(p.instructions[0].latency);
+    EXPECT_EQ(p.instructions[0].latency_unknown, "nothing waited");
+    const std::string written = format_profile(p);
+    // An older program refuses it by its first line.
+    EXPECT_TRUE(written.starts_with("format: occupipe-profile/2\n")) << written;
+    EXPECT_EQ(parse_profile(written, "p.yaml"), p);
+    // What all have is written as before.
+    const GpuProfile known = parse_profile(with_latency("2", ", latency: 5"), "p.yaml");
+    EXPECT_TRUE(format_profile(known).starts_with("format: occupipe-profile/1\n"));
+    for (const auto& [version, keys] : std::vector<std::pair<std::string, std::string>>{
+             {"1", ", latency_unknown: x"},
+             {"1", ", latency: 5, latency_unknown: x"},
+             {"1", ""},
+             {"2", ""},
+             {"2", ", latency: 5, latency_unknown: x"},
+             {"2", ", latency_unknown: x, latency_growth: 1"},
+             {"3", ", latency: 5"}})
+        EXPECT_THROW(parse_profile(with_latency(version, keys), "p.yaml"), InputError)
+            << version << keys;
+}
+
+TEST(ProfileYaml, AFalseBoundOfTheFirstVersionIsRead) {
+    const GpuProfile p = parse_profile(
+        with_latency("1",
+                     ", latency: {value: 2.8, identifiable: false, bound: lower, note: the "
+                     "instructions do not depend on each other}"),
+        "p.yaml");
+    EXPECT_FALSE(p.instructions[0].latency);
+    EXPECT_EQ(p.instructions[0].latency_unknown, nothing_waited);
 }
 
 TEST(ProfileYaml, ABoundSaysItsDirection) {
@@ -110,7 +152,7 @@ TEST(ProfileYaml, JsonIsReadAsTheYamlThatItIs) {
             "clock_hz": 1e9, "subsystems": {"alu": {"scope": "core"}},
             "instructions": {"fma.f32": {"subsystem": "alu", "cpi": 1, "latency": 4}}})",
         "p.json");
-    EXPECT_EQ(p.instructions.front().latency.value, 4);
+    EXPECT_EQ(p.instructions.front().latency->value, 4);
 }
 
 TEST(ProfileYaml, WritingAndReadingGivesTheSameValue) {
@@ -235,8 +277,13 @@ GpuProfile random_profile(test::RandomValues& random) {
                                        0, static_cast<int>(p.subsystems.size()) - 1))]
                           .name;
         t.cpi = random_estimate(random);
-        t.latency = random_estimate(random);
-        if (random.chance(0.3)) {
+        if (random.chance(0.2))
+            t.latency_unknown = "nobody looked " + random.text();
+        else
+            t.latency = random_estimate(random);
+        if (random.chance(0.3)) t.loop_cpi = random_estimate(random);
+        if (random.chance(0.3)) t.loop_latency = random_estimate(random);
+        if (t.latency && random.chance(0.3)) {
             t.latency_growth = random_estimate(random);
         }
         if (random.chance(0.3)) t.warps_per_instruction = static_cast<int>(random.between(1, 64));
@@ -331,7 +378,7 @@ TEST(ProfileYaml, BadTablesAreRefusedWithTheirPlace) {
 
 TEST(ProfileRules, HoldForProfilesThatNoFileHeld) {
     GpuProfile p = parse_profile(example, "p.yaml");
-    p.instructions[0].latency.value = -1;
+    p.instructions[0].latency->value = -1;
     try {
         validate(p);
         FAIL();
@@ -339,7 +386,7 @@ TEST(ProfileRules, HoldForProfilesThatNoFileHeld) {
         EXPECT_STREQ(fault.what(),
                      "instructions.fma.f32.latency: must be a positive finite number, not -1");
     }
-    p.instructions[0].latency.value = 1;
+    p.instructions[0].latency->value = 1;
     p.instructions.push_back(p.instructions[0]);
     EXPECT_THROW(validate(p), InputError);
     p.instructions.pop_back();

@@ -345,7 +345,7 @@ void predict_paper_sized(benchmark::State& state) {
     std::vector<Job> jobs;
     for (const double slower : {1.0, 1.5, 2.0}) {
         GpuProfile profile = gtx_1060();
-        for (InstructionTiming& timing : profile.instructions) timing.latency.value *= slower;
+        for (InstructionTiming& timing : profile.instructions) timing.latency->value *= slower;
         for (std::size_t i = 0; i < kernels.size(); ++i)
             add_launches(
                 jobs, profile, kernels[i],

@@ -40,9 +40,9 @@ struct Hand {
 
     explicit Hand(const GpuProfile& profile)
         : cpi_i(profile.find_instruction("mul.f32")->cpi.value),
-          latency_i(profile.find_instruction("mul.f32")->latency.value),
+          latency_i(profile.find_instruction("mul.f32")->latency->value),
           cpi_b(profile.find_instruction("bar.sync")->cpi.value),
-          latency_b(profile.find_instruction("bar.sync")->latency.value) {}
+          latency_b(profile.find_instruction("bar.sync")->latency->value) {}
 
     // One round of a group alone: the barriers follow the first computation at a distance of λb.
     double round(int group_warps) const {

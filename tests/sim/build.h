@@ -35,7 +35,7 @@ inline GpuProfile gpu(const std::vector<Timing>& timings,
         made.name = timing.name;
         made.subsystem = timing.subsystem;
         made.cpi.value = timing.cpi;
-        made.latency.value = timing.latency;
+        made.latency = Estimate{.value = timing.latency};
         profile.instructions.push_back(made);
     }
     return profile;

@@ -253,7 +253,7 @@ TEST(Sensitivity, RanksWhatBinds) {
 TEST(Uncertainty, GivesTheIntervalOfALinearPrediction) {
     // One warp: N·Λ with Λ = 10 ± 0.5, so 1000 ± 1.96 · 50 cycles.
     GpuProfile profile = gpu({{"op", 1, 10}});
-    profile.instructions[0].latency.std_error = 0.5;
+    profile.instructions[0].latency->std_error = 0.5;
     const analysis::Uncertainty u =
         analysis::uncertainty(profile, chain("op", 100), {}, {}, 4000, 1);
     EXPECT_NEAR(u.median, 1000, 5);
@@ -268,7 +268,7 @@ TEST(Uncertainty, GivesTheIntervalOfALinearPrediction) {
 TEST(Uncertainty, DrawsIndependentlyForEverySeed) {
     // Few draws, so that sharing all but one would show: medians of 9 of seeds s and s+1.
     GpuProfile profile = gpu({{"op", 1, 10}});
-    profile.instructions[0].latency.std_error = 0.5;
+    profile.instructions[0].latency->std_error = 0.5;
     std::vector<double> medians;
     for (std::uint64_t seed = 0; seed < 200; ++seed)
         medians.push_back(analysis::uncertainty(profile, chain("op", 100), {}, {}, 9, seed).median);

@@ -58,7 +58,7 @@ GpuProfile machine(Law law, const Row& row) {
     const std::string file = row.profile == "figure-12" ? "nvidia-tesla-c2050" : row.profile;
     const GpuProfile shipped = read_profile(source_dir + "/profiles/" + file + ".yaml");
     const auto latency = [&](const char* op) {
-        return shipped.find_instruction(op)->latency.value;
+        return shipped.find_instruction(op)->latency->value;
     };
     const std::string second = law == Law::one_subsystem ? "alu" : "sfu";
     return gpu({{"mul.f32", row.alu, latency("mul.f32"), "alu"},

@@ -63,11 +63,11 @@ protected:
         const Timings slow = t.at("bank_conflict");
         InstructionTiming& reads = *profile.find_instruction("ld.shared.f32");
         reads.cpi.value = slow.cpi;
-        reads.latency.value = slow.latency;
+        reads.latency->value = slow.latency;
     }
     Timings reads() const {
         const InstructionTiming& timing = *profile.find_instruction("ld.shared.f32");
-        return {timing.cpi.value, timing.latency.value};
+        return {timing.cpi.value, timing.latency->value};
     }
     // Concurrent groups: powers of two, and as many as fit.
     std::vector<int> concurrent_groups() const {
@@ -119,7 +119,7 @@ TEST_P(MatrixMultiplication, HasTheTimingsOfTheTable) {
         const InstructionTiming* held = profile.find_instruction(name);
         ASSERT_NE(held, nullptr) << name;
         EXPECT_EQ(held->cpi.value, timings.cpi) << name;
-        EXPECT_EQ(held->latency.value, timings.latency) << name;
+        EXPECT_EQ(held->latency->value, timings.latency) << name;
     }
 }
 

@@ -181,7 +181,7 @@ TEST(ModelsProperty, LongerLatenciesAndSpacingsNeverHelp) {
         for (int what = 0; what < 4; ++what) {
             GpuProfile after = before;
             InstructionTiming& timing = after.instructions[what / 2];
-            (what % 2 == 0 ? timing.cpi : timing.latency).value *= 1.5;
+            (what % 2 == 0 ? timing.cpi : *timing.latency).value *= 1.5;
             const Launch launch{.group_warps = 1, .concurrent_groups = warps, .groups = warps};
             for (const char* name : {"roofline", "boat-hull", "volkov", "transit", "x-model",
                                      "mwp-cwp-corrected", "wfg-corrected", "pipeline"}) {

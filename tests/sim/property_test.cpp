@@ -74,7 +74,7 @@ TEST(Property, AllTimesDoubledDoubleTheResult) {
         Case slower = c;
         for (InstructionTiming& timing : slower.profile.instructions) {
             timing.cpi.value *= 2;
-            timing.latency.value *= 2;
+            timing.latency->value *= 2;
             if (timing.latency_growth) timing.latency_growth->value *= 2;
         }
         EXPECT_DOUBLE_EQ(

@@ -70,7 +70,8 @@ private:
             timing.name = name;
             timing.subsystem = profile.subsystems[between(0, subsystems - 1)].name;
             timing.cpi.value = time();
-            timing.latency.value = chance(0.8) ? timing.cpi.value * between(1, 6) : time();
+            timing.latency =
+                Estimate{.value = chance(0.8) ? timing.cpi.value * between(1, 6) : time()};
             if (chance(0.1))
                 timing.latency_growth = Estimate{
                     .value = timing.cpi.value / std::array{2.0, 4.0, 5.0, 8.0}[between(0, 3)]};

@@ -37,6 +37,51 @@ TEST(Refusal, OfAnUnknownInstructionNamesItAndItsPlace) {
               "kernel 'test':12:7: op: profile 'test' has no instruction 'nop'");
 }
 
+TEST(Refusal, OfAWaitForAResultWhoseLatencyNobodyKnows) {
+    GpuProfile profile =
+        gpu({{"op", 1, 4}, {"ld.stream", 2, 100, "mem"}, {"bar.sync", 1, 10, "bar"}});
+    for (const char* name : {"ld.stream", "bar.sync"}) {
+        profile.find_instruction(name)->latency.reset();
+        profile.find_instruction(name)->latency_unknown = nothing_waited;
+    }
+    Kernel kernel;
+    kernel.name = "k";
+    kernel.warps.push_back({1, {instruction("l", "ld.stream"), instruction("u", "op", {"l"})}});
+    const std::string said =
+        "the latency of ld.stream is needed, and profile 'test' has none (the instructions do not "
+        "depend on each other)";
+    EXPECT_EQ(refusal(profile, kernel, {}), "kernel 'k': u waits for l: " + said);
+    EXPECT_THROW(simulate_reference(profile, kernel, {}), InputError);
+    // Through a loop, too.
+    kernel.warps[0].instructions = {
+        repeat(3, {instruction("l", "ld.stream", {"u@-1"}), instruction("u", "op")})};
+    EXPECT_EQ(refusal(profile, kernel, {}), "");
+    kernel.warps[0].instructions = {
+        repeat(3, {instruction("u", "op", {"l@-1"}), instruction("l", "ld.stream")})};
+    EXPECT_EQ(refusal(profile, kernel, {}), "kernel 'k': u waits for l: " + said);
+    // All warps of a group wait for a barrier; a queue holds a load until its result is there.
+    kernel.warps[0].instructions = {instruction("b", "bar.sync")};
+    EXPECT_NE(refusal(profile, kernel, {}), "");
+    kernel.warps[0].instructions = {instruction("l", "ld.stream")};
+    EXPECT_EQ(refusal(profile, kernel, {}), "");
+    profile.subsystems[1].contention = Estimate{.value = 0.5};
+    EXPECT_EQ(refusal(profile, kernel, {}), said);
+}
+
+TEST(Refusal, OfModelsThatNeedTheLatencyOfAnAccess) {
+    GpuProfile profile = gpu({{"op", 1, 4}, {"ld.stream", 2, 100, "mem"}});
+    profile.find_instruction("ld.stream")->latency.reset();
+    profile.find_instruction("ld.stream")->latency_unknown = nothing_waited;
+    Kernel kernel;
+    kernel.name = "k";
+    kernel.warps.push_back(
+        {1, {repeat(8, {instruction("l", "ld.stream"), instruction("c", "op", {"c@-1"})})}});
+    // Its time is that of the loads' unit: nothing waits.
+    EXPECT_EQ(simulate(profile, kernel, {}).cycles, 8 * 4);
+    EXPECT_NO_THROW(find_model("roofline").predict(profile, kernel, {}, {}));
+    EXPECT_THROW(find_model("mwp-cwp").predict(profile, kernel, {}, {}), InputError);
+}
+
 TEST(Refusal, OfABarrierThatSomeWarpsNeverReach) {
     Kernel divergent;
     divergent.name = "divergent";

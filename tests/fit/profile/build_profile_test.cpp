@@ -171,10 +171,10 @@ TEST(BuildProfile, WhatElseIsOnTheChainIsSaidAtTheLatency) {
     const FitOutcome out = fit_measurements(files);
     const InstructionTiming* with = out.profile.find_instruction("cos.approx.f32");
     ASSERT_NE(with, nullptr);
-    EXPECT_THAT(with->latency.note, HasSubstr("a step is 2 SEL + ISETP"));
+    EXPECT_THAT(with->latency->note, HasSubstr("a step is 2 SEL + ISETP"));
     const InstructionTiming* alone = out.profile.find_instruction("mul.f32");
     ASSERT_NE(alone, nullptr);
-    EXPECT_EQ(alone->latency.note.find("a step is"), std::string::npos);
+    EXPECT_EQ(alone->latency->note.find("a step is"), std::string::npos);
     EXPECT_EQ(parse_profile(format_profile(out.profile), "again.yaml"), out.profile);
 }
 

@@ -69,9 +69,9 @@ TEST(Diff, ADifferenceMustExceedErrorsAndTheRelativeFloor) {
 TEST(Diff, WithoutErrorsFivePercentDecide) {
     GpuProfile a = profile(0.25, 6);
     GpuProfile b = profile(0.25, 6.2);
-    a.instructions[0].latency.std_error.reset();
+    a.instructions[0].latency->std_error.reset();
     EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::same);
-    b.instructions[0].latency.value = 6.4;
+    b.instructions[0].latency->value = 6.4;
     EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::larger);
 }
 
@@ -86,7 +86,7 @@ TEST(Diff, MissingAndUndeterminedParametersAreSaidNotGuessed) {
     b.instructions[0].latency = {
         .value = 8, .std_error = {}, .kind = Estimate::Kind::upper_bound, .note = ""};
     EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::not_comparable);
-    b.instructions[0].latency.value = 4;  // an upper bound below the other's value
+    b.instructions[0].latency->value = 4;  // an upper bound below the other's value
     EXPECT_EQ(find(diff_profiles(a, b), "fma.f32 Λ").verdict, DiffVerdict::smaller);
 }
 

@@ -71,9 +71,9 @@ TEST(Placement, UnbalancedRowsTellSchedulersAndScope) {
         EXPECT_EQ(out.profile.find_subsystem(own->subsystem)->scope, Scope::scheduler);
         EXPECT_EQ(out.profile.find_subsystem(shared->subsystem)->scope, Scope::core);
         EXPECT_NEAR(own->cpi.value, 2, 0.04);  // per scheduler
-        EXPECT_NEAR(own->latency.value, 9, 0.2);
+        EXPECT_NEAR(own->latency->value, 9, 0.2);
         EXPECT_NEAR(shared->cpi.value, 4, 0.04);
-        EXPECT_NEAR(shared->latency.value, 40, 0.8);
+        EXPECT_NEAR(shared->latency->value, 40, 0.8);
         EXPECT_NE(format_fit_report(out).find("| 16 x 1 x 1, 16 on one scheduler |"),
                   std::string::npos);
         right += std::abs(own->cpi.value - 2) <= 1.96 * own->cpi.std_error.value();

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/issue_choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "analysis/comparison.h"
+#include "analysis/measured_graph.h"
+#include "core/error.h"
+#include "sim/engine/parallel.h"
+#include "sim/engine/simulate.h"
+
+namespace occupipe::analysis {
+namespace {
+
+constexpr double least_margin = 0.01;
+constexpr double standard_errors = 3;
+constexpr std::size_t least_mixes = 4;
+constexpr std::int64_t most_issues = 5'000'000;  // of one simulation; longer ones are left out
+
+constexpr std::array selects = {Select::subsystem, Select::warp};
+constexpr std::array policies = {Policy::lrr, Policy::gto, Policy::oldest};
+
+// Of each mix and number in flight the deepest point, where the launch itself counts least.
+std::vector<MeasuredPoint> mix_points(const GpuProfile& profile,
+                                      std::span<const MeasurementFile> files) {
+    std::map<std::tuple<std::string, int, int>, MeasuredPoint> deepest;
+    for (const MeasurementFile& file : files)
+        for (MeasuredPoint& point : measured_points(file)) {
+            const auto mix = parse_mix(point.subject);
+            if (!mix || !profile.find_instruction(mix->first) ||
+                !profile.find_instruction(mix->second))
+                continue;
+            const std::tuple key(point.subject, point.shape.warps(), point.shape.chains);
+            const auto found = deepest.find(key);
+            if (found == deepest.end() || found->second.shape.depth < point.shape.depth)
+                deepest.insert_or_assign(key, std::move(point));
+        }
+    std::vector<MeasuredPoint> points;
+    for (auto& [key, point] : deepest) points.push_back(std::move(point));
+    return points;
+}
+
+// Errors of one way by mix; absent where a point could not be simulated.
+using MixErrors = std::map<std::string, double>;
+
+class Trial {
+public:
+    Trial(const GpuProfile& profile, std::vector<MeasuredPoint> points)
+        : graphs_(profile), points_(std::move(points)) {}
+
+    void run() {
+        for (const Select select : selects)
+            for (const Policy policy : policies) ways_.push_back({{select, policy}, {}, {}});
+        for (Way& way : ways_) way.errors.assign(points_.size(), std::nullopt);
+        parallel_for(points_.size() * ways_.size(), [&](std::size_t i) {
+            Way& way = ways_[i / points_.size()];
+            way.errors[i % points_.size()] = error(way.way, points_[i % points_.size()]);
+        });
+        for (Way& way : ways_) average(way);
+        std::ranges::stable_sort(ways_, {}, [](const Way& way) { return way.way.error; });
+    }
+
+    std::vector<IssueWay> ways() const {
+        std::vector<IssueWay> all;
+        for (const Way& way : ways_) all.push_back(way.way);
+        return all;
+    }
+    std::size_t mixes() const { return ways_.front().by_mix.size(); }
+
+    // Whether the best way is clearly nearer than the best of those that differ in this.
+    template <class Differs>
+    bool decided(const Differs& differs) const {
+        const Way& best = ways_.front();
+        if (best.by_mix.size() < least_mixes) return false;
+        return std::ranges::all_of(ways_, [&](const Way& other) {
+            return !differs(best.way, other.way) || clearly_nearer(best, other);
+        });
+    }
+
+private:
+    struct Way {
+        IssueWay way;
+        std::vector<std::optional<double>> errors;  // by point
+        MixErrors by_mix;
+    };
+
+    std::optional<double> error(const IssueWay& way, const MeasuredPoint& point) const {
+        const GpuProfile& profile = graphs_.profile();
+        const Launch launch{point.shape.group_warps, point.shape.concurrent_groups,
+                            std::int64_t{point.shape.concurrent_groups} * profile.cores};
+        try {
+            SimulationOptions options;
+            options.select = way.select;
+            options.policy = way.policy;
+            options.max_simulated = most_issues;
+            const Kernel kernel = graphs_.graph(point.kernel, point.shape);
+            const double cycles = simulate(profile, kernel, launch, options).cycles;
+            return std::abs(std::log(cycles / point.cycles));
+        } catch (const std::exception&) {  // cannot be said: absent, for all ways
+            return std::nullopt;
+        }
+    }
+
+    // Over the points that every way could simulate.
+    void average(Way& way) {
+        std::map<std::string, std::pair<double, int>> sums;
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            if (std::ranges::any_of(ways_, [&](const Way& w) { return !w.errors[i]; })) continue;
+            auto& [sum, count] = sums[points_[i].subject];
+            sum += *way.errors[i];
+            ++count;
+        }
+        double total = 0;
+        for (const auto& [mix, sum] : sums) {
+            way.by_mix[mix] = sum.first / sum.second;
+            total += way.by_mix[mix];
+        }
+        way.way.error = sums.empty() ? 0 : total / static_cast<double>(sums.size());
+    }
+
+    static bool clearly_nearer(const Way& best, const Way& other) {
+        const auto n = static_cast<double>(best.by_mix.size());
+        const double margin = other.way.error - best.way.error;
+        double squares = 0;
+        for (const auto& [mix, error] : best.by_mix)
+            squares += std::pow(other.by_mix.at(mix) - error - margin, 2);
+        return margin >= least_margin &&
+               margin >= standard_errors * std::sqrt(squares / (n * (n - 1)));
+    }
+
+    MeasuredGraphs graphs_;
+    std::vector<MeasuredPoint> points_;
+    std::vector<Way> ways_;
+};
+
+std::string way_text(const IssueWay& way) {
+    return fmt::format("select {}, policy {} ({:.1f} %)", to_string(way.select),
+                       to_string(way.policy), 100 * way.error);
+}
+
+}  // namespace
+
+IssueChoice choose_issue(const GpuProfile& profile, std::span<const MeasurementFile> files) {
+    IssueChoice choice;
+    std::vector<MeasuredPoint> points = mix_points(profile, files);
+    if (points.empty()) {
+        choice.text = "not known: no mix was measured";
+        return choice;
+    }
+    Trial trial(profile, std::move(points));
+    trial.run();
+    choice.mixes = static_cast<int>(trial.mixes());
+    if (choice.mixes == 0) {
+        choice.text = "not known: no mix could be simulated";
+        return choice;
+    }
+    choice.ways = trial.ways();
+    const IssueWay& best = choice.ways.front();
+    if (trial.decided([](const auto& a, const auto& b) { return a.select != b.select; }))
+        choice.select = best.select;
+    if (trial.decided([](const auto& a, const auto& b) { return a.policy != b.policy; }))
+        choice.policy = best.policy;
+    const auto other = std::ranges::find_if(
+        choice.ways, [&](const IssueWay& way) { return way.select != best.select; });
+    choice.text = fmt::format(
+        "select {}, policy {}, by {} mixes: nearest {}, with the other select {}; farthest {}",
+        choice.select ? "decided" : "undecided", choice.policy ? "decided" : "undecided",
+        choice.mixes, way_text(best), way_text(*other), way_text(choice.ways.back()));
+    return choice;
+}
+
+void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> files) {
+    const IssueChoice choice = choose_issue(profile, files);
+    profile.issue.select = choice.select;
+    profile.issue.policy = choice.policy;
+    Annotation text;
+    text.text = choice.text;
+    profile.provenance.entries.emplace_back("issue_choice", std::move(text));
+}
+
+}  // namespace occupipe::analysis

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Mixes of a model device whose way of choosing is known.
+#include "analysis/issue_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/benchmark_kernel.h"
+#include "sim/engine/simulate.h"
+
+namespace occupipe::analysis {
+namespace {
+
+GpuProfile device() {
+    GpuProfile profile;
+    profile.device.name = "planted";
+    profile.cores = 1;
+    profile.warp_size = 32;
+    profile.clock_hz = 1e9;
+    profile.issue.limit = 2;
+    profile.subsystems = {{.name = "alu"}, {.name = "sfu"}, {.name = "mem"}};
+    const auto add = [&](const char* name, const char* unit, double cpi, double latency) {
+        InstructionTiming timing;
+        timing.name = name;
+        timing.subsystem = unit;
+        timing.cpi.value = cpi;
+        timing.latency = Estimate{.value = latency};
+        profile.instructions.push_back(timing);
+    };
+    add("fma", "alu", 1, 6);
+    add("cos", "sfu", 4, 18);
+    add("ld", "mem", 8, 60);
+    return profile;
+}
+
+MeasurementFile measured(GpuProfile profile, Select select, Policy policy, int mixes) {
+    profile.issue.select = select;
+    profile.issue.policy = policy;
+    MeasurementFile file;
+    for (const char* second : {"cos", "ld"})
+        for (const int beta : {1, 2, 4, 8}) {
+            if (mixes-- <= 0) return file;
+            for (const int warps : {1, 2, 4, 8, 16, 32}) {
+                MeasurementRow row;
+                row.subject = mix_name({"fma", beta, second});
+                row.shape = {.group_warps = warps, .depth = std::int64_t{64} * (beta + 1)};
+                row.cycles =
+                    simulate(profile, measured_graph(chained_kernel(row.subject, 1), row.shape),
+                             {warps, 1, 1})
+                        .cycles;
+                file.rows.push_back(row);
+            }
+        }
+    return file;
+}
+
+TEST(IssueChoice, TheWayThatWasPlantedIsTheNearestAndADecisionIsNeverWrong) {
+    int decided = 0;
+    for (const Select select : {Select::subsystem, Select::warp})
+        for (const Policy policy : {Policy::lrr, Policy::gto, Policy::oldest}) {
+            const MeasurementFile file = measured(device(), select, policy, 8);
+            const IssueChoice choice = choose_issue(device(), std::span(&file, 1));
+            EXPECT_EQ(choice.mixes, 8);
+            ASSERT_EQ(choice.ways.size(), 6u);
+            EXPECT_LT(choice.ways.front().error, 1e-9) << choice.text;
+            if (choice.select) EXPECT_EQ(*choice.select, select) << choice.text;
+            if (choice.policy) EXPECT_EQ(*choice.policy, policy) << choice.text;
+            decided += choice.select.has_value() + choice.policy.has_value();
+        }
+    EXPECT_GE(decided, 4);
+}
+
+TEST(IssueChoice, FewMixesDecideNothingAndTheProfileSaysSo) {
+    const MeasurementFile few = measured(device(), Select::warp, Policy::gto, 3);
+    GpuProfile profile = device();
+    profile.issue.select = Select::warp;
+    apply_issue_choice(profile, std::span(&few, 1));
+    EXPECT_FALSE(profile.issue.select);
+    EXPECT_FALSE(profile.issue.policy);
+    ASSERT_EQ(profile.provenance.entries.back().key, "issue_choice");
+    EXPECT_THAT(profile.provenance.entries.back().value.text, ::testing::HasSubstr("undecided"));
+    const MeasurementFile none;
+    EXPECT_THAT(choose_issue(device(), std::span(&none, 1)).text,
+                ::testing::HasSubstr("no mix was measured"));
+}
+
+}  // namespace
+}  // namespace occupipe::analysis
