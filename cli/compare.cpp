@@ -50,7 +50,7 @@ constexpr const char* about =
 
 constexpr const char* examples =
     "occupipe compare results/cpu-amd-zen4-pocl/2026-11-21-quick.json \\\n"
-    "    --profile results/cpu-amd-zen4-pocl/2026-11-21-quick.yaml\n"
+    "    --profile results/cpu-amd-zen4-pocl/profile-quick.yaml\n"
     "occupipe compare results/cpu-amd-zen4-pocl/2026-11-21-quick.json --hold-out every:4\n"
     "occupipe compare --device cuda:0 --profile gpu.yaml -o kernels.json\n"
     "occupipe predict mix --profile rtx-2070 --model all --occupancy all --json > mix.json\n"

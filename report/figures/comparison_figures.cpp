@@ -43,7 +43,7 @@ double throughput(const MeasurementShape& shape, double cycles) {
 void add_mixes(PlotContent& content, const std::vector<plot::Figure>& curves) {
     if (curves.empty()) return;
     constexpr int panel_width = 560;
-    constexpr int panel_height = 420;
+    constexpr int panel_height = 380;
     for (const plot::Figure& curve : curves)
         content.page.push_back({.description = curve.title + ": measured, simulated, and by law.",
                                 .panels = {curve},
@@ -52,6 +52,7 @@ void add_mixes(PlotContent& content, const std::vector<plot::Figure>& curves) {
     plot::Picture& image = content.image;
     image.description += " Then mixes: measured, simulated, and by equations 43 to 45.";
     image.panels.insert(image.panels.end(), curves.begin(), curves.end());
+    image.panels.front().key = plot::Key::bottom_right;
     image.columns = 2;
     image.width = 2 * panel_width;
     image.height = panel_height * static_cast<int>((image.panels.size() + 1) / 2);

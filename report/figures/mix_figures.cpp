@@ -73,7 +73,7 @@ plot::Figure panel(const Mix& mix, const std::vector<MixPlace>& places,
     plot::Figure figure{.title = "",
                         .x = {"", plot::Scale::log2},
                         .y = {mix.first + " per cycle and core"},
-                        .key = plot::Key::below};
+                        .key = plot::Key::top_left};
     figure.y.low = 0;
     plot::Series measured{"measured", plot::Mark::points, measured_style, {}};
     std::vector<double> real;
@@ -110,6 +110,12 @@ plot::Figure panel(const Mix& mix, const std::vector<MixPlace>& places,
         if (!line.points.empty()) figure.series.push_back(line);
     }
     figure.series.push_back(measured);  // over the lines
+    // Room for the key over the curves.
+    constexpr double headroom = 1.5;
+    double highest = 0;
+    for (const plot::Series& series : figure.series)
+        for (const plot::Point& point : series.points) highest = std::max(highest, point.y);
+    figure.y.high = headroom * highest;
     return figure;
 }
 

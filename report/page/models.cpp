@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "report/figures/comparison_figures.h"
 #include "report/figures/fit_figures.h"
+#include "report/figures/mix_figures.h"
 #include "report/figures/prediction_figures.h"
 #include "report/figures/roofline_figures.h"
 #include "report/page/sections.h"
@@ -220,6 +221,26 @@ void add_roofline_section(ReportPage& page, const ReportData& data) {
             text);
 }
 
+namespace {
+
+// Instruction mixes over β and over occupancy, beside the simulation and the laws.
+std::string mixes(ReportPage& page, const std::vector<analysis::MeasuredPoint>& points,
+                  const std::vector<analysis::Predictor>& by_model, const GpuProfile& profile) {
+    std::vector<std::string> figures;
+    for (plot::Figure& curve : mix_curves(points, by_model, profile)) {
+        const std::string description = curve.title + ": measured, simulated, and by law.";
+        figures.push_back(page.figure({.description = description,
+                                       .panels = {std::move(curve)},
+                                       .width = 560,
+                                       .height = 380}));
+    }
+    if (figures.empty()) return {};
+    return "<h3>Instruction mixes: measured, simulated, and by equations 43 to 45</h3>\n" +
+           grid(figures);
+}
+
+}  // namespace
+
 void add_accuracy_section(ReportPage& page, const ReportData& data) {
     const auto points = known_points(data);
     const std::vector<analysis::Predictor> by_model = predictors(data, points);
@@ -240,6 +261,7 @@ void add_accuracy_section(ReportPage& page, const ReportData& data) {
             "shape can follow them, not how well it predicts other kernels.") +
             html(accuracy_table(rows, true)) +
             page.figure(comparison_plot("Models", points, by_model).image) +
+            mixes(page, points, by_model, data.fit.profile) +
             fmt::format("<details><summary>By subject ({})</summary>\n{}</details>\n", subjects,
                         html(accuracy_table(rows, false))));
 }

@@ -18,9 +18,13 @@ std::string found_line(const GpuProfile& profile, std::size_t left_out) {
     const std::size_t all = profile.instructions.size();
     const auto both = static_cast<std::size_t>(std::ranges::count_if(
         profile.instructions, [](const InstructionTiming& timing) { return timing.determined(); }));
+    const auto unknown = static_cast<std::size_t>(std::ranges::count_if(
+        profile.instructions,
+        [](const InstructionTiming& timing) { return !timing.latency.has_value(); }));
     std::string text =
         fmt::format("{} instruction{} measured, {} with both λ and Λ, {} with a bound", all,
-                    plural(all), both, all - both);
+                    plural(all), both, all - both - unknown);
+    if (unknown > 0) text += fmt::format(", {} without Λ, as nothing waited for it", unknown);
     if (left_out > 0)
         text += fmt::format("; {} not supported here (summary.md says why)", left_out);
     return text;

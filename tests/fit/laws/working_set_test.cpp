@@ -134,7 +134,7 @@ TEST(WorkingSet, RowsWithTheCounterAreKeptOutOfHulls) {
     const FitOutcome out = fit_measurements(std::vector{file});
     const InstructionTiming* t = out.profile.find_instruction(truth.name);
     ASSERT_NE(t, nullptr);
-    EXPECT_NEAR(t->latency.value, 345, 4);
+    EXPECT_NEAR(t->latency->value, 345, 4);
     ASSERT_EQ(out.working_sets.size(), 1U);
     EXPECT_EQ(out.working_sets[0].levels.size(), 3U);
     ASSERT_EQ(out.profile.memory_levels.size(), 3U);
