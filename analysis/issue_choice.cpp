@@ -169,7 +169,7 @@ IssueChoice choose_issue(const GpuProfile& profile, std::span<const MeasurementF
     const auto other = std::ranges::find_if(
         choice.ways, [&](const IssueWay& way) { return way.select != best.select; });
     choice.text = fmt::format(
-        "select {}, policy {}, by {} mixes: nearest {}; of the other select {}; farthest {}",
+        "select {}, policy {}, by {} mixes: nearest {}; nearest otherwise {}; farthest {}",
         choice.select ? "decided" : "undecided", choice.policy ? "decided" : "undecided",
         choice.mixes, way_text(best), way_text(*other), way_text(choice.ways.back()));
     return choice;

@@ -63,8 +63,8 @@ TEST(IssueChoice, TheWayThatWasPlantedIsTheNearestAndADecisionIsNeverWrong) {
             EXPECT_EQ(choice.mixes, 8);
             ASSERT_EQ(choice.ways.size(), 6u);
             EXPECT_LT(choice.ways.front().error, 1e-9) << choice.text;
-            if (choice.select) EXPECT_EQ(*choice.select, select) << choice.text;
-            if (choice.policy) EXPECT_EQ(*choice.policy, policy) << choice.text;
+            EXPECT_EQ(choice.select.value_or(select), select) << choice.text;
+            EXPECT_EQ(choice.policy.value_or(policy), policy) << choice.text;
             decided += choice.select.has_value() + choice.policy.has_value();
         }
     EXPECT_GE(decided, 4);

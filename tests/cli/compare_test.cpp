@@ -108,10 +108,10 @@ TEST_F(Compare, KnowsWhatTheProfileWasFittedToAndHoldsShapesOut) {
     EXPECT_LT(row(held, "all", "pipeline")["mape_percent"], 2);
     // The shapes by name; and what is no shape, nothing, or everything.
     const auto named = run_program({"compare", path("m.json"), "--hold-out",
-                                    "fma.f32/group_warps:4/*", "--model", "pipeline", "--json"});
+                                    "fma.f32/group_warps:1/*", "--model", "pipeline", "--json"});
     ASSERT_EQ(named.exit_code, 0) << named.err;
     for (const auto& point : nlohmann::json::parse(named.out)["points"])
-        EXPECT_TRUE(point["name"].get<std::string>().starts_with("fma.f32/group_warps:4/"));
+        EXPECT_TRUE(point["name"].get<std::string>().starts_with("fma.f32/group_warps:1/"));
     for (const char* wrong : {"every:1", "every:x", "nothing*", "*"})
         EXPECT_EQ(run_program({"compare", path("m.json"), "--hold-out", wrong}).exit_code, 2)
             << wrong;
@@ -199,9 +199,14 @@ TEST_F(Compare, MeasuresAnOpenClDeviceAndPredictsWithAllModels) {
     if (run.exit_code == 3) GTEST_SKIP() << "no OpenCL device";
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const auto comparison = nlohmann::json::parse(run.out);
+    // Nothing waited for the stream's loads, so that their latency is not known: models that are
+    // about waiting for an access say nothing.
+    const std::set<std::string> need_latency = {"gpumech-gto", "mwp-cwp", "wfg"};
     for (const char* subject : {"mul.f32", "mix(mul.f32*4,cos.approx.f32)", "ld.global.f32"})
         for (const char* model : {"pipeline", "volkov", "gpumech-gto", "mwp-cwp", "wfg"})
-            EXPECT_FALSE(row(comparison, subject, model).empty()) << subject << ' ' << model;
+            EXPECT_EQ(row(comparison, subject, model).empty(),
+                      subject == std::string("ld.global.f32") && need_latency.contains(model))
+                << subject << ' ' << model;
     for (const auto& point : comparison["points"]) EXPECT_GT(point["measured_cycles"], 0);
 }
 #endif
