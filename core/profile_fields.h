@@ -143,6 +143,28 @@ void describe(Io& io, std::type_identity<InstructionTiming>) {
     });
 }
 
+// In the first version of the format every instruction has a latency.
+inline std::optional<Fault> first_version_fault(const GpuProfile& profile) {
+    for (const InstructionTiming& timing : profile.instructions) {
+        if (!timing.latency) return Fault{{"instructions", timing.name, "latency"}, "is missing"};
+        if (!timing.latency_unknown.empty())
+            return Fault{{"instructions", timing.name, "latency_unknown"},
+                         "is a key of occupipe-profile/2"};
+    }
+    return std::nullopt;
+}
+
+// Files of the first version hold a "lower bound" where nothing waited for the result: what bounded
+// the time was something else, an addition's latency for example.
+inline void withdraw_false_bound(InstructionTiming& timing) {
+    if (!timing.latency || timing.latency->kind != Estimate::Kind::lower_bound ||
+        !timing.latency->note.starts_with(nothing_waited))
+        return;
+    timing.latency_unknown = timing.latency->note;
+    timing.latency.reset();
+    timing.latency_growth.reset();
+}
+
 template <class Io>
 void describe(Io& io, std::type_identity<MemoryLevel>) {
     using T = MemoryLevel;

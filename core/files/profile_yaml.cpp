@@ -32,19 +32,8 @@ Annotation annotation_of(const DocumentNode& node) {
     return result;
 }
 
-// Files of the first version hold a "lower bound" where nothing waited for the result: what bounded
-// the time was something else, an addition's latency for example.
-void withdraw_false_bound(InstructionTiming& timing) {
-    if (!timing.latency || timing.latency->kind != Estimate::Kind::lower_bound ||
-        !timing.latency->note.starts_with(nothing_waited))
-        return;
-    timing.latency_unknown = timing.latency->note;
-    timing.latency.reset();
-    timing.latency_growth.reset();
-}
-
 // The file's first key, which is no field of a profile.
-GpuProfile read_root(const Document& document) {
+GpuProfile read_root(const Document& document, const std::string& file_name) {
     const DocumentNode& format = document.required(document.root(), "format");
     const bool first = document.text(format) == first_format;
     if (!first && format.text != second_format) {
@@ -55,15 +44,11 @@ GpuProfile read_root(const Document& document) {
     keys.insert(keys.begin(), "format");
     document.only_keys(document.root(), keys);
     GpuProfile profile = read_known_fields<GpuProfile>(document, document.root());
-    if (first) {
-        const DocumentNode& instructions = document.required(document.root(), "instructions");
-        for (const DocumentNode& one : document.entries(instructions)) {
-            document.required(one, "latency");
-            if (const DocumentNode* reason = Document::find(one, "latency_unknown"))
-                document.fail(*reason, fmt::format("only {} has this key", second_format));
-        }
-        for (InstructionTiming& timing : profile.instructions) withdraw_false_bound(timing);
-    }
+    if (!first) return profile;
+    if (const auto fault = first_version_fault(profile))
+        throw InputError(file_name, document.locate(fault->keys), key_path(fault->keys),
+                         fault->reason);
+    for (InstructionTiming& timing : profile.instructions) withdraw_false_bound(timing);
     return profile;
 }
 
@@ -77,7 +62,7 @@ Annotation read_annotation(const Document& document, const DocumentNode& map) {
 GpuProfile parse_profile(const std::string& text, const std::string& file_name) {
     refuse_other_kinds(FileKind::profile, text, file_name);
     const Document document = parse_yaml(text, file_name);
-    GpuProfile profile = read_root(document);
+    GpuProfile profile = read_root(document, file_name);
     validate(profile, file_name, [&](const Keys& keys) { return document.locate(keys); });
     return profile;
 }

@@ -226,6 +226,11 @@ constexpr int members() {
     if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) n = 11;
     if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) n = 12;
     if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) n = 13;
+    if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) n = 14;
+    if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; })
+        n = 15;
+    if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; })
+        n = 16;
     return n;
 }
 
@@ -302,7 +307,7 @@ bool has_word(const std::string& text, const std::string& word) {
 TEST(ProfileFields, EveryMemberOfAProfileIsDescribed) {
     for (const Described& type : types_of_a_profile()) {
         EXPECT_EQ(type.members, type.named) << type.type;
-        EXPECT_LT(type.members, 13) << type.type << ": members() counts no further";
+        EXPECT_LT(type.members, 16) << type.type << ": members() counts no further";
     }
 }
 

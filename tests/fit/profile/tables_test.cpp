@@ -191,7 +191,7 @@ TEST(Independent, StreamsGiveThroughputAndNoLatency) {
     const double rate = 32 * 4 / out.subjects[0].fit.cpi.value;
     EXPECT_NEAR(rate, 16, 0.2);
     EXPECT_THAT(report, HasSubstr(fmt::format("| {:.4g} | {:.4g} |", rate, rate * 10 * 1.5)));
-    EXPECT_THAT(format_fit_table(out), HasSubstr("≥"));
+    EXPECT_THAT(format_fit_table(out), HasSubstr("Λ not measured"));
 }
 
 TEST(Overheads, LaunchesGroupsAndLoopsAreLinesWithIntercepts) {
