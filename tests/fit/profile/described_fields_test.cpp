@@ -119,10 +119,10 @@ TEST(PlantedType, IsRefusedWithLineAndKey) {
     EXPECT_THAT(refusal(with("b1: {width: 64, ", "b1: {")),
                 HasSubstr("banks.b1.width: is missing"));
     EXPECT_THAT(refusal(with("leak: 3", "leek: 3")),
-                HasSubstr("banks.b0.leek: unknown key (known here: width, settle, leak, ports, "
-                          "colour)"));
+                HasSubstr("banks.b0.leek: unknown key; known here: width, settle, leak, ports, "
+                          "colour"));
     EXPECT_THAT(refusal(with("colour: green", "colour: blue")),
-                HasSubstr("chip.yaml:3:85: banks.b0.colour: 'blue' is none of red, green"));
+                HasSubstr("chip.yaml:3:85: banks.b0.colour: 'blue' is not one of red, green"));
 }
 
 TEST(PlantedType, EveryFieldIsChecked) {
@@ -135,7 +135,7 @@ TEST(PlantedType, EveryFieldIsChecked) {
     EXPECT_THAT(refusal(with("leak: 3", "leak: 0")),
                 HasSubstr("banks.b0.leak: must be a positive"));
     EXPECT_THAT(refusal(with("ports: 2", "ports: 9")), HasSubstr("banks.b0.ports: must be"));
-    EXPECT_THAT(refusal(with("b1:", "\"b 1\":")), HasSubstr("must not hold blanks"));
+    EXPECT_THAT(refusal(with("b1:", "\"b 1\":")), HasSubstr("must not contain blanks"));
     // Of a value that no file held, too.
     Chip chip = read(example);
     chip.banks[1].ports = 0;
