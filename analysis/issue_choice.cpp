@@ -177,8 +177,9 @@ IssueChoice choose_issue(const GpuProfile& profile, std::span<const MeasurementF
 
 void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> files) {
     const IssueChoice choice = choose_issue(profile, files);
-    profile.issue.select = choice.select;
-    profile.issue.policy = choice.policy;
+    // What the fit has from the warps' stops is nearer to the scheduler than any mix.
+    if (!profile.issue.select) profile.issue.select = choice.select;
+    if (!profile.issue.policy) profile.issue.policy = choice.policy;
     Annotation text;
     text.text = choice.text;
     profile.provenance.entries.emplace_back("issue_choice", std::move(text));

@@ -34,7 +34,7 @@ struct IssueChoice {
 // which there are at least four.
 IssueChoice choose_issue(const GpuProfile& profile, std::span<const MeasurementFile> files);
 
-// Puts what is decided into `issue`, and the text into the provenance.
+// Puts what is decided into `issue`, where the fit has not, and the text into the provenance.
 void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> files);
 
 }  // namespace occupipe::analysis

@@ -73,10 +73,15 @@ TEST(IssueChoice, TheWayThatWasPlantedIsTheNearestAndADecisionIsNeverWrong) {
 TEST(IssueChoice, FewMixesDecideNothingAndTheProfileSaysSo) {
     const MeasurementFile few = measured(device(), Select::warp, Policy::gto, 3);
     GpuProfile profile = device();
-    profile.issue.select = Select::warp;
     apply_issue_choice(profile, std::span(&few, 1));
     EXPECT_FALSE(profile.issue.select);
     EXPECT_FALSE(profile.issue.policy);
+    // What the fit decided stays.
+    GpuProfile decided = device();
+    decided.issue.policy = Policy::oldest;
+    const MeasurementFile many = measured(device(), Select::subsystem, Policy::lrr, 8);
+    apply_issue_choice(decided, std::span(&many, 1));
+    EXPECT_EQ(decided.issue.policy, Policy::oldest);
     ASSERT_EQ(profile.provenance.entries.back().key, "issue_choice");
     EXPECT_THAT(profile.provenance.entries.back().value.text, ::testing::HasSubstr("undecided"));
     const MeasurementFile none;
