@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "bench/cuda/proof/cubin.h"
+#include "bench/cuda/proof/machine_code.h"
 #include "bench/cuda/proof/timed_loop.h"
 #include "bench/kernel/kernel_source.h"
 
@@ -50,7 +50,7 @@ int TimedCode::other_stall_cycles() const {
 TimedCode timed_code(const std::string& subject, int body, const std::string& step,
                      std::string_view cubin) {
     const auto code =
-        bench::decode(bench::read_cubin(cubin, bench::kernel_entry).code, architecture);
+        bench::decode(isa::read_kernel(cubin, bench::kernel_entry).code, architecture);
     const bench::TimedLoop loop = bench::find_timed_loop(code);
     TimedCode out{
         .subject = subject, .body = body, .step = step, .before = {}, .loop = {}, .after = {}};

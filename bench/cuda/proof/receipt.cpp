@@ -8,7 +8,6 @@
 #include <charconv>
 
 #include "bench/cuda/prelude.h"
-#include "bench/cuda/proof/cubin.h"
 #include "bench/cuda/proof/ptx.h"
 #include "bench/cuda/proof/timed_loop.h"
 #include "core/chain_step.h"
@@ -98,15 +97,15 @@ public:
     }
 
     void count_machine_code(std::string_view bytes, const char* entry) {
-        const Cubin cubin = read_cubin(bytes, entry);
-        receipt_.registers = cubin.registers;
-        receipt_.stack_bytes = cubin.stack_bytes;
+        const isa::Kernel kernel = isa::read_kernel(bytes, entry);
+        receipt_.registers = kernel.registers;
+        receipt_.stack_bytes = kernel.stack_bytes;
         const std::vector<Instruction> code =
-            decode(cubin.code, architecture_number(receipt_.architecture));
+            decode(kernel.code, architecture_number(receipt_.architecture));
         check_spills(code);
         const TimedLoop loop = find_timed_loop(code);
         receipt_.loop_bytes =
-            static_cast<std::int64_t>(loop.last - loop.first + 1) * instruction_bytes;
+            static_cast<std::int64_t>(loop.last - loop.first + 1) * isa::instruction_bytes;
         const LoopCount count = count_loop(code, loop);
         receipt_.control = count.control;
         compare(count);

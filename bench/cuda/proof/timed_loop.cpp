@@ -77,7 +77,7 @@ TimedLoop find_timed_loop(const std::vector<Instruction>& code) {
     int loops = 0;
     for (std::size_t i = loop.clock_stop; i-- > loop.clock_start + 1;) {
         if (!code[i].branch_target) continue;
-        const std::int64_t target = *code[i].branch_target / instruction_bytes;
+        const std::int64_t target = *code[i].branch_target / isa::instruction_bytes;
         const auto first = static_cast<std::size_t>(target);
         if (target < 0 || first > i || first <= loop.clock_start) continue;
         if (loops > 0 && first >= loop.first) continue;  // inside of the loop found before it
@@ -123,7 +123,7 @@ Positions successors(const std::vector<Instruction>& code) {
         const bool conditional = one.guard || !one.reads.empty();
         if (i + 1 < code.size() && (!leaves || conditional)) next[i].push_back(i + 1);
         if (!one.branch_target || *one.branch_target < 0) continue;
-        const auto target = static_cast<std::size_t>(*one.branch_target / instruction_bytes);
+        const auto target = static_cast<std::size_t>(*one.branch_target / isa::instruction_bytes);
         if (target < code.size()) next[i].push_back(target);
     }
     return next;
@@ -306,7 +306,7 @@ Dependences follow_dependences(const std::vector<Instruction>& code, const Timed
             of = may_not_act ? std::max(of, level) : level;
         }
         if (one.branch_target) {
-            const std::int64_t target = *one.branch_target / instruction_bytes;
+            const std::int64_t target = *one.branch_target / isa::instruction_bytes;
             const bool inside = target > static_cast<std::int64_t>(i) &&
                                 target <= static_cast<std::int64_t>(loop.last);
             if (inside) conditional_until = std::max(conditional_until, target);

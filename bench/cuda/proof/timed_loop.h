@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/cuda/proof/sass.h"
+#include "bench/cuda/proof/machine_code.h"
 
 namespace occupipe::bench {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The decoder of machine code: single instructions whose meaning the vendor's disassembler told,
 // and files that are broken in every way that a seeded generator thinks of.
-#include "bench/cuda/proof/cubin.h"
+#include "isa/cubin.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 
 #include "bench/cuda/driver/compile.h"
 #include "bench/cuda/driver/nvrtc.h"
+#include "bench/cuda/proof/machine_code.h"
 #include "bench/cuda/proof/ptx.h"
-#include "bench/cuda/proof/sass.h"
 #include "bench/cuda/proof/timed_loop.h"
 #include "core/error.h"
 
@@ -133,10 +133,10 @@ TEST(CudaPtx, RefusesTextWithoutOneTimedLoop) {
 }
 
 TEST(CudaCubin, RefusesWhatIsNoCubin) {
-    EXPECT_THROW(read_cubin("", "k"), InputError);
-    EXPECT_THROW(read_cubin("\177ELF", "k"), InputError);
-    EXPECT_THROW(read_cubin(std::string(4096, '\0'), "k"), InputError);
-    EXPECT_THROW(read_cubin(std::string(4096, '\377'), "k"), InputError);
+    EXPECT_THROW(isa::read_kernel("", "k"), InputError);
+    EXPECT_THROW(isa::read_kernel("\177ELF", "k"), InputError);
+    EXPECT_THROW(isa::read_kernel(std::string(4096, '\0'), "k"), InputError);
+    EXPECT_THROW(isa::read_kernel(std::string(4096, '\377'), "k"), InputError);
 }
 
 class BrokenCubin : public testing::Test {
@@ -158,7 +158,7 @@ protected:
     // True when the file was usable; InputError is the only exception allowed.
     static bool survives(const std::string& bytes) {
         try {
-            const auto code = decode(read_cubin(bytes, kernel_entry).code, 90);
+            const auto code = decode(isa::read_kernel(bytes, kernel_entry).code, 90);
             const TimedLoop loop = find_timed_loop(code);
             count_loop(code, loop);
             follow_dependences(code, loop, {"MUFU.RCP"});
@@ -173,7 +173,7 @@ protected:
 
 TEST_F(BrokenCubin, AnotherKernelsNameIsRefused) {
     EXPECT_TRUE(survives(cubin));
-    EXPECT_THROW(read_cubin(cubin, "another"), InputError);
+    EXPECT_THROW(isa::read_kernel(cubin, "another"), InputError);
 }
 
 TEST_F(BrokenCubin, EveryTruncationIsRefused) {

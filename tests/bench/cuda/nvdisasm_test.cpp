@@ -14,7 +14,7 @@
 #include "bench/cuda/driver/compile.h"
 #include "bench/cuda/driver/find_cuda.h"
 #include "bench/cuda/prelude.h"
-#include "bench/cuda/proof/sass.h"
+#include "bench/cuda/proof/machine_code.h"
 #include "bench/kernel/kernel_source.h"
 #include "tests/bench/cuda/have_nvrtc.h"
 #include "tests/support/temporary_folder.h"
@@ -114,7 +114,7 @@ std::string differences(const std::vector<Instruction>& ours,
                         const std::map<std::int64_t, Disassembled>& theirs) {
     std::ostringstream text;
     for (const auto& [address, their] : theirs) {
-        const auto index = static_cast<std::size_t>(address / instruction_bytes);
+        const auto index = static_cast<std::size_t>(address / isa::instruction_bytes);
         if (index >= ours.size()) return "the section is longer than what was read\n";
         const Instruction& our = ours[index];
         const auto differs = [&](const std::string& what) {
@@ -159,7 +159,7 @@ TEST_P(Nvdisasm, ReadsTheSameInstructions) {
         std::ofstream(file, std::ios::binary) << kernel.cubin;
         const std::string text = output_of("'" + tool->string() + "' -c '" + file + "'");
         const auto theirs = section(text, std::string(".text.") + kernel_entry);
-        const auto ours = decode(read_cubin(kernel.cubin, kernel_entry).code, number);
+        const auto ours = decode(isa::read_kernel(kernel.cubin, kernel_entry).code, number);
         EXPECT_EQ(differences(ours, theirs), "") << row.id;
         instructions += theirs.size();
     }

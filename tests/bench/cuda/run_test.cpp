@@ -15,7 +15,7 @@
 #include "bench/cuda/driver/nvrtc.h"
 #include "bench/cuda/placement.h"
 #include "bench/cuda/prelude.h"
-#include "bench/cuda/proof/sass.h"
+#include "bench/cuda/proof/machine_code.h"
 #include "bench/cuda/stamps.h"
 #include "bench/cuda/walk_tables.h"
 #include "bench/harness/fresh_lines.h"
@@ -364,7 +364,7 @@ TEST_F(CudaRun, TheTableReadersMachineCodeReads) {
     for (const int number : {75, 80, 86, 89, 90, 100, 120}) {
         const auto compiled =
             nvrtc().compile(cuda_table_reader_source(), fmt::format("sm_{}", number));
-        const auto code = decode(read_cubin(compiled.cubin, table_reader_entry).code, number);
+        const auto code = decode(isa::read_kernel(compiled.cubin, table_reader_entry).code, number);
         EXPECT_GE(std::ranges::count(code, "LDG", &Instruction::name), 1) << number;
     }
 }

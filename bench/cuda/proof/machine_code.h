@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Decoder of NVIDIA's 128-bit instructions (Volta to Blackwell), as far as receipts need it: the
-// operation's name, the registers it reads and writes, where it branches to, how long the assembler
-// lets it wait. The encoding is not documented by NVIDIA; names and fields were found by comparing
-// machine code with the vendor's disassembler over every kernel of the table and seven
-// architectures.
+// A kernel's machine code as receipts look at it: the operation's name as the table counts it, the
+// registers it reads and writes by number, where it branches to, how long the assembler lets it
+// wait. isa/ does the decoding.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/cuda/proof/cubin.h"
+#include "isa/cubin.h"
+#include "isa/word.h"
 
 namespace occupipe::bench {
 
@@ -38,8 +37,8 @@ struct Instruction {
 };
 
 // `architecture`: 75, 80, … ; `address`: of the instruction in its section, in bytes.
-Instruction decode(InstructionWord word, std::int64_t address, int architecture);
+Instruction decode(isa::Word word, std::int64_t address, int architecture);
 
-std::vector<Instruction> decode(const std::vector<InstructionWord>& code, int architecture);
+std::vector<Instruction> decode(const std::vector<isa::Word>& code, int architecture);
 
 }  // namespace occupipe::bench
