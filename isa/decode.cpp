@@ -70,8 +70,7 @@ public:
             }
         }
         if (encoding->row->code == 0x024) name_multiply_add();
-        if (form_ == 6 || form_ == 7 || out_.opcode.starts_with('U'))
-            bit(91);  // a uniform register
+        if (out_.opcode.starts_with('U')) bit(91);  // set with every uniform register
         if (encoding->partial) {
             not_known("its operands are not read");
         } else {
@@ -278,6 +277,7 @@ private:
             if (bit(91)) not_known("a constant of a bank in a uniform register");
         } else if (form_ == 6 || form_ == 7) {
             operand = general_or_uniform(true, 32);
+            if (!bit(91) && !uniform_row) not_known("bit 91 is clear");
         }
         read_marks(operand, field, 32);
         finish(operand, field);
@@ -446,7 +446,7 @@ Operand Decoder::global_address() {
     operand.value = generic ? sign_extended(bits(32, 32), 32)
                     : copy  ? sign_extended(bits(32, 12), 12)
                             : sign_extended(bits(40, short_offset), short_offset);
-    const bool nothing_added = architecture_ < 80 && !bit(91);
+    const bool nothing_added = form_ != 1 && architecture_ < 80 && !bit(91);
     if (form_ == 1 || out_.opcode == "CCTL" || nothing_added) {
         if (!bit(72)) operand.count = 1;
         return operand;
@@ -459,8 +459,12 @@ Operand Decoder::global_address() {
     if (architecture_ < 100 && (atomic || copy)) {
         // How the register is meant; on Turing it is the base of the address.
         const std::uint64_t kind = bits(70, 2);
-        const std::uint64_t expected = copy ? 1 : out_.opcode.starts_with("RED") ? 2 : 3;
-        if (architecture_ >= 80 && kind != expected) not_known("no descriptor of the memory");
+        const bool reduction = out_.opcode.starts_with("RED");
+        const std::uint64_t expected = architecture_ < 80 ? (reduction ? 0 : 1)
+                                       : copy             ? 1
+                                       : reduction        ? 2
+                                                          : 3;
+        if (kind != expected) not_known("no descriptor of the memory");
     }
     const std::optional<int> number =
         uniform.number ? uniform.number : constant_register(File::uniform, architecture_);
@@ -468,7 +472,7 @@ Operand Decoder::global_address() {
         architecture_ >= 80 && (bit(76) || (atomic && (architecture_ < 100 || always)));
     const bool added = !described;
     (added ? operand.uniform : operand.descriptor) = number;
-    operand.wide = architecture_ >= 80 || atomic || bit(90);
+    operand.wide = architecture_ >= 80 || out_.opcode.starts_with("ATOM") || bit(90);
     if (operand.number || operand.wide) operand.part = operand.wide ? ".64" : ".U32";
     if (!operand.wide) operand.count = 1;
     return operand;
@@ -510,9 +514,7 @@ void Decoder::name_multiply_add() {
     if (form_ == 4 && factor > 1 && factor != 0x10000 && std::has_single_bit(factor) && zero(c))
         name = "SHL";
     if (name.empty()) return;
-    // An addition has no sign, and its form without one is not written.
     out_.modifiers.insert(out_.modifiers.begin(), name);
-    if (name == "IADD") std::erase(out_.modifiers, "U32");
 }
 
 }  // namespace

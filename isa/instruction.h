@@ -64,7 +64,7 @@ struct Guard {
 // What the assembler tells the scheduler.
 struct Control {
     int stall = 0;       // cycles until the warp's next instruction may issue
-    bool yield = false;  // the scheduler may take another warp
+    bool yield = false;  // bit 109 clear: the scheduler rather takes another warp
     // Scoreboards (0 to 5): raised until the result is there, until the operands are read, and
     // those to wait for before issue, as bits.
     std::optional<int> result_scoreboard;

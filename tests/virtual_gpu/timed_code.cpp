@@ -50,7 +50,7 @@ int TimedCode::other_stall_cycles() const {
 TimedCode timed_code(const std::string& subject, int body, const std::string& step,
                      std::string_view cubin) {
     const auto code =
-        bench::decode(isa::read_kernel(cubin, bench::kernel_entry).code, architecture);
+        bench::decode_for_receipt(isa::read_kernel(cubin, bench::kernel_entry).code, architecture);
     const bench::TimedLoop loop = bench::find_timed_loop(code);
     TimedCode out{
         .subject = subject, .body = body, .step = step, .before = {}, .loop = {}, .after = {}};

@@ -94,7 +94,7 @@ std::string counted_name(const isa::Instruction& one) {
 
 }  // namespace
 
-Instruction decode(isa::Word word, std::int64_t address, int architecture) {
+Instruction decode_for_receipt(isa::Word word, std::int64_t address, int architecture) {
     const isa::Instruction one = isa::decode(word, address, architecture);
     Instruction out;
     out.name = counted_name(one);
@@ -114,11 +114,11 @@ Instruction decode(isa::Word word, std::int64_t address, int architecture) {
     return out;
 }
 
-std::vector<Instruction> decode(const std::vector<isa::Word>& code, int architecture) {
+std::vector<Instruction> decode_for_receipt(const std::vector<isa::Word>& code, int architecture) {
     std::vector<Instruction> instructions;
     std::int64_t address = 0;
     for (const isa::Word word : code) {
-        instructions.push_back(decode(word, address, architecture));
+        instructions.push_back(decode_for_receipt(word, address, architecture));
         address += isa::instruction_bytes;
     }
     return instructions;

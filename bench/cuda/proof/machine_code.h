@@ -37,8 +37,8 @@ struct Instruction {
 };
 
 // `architecture`: 75, 80, … ; `address`: of the instruction in its section, in bytes.
-Instruction decode(isa::Word word, std::int64_t address, int architecture);
+Instruction decode_for_receipt(isa::Word word, std::int64_t address, int architecture);
 
-std::vector<Instruction> decode(const std::vector<isa::Word>& code, int architecture);
+std::vector<Instruction> decode_for_receipt(const std::vector<isa::Word>& code, int architecture);
 
 }  // namespace occupipe::bench

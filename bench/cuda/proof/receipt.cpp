@@ -101,7 +101,7 @@ public:
         receipt_.registers = kernel.registers;
         receipt_.stack_bytes = kernel.stack_bytes;
         const std::vector<Instruction> code =
-            decode(kernel.code, architecture_number(receipt_.architecture));
+            decode_for_receipt(kernel.code, architecture_number(receipt_.architecture));
         check_spills(code);
         const TimedLoop loop = find_timed_loop(code);
         receipt_.loop_bytes =

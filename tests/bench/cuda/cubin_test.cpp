@@ -27,7 +27,7 @@ constexpr int p0 = predicate_base;
 constexpr int ur0 = uniform_base;
 
 Instruction at(int architecture, std::uint64_t low, std::uint64_t high, std::int64_t address = 0) {
-    return decode({low, high}, address, architecture);
+    return decode_for_receipt({low, high}, address, architecture);
 }
 
 TEST(CudaDecoder, ReadsArithmetic) {
@@ -62,9 +62,9 @@ TEST(CudaDecoder, TellsTheKindsOfOneUnitApart) {
     EXPECT_EQ(at(90, 0x0000000403067825, 0x002fca00078e0006).name, "IMAD.WIDE");
     EXPECT_EQ(at(75, 0x0000000503037227, 0x000fc800078e0002).name, "IMAD.HI");
     EXPECT_EQ(at(86, 0x00000000ff107424, 0x000fc400078e00ff).name, "IMAD.MOV");
-    // One code with two meanings: HFMA2.MMA R4, -RZ, RZ, 0, 0 and a 64-bit addition.
+    // One code with two meanings: HFMA2.MMA R4, -RZ, RZ, 0, 0 and IADD.64 R26, R26, UR4.
     EXPECT_EQ(at(90, 0x00000000ff047435, 0x000fd600000001ff).name, "HFMA2.MMA");
-    EXPECT_EQ(at(100, 0x00000000ff047435, 0x000fd600000001ff).name, "IADD.64");
+    EXPECT_EQ(at(120, 0x000000041a1a7c35, 0x001fcc000f8e0200).name, "IADD.64");
 }
 
 TEST(CudaDecoder, ReadsMemoryOperations) {
@@ -77,7 +77,7 @@ TEST(CudaDecoder, ReadsMemoryOperations) {
     const Instruction stg = at(90, 0x0000380c10007986, 0x0005e8000c101b0a);
     EXPECT_EQ(stg.name, "STG");  // STG.E.64 desc[UR10][R16.64+0x38], R12
     EXPECT_THAT(stg.writes, IsEmpty());
-    EXPECT_THAT(stg.reads, UnorderedElementsAre(16, 17, 12));
+    EXPECT_THAT(stg.reads, UnorderedElementsAre(16, 17, 12, 13, ur0 + 10, ur0 + 11));
 }
 
 TEST(CudaDecoder, ReadsPredicatesAndUniformRegisters) {
@@ -158,7 +158,7 @@ protected:
     // True when the file was usable; InputError is the only exception allowed.
     static bool survives(const std::string& bytes) {
         try {
-            const auto code = decode(isa::read_kernel(bytes, kernel_entry).code, 90);
+            const auto code = decode_for_receipt(isa::read_kernel(bytes, kernel_entry).code, 90);
             const TimedLoop loop = find_timed_loop(code);
             count_loop(code, loop);
             follow_dependences(code, loop, {"MUFU.RCP"});

@@ -364,7 +364,8 @@ TEST_F(CudaRun, TheTableReadersMachineCodeReads) {
     for (const int number : {75, 80, 86, 89, 90, 100, 120}) {
         const auto compiled =
             nvrtc().compile(cuda_table_reader_source(), fmt::format("sm_{}", number));
-        const auto code = decode(isa::read_kernel(compiled.cubin, table_reader_entry).code, number);
+        const auto code =
+            decode_for_receipt(isa::read_kernel(compiled.cubin, table_reader_entry).code, number);
         EXPECT_GE(std::ranges::count(code, "LDG", &Instruction::name), 1) << number;
     }
 }

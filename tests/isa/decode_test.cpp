@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// The decoder beside NVIDIA's disassembler, whose text for our kernels is recorded
+// (tools/record_machine_code.py): every instruction, all of it.
+#include "isa/decode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "core/error.h"
+#include "isa/encoding.h"
+
+namespace occupipe::isa {
+namespace {
+
+using testing::HasSubstr;
+
+Instruction at(int architecture, std::uint64_t low, std::uint64_t high, std::int64_t address = 0) {
+    return decode({low, high}, address, architecture);
+}
+
+struct Recorded {
+    std::int64_t address = 0;
+    Word word;
+    std::string text;
+};
+
+std::vector<Recorded> recorded(int architecture) {
+    const std::string path = std::string(OCCUPIPE_SOURCE_DIR) + "/tests/isa/recorded/sm_" +
+                             std::to_string(architecture) + ".txt";
+    std::ifstream file(path);
+    std::vector<Recorded> found;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("#")) continue;
+        std::istringstream words(line);
+        Recorded one;
+        words >> std::hex >> one.address >> one.word.low >> one.word.high;
+        std::getline(words >> std::ws, one.text);
+        found.push_back(one);
+    }
+    return found;
+}
+
+class Disassembly : public testing::TestWithParam<int> {};
+
+TEST_P(Disassembly, IsWhatNvdisasmWrites) {
+    const auto all = recorded(GetParam());
+    EXPECT_GT(all.size(), 1000u);
+    for (const Recorded& one : all) {
+        const Instruction ours = decode(one.word, one.address, GetParam());
+        EXPECT_EQ(to_text(ours, GetParam()), one.text) << ours.unknown;
+        EXPECT_NO_THROW(require_known(ours, GetParam()));
+    }
+}
+
+// A bit that no field accounts for is not passed over: the word means something else then.
+TEST_P(Disassembly, EveryBitIsAccountedFor) {
+    int changed = 0;
+    int kept = 0;
+    for (const Recorded& one : recorded(GetParam())) {
+        for (int bit = 0; bit < 105; ++bit) {
+            Word word = one.word;
+            (bit < 64 ? word.low : word.high) ^= std::uint64_t{1} << bit % 64;
+            const Instruction other = decode(word, one.address, GetParam());
+            const bool same = to_text(other, GetParam()) == one.text;
+            ++(same ? kept : changed);
+        }
+    }
+    // What may change unseen: the marks of registers and predicates that an instruction has not
+    // (RZ or 0, PT or !PT), and which NaN a constant is.
+    EXPECT_LT(kept, changed / 150) << kept << " of " << changed;
+}
+
+INSTANTIATE_TEST_SUITE_P(Isa, Disassembly, testing::Values(75, 80, 86, 89, 90, 100, 120));
+
+TEST(Decoder, TakesOperandsApart) {
+    const Instruction mad = at(90, 0x0000000403067825, 0x002fca00078e0006);
+    EXPECT_EQ(mad.opcode, "IMAD");  // IMAD.WIDE R6, R3, 0x4, R6
+    EXPECT_TRUE(mad.has("WIDE"));
+    ASSERT_EQ(mad.operands.size(), 4u);
+    EXPECT_TRUE(mad.operands[0].written);
+    EXPECT_EQ(mad.operands[0].number, 6);
+    EXPECT_EQ(mad.operands[0].count, 2);
+    EXPECT_EQ(mad.operands[1].count, 1);
+    EXPECT_EQ(mad.operands[2].kind, Operand::Kind::immediate);
+    EXPECT_EQ(mad.operands[2].value, 4);
+    EXPECT_EQ(mad.operands[3].count, 2);
+    EXPECT_FALSE(mad.guard);
+}
+
+TEST(Decoder, ReadsAddresses) {
+    const Instruction load = at(90, 0x0000080a06087981, 0x000ea4000c1f5b00);
+    EXPECT_EQ(to_text(load, 90), "LDG.E.64.STRONG.SYS R8, desc[UR10][R6.64+0x8]");
+    EXPECT_EQ(load.operands[0].count, 2);
+    EXPECT_EQ(load.operands[1].kind, Operand::Kind::address);
+    EXPECT_EQ(load.operands[1].number, 6);
+    EXPECT_EQ(load.operands[1].count, 2);
+    EXPECT_EQ(load.operands[1].value, 8);
+    EXPECT_EQ(load.operands[1].descriptor, 10);
+}
+
+TEST(Decoder, ReadsTheControlField) {
+    const Instruction load = at(75, 0x00270000060d7381, 0x000ee800001ee900);
+    EXPECT_EQ(load.control.stall, 4);
+    EXPECT_EQ(load.control.result_scoreboard, 3);
+    EXPECT_FALSE(load.control.operand_scoreboard);
+    EXPECT_EQ(load.control.awaited_scoreboards, 0u);
+    EXPECT_EQ(to_text(load.control), "stall 4 result SB3");
+    const Control other = at(90, 0x0000000403067825, 0x002fca00078e0006).control;
+    EXPECT_EQ(to_text(other), "stall 5 yield wait SB1");
+}
+
+TEST(Decoder, NamesGuardsAndTargets) {
+    const Instruction branch = at(90, 0x00000000000c9947, 0x001fea0003800000, 0x100);
+    EXPECT_EQ(to_text(branch, 90), "@!P1 BRA 0x140");
+    ASSERT_TRUE(branch.guard);
+    EXPECT_EQ(branch.guard->number, 1);
+    EXPECT_TRUE(branch.guard->inverted);
+    EXPECT_EQ(branch.operands[0].value, 0x140);
+}
+
+TEST(Decoder, AnUnknownInstructionIsAnErrorWithAddressNameAndBits) {
+    const Instruction opcode = at(90, 0x00000000000071fe, 0, 0x230);
+    EXPECT_EQ(opcode.opcode, "");
+    try {
+        require_known(opcode, 90);
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("address 0x0230"));
+        EXPECT_THAT(error.what(), HasSubstr("no such opcode: 0x1fe"));
+        EXPECT_THAT(error.what(), HasSubstr("0x00000000000071fe 0x0000000000000000"));
+    }
+    // ISETP.GE.AND P0, PT, R5, UR9, PT with a comparison combined in a way that there is not.
+    const Instruction combined = at(90, 0x0000000905007c0c, 0x000fda000bf06270 | 0xc00);
+    EXPECT_EQ(combined.opcode, "ISETP");
+    EXPECT_THAT(combined.unknown, HasSubstr("value 3 of the modifier at bit 74"));
+    EXPECT_THROW(require_known(combined, 90), InputError);
+    // What the instruction is known to be is still there for who asks no more.
+    EXPECT_EQ(to_text(combined, 90), "ISETP.GE ?");
+}
+
+TEST(EncodingTable, EveryRowIsWellFormedAndReachable) {
+    std::size_t all = 0;
+    for (int code = 0; code < 512; ++code) all += encodings(code).size();
+    EXPECT_EQ(all, rows().size());
+    for (const Row& row : rows()) {
+        EXPECT_LE(row.first, row.last) << row.name;
+        for (const char form : row.forms) EXPECT_TRUE(form >= '1' && form <= '7') << row.name;
+    }
+}
+
+}  // namespace
+}  // namespace occupipe::isa
