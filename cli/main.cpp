@@ -111,6 +111,7 @@ int run(int argc, char** argv) {
     add_compare(app);
     add_check(app);
     add_selfcheck(app);
+    add_disassemble(app);
     try {
         app.parse(argc, argv);
         if (!app.get_subcommands().empty()) return exit_ok;

@@ -15,7 +15,6 @@
 #include "bench/offline/architecture.h"
 #include "cli/commands.h"
 #include "cli/measure_carry.h"
-#include "cli/measure_compile.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"
 #include "core/error.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `measure --dump` and `measure --import`: kernels for others to run, and what they measured.
+// `measure --compile-only`, `--dump` and `--import`: kernels for a machine that need have no
+// compiler, kernels for others to run, and what they measured.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +10,16 @@
 #include "core/files/files.h"
 
 namespace occupipe::cli {
+
+struct CompileRequest {
+    std::filesystem::path output;
+    Overwrite overwrite = Overwrite::no;
+    std::filesystem::path receipts;  // folder for the kernels' receipts; empty = none
+};
+
+// Progress on stderr. Throws std::runtime_error when interrupted.
+void compile_kernels(const bench::Backend& backend, const bench::SweepPlan& sweep,
+                     const CompileRequest& request);
 
 struct DumpRequest {
     std::filesystem::path folder;

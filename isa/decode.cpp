@@ -537,7 +537,7 @@ bool Instruction::has(std::string_view modifier) const {
 }
 
 bool known_architecture(int architecture) {
-    constexpr std::array known = {75, 80, 86, 87, 89, 90, 100, 103, 120, 121};
+    constexpr std::array known = {75, 80, 86, 89, 90, 100, 120};
     return std::ranges::find(known, architecture) != known.end();
 }
 

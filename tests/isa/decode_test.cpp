@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Isa, Disassembly, testing::Values(75, 80, 86, 89, 90, 1
 
 TEST(Decoder, TakesOperandsApart) {
     const Instruction mad = at(90, 0x0000000403067825, 0x002fca00078e0006);
-    EXPECT_EQ(mad.opcode, "IMAD");  // IMAD.WIDE R6, R3, 0x4, R6
+    EXPECT_EQ(mad.opcode, "IMAD");  // IMAD.WIDE.U32 R6, R3, 0x4, R6
     EXPECT_TRUE(mad.has("WIDE"));
     ASSERT_EQ(mad.operands.size(), 4u);
     EXPECT_TRUE(mad.operands[0].written);

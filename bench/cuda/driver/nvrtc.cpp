@@ -161,8 +161,20 @@ std::vector<std::string> KernelCompiler::options(const std::string& architecture
 }
 
 NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architecture) const {
+    return compile_with(text, architecture, options(architecture));
+}
+
+NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architecture,
+                           const std::vector<std::string>& more_options) const {
+    std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--std=c++17"};
+    all.insert(all.end(), more_options.begin(), more_options.end());
+    return compile_with(text, architecture, all);
+}
+
+NvrtcOutput Nvrtc::compile_with(const std::string& text, const std::string& architecture,
+                                const std::vector<std::string>& all_options) const {
     Compilation program(*calls_, text);
-    const NvrtcResult result = program.compile(options(architecture));
+    const NvrtcResult result = program.compile(all_options);
     NvrtcOutput output;
     output.log = program.log();
     output.compiler = name();

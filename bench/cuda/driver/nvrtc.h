@@ -29,9 +29,14 @@ public:
     std::string name() const override { return "NVRTC " + version(); }
     std::string architecture_for(int major, int minor) const override;
     NvrtcOutput compile(const std::string& text, const std::string& architecture) const override;
+    // With the caller's options beside the architecture instead of those of measured kernels.
+    NvrtcOutput compile(const std::string& text, const std::string& architecture,
+                        const std::vector<std::string>& more_options) const;
 
 private:
     bool open(const std::string& name, std::string& why_not);
+    NvrtcOutput compile_with(const std::string& text, const std::string& architecture,
+                             const std::vector<std::string>& all_options) const;
 
     SharedLibrary library_;
     SharedLibrary builtins_;

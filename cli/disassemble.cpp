@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "bench/cuda/driver/nvrtc.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/reported.h"
+#include "core/error.h"
+#include "core/files/files.h"
+#include "isa/cubin.h"
+#include "isa/decode.h"
+#include "report/text/machine_code.h"
+
+namespace occupipe::cli {
+namespace {
+
+struct Request {
+    std::string file;
+    std::string kernel;
+    std::string architecture;
+    std::vector<std::string> compiler_options;
+    bool bits = false;
+};
+
+std::string machine_code(const Request& request) {
+    const std::string bytes = read_text_file(request.file);
+    if (!request.file.ends_with(".cu")) {
+        if (!request.architecture.empty()) {
+            throw InputError("--arch is for CUDA source (.cu); " + request.file +
+                             " says itself what it is for");
+        }
+        if (!request.compiler_options.empty()) {
+            throw InputError("--compiler-option is for CUDA source (.cu); " + request.file +
+                             " is compiled already");
+        }
+        return bytes;
+    }
+    if (request.architecture.empty()) {
+        throw InputError(request.file + ": --arch sm_NN says what to compile it for");
+    }
+    return bench::nvrtc().compile(bytes, request.architecture, request.compiler_options).cubin;
+}
+
+int architecture_of(const Request& request, const isa::Cubin& cubin) {
+    if (!cubin.architecture) {
+        throw InputError(request.file +
+                         ": machine code of an architecture that is not known; known are sm_75, "
+                         "80, 86, 89, 90, 100 and 120");
+    }
+    return *cubin.architecture;
+}
+
+void disassemble(const Request& request) {
+    const isa::Cubin cubin = [&] {
+        try {
+            return isa::read_cubin(machine_code(request));
+        } catch (const InputError& error) {
+            throw InputError(request.file + ": " + error.what());
+        }
+    }();
+    const int architecture = architecture_of(request, cubin);
+    std::size_t unknown = 0;
+    std::string first;
+    const auto print = [&](const isa::Kernel& kernel) {
+        const report::Listing listing =
+            report::machine_code_listing(kernel, architecture, request.bits);
+        std::fputs(listing.text.c_str(), stdout);
+        if (unknown == 0 && listing.unknown > 0) first = kernel.name + ": " + listing.first_unknown;
+        unknown += listing.unknown;
+    };
+    if (!request.kernel.empty()) {
+        print(cubin.kernel(request.kernel));
+    } else {
+        if (cubin.kernels.empty()) throw InputError(request.file + ": no kernel in it");
+        const char* separator = "";
+        for (const isa::Kernel& kernel : cubin.kernels) {
+            std::fputs(separator, stdout);
+            print(kernel);
+            separator = "\n";
+        }
+    }
+    if (unknown == 0) return;
+    fmt::print(stderr, "occupipe: {}: {} instruction{} not understood (?), the first: {}\n",
+               request.file, unknown, unknown == 1 ? " is" : "s are", first);
+    throw Reported(exit_failed);
+}
+
+}  // namespace
+
+void add_disassemble(CLI::App& app) {
+    const auto request = std::make_shared<Request>();
+    CLI::App* const command = app.add_subcommand(
+        "disassemble",
+        "Print the machine code of CUDA kernels, with what the assembler tells the "
+        "scheduler");
+    command->add_option("file", request->file, "Machine code (.cubin) or CUDA source (.cu)")
+        ->required()
+        ->type_name("FILE");
+    command->add_option("--kernel", request->kernel, "This kernel alone (default: all)")
+        ->type_name("NAME");
+    command
+        ->add_option("--arch", request->architecture, "What to compile source for: sm_75 to sm_120")
+        ->type_name("sm_NN");
+    command
+        ->add_option("--compiler-option", request->compiler_options,
+                     "Handed on to NVRTC, such as -lineinfo or -I/usr/local/cuda/include; may be "
+                     "repeated")
+        ->type_name("OPTION")
+        ->allow_extra_args(false);
+    command->add_flag("--bits", request->bits, "Print the 128 bits of each instruction, too");
+    command->callback([request] { disassemble(*request); });
+}
+
+}  // namespace occupipe::cli
