@@ -63,7 +63,7 @@ bench::SweepPlan comparison_sweep(const bench::Backend& backend, bool quick) {
             request.patterns.push_back(mix_name({std::string(first), beta, std::string(second)}));
     } else {
         lacking.skipped.push_back(
-            {fmt::format("mix of {} and {}", first, second), "the device does not know both"});
+            {fmt::format("mix of {} and {}", first, second), "the device does not support both"});
     }
     if (!ask(barrier)) lacking.skipped.push_back({std::string(barrier), "the device has none"});
     if (std::ranges::none_of(streams, ask))

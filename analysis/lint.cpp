@@ -19,7 +19,7 @@ using Lines = std::vector<std::string>;
 void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate) {
     // A share may be 0.
     if (estimate.value > 0 && estimate.std_error.value_or(0) > estimate.value) {
-        lines.push_back(fmt::format("{}: its standard error {} is larger than its value {}", key,
+        lines.push_back(fmt::format("{}: the standard error {} is larger than the value {}", key,
                                     *estimate.std_error, estimate.value));
     }
     if (estimate.note.starts_with(law_misses)) {
@@ -27,7 +27,7 @@ void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate
     }
     if (estimate.kind == Estimate::Kind::undetermined) {
         lines.push_back(
-            fmt::format("{}: not identifiable, but nothing says which bound it is", key));
+            fmt::format("{}: not identifiable, but the direction of the bound is not given", key));
     }
 }
 
@@ -67,18 +67,18 @@ Lines oddities(const GpuProfile& profile) {
     Lines lines;
     // Clocks of GPUs lie around 10^9 Hz; a number far from it is in MHz or kHz.
     if (profile.clock_hz < 1e7 || profile.clock_hz > 1e10) {
-        lines.push_back(fmt::format("clock_hz: {} Hz is no usual clock", profile.clock_hz));
+        lines.push_back(fmt::format("clock_hz: {} Hz is an unusual clock", profile.clock_hz));
     }
     if (profile.limits.warps && profile.limits.group_warps &&
         *profile.limits.group_warps > *profile.limits.warps) {
         lines.emplace_back("limits.group_warps: a group may be larger than limits.warps");
     }
     if (profile.instructions.empty()) {
-        lines.emplace_back("instructions: there are none");
+        lines.emplace_back("instructions: is empty");
     }
     if (profile.issue.limit && *profile.issue.limit < profile.issue.schedulers) {
         lines.push_back(fmt::format(
-            "issue.limit: {} for {} schedulers leaves a scheduler cycles in which it may issue "
+            "issue.limit: with {} for {} schedulers, a scheduler has cycles in which it may issue "
             "nothing, which delays its first instruction and lengthens latencies",
             *profile.issue.limit, profile.issue.schedulers));
     }
@@ -107,7 +107,7 @@ Lines oddities(const Kernel& kernel) {
         if (kernel.launch) {
             const double warps = program.share * kernel.launch->group_warps;
             if (std::abs(warps - std::round(warps)) > 1e-3) {
-                lines.push_back(fmt::format("warps.share: {} of {} warps is no whole number",
+                lines.push_back(fmt::format("warps.share: {} of {} warps is not a whole number",
                                             program.share, kernel.launch->group_warps));
             }
         }
@@ -133,15 +133,15 @@ Lines oddities(const MeasurementFile& file) {
         lines.push_back(fmt::format("context.{}: {}", key, said->second));
     }
     if (file.rows.empty()) {
-        lines.emplace_back("benchmarks: there are none");
+        lines.emplace_back("benchmarks: is empty");
     }
     std::set<std::pair<std::string, int>> seen;
     double slowest = 0;
     double fastest = 0;
     for (const MeasurementRow& row : file.rows) {
         if (!seen.insert({row.name, row.repetition}).second) {
-            lines.push_back(
-                fmt::format("benchmarks: {} has repetition {} twice", row.name, row.repetition));
+            lines.push_back(fmt::format("benchmarks: {} has a duplicate repetition {}", row.name,
+                                        row.repetition));
         }
         if (row.clock_hz) {
             slowest = slowest > 0 ? std::min(slowest, *row.clock_hz) : *row.clock_hz;
@@ -150,7 +150,7 @@ Lines oddities(const MeasurementFile& file) {
     }
     if (fastest > 1.05 * slowest) {
         lines.push_back(
-            fmt::format("benchmarks: the clock moved between {} and {} Hz", slowest, fastest));
+            fmt::format("benchmarks: the clock varied between {} and {} Hz", slowest, fastest));
     }
     return lines;
 }

@@ -38,7 +38,7 @@ Table table_in(const std::string& text, const std::string& file_name) {
     }
     if (table.first_line == 0)
         throw InputError(file_name, {}, "",
-                         "no header with the column ID: not the output of ncu --csv");
+                         "no header with the column ID; this is not the output of ncu --csv");
     return table;
 }
 
@@ -129,7 +129,7 @@ std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string&
     const auto kernel = column(header, "Kernel Name");
     if (!id || !kernel)
         throw InputError(file_name, {table.first_line, 0}, "",
-                         "no column 'Kernel Name': not the output of ncu --csv");
+                         "no column 'Kernel Name'; this is not the output of ncu --csv");
     const bool by_metric = column(header, "Metric Name").has_value();
     if (by_metric && !column(header, "Metric Value"))
         throw InputError(file_name, {table.first_line, 0}, "", "no column 'Metric Value'");

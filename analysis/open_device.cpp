@@ -28,7 +28,7 @@ T number(std::string_view text, const std::string& device, std::string_view key)
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) {
-        throw InputError(fmt::format("device '{}': {}: '{}' is no number", device, key, text));
+        throw InputError(fmt::format("device '{}': {}: '{}' is not a number", device, key, text));
     }
     return value;
 }

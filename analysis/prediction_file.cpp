@@ -15,7 +15,7 @@ constexpr std::string_view format_name = "occupipe-prediction/1";
 
 double positive(const Document& document, const DocumentNode& node) {
     const double value = document.number(node);
-    if (!(value > 0)) document.fail(node, "has to be positive");
+    if (!(value > 0)) document.fail(node, "must be positive");
     return value;
 }
 
@@ -56,11 +56,11 @@ SavedPredictions parse_predictions(const std::string& text, const std::string& f
         row.concurrent_groups = count(document, document.required(item, "concurrent_groups"));
         row.warps_per_cycle = positive(document, document.required(item, "warps_per_cycle"));
         if (!seen.insert({row.model, row.group_warps, row.concurrent_groups}).second)
-            document.fail(item, "this model's prediction for this launch stands twice");
+            document.fail(item, "duplicate prediction of this model for this launch");
         file.rows.push_back(row);
     }
     if (file.rows.empty())
-        document.fail(document.required(root, "predictions"), "holds no prediction");
+        document.fail(document.required(root, "predictions"), "contains no prediction");
     return file;
 }
 

@@ -102,7 +102,7 @@ private:
         if (ends.size() != 2) document_.fail(node, "must be a number or [least, greatest]");
         figure.low = positive(ends[0]);
         figure.high = positive(ends[1]);
-        if (figure.high < figure.low) document_.fail(node, "the least stands first");
+        if (figure.high < figure.low) document_.fail(node, "the least must come first");
     }
 
     PublishedFigure figure(const DocumentNode& map, std::string_view key) const {
@@ -136,7 +136,7 @@ private:
         for (const std::string& one : operation.instructions)
             if (!counted_.insert(one).second)
                 document_.fail(document_.required(node, "instructions"),
-                               fmt::format("'{}' is counted by another operation already", one));
+                               fmt::format("'{}' is already counted by another operation", one));
         if (const DocumentNode* const results = Document::find(node, "results"))
             operation.results = static_cast<int>(document_.integer(*results, 1, 1024));
         out_.operations.push_back(std::move(operation));
@@ -180,7 +180,7 @@ private:
         if (ends.size() != 2) document_.fail(node, "must be [first, last]");
         const auto first = static_cast<int>(document_.integer(ends[0], 0, most));
         const auto last = static_cast<int>(document_.integer(ends[1], 0, most));
-        if (last < first) document_.fail(node, "the first stands first");
+        if (last < first) document_.fail(node, "the first must come first");
         return {first, last};
     }
 

@@ -182,7 +182,7 @@ void check_physics(const SelfCheckInput& input, const Published& published, Comp
         latency.reference = {1, infinite};
         if (Comparison::side_of(latency, 0.01) == Side::below) {
             out.find(latency, "Λ is below one cycle",
-                     "No result is there for the next instruction in less than a cycle: the "
+                     "No result is available to the next instruction in less than a cycle: the "
                      "compiler removed or merged the chain's instructions.",
                      fmt::format("`occupipe explain {}`: what the receipt counts in the loop",
                                  timing.name));
@@ -215,10 +215,9 @@ void check_throughput(const SelfCheckInput& input, const Published& published, C
     const GpuProfile& profile = input.profile;
     const std::string& capability = profile.device.compute_capability;
     if (!published.knows_throughput(capability))
-        return out.skip(Check::throughput,
-                        capability.empty()
-                            ? "the profile states no compute capability"
-                            : "no table is known for compute capability " + capability);
+        return out.skip(Check::throughput, capability.empty()
+                                               ? "the profile states no compute capability"
+                                               : "no table for compute capability " + capability);
     for (const InstructionTiming& timing : profile.instructions) {
         const auto figures = published.cpi(capability, timing.name, profile.warp_size);
         if (figures.empty()) continue;
@@ -247,7 +246,7 @@ void check_throughput(const SelfCheckInput& input, const Published& published, C
             out.find(std::move(cpi),
                      fmt::format("λ is {:.3g} % above the vendor's table", 100 * (ratio - 1)),
                      telling_ratio(ratio, profile.issue.schedulers) +
-                         "Something else binds: register ports (compare the rows .same and "
+                         "Something else limits it: register ports (compare the rows .same and "
                          ".immediate), loop control in a short body, a second instruction per "
                          "step, or too few warps for the plateau.",
                      receipt + "; the curve's right end", 0.7);
@@ -279,9 +278,9 @@ void check_latency(const SelfCheckInput& input, const Published& published, Comp
                              side == Side::below ? "below" : "above"),
                  kind_of(timing.name) == InstructionKind::load
                      ? "Another memory level than intended, address translation, a half of the "
-                       "cache farther away, or another recipe: a pair of clock readings adds its "
+                       "cache farther away, or another method: a pair of clock readings adds its "
                        "own cost, a slope does not."
-                     : "Further instructions on the chain, or another recipe: a pair of clock "
+                     : "Further instructions on the chain, or another method: a pair of clock "
                        "readings adds its own cost, a slope does not.",
                  fmt::format("`occupipe explain {}`; the sources' methods", timing.name));
     }
@@ -290,7 +289,7 @@ void check_latency(const SelfCheckInput& input, const Published& published, Comp
 
 void check_counted(const SelfCheckInput& input, const CountedLatencies& counted, Comparison& out) {
     if (counted.empty())
-        return out.skip(Check::counted_latency, "no receipts with counted cycles are at hand");
+        return out.skip(Check::counted_latency, "no receipts with counted cycles were given");
     for (const auto& [name, count] : counted) {
         const InstructionTiming* const timing = input.profile.find_instruction(name);
         if (timing == nullptr || !timing->latency) continue;
@@ -307,7 +306,7 @@ void check_counted(const SelfCheckInput& input, const CountedLatencies& counted,
                      fmt::format("Λ is below the {:.4g} cycles that the assembler counts between "
                                  "two dependent steps",
                                  count.mean),
-                     "A fixed-latency instruction cannot be followed earlier than the compiler's "
+                     "No instruction can depend on a fixed-latency one earlier than the compiler's "
                      "stall count: the clock, the number of steps or the fit is wrong.",
                      fmt::format("the receipt of {}, its clock reads and its count", name));
             continue;
@@ -315,7 +314,7 @@ void check_counted(const SelfCheckInput& input, const CountedLatencies& counted,
         if (side == Side::above && timing->latency->value > 1.1 * count.most + 0.5)
             out.find(std::move(latency), "Λ is above what the assembler counts",
                      "Loop control, register ports or another instruction on the chain add to it.",
-                     fmt::format("the receipt of {}: what else stands in the loop", name), 0.35);
+                     fmt::format("the receipt of {}: what else is in the loop", name), 0.35);
         else
             out.agree(std::move(latency));
     }
@@ -363,7 +362,7 @@ void compare_levels(const std::string& near_name, const Estimate& near_latency,
     if (!std::isfinite(far.reference->first)) return;
     if (Comparison::side_of(far, 0) == Side::below)
         out.find(std::move(far),
-                 fmt::format("{} answers earlier than {}, which is nearer to the core", far_name,
+                 fmt::format("{} responds sooner than {}, which is nearer to the core", far_name,
                              near_name),
                  "A walk went through another level than it was meant to: a working set that is "
                  "too small or too large, a cache that was cold or bypassed, or rows exchanged.",
@@ -410,7 +409,7 @@ void check_bandwidth(const SelfCheckInput& input, const Published& published, Co
     for (const MeasurementFile& file : input.measurements)
         if (const auto peak = peak_bandwidth_of_bus(file))
             figures.push_back(
-                {*peak, *peak, "memory clock and bus width that the driver states", {}, {}});
+                {*peak, *peak, "memory clock and bus width reported by the driver", {}, {}});
     if (figures.empty())
         return out.skip(Check::memory_bandwidth,
                         "the peak bandwidth of the device's memory is not known");

@@ -187,7 +187,7 @@ std::optional<double> peak_bandwidth_of_bus(const MeasurementFile& file) {
 void check_clock(const SelfCheckInput& input, Comparison& out) {
     const auto clocks = clocks_of(input.measurements);
     if (clocks.empty())
-        return out.skip(Check::clock, "no measurements with a witnessed clock are at hand");
+        return out.skip(Check::clock, "no measurements with a measured clock were given");
     std::vector<double> all;
     for (const auto& [subject, values] : clocks)
         all.insert(all.end(), values.begin(), values.end());
@@ -208,24 +208,23 @@ void check_clock(const SelfCheckInput& input, Comparison& out) {
         ++moved;
         out.find(std::move(one), "measured at another clock than the other rows",
                  "A power or thermal limit, or a clock that had not settled. λ and Λ inside a core "
-                 "are cycles and do not mind; latencies and rates of memory do.",
+                 "are in cycles and unaffected; latencies and rates of memory are affected.",
                  "power, temperature and throttle reasons during the run");
     }
     Compared stated = clock({}, input.profile.clock_hz);
     stated.reference = {usual / 1e6, usual / 1e6};
     stated.source = "the median of all rows";
     if (Comparison::side_of(stated, clock_tolerance) != Side::inside)
-        out.find(
-            std::move(stated), "the profile states another clock than its rows witnessed",
-            "The profile was not fitted to these measurements, or the nominal clock was taken.",
-            "clock_hz of the profile and of the rows");
+        out.find(std::move(stated), "the profile states another clock than its rows measured",
+                 "The profile was not fitted to these measurements, or the nominal clock was used.",
+                 "clock_hz of the profile and of the rows");
     else if (moved == 0)
         out.agree(std::move(stated));
 }
 
 void check_profiled(const SelfCheckInput& input, Comparison& out) {
     if (input.profiled.empty())
-        return out.skip(Check::profiler, "no output of Nsight Compute is at hand");
+        return out.skip(Check::profiler, "no output of Nsight Compute was given");
     for (const NcuPoint& point : input.profiled) {
         const double* const executed = find_metric(point.kernel, "inst_executed.sum");
         if (executed == nullptr) {
@@ -243,8 +242,8 @@ void check_profiled(const SelfCheckInput& input, Comparison& out) {
         const double claimed = per_warp * point.shape.warps() * input.profile.cores;
         count.reference = {claimed, std::numeric_limits<double>::infinity()};
         if (Comparison::side_of(count, 1e-6) == Side::below)
-            out.find(std::move(count), "fewer instructions were executed than the row claims",
-                     "Steps were merged or removed, or fewer groups ran than were meant to.",
+            out.find(std::move(count), "fewer instructions were executed than the row states",
+                     "Steps were merged or removed, or fewer groups ran than intended.",
                      fmt::format("`occupipe explain {}`; the launch in the profiler's output",
                                  point.subject));
         else
@@ -277,7 +276,7 @@ void check_missing(const SelfCheckInput& input, Comparison& out) {
                                                    : name);
     }
     if (wanted.empty())
-        return out.skip(Check::missing, "which rows the device should have is not known");
+        return out.skip(Check::missing, "the rows that the device should have are unknown");
     Compared count{.check = Check::missing,
                    .subject = {},
                    .quantity = "rows in the profile",

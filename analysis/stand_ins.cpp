@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 1> f64 = {"f64"};
 
 constexpr std::string_view same_instruction = "the same machine instruction";
 constexpr std::string_view papers_multiply =
-    "the published table gives the multiplication alone, for which the same unit is used";
+    "the published table has only the multiplication, which uses the same unit";
 
 // A register's type is not in a load's or a store's machine code; nor is the sign in that of the
 // low half of an integer's sum or product. What a paper has measured of a unit is taken for the
@@ -87,7 +87,8 @@ std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profi
         const InstructionTiming* found = stand_in(profile, instruction.op, true, why);
         if (!found) found = stand_in(profile, instruction.op, false, why);
         if (!found) return;
-        said.push_back(fmt::format("{} is read from {}: {}", instruction.op, found->name, why));
+        said.push_back(
+            fmt::format("{} uses the numbers of {}: {}", instruction.op, found->name, why));
         InstructionTiming timing = *found;
         timing.name = instruction.op;
         profile.instructions.push_back(std::move(timing));

@@ -53,7 +53,7 @@ std::string unknown_instruction(const std::string& name) {
     std::vector<std::string> all;
     for (const bench::Row& row : bench::instruction_table()) all.emplace_back(row.id);
     const auto near = near_names(name, all);
-    return fmt::format("'{}' is no instruction; {}see 'occupipe list instructions'", name,
+    return fmt::format("'{}' is not an instruction; {}see 'occupipe list instructions'", name,
                        near.empty() ? "" : fmt::format("near: {}; ", fmt::join(near, ", ")));
 }
 

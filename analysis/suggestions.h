@@ -11,7 +11,7 @@ namespace occupipe::analysis {
 std::vector<std::string> near_names(std::string_view name,
                                     const std::vector<std::string>& candidates);
 
-// "'fma.f23' is no instruction; near: fma.f32, fma.f64".
+// "'fma.f23' is not an instruction; near: fma.f32, fma.f64".
 std::string unknown_instruction(const std::string& name);
 
 }  // namespace occupipe::analysis

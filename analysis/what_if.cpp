@@ -45,14 +45,14 @@ double positive_number(const std::string& setting, std::string_view text) {
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
         value <= 0)
-        refuse(setting, fmt::format("'{}' is no positive number", text));
+        refuse(setting, fmt::format("'{}' is not a positive number", text));
     return value;
 }
 
 int count(const std::string& setting, std::string_view text) {
     const double value = positive_number(setting, text);
     if (value != std::floor(value) || value > 1e6)
-        refuse(setting, fmt::format("'{}' is no count", text));
+        refuse(setting, fmt::format("'{}' is not a whole number of at least 1", text));
     return static_cast<int>(value);
 }
 
@@ -65,7 +65,7 @@ void set_contention(const std::string& setting, const std::string& name, const s
             return;
         }
         const double share = positive_number(setting, value);
-        if (share >= 1) refuse(setting, "contention is at least 0 and below 1");
+        if (share >= 1) refuse(setting, "contention must be at least 0 and below 1");
         subsystem.contention = Estimate{.value = share};
         return;
     }
@@ -77,7 +77,7 @@ void set_contention(const std::string& setting, const std::string& name, const s
 std::string apply_use(const std::string& setting, GpuProfile& profile) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0)
-        refuse(setting, "is not of the form OP=INSTRUCTION", "--use");
+        refuse(setting, "expected OP=INSTRUCTION", "--use");
     const std::string op = setting.substr(0, equals);
     const std::string name = setting.substr(equals + 1);
     const InstructionTiming* const found = profile.find_instruction(name);
@@ -89,7 +89,7 @@ std::string apply_use(const std::string& setting, GpuProfile& profile) {
         *own = std::move(timing);
     else
         profile.instructions.push_back(std::move(timing));
-    return fmt::format("{} takes the numbers of {}", op, name);
+    return fmt::format("{} uses the numbers of {}", op, name);
 }
 
 void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file,
@@ -105,7 +105,7 @@ void require_timings(const GpuProfile& profile, const Kernel& kernel, const std:
     if (missing.empty()) return;
     std::string reason = lacks(profile, missing[0]);
     for (std::size_t i = 1; i < missing.size(); ++i) reason += fmt::format(", '{}'", missing[i]);
-    reason += "; to take the numbers of others, choose them:";
+    reason += "; to use the numbers of others, choose them:";
     for (const std::string& op : missing)
         reason += fmt::format(" --use {}={}", op, guess(offered, op));
     throw InputError(file, first, "op", reason);
@@ -113,7 +113,7 @@ void require_timings(const GpuProfile& profile, const Kernel& kernel, const std:
 
 void apply_what_if(const std::string& setting, GpuProfile& profile) {
     const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos) refuse(setting, "is not of the form NAME=VALUE");
+    if (equals == std::string::npos) refuse(setting, "expected NAME=VALUE");
     const std::string name = setting.substr(0, equals);
     const std::string value = setting.substr(equals + 1);
     if (name == "issue.limit") {

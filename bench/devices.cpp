@@ -59,7 +59,7 @@ std::unique_ptr<Backend> open_device(const std::string& id,
     }
     if (compiler) {
         throw InputError(fmt::format(
-            "--kernels: machine code for NVIDIA GPUs goes with a device cuda:N, not '{}'", id));
+            "--kernels: machine code for NVIDIA GPUs needs a device cuda:N, not '{}'", id));
     }
     if (rest.starts_with("opencl:")) {
         rest.remove_prefix(7);
@@ -71,7 +71,9 @@ std::unique_ptr<Backend> open_device(const std::string& id,
 #if OCCUPIPE_OPENCL
                 return open_opencl(*platform, *device);
 #else
-                throw NothingToRunOn("this build has no OpenCL backend");
+                throw NothingToRunOn(
+                    "this build has no OpenCL backend; build with OpenCL, or choose another "
+                    "device");
 #endif
             }
         }

@@ -45,9 +45,9 @@ void print_meaning(const Row& row) {
     fmt::print("{}: {}\n\nWhat the number means\n", row.id, row.meaning);
     if (bench::measures_launches(row.pattern) || row.pattern == Pattern::empty_loop) {
         fmt::print("{}", report::wrapped(
-                             "What one more of them costs, in seconds (a loop's iteration: in "
-                             "core cycles): the slope of the time over their number. It stands "
-                             "in a profile's `overheads` and is no instruction.",
+                             "The cost of one more of them, in seconds (a loop's iteration: in "
+                             "core cycles): the slope of the time over their number. It is "
+                             "in a profile's `overheads`; it is not an instruction.",
                              2));
         return;
     }
@@ -149,27 +149,27 @@ void print_limits(const Row& row, bool cpu) {
         fmt::print("{}", report::wrapped(text, 2, "- "));
     };
     if (row.pattern == Pattern::chain && row.order == bench::Order::registers) {
-        say("The latency is that of the operand which the chain runs through, and with these "
+        say("The latency is that of the operand that the chain runs through, and with these "
             "values; other operands and values may be faster or slower.");
     }
     if (!row.sass_also.empty() || !row.x86_also.empty()) {
-        say("What else is in the loop (see above) is part of the number wherever it lies on the "
-            "chain or wants the same unit.");
+        say("What else is in the loop (see above) is part of the number if it is on the "
+            "chain or uses the same unit.");
     }
-    if (row.order == bench::Order::none) say("Nothing waits for it: there is no latency.");
+    if (row.order == bench::Order::none) say("Nothing waits for it, so it has no latency.");
     if (row.pattern == Pattern::global_chase || row.pattern == Pattern::global_stream) {
-        say("Address translation and whoever else uses the memory are part of it.");
+        say("Address translation and other users of the memory are part of it.");
     }
     if (bench::measures_launches(row.pattern)) {
-        say("How busy the host is, and what it does between launches, is part of it.");
+        say("The host's load and its work between launches are part of it.");
         return;
     }
     say("Where one instruction's own time is as long as its latency, or where the device does not "
         "hold enough of them, one of λ and Λ is only bounded: the profile marks it "
         "`identifiable: false` and says in `bound` which side.");
     if (cpu) {
-        say("A CPU is not a GPU: one work-item at a time, cycles by a witnessed clock, chains in "
-            "the place of warps. Nothing follows for many work-items or for occupancy.");
+        say("A CPU is not a GPU: one work-item at a time, cycles by a measured clock, chains "
+            "instead of warps. This says nothing about many work-items or occupancy.");
     }
 }
 
@@ -235,15 +235,16 @@ void explain_mix(const Mix& mix) {
         mix.beta, mix.first, mix.second, mix.first));
     fmt::print("\nHow it is measured\n");
     say(plan.separate_chains()
-            ? "Each of the two has chains of its own, since they differ in type or one does "
-              "not wait: the mix says nothing of latency."
-            : "Both lie in one dependent chain: of few warps, latency is what is seen.");
+            ? "Each of the two has its own chains, since they differ in type or one does "
+              "not wait: the mix says nothing about latency."
+            : "Both are in one dependent chain: with few warps, latency dominates.");
     say("The receipt counts both. `measure --receipts DIR` keeps it; `explain` of each of the two "
         "says what it counts.");
     fmt::print("\nWhat it does not say\n");
-    say("A mix is no entry of a profile. Two instructions that both need the issue port look like "
+    say("A mix is not an entry of a profile. Two instructions that both need the issue port look "
+        "like "
         "two of one subsystem where the issue limit is not far above either; the profile then says "
-        "that the map is not sure.");
+        "that the assignment is uncertain.");
 }
 
 void run(const Arguments& arguments) {
@@ -261,7 +262,7 @@ void run(const Arguments& arguments) {
             fmt::format("{}: no entry for '{}'", arguments.profile, arguments.instruction));
     }
     if (!row) {
-        fmt::print("{}: only in the profile, not in the table of what can be measured\n",
+        fmt::print("{}: only in the profile, not among the instructions that can be measured\n",
                    arguments.instruction);
         print_profile(*profile, *timing, arguments.profile);
         return;

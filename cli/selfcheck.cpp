@@ -187,7 +187,7 @@ void selfcheck(const Arguments& arguments) {
         fmt::print("{}", text);
     } else {
         write_text_file(arguments.output, text, arguments.force ? Overwrite::yes : Overwrite::no);
-        fmt::print(stderr, "wrote {}: {} serious\n", arguments.output, serious);
+        fmt::print(stderr, "wrote {}: {} serious findings\n", arguments.output, serious);
     }
     if (arguments.strict && serious > 0) throw Reported{1};
 }

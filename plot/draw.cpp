@@ -27,7 +27,7 @@ public:
         std::string name = (fs::temp_directory_path() / "occupipe-plot-XXXXXX").string();
         if (!mkdtemp(name.data()))
             throw std::runtime_error(
-                fmt::format("no temporary folder {}: {}", name, std::strerror(errno)));
+                fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)));
         path_ = name;
     }
     ~TemporaryFolder() {
@@ -62,7 +62,7 @@ private:
 };
 
 constexpr const char* missing =
-    "gnuplot draws the pictures and is not installed; on Debian and Ubuntu: apt-get install "
+    "gnuplot is not installed, and drawing needs it; on Debian and Ubuntu: apt-get install "
     "gnuplot-nox";
 
 // No shell: the script's path is the only argument, and no text of a user's stands outside it.

@@ -11,7 +11,7 @@ namespace {
 
 void require_on_axis(const Figure& figure, const Axis& axis, double value) {
     if (!std::isfinite(value))
-        throw std::runtime_error(fmt::format("figure '{}': {} is no number to draw ({})",
+        throw std::runtime_error(fmt::format("figure '{}': {} is not a number to draw ({})",
                                              figure.title, axis.label, value));
     if (axis.scale != Scale::linear && value <= 0)
         throw std::runtime_error(fmt::format("figure '{}': {} = {} on a logarithmic axis",

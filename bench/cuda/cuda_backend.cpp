@@ -119,7 +119,8 @@ public:
         const int minor = session_->attribute(cu::DeviceAttribute::compute_capability_minor);
         if (major < 7) {
             throw DeviceError(
-                fmt::format("CUDA: {} ({}) is older than Volta: its machine code cannot be checked",
+                fmt::format("CUDA: {} ({}) is older than Volta, and its machine code cannot be "
+                            "checked; use a newer GPU",
                             facts_.name, facts_.architecture));
         }
         architecture_number_ = major * 10 + minor;
@@ -148,7 +149,7 @@ public:
         const CompiledKernel compiled =
             compile_cuda(source, architecture_, facts_.tables, compiler_.get());
         if (!compiled.receipt.ok()) {
-            throw DeviceError("CUDA: the machine code is not what was asked for:\n" +
+            throw DeviceError("CUDA: the machine code is not what the row asks for:\n" +
                               format_receipt(compiled.receipt));
         }
         return std::make_unique<CudaProgram>(session_, compiled, source);
@@ -227,7 +228,7 @@ private:
             const auto number = by.find_first_of("0123456789");
             if (number == by.npos || std::atoi(&by[number]) <= std::atoi(driver.c_str())) throw;
             throw DeviceError(fmt::format(
-                "{}: the driver is for CUDA {}, the machine code by {}; take an NVRTC of CUDA {} "
+                "{}: the driver is for CUDA {}, the machine code is by {}; use an NVRTC of CUDA {} "
                 "(OCCUPIPE_NVRTC=FILE, or kernels compiled ahead with one) or a newer driver",
                 error.what(), driver, by, driver));
         }

@@ -27,7 +27,7 @@ constexpr double least_ticks = 100;
 void check_limit(std::int64_t wanted, std::int64_t limit, const char* what) {
     if (wanted > limit) {
         throw DeviceError(
-            fmt::format("CUDA: {} {} asked for, the GPU holds {}", wanted, what, limit));
+            fmt::format("CUDA: {} {} requested, but the GPU holds {}", wanted, what, limit));
     }
 }
 
@@ -52,8 +52,7 @@ std::map<std::uint32_t, CoreTimes> by_core(std::span<const WarpStamp> stamps, in
     for (std::size_t i = 0; i < stamps.size(); ++i) {
         const WarpStamp& stamp = stamps[i];
         if (stamp.start == 0 || stamp.stop <= stamp.start) {
-            throw DeviceError(
-                fmt::format("CUDA: warp {} left no times: it did not run to its end", i));
+            throw DeviceError(fmt::format("CUDA: warp {} wrote no times: it did not finish", i));
         }
         CoreTimes& core = cores[stamp.core];
         core.warps.push_back(stamp);
@@ -82,10 +81,11 @@ void check_residency(const std::map<std::uint32_t, CoreTimes>& cores, const Meas
     const auto wanted = static_cast<std::size_t>(shape.concurrent_groups);
     const bool all = cores.size() == static_cast<std::size_t>(expected_cores);
     if (all && fewest == wanted && most == wanted) return;
-    throw TransientDeviceError(fmt::format(
-        "CUDA: groups were not placed as asked: {} on each of {} cores wanted, {} to {} on {} "
-        "cores seen",
-        shape.concurrent_groups, expected_cores, fewest, most, cores.size()));
+    throw TransientDeviceError(
+        fmt::format("CUDA: groups were not placed as requested: {} on each of {} cores expected, "
+                    "{} to {} on {} "
+                    "cores seen",
+                    shape.concurrent_groups, expected_cores, fewest, most, cores.size()));
 }
 
 // Most warps of a core that were in the timed part at one moment.
@@ -223,7 +223,7 @@ Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp
                             std::optional<int> schedulers) {
     if (header.missed > 0) {
         throw TransientDeviceError(fmt::format(
-            "CUDA: {} of {} groups waited at the start line in vain: they were not resident "
+            "CUDA: {} of {} groups waited for the common start in vain: they were not resident "
             "together",
             header.missed, stamps.size() / static_cast<std::size_t>(shape.group_warps)));
     }

@@ -27,15 +27,15 @@ constexpr std::string_view reloaded_one =
 constexpr std::string_view scaled_around =
     "the function unit flushes subnormals: comparisons and multiplications scale them around it";
 constexpr std::string_view pocl_function =
-    "PoCL has a library function in its place, of some length: neither its instructions nor a "
+    "PoCL uses a longer library function instead: neither its instructions nor a "
     "choice among several are counted";
 constexpr std::string_view choice =
-    "the comparison's result chooses one of two values by a further instruction";
+    "another instruction uses the comparison's result to choose one of two values";
 constexpr std::string_view no_choice_of_encoding =
     "OpenCL C cannot choose how an operand is encoded";
-constexpr std::string_view branches = "the branches that lead the lanes apart and together again";
+constexpr std::string_view branches = "the branches that diverge the lanes and reconverge them";
 constexpr std::string_view operand_modifier =
-    "a modifier of another instruction's operand, no instruction of its own";
+    "a modifier of another instruction's operand, not an instruction of its own";
 constexpr std::string_view library_function =
     "a function of OpenCL C's library; PTX has no such instruction";
 
@@ -219,7 +219,7 @@ constexpr CatalogueRow rows[] = {
     {.id = "min.f64", .type = f64, .operands = {1.5, 0, 1},
      .meaning = "smaller of two double-precision values",
      .cuda = {.ptx = "min.f64 %0, %0, %1;", .sass = "DSETP",
-              .also = "a comparison, selections, and a branch or logic for not-a-number",
+              .also = "a comparison, selections, and a branch or logic for NaN",
               .length = 10, .since = 75},
      .opencl = {.step = "$ = min($, a); FENCE_F64($)", .x86 = "v?minsd"}},
     {.id = "rcp.f64", .type = f64, .operands = {0, 0, 1.7},
@@ -258,7 +258,7 @@ constexpr CatalogueRow rows[] = {
     {.id = "max.f64", .type = f64, .operands = {3, 0, 1},
      .meaning = "larger of two double-precision values",
      .cuda = {.ptx = "@go max.f64 %0, %0, %1;", .sass = "DSETP",
-              .also = "a comparison, selections, moves, and logic for not-a-number",
+              .also = "a comparison, selections, moves, and logic for NaN",
               .length = 12, .since = 75},
      .opencl = {.step = "$ = max($, a); FENCE_F64($)", .x86 = "v?maxsd",
                 .operands = Operands{0.5, 0, 1}}},
@@ -295,7 +295,7 @@ constexpr CatalogueRow rows[] = {
      .cuda = {.ptx = "fma.rn.f32", .step = "FMA_F32($, a, b)", .sass = "FFMA"},
      .opencl = {.step = "FMA_F32($, a, b)", .x86 = R"(vfn?madd\d+ss)", .foldable = false}},
     {.id = "fma.f32.body4", .type = f32, .operands = {0.5, 0.75, 1},
-     .meaning = "multiply-add in a loop of 4: the loop's own cost shows",
+     .meaning = "multiply-add in a loop of 4, which shows the loop's own cost",
      .counters = {{{body_length_counter, 4}}}, .unroll = 4, .most_chains = 1,
      .cuda = {.ptx = "fma.rn.f32", .step = "FMA_F32($, a, b)", .sass = "FFMA"},
      .opencl = {.step = "FMA_F32($, a, b)", .x86 = R"(vfn?madd\d+ss)", .foldable = false}},
@@ -321,16 +321,16 @@ constexpr CatalogueRow rows[] = {
      .opencl = {.step = "FMA_F32($, a, b)", .x86 = R"(vfn?madd\d+ss)", .foldable = false}},
     // x x + x: slowly towards zero.
     {.id = "fma.f32.same", .type = f32, .operands = {0.5, 0.75, -0.5},
-     .meaning = "multiply-add whose operands are one register",
+     .meaning = "multiply-add whose operands are the same register",
      .most_chains = 4,
      .cuda = {.ptx = "fma.rn.f32 %0, %0, %0, %0;", .sass = "FFMA"},
-     .opencl = {.none = "about registers and their banks, which OpenCL C cannot choose"}},
+     .opencl = {.none = "measures register banks, which OpenCL C cannot choose"}},
     {.id = "fma.f32.immediate", .type = f32, .operands = {0.5, 0.75, 1},
-     .meaning = "multiply-add with a multiplicand that stands in the instruction",
+     .meaning = "multiply-add with an immediate multiplicand",
      .cuda = {.ptx = "fma.rn.f32 %0, %0, 0f3F000000, %2;", .sass = "FFMA"},
      .opencl = {.none = no_choice_of_encoding}},
     {.id = "fma.f32.uniform", .type = f32, .operands = {0.5, 0.75, 1},
-     .meaning = "multiply-add with a multiplicand that all lanes share (constant bank or uniform "
+     .meaning = "multiply-add with a multiplicand that is uniform over lanes (constant bank or uniform "
                 "register)",
      .cuda = {.ptx = "fma.rn.f32 %0, %0, %1, %2;",
               .step = "OP_F(ptx, $, __uint_as_float(start), b)", .sass = "FFMA"},

@@ -99,7 +99,7 @@ CatalogueRow group_product(const Factors& factors, int n, int flight = 1) {
         .operands = {1, 1, 1},
         .meaning = kept(fmt::format(
             "four warps' matrix multiply-add 64x{}x{} from shared memory, {}, {}", n, factors.k,
-            factors.words, awaited ? "awaited" : fmt::format("up to {} on their way", flight))),
+            factors.words, awaited ? "awaited" : fmt::format("up to {} in flight", flight))),
         .order = awaited ? Order::waits : Order::none,
         .counters = {{{"operations", 2.0 * 64 * n * factors.k},
                       {"shape_n", static_cast<double>(n)}}},

@@ -24,17 +24,17 @@ constexpr std::string_view conversion_sequence =
 constexpr std::string_view remainder_plus_b =
     "the remainder is added to b, so that no divisor is zero";
 constexpr std::string_view cleared_result =
-    "before a count of bits the compiler clears the result's register, for older CPUs wait for it";
+    "before a bit count the compiler clears the result's register, because older CPUs wait for it";
 constexpr std::string_view upper_half_of_product =
     "two multiply-adds and an addition for the upper half";
 constexpr std::string_view each_half = "one instruction for each half of the 64 bits";
 constexpr std::string_view no_sum_and_extremum = "OpenCL C has no sum and extremum in one function";
 constexpr std::string_view addition_and_comparison = "an addition and a comparison there";
 constexpr std::string_view register_pair_division =
-    "x86-64's division works on a register pair: its upper half is made, registers are moved, "
+    "x86-64's division works on a register pair: its upper half is computed, registers are moved, "
     "and a shorter division may be chosen by a branch where both operands are short";
 constexpr std::string_view function_called =
-    "a function of the compiler's is called; the receipt cannot follow it";
+    "a library function of the compiler is called, which the receipt cannot follow";
 constexpr std::string_view no_one_count =
     "two comparisons and two selections, or one instruction on some Blackwell GPUs: there is no "
     "one count to prove";
@@ -126,7 +126,7 @@ constexpr CatalogueRow rows[] = {
      .cuda = {.ptx = "div.u32 %0, %1, %0;", .sass = "MUFU.RCP", .also = conversion_sequence,
               .length = 22, .since = 75},
      .opencl = {.step = "$ = a / $; FENCE_32($)", .x86 = "divl?",
-                .also = "x86-64's division works on a register pair: its upper half is made, and "
+                .also = "x86-64's division works on a register pair: its upper half is computed, and "
                         "registers are moved"}},
     {.id = "rem.s32", .type = s32, .operands = {1000003, 1021, 1021},
      .meaning = "32-bit remainder, chained through the divisor",
@@ -174,7 +174,7 @@ constexpr CatalogueRow rows[] = {
      .meaning = "number of the highest bit set",
      .cuda = {.ptx = "bfind.u32 %0, %0;", .sass = "FLO", .since = 75},
      .opencl = {.step = "$ = 31 - clz($ | 1); FENCE_32($)", .x86 = "(lzcntl?|bsrl?)",
-                .also = "the lowest bit is set first, for zero has no highest bit; 31 less the "
+                .also = "the lowest bit is set first, because zero has no highest bit; 31 minus the "
                         "leading zeros", .type = b32}},
     {.id = "brev.b32", .type = b32, .operands = {0, 0, 12345},
      .meaning = "bits in reverse order",
@@ -229,7 +229,7 @@ constexpr CatalogueRow rows[] = {
     // Without the exchange of halves the assembler adds up two steps' upper halves at once, since
     // nothing but their sum is needed.
     {.id = "add.s64", .type = s64, .operands = {3, 0, 1},
-     .meaning = "64-bit integer addition, by halves, which change places from step to step",
+     .meaning = "64-bit integer addition by halves, which swap places from step to step",
      .cuda = {.ptx = "{ .reg .b32 p, q, r, s; mov.b64 {p, q}, %0; mov.b64 {r, s}, %1; add.cc.u32 "
                      "p, p, r; addc.u32 q, q, s; mov.b64 %0, {q, p}; }", .counted = "add.cc.u32",
               .sass = "IADD3", .also = "the upper half with the carry", .with = "IADD3.X|IMAD.X",
@@ -274,7 +274,7 @@ constexpr CatalogueRow rows[] = {
      .meaning = "absolute value of an integer",
      .cuda = {.ptx = "{ .reg .b32 t; abs.s32 t, %0; sub.s32 %0, t, %1; }", .counted = "abs.s32",
               .sass = "IABS",
-              .also = "a subtraction: else the absolute value of an absolute value would be "
+              .also = "a subtraction; otherwise the absolute value of an absolute value would be "
                       "dropped", .length = 2, .since = 75},
      .opencl = {.step = "$ = as_int(abs($)); FENCE_32($)", .x86 = R"(cmov\w+)",
                 .also = "a negation before each conditional move, and register moves",

@@ -15,13 +15,13 @@ constexpr std::string_view padded_and_cleared =
     "where the GPU only has a larger shape";
 constexpr std::string_view padded = "no-operations that the assembler puts between dependent ones";
 constexpr std::string_view multiplied_as_halves =
-    "conversions and two multiplications of halves there: no instruction of its own";
+    "conversions and two half-precision multiplications there: not an instruction of its own";
 constexpr std::string_view multiplied_by_8x8x4 =
-    "multiplications 8x8x4 (mma.m8n8k4.f64) one after the other";
+    "consecutive multiplications 8x8x4 (mma.m8n8k4.f64)";
 constexpr std::string_view sum_of_the_others =
     "the sum that the other matrices go into, off the chain";
 constexpr std::string_view needs_tensor_memory =
-    "works on a tensor memory that kernels allocate, and that no row prepares yet";
+    "works on tensor memory that kernels allocate; no row prepares it yet";
 
 // Which bits of a word of the multiplicands are arbitrary, and which are set.
 #define HALVES "0x83ff83ffu, 0x34003400u"
@@ -143,7 +143,7 @@ constexpr CatalogueRow rows[] = {
      .cuda = {.ptx = "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32",
               .step = "PRODUCT_R4_42(ptx, $)", .sass = "IMMA", .also = padded, .length = 2,
               .since = 80, .until = 89,
-              .gap = {90, 999, "calls a function that makes bytes of the four bits"},
+              .gap = {90, 999, "calls a function that expands four bits to bytes"},
               .state = "Product<int, 4, 4, 2, " INTEGERS ">"},
      .opencl = {.none = no_matrix_units}},
     {.id = "mma.m16n8k256.s32.b1", .type = b32, .operands = {1, 1, 1},
@@ -152,7 +152,7 @@ constexpr CatalogueRow rows[] = {
      .cuda = {.ptx = "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc",
               .step = "PRODUCT_R4_42(ptx, $)", .sass = "BMMA", .also = padded, .length = 2,
               .since = 80, .until = 90,
-              .gap = {100, 999, "calls a function that makes bytes of the bits"},
+              .gap = {100, 999, "calls a function that expands bits to bytes"},
               .state = "Product<int, 4, 4, 2, " INTEGERS ">"},
      .opencl = {.none = no_matrix_units}},
     {.id = "mma.m16n8k4.f64", .type = b32, .operands = {1, 1, 1},
@@ -180,28 +180,28 @@ constexpr CatalogueRow rows[] = {
               .state = "ProductF64<4, 8, 4>"},
      .opencl = {.none = no_matrix_units}},
     {.id = "mma.sp.m16n8k32.f32.f16", .type = b32, .operands = {1, 1, 1},
-     .meaning = "a warp's matrix multiply-add 16x8x32 with two of four of A, half into single",
+     .meaning = "a warp's matrix multiply-add 16x8x32 with two of four elements of A, half into single",
      .counters = {{{"operations", 4096}}}, .most_chains = 4,
      .cuda = {.ptx = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
               .step = "PRODUCT_SPARSE_F4_44(ptx, $)", .sass = "HMMA", .also = padded,
               .length = 2, .since = 80, .state = "Product<float, 4, 4, 4, " HALVES ">"},
      .opencl = {.none = no_matrix_units}},
     {.id = "mma.sp.m16n8k32.f16.f16", .type = b32, .operands = {1, 1, 1},
-     .meaning = "a warp's matrix multiply-add 16x8x32 with two of four of A, half precision",
+     .meaning = "a warp's matrix multiply-add 16x8x32 with two of four elements of A, half precision",
      .counters = {{{"operations", 4096}}}, .most_chains = 4,
      .cuda = {.ptx = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16",
               .step = "PRODUCT_SPARSE_R2_44(ptx, $)", .sass = "HMMA", .also = padded,
               .length = 2, .since = 80, .state = "Product<uint, 2, 4, 4, " HALVES ">"},
      .opencl = {.none = no_matrix_units}},
     {.id = "mma.sp.m16n8k32.f32.bf16", .type = b32, .operands = {1, 1, 1},
-     .meaning = "a warp's matrix multiply-add 16x8x32 with two of four of A, bfloat16 into single",
+     .meaning = "a warp's matrix multiply-add 16x8x32 with two of four elements of A, bfloat16 into single",
      .counters = {{{"operations", 4096}}}, .most_chains = 4,
      .cuda = {.ptx = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32",
               .step = "PRODUCT_SPARSE_F4_44(ptx, $)", .sass = "HMMA", .also = padded,
               .length = 2, .since = 80, .state = "Product<float, 4, 4, 4, " BFLOATS ">"},
      .opencl = {.none = no_matrix_units}},
     {.id = "mma.sp.m16n8k16.f32.tf32", .type = b32, .operands = {1, 1, 1},
-     .meaning = "a warp's matrix multiply-add 16x8x16 with one of two of A, 19-bit floats into "
+     .meaning = "a warp's matrix multiply-add 16x8x16 with one of two elements of A, 19-bit floats into "
                 "single",
      .counters = {{{"operations", 2048}}}, .most_chains = 4,
      .cuda = {.ptx = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32",
@@ -209,14 +209,14 @@ constexpr CatalogueRow rows[] = {
               .length = 2, .since = 80, .state = "Product<float, 4, 4, 4, " TF32S ">"},
      .opencl = {.none = no_matrix_units}},
     {.id = "mma.sp.m16n8k64.s32.s8", .type = b32, .operands = {1, 1, 1},
-     .meaning = "a warp's matrix multiply-add 16x8x64 with two of four of A, bytes into integers",
+     .meaning = "a warp's matrix multiply-add 16x8x64 with two of four elements of A, bytes into integers",
      .counters = {{{"operations", 8192}}}, .most_chains = 4,
      .cuda = {.ptx = "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32",
               .step = "PRODUCT_SPARSE_R4_44(ptx, $)", .sass = "IMMA", .also = padded,
               .length = 2, .since = 80, .state = "Product<int, 4, 4, 4, " INTEGERS ">"},
      .opencl = {.none = no_matrix_units}},
     {.id = "mma.sp.m16n8k64.f32.e4m3", .type = b32, .operands = {1, 1, 1},
-     .meaning = "a warp's matrix multiply-add 16x8x64 with two of four of A, e4m3 into single",
+     .meaning = "a warp's matrix multiply-add 16x8x64 with two of four elements of A, e4m3 into single",
      .counters = {{{"operations", 8192}}}, .most_chains = 4,
      .cuda = {.ptx = "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32",
               .step = "PRODUCT_SPARSE_F4_44(ptx, $)", .sass = "QMMA", .also = padded,

@@ -16,15 +16,15 @@ using enum Pattern;
 constexpr std::string_view upper_half_of_addresses =
     "copies of the constant upper half of addresses, off the dependent path";
 constexpr std::string_view words_that_are_no_address =
-    "logic that uses the words that are no address, off the dependent path";
+    "logic that uses the words that are not an address, off the dependent path";
 constexpr std::string_view shared_ring = "SHARED_RING(1024, 1)";
 constexpr std::string_view walks_of_words_only =
-    "walks through global memory are of 32-bit words in OpenCL C: what a wider load brings "
-    "besides, its compiler would drop";
-constexpr std::string_view no_bypass = "OpenCL C cannot make a load pass the first-level cache by";
+    "OpenCL C walks global memory in 32-bit words: what a wider load brings "
+    "in addition, its compiler would drop";
+constexpr std::string_view no_bypass = "OpenCL C cannot make a load bypass the first-level cache";
 constexpr std::string_view one_addition_per_word = "one addition per loaded word";
 constexpr std::string_view same_word_only =
-    "an OpenCL store to ever new words is not in the table; st.global.u32 is to the same word";
+    "no OpenCL row stores to new words each time; st.global.u32 stores to the same word";
 constexpr std::string_view requests_and_wait =
     "the request by one lane and the wait for the copies";
 constexpr std::string_view no_single_copies =
@@ -51,7 +51,7 @@ constexpr CatalogueRow rows[] = {
      .opencl = {.step = "LD_GLOBAL_U32($)", .x86 = "movl?", .foldable = false}},
     {.id = "ld.global.f32", .type = f32, .pattern = global_stream,
      .meaning = "32-bit load from global memory beyond the last cache, coalesced, in order, "
-                "loads not waiting for each other (streaming); each value is added up",
+                "loads not waiting for each other (streaming); each value is added to a sum",
      .order = Order::none, .principal = true,
      .cuda = {.ptx = "ld.global.f32", .step = "LD_GLOBAL_F32($, #)", .sass = "LDG",
               .also = "one addition per load"},
@@ -95,7 +95,7 @@ constexpr CatalogueRow rows[] = {
      .cuda = {.ptx = "ld.shared.u32", .step = "LD_SHARED_U32($)", .sass = "LDS"},
      .opencl = {.step = "LD_SHARED_U32($)", .x86 = "movl?", .foldable = false}},
     {.id = "ld.shared.u32.broadcast", .type = u32, .pattern = shared_chase, .operands = {1, 0, 0},
-     .meaning = "32-bit load from shared memory, all lanes at one word",
+     .meaning = "32-bit load from shared memory, all lanes at the same word",
      .walk = {.lane = "0"}, .lanes_matter = true,
      .cuda = {.ptx = "ld.shared.u32", .step = "LD_SHARED_U32($)", .sass = "LDS"},
      .opencl = {.step = "LD_SHARED_U32($)", .x86 = "movl?", .foldable = false}},
@@ -182,7 +182,7 @@ constexpr CatalogueRow rows[] = {
     // The warp's lanes touch `sectors` sectors of 32 bytes.
     {.id = "ld.global.l2.u32.broadcast", .type = u32, .pattern = global_chase,
      .operands = {1, 0, 0},
-     .meaning = "32-bit load that hits the second-level cache, all lanes at one word",
+     .meaning = "32-bit load that hits the second-level cache, all lanes at the same word",
      .walk = {.table = Table::second_level, .lane = "0"}, .counters = {{{"sectors", 1}}},
      .lanes_matter = true,
      .cuda = {.ptx = "ld.global.cg.u32", .step = "LD_GLOBAL_CG_U32($)", .sass = "LDG",
@@ -211,7 +211,7 @@ constexpr CatalogueRow rows[] = {
      .opencl = {.none = no_bypass}},
     {.id = "ld.global.l2.u32.stride32", .type = u32, .pattern = global_chase,
      .operands = {1, 0, 0},
-     .meaning = "32-bit load that hits the second-level cache, a line of 128 bytes for each lane "
+     .meaning = "32-bit load that hits the second-level cache, each lane in its own line of 128 bytes "
                 "(32 sectors)",
      .walk = {.table = Table::second_level, .lane = "LANE * 32", .spread = 32},
      .counters = {{{"sectors", 32}}}, .lanes_matter = true,
@@ -221,7 +221,7 @@ constexpr CatalogueRow rows[] = {
     // Every warp in a line of its own, so that a launch sees many lines from many cores: where a GPU's
     // second-level cache has a near and a far half, least and greatest core show them.
     {.id = "ld.global.l2.u32.line", .type = u32, .pattern = global_chase, .operands = {1, 0, 0},
-     .meaning = "32-bit load that hits the second-level cache, each warp ever in one line of its "
+     .meaning = "32-bit load that hits the second-level cache, each warp always in one line of its "
                 "own: how far lines lie from cores",
      .walk = {.table = Table::second_level, .own_lines = true},
      .cuda = {.ptx = "ld.global.cg.u32", .step = "LD_GLOBAL_CG_U32($)", .sass = "LDG",
@@ -230,7 +230,7 @@ constexpr CatalogueRow rows[] = {
     // LDG.E.NA: takes no place in the first-level cache and is weak, where .cg is LDG.E.STRONG.GPU,
     // which the half of the second-level cache that owns the line may have to answer.
     {.id = "ld.global.l2.u32.weak", .type = u32, .pattern = global_chase, .operands = {1, 0, 0},
-     .meaning = "weak 32-bit load that hits the second-level cache and takes no place in the "
+     .meaning = "weak 32-bit load that hits the second-level cache and is not kept in the "
                 "first, coalesced",
      .walk = {.table = Table::second_level},
      .cuda = {.ptx = "ld.global.L1::no_allocate.u32", .step = "LD_GLOBAL_NA_U32($)",
@@ -238,7 +238,7 @@ constexpr CatalogueRow rows[] = {
      .opencl = {.none = no_bypass}},
     {.id = "ld.global.l2.u32.weak.line", .type = u32, .pattern = global_chase,
      .operands = {1, 0, 0},
-     .meaning = "weak 32-bit load that hits the second-level cache, each warp ever in one line "
+     .meaning = "weak 32-bit load that hits the second-level cache, each warp always in one line "
                 "of its own",
      .walk = {.table = Table::second_level, .own_lines = true},
      .cuda = {.ptx = "ld.global.L1::no_allocate.u32", .step = "LD_GLOBAL_NA_U32($)",
@@ -297,7 +297,7 @@ constexpr CatalogueRow rows[] = {
      .cuda = {.ptx = "st.global.v4.f32", .step = "ST_GLOBAL_V4_F32($, #)", .sass = "STG"},
      .opencl = {.none = same_word_only}},
     {.id = "ld.const.u32", .type = u32, .pattern = constant_chase, .operands = {1, 0, 0},
-     .meaning = "32-bit load from constant memory that hits its cache, all lanes at one word",
+     .meaning = "32-bit load from constant memory that hits its cache, all lanes at the same word",
      .cuda = {.ptx = "ld.const.u32", .step = "LD_CONST_U32($)", .sass = "LDC"},
      .opencl = {.step = "$ = constant_words[$]; FENCE_64($)", .setup = "CONSTANT_WORDS",
                 .x86 = R"(movl? .*\(.*,4\),%\w+)", .type = s64, .pattern = chain,
@@ -507,7 +507,7 @@ constexpr CatalogueRow rows[] = {
      .meaning = "32-bit store to global memory, always to the same word of a work-item; nothing "
                 "waits for it",
      .order = Order::none,
-     .cuda = {.none = "st.global.f32 stores to ever new words; this is about one word"},
+     .cuda = {.none = "st.global.f32 stores to new words each time; this row stores to one word"},
      .opencl = {.step = "*word = $", .setup = own_global_word,
                 .x86 = R"(movl? %\w+,(0x\w+)?\(.*\))"}},
 };

@@ -10,8 +10,7 @@ namespace {
 using enum Pattern;
 
 constexpr std::string_view ring = "a pointer chase through a ring that stays in the nearest memory";
-constexpr std::string_view no_loop =
-    "no loop at all: what is timed are launches of a kernel that does nothing";
+constexpr std::string_view no_loop = "no loop: launches of an empty kernel are timed";
 
 constexpr std::array patterns = {
     PatternFacts{chain, "a chain: each instruction's result is the next one's operand"},
@@ -19,13 +18,12 @@ constexpr std::array patterns = {
     PatternFacts{global_chase,
                  "a pointer chase through a table in global memory, one cycle over all lines", 0,
                  true},
-    PatternFacts{global_stream, "loads one after the other that do not wait for each other", 0,
-                 true},
-    PatternFacts{global_store, "stores one after the other"},
+    PatternFacts{global_stream, "consecutive loads that do not wait for each other", 0, true},
+    PatternFacts{global_store, "consecutive stores"},
     PatternFacts{constant_chase, ring, 35, true},
     PatternFacts{local_chase, ring, 35, true},
-    PatternFacts{barrier, "one barrier after the other", 60},
-    PatternFacts{empty_loop, "a loop with nothing in it; a step is an iteration", 10},
+    PatternFacts{barrier, "consecutive barriers", 60},
+    PatternFacts{empty_loop, "an empty loop; a step is an iteration", 10},
     PatternFacts{launch, no_loop, 10},
     PatternFacts{awaited_launch, no_loop, 10},
     PatternFacts{graph_launch, no_loop, 10},

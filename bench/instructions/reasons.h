@@ -14,15 +14,16 @@ inline constexpr std::string_view extension_unseen =
 inline constexpr std::string_view narrow_fp64_unit =
     "on GPUs with a narrow FP64 unit (sm_120) the assembler puts no-operations in between";
 inline constexpr std::string_view no_bfloat16 = "OpenCL C has no bfloat16";
-inline constexpr std::string_view no_clusters = "OpenCL C knows no clusters of groups";
-inline constexpr std::string_view no_extremum_of_three = "OpenCL C has no extremum of three";
+inline constexpr std::string_view no_clusters = "OpenCL C has no clusters of groups";
+inline constexpr std::string_view no_extremum_of_three =
+    "OpenCL C has no minimum or maximum of three";
 inline constexpr std::string_view no_matrix_units = "OpenCL C cannot reach matrix units";
 inline constexpr std::string_view no_native_tanh =
     "OpenCL C has no native_tanh; tanh.f32 is its full-precision function";
 inline constexpr std::string_view no_pairs_of_integers =
     "OpenCL C's vectors of two 16-bit integers are instructions of whole lanes";
 inline constexpr std::string_view nothing_known =
-    "no OpenCL C is known that becomes this one instruction";
+    "no known OpenCL C compiles to this one instruction";
 inline constexpr std::string_view own_global_word =
     "volatile __global uint* word = (volatile __global uint*)(out + THREAD); *word = 0";
 inline constexpr std::string_view selection =

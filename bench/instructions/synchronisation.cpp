@@ -18,7 +18,7 @@ constexpr std::string_view from_uniform_register =
 constexpr std::string_view cache_invalidation =
     "error barrier and invalidation of the first-level cache";
 constexpr std::string_view fences_of_no_reach =
-    "OpenCL C's fences order a work-item's own accesses, of no given reach";
+    "OpenCL C's fences order a work-item's own accesses, without a scope";
 
 // clang-format off
 constexpr CatalogueRow rows[] = {
@@ -51,7 +51,7 @@ constexpr CatalogueRow rows[] = {
      .meaning = "ballot of a warp's lanes",
      .cuda = {.ptx = "{ .reg .pred p; setp.ne.s32 p, %0, %1; vote.sync.ballot.b32 %0, p, -1; }",
               .counted = "vote.sync.ballot.b32", .sass = "VOTE",
-              .also = "a comparison makes the predicate that is voted on", .length = 2,
+              .also = "a comparison produces the predicate of the vote", .length = 2,
               .since = 80},
      .opencl = {.step = "$ = sub_group_ballot($ != a).x; FENCE_32($)",
                 .extension = "cl_khr_subgroup_ballot", .also = extension_unseen}},
@@ -73,7 +73,7 @@ constexpr CatalogueRow rows[] = {
      .opencl = {.step = "$ = sub_group_reduce_max($); FENCE_32($)",
                 .extension = "cl_khr_subgroups", .also = extension_unseen}},
     {.id = "barrier.cluster.relaxed", .type = u32,
-     .meaning = "barrier of a cluster of two groups whose arrival is no fence",
+     .meaning = "barrier of a cluster of two groups whose arrival is not a fence",
      .order = Order::waits, .most_chains = 1,
      .cuda = {.ptx = "barrier.cluster.arrive.relaxed.aligned",
               .step = "CLUSTER_BARRIER_RELAXED($)", .sass = "UCGABAR",
@@ -85,7 +85,7 @@ constexpr CatalogueRow rows[] = {
      .lanes_matter = true,
      .cuda = {.ptx = "redux.sync.min.f32 %0, %0, -1;", .sass = "CREDUX",
               .also = from_uniform_register, .length = 2, .since = 100, .features = true,
-              .gap = {120, 999, "GPUs of sm_100a and its kin alone have it"}},
+              .gap = {120, 999, "only GPUs of sm_100a and its relatives have it"}},
      .opencl = {.none = "OpenCL C 1.2 has no reductions over the lanes of a warp"}},
     {.id = "fence.acq_rel.gpu", .type = u32, .operands = {0, 0, 1},
      .meaning = "memory fence for all threads of the GPU, nothing outstanding",
@@ -108,7 +108,7 @@ constexpr CatalogueRow rows[] = {
               .sass = "MEMBAR", .also = cache_invalidation},
      .opencl = {.none = fences_of_no_reach}},
     {.id = "bar.warp.sync", .type = u32, .operands = {0, 0, 1},
-     .meaning = "barrier of a warp's lanes: a no-operation where they are known to be together",
+     .meaning = "barrier of a warp's lanes: a no-operation if they are known to be converged",
      .order = Order::waits, .most_chains = 1,
      .cuda = {.ptx = "bar.warp.sync",
               .step = R"(asm volatile("bar.warp.sync -1;" ::: "memory"))",
@@ -123,11 +123,11 @@ constexpr CatalogueRow rows[] = {
               .since = 90, .cluster = 2},
      .opencl = {.none = no_clusters}},
     {.id = "barrier.grid", .type = u32,
-     .meaning = "barrier of all groups of a launch, made of an atomic counter",
+     .meaning = "barrier of all groups of a launch, built from an atomic counter",
      .order = Order::waits, .unroll = 4, .most_chains = 1,
      .cuda = {.ptx = "red.release.gpu.global.add.u64", .step = "GRID_BARRIER($)",
               .sass = "REDG|RED",
-              .also = "two barriers of the group, a fence, and looking until all groups have come",
+              .also = "two barriers of the group, a fence, and polling until all groups have arrived",
               .length = 24, .state = "GridBarrier"},
      .opencl = {.none = "OpenCL C cannot make all groups of a launch wait for each other"}},
 };

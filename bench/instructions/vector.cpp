@@ -11,8 +11,8 @@ using enum DataType;
 
 constexpr std::string_view no_pairs_of_floats =
     "OpenCL C cannot ask for two single-precision numbers in one instruction";
-constexpr std::string_view one_each = "an instruction for each of the two there";
-constexpr std::string_view element_by_element = "PTX calculates vectors element by element";
+constexpr std::string_view one_each = "one instruction for each of the two there";
+constexpr std::string_view element_by_element = "PTX computes vectors element by element";
 
 // clang-format off
 constexpr CatalogueRow rows[] = {

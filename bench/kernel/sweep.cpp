@@ -71,7 +71,7 @@ std::vector<Shape> cpu_shapes(const Row& row, bool quick) {
 std::int64_t require(const std::optional<std::int64_t>& limit, const char* key) {
     if (!limit) {
         throw InputError(fmt::format(
-            "limits.{}: the device or profile does not say; needed to know how far to sweep", key));
+            "limits.{}: is missing; the sweep needs it, so add it to the profile", key));
     }
     return *limit;
 }
@@ -203,22 +203,22 @@ std::string mix_fault(const Backend& backend, const Mix& mix) {
     const Row* first = find_in(backend, mix.first);
     const Row* second = find_in(backend, mix.second);
     for (const auto& [row, id] : {std::pair{first, mix.first}, std::pair{second, mix.second}}) {
-        if (!row) return fmt::format("no instruction {} on this device", id);
+        if (!row) return fmt::format("this device has no instruction {}", id);
         if (const auto why = backend.unsupported(*row)) return fmt::format("{}: {}", id, *why);
     }
     if (first->pattern != Pattern::chain || first->order != Order::registers) {
-        return fmt::format("{}: only an instruction that works on registers can come first",
+        return fmt::format("{}: only an instruction on registers can come first in a mix",
                            mix.first);
     }
     const bool fits = (second->pattern == Pattern::chain && second->order == Order::registers) ||
                       second->pattern == Pattern::shared_chase ||
                       second->pattern == Pattern::global_stream;
     if (!fits || second->order == Order::waits) {
-        return fmt::format("{}: waits for more than its own chain, and cannot be mixed",
-                           mix.second);
+        return fmt::format("{}: waits for more than its own chain and cannot be mixed", mix.second);
     }
     for (const Row* row : {first, second}) {
-        if (row->unroll > 0) return fmt::format("{}: needs a loop body of its own", row->id);
+        if (row->unroll > 0)
+            return fmt::format("{}: needs its own loop body and cannot be mixed", row->id);
     }
     return {};
 }
@@ -350,7 +350,7 @@ SweepPlan only_point(SweepPlan sweep, const std::string& name) {
         }
         throw InputError(fmt::format(
             "--point: no point '{}'{}", name,
-            near.empty() ? fmt::format(": nothing is named {}", subject)
+            near.empty() ? fmt::format(": no instruction or mix is called {}", subject)
                          : fmt::format("; one of {} is {}; --dry-run prints all", subject, near)));
     }
     const PlannedPoint point = *found;

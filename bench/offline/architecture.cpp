@@ -104,10 +104,10 @@ public:
     std::optional<std::string> unsupported(const Row& row) const override {
         if (use_ == KernelUse::launched) return cuda_unsupported(row, from_.number);
         if (row.cluster > 1 || row.step.starts_with("GRID_BARRIER")) {
-            return "carried kernels are plain: no clusters, no launch whose groups wait for each "
+            return "dumped kernels are plain: no clusters, no launch whose groups wait for each "
                    "other";
         }
-        if (row.texture) return "carried kernels are plain: no texture has to be made for them";
+        if (row.texture) return "dumped kernels are plain: no textures";
         return cuda_unsupported(row, from_.number);
     }
     std::unique_ptr<Program> compile(const KernelSource&) override { refuse(); }
@@ -127,7 +127,7 @@ public:
 
 private:
     [[noreturn]] void refuse() const {
-        throw DeviceError(fmt::format("{} is an architecture, not a device", facts_.id));
+        throw DeviceError(fmt::format("{} is an architecture, not a device to measure", facts_.id));
     }
 
     const ArchitectureFacts& from_;
@@ -149,7 +149,7 @@ const ArchitectureFacts& architecture_facts(const std::string& name) {
     for (const ArchitectureFacts& one : architectures)
         if (name == fmt::format("sm_{}", one.number)) return one;
     throw InputError(
-        fmt::format("--arch: '{}' is none of {}", name, fmt::join(known_architectures(), ", ")));
+        fmt::format("--arch: '{}' is not one of {}", name, fmt::join(known_architectures(), ", ")));
 }
 
 std::unique_ptr<Backend> open_architecture(const std::string& name, std::optional<int> cores,

@@ -38,7 +38,7 @@ public:
                 parse_partial_archive(read_text_file(partial_), partial_.string());
             if (earlier.header != header) {
                 throw InputError(partial_.string(), {}, "kernels.json",
-                                 "belongs to other kernels (other architecture, compiler or "
+                                 "contains other kernels (another architecture, compiler or "
                                  "program); remove it or choose another output file");
             }
             for (const auto& [key, kernel] : earlier.kernels) {

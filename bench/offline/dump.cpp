@@ -79,7 +79,7 @@ DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOption
     auto* const carrier = dynamic_cast<Carrier*>(&backend);
     if (!carrier) {
         throw InputError(fmt::format(
-            "--dump: {} cannot be carried; use --device cuda --arch sm_NN, or an OpenCL device",
+            "--dump: {} cannot be dumped; use --device cuda --arch sm_NN, or an OpenCL device",
             backend.facts().id));
     }
     const std::filesystem::path table = options.folder / "launches.csv";
@@ -124,7 +124,7 @@ DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOption
                                     ? ""
                                     : fmt::format(": {}: {}", result.skipped.front().subject,
                                                   result.skipped.front().reason);
-        throw InputError("--dump: none of the points can be carried" + why);
+        throw InputError("--dump: none of the points can be dumped" + why);
     }
     write_text_file(table, format_launches(launches, backend.facts(), options.repetitions),
                     options.overwrite);

@@ -76,12 +76,13 @@ StoredKernel parse_kernel(const std::string& key, const Files& files,
         const std::string entry = fmt::format("{}.{}", key, part.extension);
         if (!hash && file == files.end()) continue;
         if (!hash) {
-            throw InputError(file_name, {}, entry, fmt::format("{}.json does not name it", key));
+            throw InputError(file_name, {}, entry, fmt::format("{}.json does not list it", key));
         }
         if (file == files.end()) document.fail(*hash, fmt::format("{} is missing", entry));
         if (content_hash(file->second) != document.text(*hash)) {
-            throw InputError(file_name, {}, entry,
-                             fmt::format("is damaged: its content is not what {}.json says", key));
+            throw InputError(
+                file_name, {}, entry,
+                fmt::format("is damaged: its content differs from the hash in {}.json", key));
         }
         kernel.*part.member = std::string(file->second);
     }
@@ -119,13 +120,13 @@ KernelArchive from_files(const std::vector<TarEntry>& entries, const std::string
                                return extension == part.extension;
                            });
         if (!known || !is_key(key)) {
-            throw InputError(file_name, {}, entry.name, "does not belong into such an archive");
+            throw InputError(file_name, {}, entry.name, "does not belong in such an archive");
         }
         kernels[key][extension] = entry.content;
     }
     if (!has_header) {
         throw InputError(file_name, {}, header_name,
-                         "is missing: these are no kernels that 'measure --compile-only' made");
+                         "is missing: this was not made by 'measure --compile-only'");
     }
     for (const auto& [key, files] : kernels) {
         if (!files.contains("json")) {

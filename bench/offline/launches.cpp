@@ -76,7 +76,8 @@ public:
             if (cell(record, "cycles").empty() && partial_) continue;
             times.push_back(time(record));
         }
-        if (times.empty()) fail(records.back().line, "cycles", "no row has a number here");
+        if (times.empty())
+            fail(records.back().line, "cycles", "no row has a number here; fill in the cycles");
         return times;
     }
 
@@ -93,12 +94,11 @@ private:
             const std::string found = i < header.fields.size() ? header.fields[i] : "";
             if (found != names_[i]) {
                 fail(header.line, names_[i],
-                     fmt::format("column {} is '{}'; the columns of a dump are kept as they are",
-                                 i + 1, found));
+                     fmt::format("column {} is '{}'; keep the columns of the dump", i + 1, found));
             }
         }
         if (header.fields.size() > names_.size()) {
-            fail(header.line, header.fields[names_.size()], "is no column of a dump");
+            fail(header.line, header.fields[names_.size()], "is not a column of a dump; remove it");
         }
     }
 
@@ -122,12 +122,12 @@ private:
         one.point = cell(record, "point");
         const double repetition = number(record, "repetition", cell(record, "repetition"));
         if (repetition < 0 || repetition > 1e6 || repetition != std::floor(repetition)) {
-            fail(record.line, "repetition", "is not a whole number from 0 on");
+            fail(record.line, "repetition", "is not a whole number of at least 0");
         }
         one.repetition = static_cast<int>(repetition);
         if (!seen_.emplace(one.point, one.repetition).second) {
             fail(record.line, "point",
-                 fmt::format("repetition {} of {} stands here twice", one.repetition, one.point));
+                 fmt::format("duplicate repetition {} of {}", one.repetition, one.point));
         }
         const std::string& cycles = cell(record, "cycles");
         if (cycles.empty()) fail(record.line, "cycles", "is not filled in");

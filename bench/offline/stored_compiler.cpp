@@ -27,7 +27,7 @@ StoredCompiler::StoredCompiler(KernelArchive archive, std::string path, const st
         throw InputError(
             path_, {}, header.program != version ? "occupipe_version" : "texts",
             fmt::format("made by occupipe {} (kernel texts {}), this is occupipe {} (kernel texts "
-                        "{}); make the kernels anew with 'measure --compile-only'",
+                        "{}); compile them again with 'measure --compile-only'",
                         header.program, header.texts, version, texts));
     }
 }
@@ -62,7 +62,7 @@ NvrtcOutput StoredCompiler::compile(const std::string& text,
         return nvrtc().compile(text, architecture);
     } catch (const DeviceError& error) {
         throw DeviceError(fmt::format(
-            "{} does not hold this kernel for {} (it depends on the GPU: --cores, --l2-bytes, "
+            "{} does not contain this kernel for {} (it depends on the GPU: --cores, --l2-bytes, "
             "--memory-bytes), and it cannot be compiled here: {}",
             path_, architecture, error.what()));
     }

@@ -104,7 +104,7 @@ std::string tar_end() { return std::string(2 * block_bytes, '\0'); }
 
 TarContents read_tar(std::string_view bytes, const std::string& file_name, TarEnd end) {
     if (bytes.starts_with("\x1f\x8b")) {
-        throw InputError(file_name, {}, "", "is compressed; gunzip it first");
+        throw InputError(file_name, {}, "", "is compressed; decompress it first (gunzip)");
     }
     TarContents contents;
     std::set<std::string> names;
@@ -117,18 +117,18 @@ TarContents read_tar(std::string_view bytes, const std::string& file_name, TarEn
         std::string fault;
         std::uint64_t size = 0;
         if (header.size() < block_bytes) {
-            fault = "no whole tar header";
+            fault = "truncated tar header";
         } else if (is_empty(header)) {
             contents.complete = true;
             break;
         } else if (octal_of(header, sum_field) != check_sum(header)) {
-            fault = "no tar header, or a damaged one";
+            fault = "not a tar header, or a damaged one";
         } else if (const std::string_view kind = header.substr(magic_field.at, magic_field.length);
                    kind != magic && kind != gnu_magic) {
-            fault = "no ustar header";
+            fault = "not a ustar header";
         } else if (const auto known = octal_of(header, size_field);
                    !known || *known > bytes.size() - at - block_bytes) {
-            fault = "the entry reaches beyond the file's end";
+            fault = "the entry extends beyond the end of the file";
         } else {
             size = *known;
         }
@@ -141,15 +141,15 @@ TarContents read_tar(std::string_view bytes, const std::string& file_name, TarEn
         if (type == file_type) {
             name = name.substr(name.rfind('/') + 1);  // where there is none, from the beginning
             if (name.empty()) refuse(where, "an entry without a name");
-            if (!names.insert(name).second) refuse(name, "stands in the archive twice");
+            if (!names.insert(name).second) refuse(name, "duplicate entry");
             contents.entries.push_back({name, bytes.substr(at + block_bytes, size)});
         } else if (type != folder_type) {
-            refuse(name, "is neither a plain file nor a folder");
+            refuse(name, "is neither a regular file nor a folder");
         }
         at += block_bytes + std::min(padded(size), bytes.size() - at - block_bytes);
     }
     if (!contents.complete && end == TarEnd::required) {
-        refuse("", "has no end: it was cut short");
+        refuse("", "is truncated; copy it again");
     }
     return contents;
 }

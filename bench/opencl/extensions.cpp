@@ -28,7 +28,7 @@ constexpr std::array extensions = {
 
 std::string missing_extension(const Row& row) {
     const auto found = std::ranges::find(extensions, row.opencl_extension, &Extension::name);
-    return fmt::format("{}: OpenCL C itself has none, and this device does not offer {}",
+    return fmt::format("{}: OpenCL C has none without an extension, and this device lacks {}",
                        found == extensions.end() ? "an extension's operation" : found->brings,
                        row.opencl_extension);
 }

@@ -83,13 +83,14 @@ DeviceFacts opencl_facts(const cl::Platform& platform, const cl::Device& device,
         facts.limits.warps = 1;  // work-items of a core run one after the other
         facts.limits.groups = 1;
         facts.clock_source =
-            "witnessed around each sample: a chain of dependent integer additions, assumed to take "
+            "measured around each sample: a chain of dependent integer additions, assumed to take "
             "one cycle each, as on every x86-64 and Arm core in use";
     } else {
         facts.limits.warps = assumed_gpu_warps;
         facts.limits.groups = assumed_gpu_groups;
-        facts.clock_source = "none: OpenCL gives no core clock";
-        facts.more["limits_source"] = "warps and groups per core assumed; OpenCL cannot say";
+        facts.clock_source = "none: OpenCL reports no core clock";
+        facts.more["limits_source"] =
+            "warps and groups per core are assumed; OpenCL does not report them";
     }
     if (facts.warp_size > 1) facts.limits.group_warps = group_items / facts.warp_size;
     facts.global_memory_bytes =

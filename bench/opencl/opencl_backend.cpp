@@ -73,7 +73,7 @@ public:
         const Row* row = find_row(opencl_table(), asked.id);
         if (!row) return fmt::format("{}: not in the catalogue", asked.id);
         if (row->lanes_matter && facts_.warp_size == 1) {
-            return "compares the lanes of a warp, of which this device has one";
+            return "compares the lanes of a warp, but a warp of this device has one lane";
         }
         if (!row->no_opencl.empty()) return std::string(row->no_opencl);
         if (no_instruction(row->pattern)) return std::nullopt;
@@ -85,15 +85,17 @@ public:
             return "the device has no double precision";
         }
         if (row->pattern == Pattern::barrier && facts_.cpu) {
-            return "no instruction: a CPU's OpenCL runtime ends one loop over the work-items there "
+            return "not an instruction: a CPU's OpenCL runtime ends one loop over the work-items "
+                   "there "
                    "and begins the next";
         }
         if (row->foldable && fence_ == Fence::none) {
-            return "the compiler could fold the chain, and takes no inline assembly that would "
-                   "stop it";
+            return "the compiler could fold the chain, and accepts no inline assembly that would "
+                   "prevent that";
         }
         if (fence_ == Fence::nvidia && row->step.find("FENCE_VECTOR") != std::string_view::npos) {
-            return "the compiler could fold or narrow a vector's chain: its inline assembly takes "
+            return "the compiler could fold or narrow a vector's chain: its inline assembly "
+                   "accepts "
                    "no vectors";
         }
         return std::nullopt;
@@ -103,7 +105,8 @@ public:
         const Row* row = find_row(opencl_table(), asked.id);
         if (row && !row->no_opencl.empty()) return std::string(row->no_opencl);
         if (no_instruction(asked.pattern)) return std::nullopt;
-        if (!facts_.cpu) return "OpenCL shows no machine code of this device to count in";
+        if (!facts_.cpu)
+            return "OpenCL does not expose this device's machine code, so nothing can be counted";
 #if !defined(__x86_64__)
         return "mnemonics are known for x86-64 only";
 #else
@@ -249,7 +252,7 @@ private:
                                   static_cast<std::size_t>(shape.concurrent_groups) / 256 * 256;
         if (share < needed) {
             throw DeviceError(
-                fmt::format("{} groups of {} bytes of local memory do not fit one core",
+                fmt::format("{} groups of {} bytes of local memory do not fit on one core",
                             shape.concurrent_groups, needed));
         }
         return share;

@@ -32,7 +32,7 @@ void check_results(std::span<const std::byte> bytes, DataType type, const std::s
         if (word == untouched || !finite) {
             throw DeviceError(fmt::format("{}: work-item {} stored {}", subject,
                                           i / type_size(type),
-                                          finite ? "nothing" : "no finite number"));
+                                          finite ? "nothing" : "not a finite number"));
         }
     }
 }

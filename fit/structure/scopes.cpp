@@ -163,7 +163,7 @@ void set_issue_limit(FitOutcome& out) {
     });
     if (below > 0)
         out.notes.push_back(fmt::format(
-            "{} estimates of the issue limit dropped: they are below the {:.3g} instructions per "
+            "estimates of the issue limit dropped: {}; below the {:.3g} instructions per "
             "cycle that were reached",
             below, reached));
     const std::vector<LimitEvidence> agreed = largest_agreement(all);

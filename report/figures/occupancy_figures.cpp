@@ -78,7 +78,7 @@ plot::Picture contention_picture(const SubjectReport& subject) {
     const std::string verdict =
         growth > 0 ? fmt::format(
                          "Λ grows by {:.3g} cycles with each further instruction in flight; "
-                         "dashed, as it would be without",
+                         "dashed: without the growth",
                          growth)
                    : "no growth of Λ found";
     return {.description = fmt::format("{}: {}.", subject.curve.label(), verdict),

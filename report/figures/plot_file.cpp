@@ -35,7 +35,7 @@ void check_plot_file(const std::string& path, bool force) {
     if (path.empty()) return;
     const std::string extension = extension_of(path);
     if (extension != ".svg" && extension != ".png" && extension != ".html")
-        throw InputError(path, {}, "--plot", "the name has to end in .svg, .png or .html");
+        throw InputError(path, {}, "--plot", "the name must end in .svg, .png or .html");
     if (!force && std::filesystem::exists(path))
         throw InputError(path, {}, "--plot", "exists; --force replaces it");
 }

@@ -17,7 +17,7 @@ namespace occupipe::report {
 void require_curve(std::size_t occupancies) {
     if (occupancies < 2)
         throw InputError(
-            "--plot draws curves over the occupancy; give several, e.g. --occupancy 1-10");
+            "--plot draws curves over occupancy; give several, for example --occupancy 1-10");
 }
 
 namespace {

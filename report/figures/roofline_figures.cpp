@@ -157,8 +157,8 @@ plot::Picture quadrant_split(const std::vector<GpuProfile>& devices) {
     figure.y.low = 0;
     figure.y.high = top;
     return {.description =
-                "Quadrant split: a device above a kernel's half-line runs it bound by "
-                "memory, one below it bound by compute.",
+                "Quadrant split: a device above a kernel's half-line runs it limited by "
+                "memory, one below it by compute.",
             .panels = {figure},
             .width = 900,
             .height = 440};

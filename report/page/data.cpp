@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<fs::path> files_of(const fs::path& folder) {
-    if (!fs::is_directory(folder)) throw InputError(folder.string(), {}, "", "is no folder");
+    if (!fs::is_directory(folder)) throw InputError(folder.string(), {}, "", "is not a folder");
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
         const std::string extension = entry.path().extension().string();
@@ -59,7 +59,7 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
     }
     if (data.measurements.empty())
         throw InputError(folder.string(), {}, "",
-                         "has no measurements (what characterize or measure writes)");
+                         "contains no measurements (JSON files of characterize or measure)");
     for (const std::string& path : beside) data.beside.push_back(read_profile(path));
     data.fit = fit_measurements(data.measurements);
     analysis::apply_issue_choice(data.fit.profile, data.measurements);

@@ -45,19 +45,19 @@ HtmlTable facts(const ReportData& data) {
     if (!p.device.compute_capability.empty())
         add("compute capability", p.device.compute_capability);
     if (!data.fact("cpu_model").empty())
-        add("processor as it names itself",
+        add("processor, as it names itself",
             fmt::format("{}, family {}, model {}", data.fact("cpu_name"), data.fact("cpu_family"),
                         data.fact("cpu_model")));
     add("cores", std::to_string(p.cores));
     add("warp size", fmt::format("{} threads", p.warp_size));
     add("core clock",
         fmt::format("{:.4g} GHz: {}", p.clock_hz * 1e-9, or_unknown(data.fact("clock_source"))));
-    add("warps a core holds", optional_count(p.limits.warps));
-    add("groups a core holds", optional_count(p.limits.groups));
-    add("warps in a group, at most", optional_count(p.limits.group_warps));
-    add("shared memory of a core", p.limits.shared_memory_bytes
-                                       ? fmt::format("{} bytes", *p.limits.shared_memory_bytes)
-                                       : "not known");
+    add("warps per core", optional_count(p.limits.warps));
+    add("groups per core", optional_count(p.limits.groups));
+    add("most warps in a group", optional_count(p.limits.group_warps));
+    add("shared memory per core", p.limits.shared_memory_bytes
+                                      ? fmt::format("{} bytes", *p.limits.shared_memory_bytes)
+                                      : "not known");
     add("issue limit", issue_text(p.issue));
     add("backend", or_unknown(data.fact("backend")));
     add("driver", or_unknown(data.fact("driver")));
@@ -134,7 +134,7 @@ std::string report_head(const ReportData& data) {
     return text + paragraph(
                       "λ is the cycles between two independent instructions of a core, Λ the "
                       "cycles until a dependent one may start. ± is one standard error; ≤ and ≥ "
-                      "mark what the measurements only bound.");
+                      "mark values that the measurements only bound.");
 }
 
 void add_device_section(ReportPage& page, const ReportData& data) {

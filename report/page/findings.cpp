@@ -173,7 +173,7 @@ std::string findings_markdown(const std::vector<CheckedProfile>& profiles,
         text +=
             fmt::format("{}# {}\n\n{}\n", text.empty() ? "" : "\n", title_of(one), summary_of(one));
         if (!one.check.findings.empty())
-            text += "\n## What does not agree, the most suspicious first\n\n";
+            text += "\n## Disagreements, the most suspicious first\n\n";
         int number = 0;
         for (const analysis::Finding& finding : one.check.findings) {
             text += fmt::format("{}. **{}** ({:.0f}) `{}`: {}\n", ++number,
@@ -202,7 +202,7 @@ std::string findings_html(const std::vector<CheckedProfile>& profiles,
         body += fmt::format("<h1>{}</h1>\n<p>{}</p>\n", plot::html_escaped(title_of(one)),
                             plot::html_escaped(summary_of(one)));
         if (!one.check.findings.empty())
-            body += "<h2>What does not agree, the most suspicious first</h2>\n<ol>\n";
+            body += "<h2>Disagreements, the most suspicious first</h2>\n<ol>\n";
         for (const analysis::Finding& finding : one.check.findings) {
             body += fmt::format(
                 "<li><strong class=\"{0}\">{0}</strong> ({1:.0f}) <code>{2}</code>: {3}\n<dl>",

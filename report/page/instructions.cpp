@@ -57,12 +57,12 @@ std::string contention(ReportPage& page, const FitOutcome& fit) {
     for (const SubjectReport& s : fit.subjects)
         if (is_memory(s) && s.fit.ok)
             (s.fit.contention ? with : without).push_back(page.figure(contention_picture(s)));
-    std::string text = "<h3>Contention: latency that grows with what is in flight</h3>\n";
+    std::string text = "<h3>Contention: latency that grows with the instructions in flight</h3>\n";
     if (with.empty() && without.empty()) return text + absent("no memory instruction was fitted");
     text += grid(with);
     if (!without.empty())
         text += fmt::format(
-            "<details{}><summary>Whose measurements ask for no growth ({})</summary>\n{}"
+            "<details{}><summary>Instructions without growth ({})</summary>\n{}"
             "</details>\n",
             with.empty() && without.size() <= 4 ? " open" : "", without.size(), grid(without));
     return text;
@@ -94,11 +94,12 @@ void add_occupancy_section(ReportPage& page, const ReportData& data) {
     if (chosen.empty())
         return page.section("occupancy", "Occupancy roofline",
                             absent("no instruction could be fitted"));
-    page.section("occupancy", "Occupancy roofline",
-                 page.figure(occupancy_picture(chosen)) +
-                     paragraph("One instruction of each subsystem, that with the most points. "
-                               "Left of its ridge Λ/λ an instruction is bound by latency, right of "
-                               "it by throughput."));
+    page.section(
+        "occupancy", "Occupancy roofline",
+        page.figure(occupancy_picture(chosen)) +
+            paragraph("One instruction of each subsystem, the one with the most points. "
+                      "Left of its ridge Λ/λ an instruction is limited by latency, right of "
+                      "it by throughput."));
 }
 
 void add_mix_section(ReportPage& page, const ReportData& data) {
@@ -127,7 +128,7 @@ void add_mix_section(ReportPage& page, const ReportData& data) {
     page.section("mixes", "Instruction mixes",
                  paragraph("β instructions of one type, then one of another, all dependent. Which "
                            "law fits tells whether the two share a subsystem and whether a common "
-                           "issue limit shows.") +
+                           "issue limit is visible.") +
                      text);
 }
 
@@ -140,7 +141,8 @@ void add_instruction_section(ReportPage& page, const ReportData& data) {
     for (const SubjectReport& s : data.fit.subjects)
         groups[s.subsystem.empty() ? "not in the profile" : s.subsystem].push_back(&s);
     std::string text = paragraph(
-        "Cycles per instruction against what is in flight: from Λ (one alone) along Λ/M down to λ. "
+        "Cycles per instruction against the M instructions in flight: from Λ (one alone) along Λ/M "
+        "down to λ. "
         "Of points that differ by their depth alone the upper panel shows the deepest; the lower "
         "one shows the residuals of all, with standard errors.");
     text +=

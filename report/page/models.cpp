@@ -124,7 +124,7 @@ std::string example_curves(ReportPage& page, const ReportData& data) {
     if (most < 2)
         return absent(profile.limits.warps
                           ? "No curve over warps: a core of this device holds one warp."
-                          : "No curve over warps: how many a core holds is not known.");
+                          : "No curve over warps: the number of warps per core is unknown.");
     const auto kernel = example_kernel(profile);
     if (!kernel)
         return absent(

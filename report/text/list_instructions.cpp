@@ -152,15 +152,15 @@ void print_column(const Column& column, std::span<const bench::Row> rows) {
             ++doubtful;
         }
     }
-    print_reasons(fmt::format("yes*: {} measures it, but does not prove how often it stands in the "
+    print_reasons(fmt::format("yes*: {} measures it, but cannot prove how often it is in the "
                               "timed loop",
                               column.id),
                   unproved);
     print_reasons(fmt::format("-: {} cannot measure it", column.id), unsupported);
-    fmt::print(
-        "\n{} ({}): {} of {} measurable, {}\n", column.id, column.name, measurable, rows.size(),
-        column.architecture ? "each kernel's machine code counted"
-                            : fmt::format("{} of them without proof of their count", doubtful));
+    fmt::print("\n{} ({}): {} of {} measurable, {}\n", column.id, column.name, measurable,
+               rows.size(),
+               column.architecture ? "each kernel's machine code counted"
+                                   : fmt::format("{} of them without a proven count", doubtful));
 }
 
 Column column_of(std::unique_ptr<bench::Backend> backend) {
@@ -173,7 +173,7 @@ Column column_of(std::unique_ptr<bench::Backend> backend) {
 Column column_of(const std::string& architecture) {
     const bench::ArchitectureFacts& facts = bench::architecture_facts(architecture);
     return {.id = architecture,
-            .name = fmt::format("NVIDIA {}, none here", facts.generation),
+            .name = fmt::format("NVIDIA {}, no such GPU here", facts.generation),
             .architecture = true,
             .number = facts.number};
 }

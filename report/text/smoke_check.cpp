@@ -136,7 +136,7 @@ public:
         collect();
         check_clock();
         for (const std::string& name : order_) judge_subject(name);
-        if (order_.empty()) verdict_.faults.push_back("the file holds no measurement");
+        if (order_.empty()) verdict_.faults.push_back("the file contains no measurement");
         return std::move(verdict_);
     }
 
@@ -160,7 +160,7 @@ private:
 
     void check_clock() {
         if (clocks_.empty()) {
-            verdict_.faults.push_back("no row has witnessed the core clock");
+            verdict_.faults.push_back("no row has a measured core clock");
             return;
         }
         const auto [low, high] = std::ranges::minmax(clocks_);
@@ -169,7 +169,7 @@ private:
                 "the core clock reads {:.4g} to {:.4g} Hz: no processor has that", low, high));
         } else if (!device_.cpu && high > low * (1 + most_clock_change)) {
             verdict_.faults.push_back(fmt::format(
-                "the core clock moved between {:.4g} and {:.4g} Hz from row to row", low, high));
+                "the core clock varied between {:.4g} and {:.4g} Hz from row to row", low, high));
         }
     }
 
@@ -203,7 +203,7 @@ private:
         if (subject.shapes.empty()) {
             verdict_.figures.push_back(
                 {.instruction = name, .quantity = "Λ", .fault = "no cycles"});
-            verdict_.faults.push_back(fmt::format("{}: its rows hold no cycles", name));
+            verdict_.faults.push_back(fmt::format("{}: its rows have no cycles", name));
             return;
         }
         const auto& [least, alone] = *subject.shapes.begin();
@@ -252,7 +252,7 @@ private:
                             "off)",
                             100 * line->bend));
         } else if (value < least) {
-            fault(fmt::format("{:.3g} cycles: no hardware is as fast; instructions were lost",
+            fault(fmt::format("{:.3g} cycles: no hardware is that fast; instructions were lost",
                               value));
         } else if (expected &&
                    (value < too_small * expected->low || value > too_large * expected->high)) {
@@ -295,7 +295,7 @@ std::string format_smoke(const SmokeVerdict& verdict) {
     }
     std::string text = plain_text(table) + "\n";
     if (verdict.faults.empty()) return text + "GO\n";
-    text += fmt::format("NO-GO, first of all because of\n  {}\n", verdict.faults.front());
+    text += fmt::format("NO-GO, above all because of\n  {}\n", verdict.faults.front());
     for (std::size_t i = 1; i < verdict.faults.size(); ++i) {
         text += fmt::format("{}  {}\n", i == 1 ? "and\n" : "", verdict.faults[i]);
     }

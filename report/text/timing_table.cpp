@@ -81,7 +81,7 @@ public:
         }
         if (misfit_) {
             text += fmt::format(
-                "{}[!] the law does not fit what was measured: `explain` says by "
+                "{}[!] the law does not fit the measurements: `explain` says by "
                 "how much\n",
                 text.empty() ? "\n" : "");
         }

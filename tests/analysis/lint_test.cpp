@@ -34,7 +34,7 @@ TEST(Oddities, OfAnIssueLimitThatLeavesSchedulersIdleCycles) {
     EXPECT_EQ(with("limit: 6, schedulers: 4"), Lines{});
     EXPECT_EQ(
         with("limit: 2, schedulers: 4"),
-        Lines{"issue.limit: 2 for 4 schedulers leaves a scheduler cycles in which it may issue "
+        Lines{"issue.limit: with 2 for 4 schedulers, a scheduler has cycles in which it may issue "
               "nothing, which delays its first instruction and lengthens latencies"});
     EXPECT_EQ(with("limit: 0.5").size(), 1U);
 }
@@ -46,11 +46,12 @@ TEST(Oddities, OfTimingsNameTheInstruction) {
                    "  a: {subsystem: alu, cpi: 4, latency: 2}\n"
                    "  b: {subsystem: alu, cpi: {value: 0.25, std_error: 1}, latency: 2}\n"
                    "  c: {subsystem: alu, cpi: 1, latency: {value: 2, identifiable: false}}\n"),
-        (Lines{"instructions.b.cpi: its standard error 1 is larger than its value 0.25",
-               "instructions.c.latency: not identifiable, but nothing says which bound it is",
-               "instructions.a: Λ = 2 is below λ = 4",
-               "instructions.b: λ = 0.25 per core is below 1/issue.limit = 0.5: the subsystem can "
-               "never be kept busy"}));
+        (Lines{
+            "instructions.b.cpi: the standard error 1 is larger than the value 0.25",
+            "instructions.c.latency: not identifiable, but the direction of the bound is not given",
+            "instructions.a: Λ = 2 is below λ = 4",
+            "instructions.b: λ = 0.25 per core is below 1/issue.limit = 0.5: the subsystem can "
+            "never be kept busy"}));
 }
 
 TEST(Oddities, OfEveryQuantityNameItsPlace) {
@@ -65,9 +66,9 @@ TEST(Oddities, OfEveryQuantityNameItsPlace) {
                    "    latency: 4\n"
                    "    tables: [{over: n, rows: [{at: 1, cpi: {value: 1, std_error: 3}}]}]\n"),
         (Lines{
-            "issue.limit: its standard error 2 is larger than its value 1",
-            "overheads.loop_cycles: not identifiable, but nothing says which bound it is",
-            "instructions.a.tables[0].rows[0].cpi: its standard error 3 is larger than its value "
+            "issue.limit: the standard error 2 is larger than the value 1",
+            "overheads.loop_cycles: not identifiable, but the direction of the bound is not given",
+            "instructions.a.tables[0].rows[0].cpi: the standard error 3 is larger than the value "
             "1"}));
 }
 
@@ -81,9 +82,9 @@ TEST(Oddities, SchedulersShareTheWork) {
 TEST(Oddities, OfDeviceFacts) {
     EXPECT_EQ(of_profile("clock_hz: 1506\nlimits: {warps: 4, group_warps: 8}\n"
                          "subsystems: {alu: {}}\ninstructions: {}\n"),
-              (Lines{"clock_hz: 1506 Hz is no usual clock",
+              (Lines{"clock_hz: 1506 Hz is an unusual clock",
                      "limits.group_warps: a group may be larger than limits.warps",
-                     "instructions: there are none", "subsystems.alu: no instruction uses it"}));
+                     "instructions: is empty", "subsystems.alu: no instruction uses it"}));
 }
 
 TEST(Oddities, OfDivergentKernels) {
@@ -94,8 +95,8 @@ TEST(Oddities, OfDivergentKernels) {
         "launch: {group_warps: 8, concurrent_groups: 1, groups: 1}\n",
         "k.yaml");
     EXPECT_EQ(analysis::oddities(kernel),
-              (Lines{"warps.share: 0.3 of 8 warps is no whole number",
-                     "warps.share: 0.7 of 8 warps is no whole number",
+              (Lines{"warps.share: 0.3 of 8 warps is not a whole number",
+                     "warps.share: 0.7 of 8 warps is not a whole number",
                      "warps: some warps pass 1 barriers, others 3: a group may never finish"}));
 }
 
@@ -107,11 +108,12 @@ TEST(Oddities, OfMeasurements) {
         R"({"context": {"device_name": "x", "cores": "1", "warp_size": "32"}, "benchmarks": [)" +
             row + "1e9}," + row + "2e9}]}",
         "m.json");
-    EXPECT_EQ(analysis::oddities(file),
-              (Lines{"context.clock_hz: is missing; a profile needs it",
-                     "benchmarks: a/group_warps:1/concurrent_groups:1/chains:1/depth:1 has "
-                     "repetition 0 twice",
-                     "benchmarks: the clock moved between 1000000000 and 2000000000 Hz"}));
+    EXPECT_EQ(
+        analysis::oddities(file),
+        (Lines{"context.clock_hz: is missing; a profile needs it",
+               "benchmarks: a/group_warps:1/concurrent_groups:1/chains:1/depth:1 has a duplicate "
+               "repetition 0",
+               "benchmarks: the clock varied between 1000000000 and 2000000000 Hz"}));
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST(Published, BadFilesAreRefusedWithLineAndKey) {
         {"f32: 128", "f32: 0", 8, "f32", "positive"},
         {"f32: 128", "f32: -1", 8, "f32", "positive"},
         {"f32: 128", "f32: .nan", 8, "f32", "finite"},
-        {"[4, 5]", "[5, 4]", 10, "cycles", "the least stands first"},
+        {"[4, 5]", "[5, 4]", 10, "cycles", "the least must come first"},
         {"[4, 5]", "[4, 5, 6]", 10, "cycles", "[least, greatest]"},
         {"at: Table 1", "table: 1", 10, "table", "unknown key"},
         {"width: 4", "width: wide", 12, "width", "a number"},

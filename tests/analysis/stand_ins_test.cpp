@@ -32,7 +32,7 @@ Kernel kernel(const std::string& op) {
 TEST(StandIns, ALoadIsTheSameInstructionWhateverTheType) {
     GpuProfile p = profile("  ld.global.u32: {subsystem: alu, cpi: 2, latency: 400}\n");
     EXPECT_THAT(apply_stand_ins(kernel("ld.global.s32"), p),
-                ElementsAre(HasSubstr("ld.global.s32 is read from ld.global.u32")));
+                ElementsAre(HasSubstr("ld.global.s32 uses the numbers of ld.global.u32")));
     ASSERT_NE(p.find_instruction("ld.global.s32"), nullptr);
     EXPECT_EQ(p.find_instruction("ld.global.s32")->latency->value, 400);
 }
@@ -70,7 +70,7 @@ TEST(StandIns, WhatAPaperSaysOfTheMultiplicationHoldsForItsUnitButNoMeasurementD
         "  mul.f32: {subsystem: alu, cpi: 0.5, latency: 4, source: literature, reference: Table "
         "5}\n");
     EXPECT_THAT(apply_stand_ins(kernel("fma.f32"), published),
-                ElementsAre(HasSubstr("fma.f32 is read from mul.f32")));
+                ElementsAre(HasSubstr("fma.f32 uses the numbers of mul.f32")));
     GpuProfile measured =
         profile("  mul.f32: {subsystem: alu, cpi: 0.5, latency: 4, source: measured}\n");
     EXPECT_THAT(apply_stand_ins(kernel("fma.f32"), measured), IsEmpty());

@@ -177,7 +177,7 @@ TEST_F(GpuRun, ANoGoStopsAndForceGoesOn) {
     const int code = run({"--device", "cuda:0", "--output", at("o"), "double"}, pretended);
     EXPECT_EQ(code, 1);
     EXPECT_THAT(err(), HasSubstr("smoke: NO-GO"));
-    EXPECT_THAT(err(), HasSubstr("NO-GO, first of all because of"));
+    EXPECT_THAT(err(), HasSubstr("NO-GO, above all because of"));
     EXPECT_THAT(archived("o"),
                 AllOf(HasSubstr("smoke.json"), HasSubstr("receipts/"), Not(HasSubstr("double"))));
     // Told to stop in the middle of a part: 4, and the archive has what there is.

@@ -44,7 +44,7 @@ std::string cuda_driver_library() {
 Driver::Driver(const std::string& library)
     : library_(library == "none" ? SharedLibrary() : SharedLibrary({library})) {
     if (library == "none") {
-        throw NothingToRunOn("no CUDA driver: OCCUPIPE_CUDA_DRIVER says not to look for one");
+        throw NothingToRunOn("no CUDA driver: OCCUPIPE_CUDA_DRIVER is 'none'; unset it to search");
     }
     if (!library_.open()) throw NothingToRunOn("no CUDA driver: " + library_.why_not());
     load();
@@ -58,8 +58,9 @@ Driver::Driver(const std::string& library)
 void Driver::load() {
     const auto need = [this](auto*& function, const char* symbol) {
         if (!library_.load(function, symbol)) {
-            throw DeviceError(fmt::format("CUDA: {} has no {}: the driver is too old or broken",
-                                          library_.name(), symbol));
+            throw DeviceError(fmt::format(
+                "CUDA: {} has no {}: the driver is too old or broken; install a newer one",
+                library_.name(), symbol));
         }
     };
     need(init, "cuInit");

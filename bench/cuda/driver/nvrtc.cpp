@@ -105,19 +105,19 @@ private:
 Nvrtc::Nvrtc(const std::vector<std::string>& names) : calls_(std::make_unique<NvrtcCalls>()) {
     if (names.empty()) {
         throw DeviceError(
-            fmt::format("NVRTC: not looked for, since OCCUPIPE_NVRTC is '{}'", nvrtc_hidden));
+            fmt::format("NVRTC: not searched, because OCCUPIPE_NVRTC is '{}'", nvrtc_hidden));
     }
     std::string why_not;
     const bool found =
         std::ranges::any_of(names, [&](const std::string& name) { return open(name, why_not); });
     if (!found) {
         throw DeviceError("NVRTC: libnvrtc.so not found: " + why_not +
-                          " (tools/setup.sh --wheels fetches it; docs/cuda.md says where it is "
-                          "looked for)");
+                          " (tools/setup.sh --wheels fetches it; docs/cuda.md lists where it is "
+                          "searched)");
     }
     int count = 0;
     if (calls_->version(&major_, &minor_) != 0 || calls_->count_architectures(&count) != 0) {
-        throw DeviceError(fmt::format("NVRTC: {} does not tell its version", library_.name()));
+        throw DeviceError(fmt::format("NVRTC: {} does not report its version", library_.name()));
     }
     architectures_.resize(static_cast<std::size_t>(std::max(count, 0)));
     if (count > 0) calls_->list_architectures(architectures_.data());
@@ -150,7 +150,7 @@ std::string Nvrtc::architecture_for(int major, int minor) const {
     }
     if (best == 0) {
         throw DeviceError(fmt::format(
-            "NVRTC {} cannot compile for this GPU (compute capability {}.{}); it knows sm_{}",
+            "NVRTC {} cannot compile for this GPU (compute capability {}.{}); it supports sm_{}",
             version(), major, minor, fmt::join(architectures_, ", sm_")));
     }
     return fmt::format("sm_{}", best);

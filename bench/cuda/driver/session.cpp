@@ -47,8 +47,9 @@ void Session::make_current() const {
 
 DeviceWatch::Wait Session::waiting(const char* call) const {
     if (!usable()) {
-        throw DeviceLost(DeviceLost::Cause::fault,
-                         fmt::format("CUDA: {}: the device was lost before", call));
+        throw DeviceLost(
+            DeviceLost::Cause::fault,
+            fmt::format("CUDA: {}: the device was lost earlier; run the same command again", call));
     }
     return {*watch_, call};
 }

@@ -91,7 +91,7 @@ public:
                       expected);
             }
             if (const int stray = found(count.outside, one.ptx_opcode)) {
-                fault("PTX: {} {} timed outside of the loop", stray, one.ptx_opcode);
+                fault("PTX: {} {} in the timed part outside the loop", stray, one.ptx_opcode);
             }
         }
     }
@@ -112,7 +112,7 @@ public:
         check_caches(code, loop);
         // Results are added up, and comparisons guard loop and clock.
         if (const int stray = count_outside(code, loop, keys()); stray > 2 * plan_.chains + 3) {
-            fault("{} of the counted instructions are timed outside of the loop", stray);
+            fault("{} of the counted instructions are in the timed part outside the loop", stray);
         }
         measure_others(code, loop);
         const Dependences dependences = follow_dependences(code, loop, keys());
@@ -179,11 +179,11 @@ private:
     // What the untimed pass has brought into the caches must be there when the clock is read.
     void check_caches(const std::vector<Instruction>& code, const TimedLoop& loop) {
         if (const int found = count_cache_control(code, loop)) {
-            fault("caches are emptied: {} CCTL outside of the timed loop", found);
+            fault("caches are invalidated: {} CCTL outside the timed loop", found);
         }
         const int inside = found_in_loop("CCTL");
         if (inside > 0 && plan_.first->order != Order::waits) {
-            fault("caches are emptied: {} CCTL in the timed loop", inside);
+            fault("caches are invalidated: {} CCTL in the timed loop", inside);
         }
     }
 
@@ -279,7 +279,7 @@ private:
         // A few moves and address computations per iteration are the loop's own cost.
         const int allowance = 4 + plan_.unroll * plan_.chains / 16;
         if (!announced && others > allowance) {
-            fault("{} instructions in the timed loop that the table does not announce", others);
+            fault("{} instructions in the timed loop that the row does not announce", others);
         }
     }
 
@@ -289,8 +289,9 @@ private:
                            (first.pattern == Pattern::chain && first.order == Order::none);
         if (first.order == Order::waits || store) return;  // no register to follow
         if (dependences.awaited_results < plan_.chains) {
-            fault("the clock is read before the last results are there ({} of {} chains awaited)",
-                  dependences.awaited_results, plan_.chains);
+            fault(
+                "the clock is read before the last results are available ({} of {} chains awaited)",
+                dependences.awaited_results, plan_.chains);
         }
         const std::size_t levels = expected_levels();
         const auto several_per_step = [](const Row* row) {
@@ -304,7 +305,7 @@ private:
         } else if (plan_.first->order == Order::registers && !plan_.separate_chains() &&
                    std::ranges::any_of(dependences.per_level,
                                        [&](int width) { return width != plan_.chains; })) {
-            fault("the chains do not run side by side: {} at each of {} steps",
+            fault("the chains do not run in parallel: {} at each of {} steps",
                   fmt::join(dependences.per_level, ","), levels);
         }
     }

@@ -19,7 +19,7 @@ std::string fence_name(Fence fence) {
         case Fence::none:
             break;
     }
-    return "none: the compiler takes no inline assembly";
+    return "none: the compiler accepts no inline assembly";
 }
 
 KernelReceipt opencl_receipt(const cl::Program& program, const cl::Device& device,
@@ -28,7 +28,7 @@ KernelReceipt opencl_receipt(const cl::Program& program, const cl::Device& devic
     try {
         log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
     } catch (const cl::Error&) {
-        log = "the runtime does not tell";
+        log = "not reported by the runtime";
     }
     while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
     const std::string hash = content_hash(text);

@@ -39,7 +39,7 @@ X86Receipt make_x86_receipt(const KernelPlan& plan, const std::vector<MachineLoo
         if (!timed || count(loop) > count(*timed)) timed = &loop;
     }
     if (!timed) {
-        receipt.faults.push_back("no loop in the machine code, or no objdump to read it with");
+        receipt.faults.push_back("no loop in the machine code, or objdump is not installed");
         return receipt;
     }
     receipt.found = row.x86.empty() ? 0 : count(*timed);
@@ -54,7 +54,7 @@ X86Receipt make_x86_receipt(const KernelPlan& plan, const std::vector<MachineLoo
                    static_cast<std::size_t>(receipt.expected) + most_others) {
         receipt.faults.push_back(
             fmt::format("{} instructions in the timed loop, of which {} are "
-                        "counted; the row does not say why",
+                        "counted; the row does not announce the others",
                         timed->instructions.size(), receipt.expected));
     }
     return receipt;

@@ -296,14 +296,14 @@ TEST_F(CudaBackendTest, WhatGoesWrongOnTheGpuIsReported) {
     EXPECT_THAT(with("registers"), HasSubstr("24 registers per thread and 16 bytes of static"));
     EXPECT_THAT(with("missed"), HasSubstr("3 of 8 groups waited at the start line in vain"));
     EXPECT_THAT(with("placement"),
-                HasSubstr("2 on each of 4 cores wanted, 1 to 3 on 4 cores seen"));
+                HasSubstr("2 on each of 4 cores expected, 1 to 3 on 4 cores seen"));
     EXPECT_THAT(with("no stamp"), HasSubstr("warp 14 left no times"));
     EXPECT_THAT(with("unwritten"), HasSubstr("thread 3 left no result"));
     EXPECT_THAT(with("infinite"), HasSubstr("thread 1's result is not finite"));
     EXPECT_EQ(with(""), "nothing failed");
     EXPECT_EQ(with("execution"), "CUDA: cuEventQuery: CUDA_ERROR_LAUNCH_FAILED (719)");
     // Nothing is asked of a context that has ended.
-    EXPECT_THAT(with(""), HasSubstr("the device was lost before"));
+    EXPECT_THAT(with(""), HasSubstr("the device was lost earlier"));
     fake.new_process();
 }
 

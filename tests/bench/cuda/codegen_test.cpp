@@ -196,7 +196,7 @@ TEST_P(ColdCaches, AFenceAtTheStartLineIsRefused) {
         return format_receipt(compile_text(source.plan, text, GetParam(), kernel_entry).receipt);
     };
     EXPECT_THAT(refused_with("PATIENCE", "PATIENCE"), HasSubstr("  ok"));
-    const auto refusal = HasSubstr("REFUSED: caches are emptied: ");
+    const auto refusal = HasSubstr("REFUSED: caches are invalidated: ");
     EXPECT_THAT(refused_with("if (pass == 1) start_line(stamps);",
                              "if (pass == 1) { start_line(stamps); __threadfence(); }"),
                 refusal);
@@ -400,7 +400,7 @@ TEST(CudaFaults, StepsThatDoNotNeedEachOtherAreCaught) {
 TEST(CudaFaults, AClockReadTooEarlyIsCaught) {
     NEEDS_NVRTC();
     EXPECT_THAT(receipt_of(simple("rsqrt.approx.ftz.f32"), "TIMED_END(x0)", "TIMED_END(a)"),
-                HasSubstr("REFUSED: the clock is read before the last results are there"));
+                HasSubstr("REFUSED: the clock is read before the last results are available"));
 }
 
 TEST(CudaFaults, LocalMemoryIsCaught) {

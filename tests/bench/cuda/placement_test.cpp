@@ -175,7 +175,7 @@ TEST(CudaPlacement, AGlobalTimerThatGoesBackGivesNoClock) {
 TEST(CudaPlacement, GroupsElsewhereThanAskedAreRefused) {
     EXPECT_EQ(failure(stamps(4, 2, 2), shape(2, 2)), "nothing failed");
     EXPECT_THAT(failure(stamps(3, 2, 2), shape(2, 2)),
-                HasSubstr("2 on each of 4 cores wanted, 2 to 2 on 3 cores seen"));
+                HasSubstr("2 on each of 4 cores expected, 2 to 2 on 3 cores seen"));
     EXPECT_THAT(failure(stamps(4, 3, 2), shape(2, 2)), HasSubstr("3 to 3 on 4 cores seen"));
     auto all = stamps(4, 2, 1);
     all[1].stop = all[1].start;

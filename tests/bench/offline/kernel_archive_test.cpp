@@ -109,17 +109,17 @@ TEST(KernelArchive, WhatWasCutShortKeepsItsWholeKernels) {
 }
 
 TEST(KernelArchive, EachFaultIsNamed) {
-    EXPECT_THAT(refusal("\x1f\x8b rest"), HasSubstr("is compressed; gunzip it first"));
-    EXPECT_THAT(refusal("{}"), HasSubstr("no whole tar header"));
+    EXPECT_THAT(refusal("\x1f\x8b rest"), HasSubstr("is compressed; decompress it first"));
+    EXPECT_THAT(refusal("{}"), HasSubstr("truncated tar header"));
     EXPECT_THAT(refusal(tar_end()), HasSubstr("kernels.json: is missing"));
     const std::string header = format_archive_header(example().header);
     EXPECT_THAT(refusal(header + tar_entry("readme.txt", "x") + tar_end()),
                 HasSubstr("readme.txt: does not belong"));
     const std::string ptx = tar_entry(key_a + ".ptx", "x");
     EXPECT_THAT(refusal(header + ptx + tar_end()), HasSubstr(key_a + ".json: is missing"));
-    EXPECT_THAT(refusal(header + ptx + ptx + tar_end()), HasSubstr("stands in the archive twice"));
+    EXPECT_THAT(refusal(header + ptx + ptx + tar_end()), HasSubstr("duplicate entry"));
     const std::string json = tar_entry(key_a + ".json", R"({"name": "fma"})");
-    EXPECT_THAT(refusal(header + ptx + json + tar_end()), HasSubstr("does not name it"));
+    EXPECT_THAT(refusal(header + ptx + json + tar_end()), HasSubstr("does not list it"));
     EXPECT_THAT(refusal(header + json + tar_end()), HasSubstr("ptx and cubin, or else an error"));
     const std::string other = tar_entry("kernels.json", R"({"format": "occupipe-kernels/2"})");
     EXPECT_THAT(refusal(other + tar_end()),
