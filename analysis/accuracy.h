@@ -16,7 +16,7 @@ struct AccuracyPoint {
 // 100/n · Σ |predicted − real| / real [%]; nullopt without points.
 std::optional<double> mape(std::span<const AccuracyPoint> curve);
 
-// The same after taking the least-squares line through (ω, predicted − real) off the errors: what
+// The same after subtracting the least-squares line through (ω, predicted − real): what
 // remains is a wrong shape rather than a wrong level [%]. nullopt below three different
 // occupancies, where a line leaves nothing.
 std::optional<double> mape_shape(std::span<const AccuracyPoint> curve);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Measured points beside predicted ones.
+// Measured points compared with predicted ones.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct MeasuredPoint {
 // The points of a file that have cycles, in a fixed order. Failed rows are left out.
 std::vector<MeasuredPoint> measured_points(const MeasurementFile& file);
 
-// One predictor's cycles for each point; absent where it cannot say.
+// One predictor's cycles for each point; absent if it cannot predict the point.
 struct Predictor {
     std::string name;
     std::vector<std::optional<double>> cycles;

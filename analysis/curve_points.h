@@ -14,7 +14,7 @@ namespace occupipe::analysis {
 double in_flight(const CurvePoint& point);     // M = warps × chains
 double instructions(const CurvePoint& point);  // M × depth
 
-// Of the points that differ by their depth alone the deepest one, which has the smallest share of
+// Among points that differ only in depth, the deepest one, which has the smallest share of
 // what happens once per kernel; by instructions in flight.
 std::vector<std::size_t> deepest_points(const Curve& curve);
 

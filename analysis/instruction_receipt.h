@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Receipts as `explain` shows them: counted on the spot, where a compiler is at hand.
+// Receipts as `explain` shows them: counted when asked for, if a compiler is available.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ std::string step_of(std::string_view step);
 // Throws InputError unless it reads sm_NN.
 void check_architecture(const std::string& architecture);
 
-// Compiles the row for one chain and says what was counted, or why nothing could be; with the
-// kernel text where it is wanted.
+// Compiles the row for one chain and returns what was counted, or why nothing could be; with the
+// kernel source if wanted.
 std::string cuda_receipt(const bench::Row& row, const std::string& architecture, bool source);
 
 // The same on an OpenCL device; machine code of PoCL's CPU devices only. Runs the kernel once.

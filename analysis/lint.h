@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is allowed in a file but is probably not what its author meant.
+// What is allowed in a file but probably unintended.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which kernel a row of a file measured, and the dependence graph that stands for it in a
+// Which kernel a row of a file measured, and the dependence graph that represents it in a
 // simulation.
 #pragma once
 
@@ -21,7 +21,7 @@ class MeasuredGraphs {
 public:
     explicit MeasuredGraphs(const GpuProfile& profile);
 
-    // How much of the timed loop around the steps stands in the kernel's graph: what the profile
+    // How much of the timed loop around the steps is in the kernel's graph: what the profile
     // says the cost of.
     LoopForm loop_form(const BenchmarkKernel& kernel) const;
     // Throws InputError as measured_graph() does.
@@ -34,7 +34,7 @@ private:
     GpuProfile profile_;
 };
 
-// For people: how the loop is reckoned with. "the loop around the steps is left out: the profile
+// For readers: how the loop is accounted for. "the loop around the steps is left out: the profile
 // does not say what it costs".
 std::string loop_form_text(LoopForm form);
 

@@ -19,7 +19,7 @@ struct NcuKernel {
 };
 
 // Launches in the file's order. Lines of the profiler's own messages before the header are passed
-// over; metrics that are no numbers are left out. Throws InputError naming file and line.
+// over; metrics that are not numbers are left out. Throws InputError naming file and line.
 std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string& file_name);
 
 // A launch and the measured point that it ran.

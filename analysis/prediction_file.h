@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `occupipe predict --json` wrote, read again to be compared.
+// Output of `occupipe predict --json`, read back for comparison.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct SavedPredictions {
 // Whether a text is meant to be one: a JSON map with a format of that name.
 bool is_prediction(const std::string& text, const std::string& file_name);
 
-// Throws InputError when it is none, a launch of a model stands twice, or a number cannot be.
+// Throws InputError if it is not one, has a duplicate launch of a model, or an impossible number.
 SavedPredictions parse_predictions(const std::string& text, const std::string& file_name);
 
 }  // namespace occupipe::analysis

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What others published about devices, read from data files (analysis/published/*.yaml, built into
-// the program; docs/published.md). Every number has a source; contradicting sources stand side by
-// side.
+// the program; docs/published.md). Every number has a source; contradicting sources are both
+// kept.
 //
 //   const Published& all = built_in_published();
 //   for (const PublishedFigure& f : all.cpi("9.0", "fma.f32", 32))   // 0.25, CUDA guide
@@ -76,7 +76,7 @@ struct PublishedCoreTiming {
     double latency = 0;
 };
 
-// A CPU core, told by what CPUID says.
+// A CPU core, recognised by CPUID.
 struct PublishedCore {
     std::string name;
     std::string source;
@@ -109,7 +109,7 @@ struct Published {
     // nullptr when there is none.
     const PublishedCore* core(std::string_view vendor, int family, int model) const;
     const PublishedSource* source(std::string_view id) const;
-    // Whether anything is known of the compute capability's throughput.
+    // Whether anything is known about the compute capability's throughput.
     bool knows_throughput(std::string_view capability) const;
 
     // Adds another file's contents. Throws InputError where both have a source of one id that

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A profile against all that is known of its device: published figures, the assembler's own count
-// of cycles, another backend's profile, physics, and its own measurements. What does not agree
-// comes back as findings, the most suspicious first.
+// A profile against all that is known about its device: published figures, the assembler's own
+// count of cycles, another backend's profile, physics, and its own measurements. What does not
+// agree comes back as findings, the most suspicious first.
 //
 //   const SelfCheck check = self_check({.profile = profile, .measurements = files});
 //   check.findings[0].meaning   // "λ is 25 % below what NVIDIA's throughput table allows"
@@ -25,12 +25,12 @@ namespace occupipe::analysis {
 // Which comparison.
 enum class Check {
     physics,           // below what a core can issue, Λ below one cycle or below λ
-    memory_order,      // a farther memory level that answers earlier
+    memory_order,      // a farther memory level that responds sooner
     counted_latency,   // Λ against the cycles that the assembler counts from step to step
     memory_bandwidth,  // λ of streams against the device memory's peak
     issue_limit,       // the issue limit against the highest throughput
     throughput,        // λ against the vendor's throughput table
-    clock,             // the witnessed clock over the rows
+    clock,             // the measured clock over the rows
     backends,          // λ of the same device by another backend
     latency,           // Λ against published latencies
     profiler,          // counts of Nsight Compute

@@ -9,7 +9,7 @@
 
 namespace occupipe::analysis {
 
-// Where a number lies for all that the estimate says: three standard errors, or one side.
+// The range that the estimate allows: three standard errors, or one side.
 struct Range {
     double low = 0;
     double high = 0;

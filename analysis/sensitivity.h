@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a prediction depends on: single values made better, and all of them drawn from their errors.
+// What a prediction depends on: single values improved, and all values drawn from their errors.
 #pragma once
 
 #include <cstdint>

@@ -12,9 +12,9 @@
 
 namespace occupipe::analysis {
 
-// A file that exists is itself. Else the shipped file whose name is NAME.yaml, or ends with
-// -NAME.yaml and is the only one; case does not matter. What looks like a path (a slash, or the
-// extension) is returned as it is. Throws InputError that lists what there is, nearest first.
+// An existing file is returned as it is; else the shipped file whose name is NAME.yaml, or ends
+// with -NAME.yaml and is the only one; case does not matter. What looks like a path (a slash, or
+// the extension) is returned as it is. Throws InputError that lists what there is, nearest first.
 std::filesystem::path shipped_profile(const std::string& name);
 std::filesystem::path shipped_kernel(const std::string& name);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Kernels name instructions in one way, profiles measured or published in another: what may stand
-// for what without being asked, and what the prediction then says of it.
+// Kernels and profiles may name instructions differently: which entry may replace which without
+// being asked, and what the prediction says about it.
 //
-//   apply_stand_ins(saxpy, profile)   → {"ld.global.s32 is read from ld.global.u32: the same
+//   apply_stand_ins(saxpy, profile)   → {"ld.global.s32 uses the numbers of ld.global.u32: the same
 //                                         machine instruction"}
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace occupipe::analysis {
 
 // Gives the profile an entry for each op of the kernel that it lacks and that a rule of the table
-// in stand_ins.cpp allows to be read from another entry, one with both λ and Λ before one with a
+// in stand_ins.cpp allows to take from another entry, one with both λ and Λ before one with a
 // bound. Returns one sentence per op, for the prediction's assumptions.
 std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profile);
 

@@ -30,7 +30,7 @@ struct DeviceFacts {
     bool model = false;  // not hardware
     int cores = 0;
     int warp_size = 0;                       // work-items per warp; 1 on a CPU
-    std::optional<double> nominal_clock_hz;  // what the device claims, never used to make cycles
+    std::optional<double> nominal_clock_hz;  // what the device states, never used to derive cycles
     std::string clock_source;                // how cycles and clock_hz come about, for the reader
     Limits limits;
     std::int64_t global_memory_bytes = 0;
@@ -81,7 +81,7 @@ public:
     virtual std::span<const Row> rows() const { return instruction_table(); }
     // Why this row cannot be measured here; nullopt when it can.
     virtual std::optional<std::string> unsupported(const Row& row) const = 0;
-    // Why nothing proves that the timed loop holds this row's instruction exactly depth x chains
+    // Why nothing proves that the timed loop contains this row's instruction exactly depth x chains
     // times; nullopt where its machine code is counted.
     virtual std::optional<std::string> unproved(const Row&) const { return std::nullopt; }
     // The whole text that the device's compiler gets for this kernel.
@@ -91,11 +91,11 @@ public:
     // One launch, waited for. Throws DeviceError: launch failed, results missing or not finite;
     // TransientDeviceError: groups not placed as the shape says; DeviceLost.
     virtual Observation launch(Program& program, const LaunchRequest& request) = 0;
-    // Core clock [Hz] right now, by running something of known length; nullopt where nothing can
-    // tell.
+    // Core clock [Hz] at present, by running something of known length; nullopt if nothing can
+    // measure it.
     virtual std::optional<double> witness_clock() = 0;
-    // Bounds the waits of the calls that follow, as long as it lives. A backend that does not take
-    // part waits for as long as its device does.
+    // Bounds the waits of the calls that follow, as long as it lives. A backend that does not
+    // support it waits for as long as its device does.
     virtual void watch(const std::shared_ptr<DeviceWatch>&) {}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All hardware that this machine has, whatever the backend.
+// All devices of this machine, of every backend.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What long work shows and how it is stopped.
+// Progress of long work, and how to stop it.
 #pragma once
 
 #include <atomic>

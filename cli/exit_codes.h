@@ -10,7 +10,7 @@ enum ExitCode {
     exit_bad_input = 2,
     exit_nothing_to_run_on = 3,
     exit_limit_reached = 4,
-    exit_device_lost = 5,  // at one point, which is recorded: the same command goes on
+    exit_device_lost = 5,  // at one point, which is recorded: run the same command again
     exit_interrupted = 130,
 };
 

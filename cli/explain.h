@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reports of `predict` that say why: stalls, timeline, trace, sensitivity, uncertainty.
+// The reports of `predict` that explain a result: stalls, timeline, trace, sensitivity,
+// uncertainty.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct ExplainOptions {
 
 void add_explain_options(CLI::App& command, ExplainOptions& options);
 
-// The reports that were asked for, as text and as further keys of the prediction's JSON.
+// The requested reports, as text and as additional keys of the prediction's JSON.
 struct Explanation {
     std::string text;
     nlohmann::ordered_json json = nlohmann::ordered_json::object();

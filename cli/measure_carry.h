@@ -31,7 +31,7 @@ void dump_measurement(bench::Backend& backend, const bench::SweepPlan& sweep,
                       const DumpRequest& request);
 
 struct ImportRequest {
-    std::filesystem::path launches;  // the dump's table; context.json lies beside it
+    std::filesystem::path launches;  // the dump's table; context.json is beside it
     std::filesystem::path output;
     Overwrite overwrite = Overwrite::no;
     bool partial = false;  // leave out rows without cycles

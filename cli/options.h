@@ -29,7 +29,7 @@ void add_help_end(CLI::App& command, const HelpEnd& end);
 // Adds --plot. `picture` says what is drawn, for the help text.
 void add_plot_option(CLI::App& command, std::string& path, const std::string& picture);
 
-// The launch as the command line gives it; what is absent comes from the kernel file.
+// The launch from the command line; what is absent comes from the kernel file.
 struct LaunchOptions {
     std::optional<int> group_warps;
     std::optional<int> concurrent_groups;

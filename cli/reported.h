@@ -5,7 +5,7 @@
 
 namespace occupipe::cli {
 
-// Ends the program with an exit code when everything has been said already.
+// Ends the program with an exit code; everything has been printed already.
 struct Reported : std::exception {
     explicit Reported(int code) : exit_code(code) {}
     int exit_code;

@@ -34,7 +34,7 @@ public:
 
     void apply(ModelOptions& options);
 
-    // So many predictions are asked for in all, and one of them is there.
+    // How many predictions there are in all; one of them is done.
     void expect(std::size_t predictions) { expected_ = predictions; }
     void add_done();
 

@@ -19,7 +19,7 @@ struct Annotation {
     bool operator==(const Annotation& o) const;
 };
 
-// A type of its own, since std::pair of an unfinished Annotation is no type at all.
+// A separate type, because std::pair of an incomplete Annotation is ill-formed.
 struct AnnotationEntry {
     AnnotationEntry(std::string entry_key, Annotation entry_value)
         : key(std::move(entry_key)), value(std::move(entry_value)) {}

@@ -69,7 +69,7 @@ inline constexpr const char* loop_branch = "bra";
 // What adds up the words that a stream loads.
 inline constexpr const char* word_sum = "add.f32";
 
-// What of the loop around the steps stands in the graph.
+// How much of the loop around the steps is in the graph.
 enum class LoopForm {
     none,          // steps alone
     instructions,  // count, comparison and branch of each iteration, on which the next one waits
@@ -86,7 +86,7 @@ struct GraphOptions {
     // With LoopForm::costs, for a mix: the loop takes time on the first instruction's subsystem,
     // too; false where both have the same.
     bool first_pays = true;
-    // Results that nothing can be said to wait for, since their latency is not known: the additions
+    // Results that nothing waits for, because their latency is unknown: the additions
     // behind a stream's loads then start without them.
     bool gathers_wait = true;
 };
@@ -97,7 +97,7 @@ Kernel benchmark_graph(const BenchmarkKernel& kernel, std::int64_t iterations,
                        const GraphOptions& options = {});
 
 // The same for a point of this depth (instructions per chain), with its name. Throws InputError
-// when the depth is no multiple of a mix's period.
+// if the depth is not a multiple of a mix's period.
 Kernel measured_graph(const BenchmarkKernel& kernel, const MeasurementShape& shape,
                       const GraphOptions& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a step of a dependent chain is made of, as counters of a measurement row and as text.
+// What a step of a dependent chain consists of, as counters of a measurement row and as text.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace occupipe {
 // Counter "chain.ISETP": machine instructions ISETP on the chain, per step.
 inline constexpr const char* chain_counter_prefix = "chain.";
 
-// Begins the part of a latency's note that says this text.
+// Starts the part of a latency's note with this text.
 inline constexpr const char* chain_step_words = "a step is ";
 
 // Machine instructions per step by name, most first: "2 FSEL + DSETP"; fewer than one in a hundred

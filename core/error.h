@@ -6,7 +6,7 @@
 
 namespace occupipe {
 
-// Where in a file something was found; 0 = not known. Lines and columns count from 1.
+// A position in a file; 0 = unknown. Lines and columns count from 1.
 struct SourcePosition {
     int line = 0;
     int column = 0;

@@ -7,7 +7,7 @@
 
 namespace occupipe {
 
-// One fitted or published number: a value with its error, or the bound that is all the data give.
+// One fitted or published number: a value with its error, or a bound if the data give no more.
 //
 //   Estimate{.value = 0.25, .std_error = 0.0003}                             0.25 ± 0.0003
 //   Estimate{.value = 12, .kind = Estimate::Kind::upper_bound, .note = "…"}  at most 12
@@ -37,7 +37,7 @@ struct Estimate {
     bool operator==(const Estimate&) const = default;
 };
 
-// What stands before a printed value: "" before a value, "≤ ", "≥ ", "bound ".
+// The prefix of a printed value: "" before a value, "≤ ", "≥ ", "bound ".
 std::string_view sign_of(Estimate::Kind kind);
 // "value", "upper bound", "lower bound", "bound of unknown direction".
 std::string_view to_string(Estimate::Kind kind);

@@ -49,7 +49,7 @@ struct Repeat {
     std::vector<KernelItem> body;
     SourcePosition where = {};
 
-    bool operator==(const Repeat&) const;  // where it stood in a file does not count
+    bool operator==(const Repeat&) const;  // ignores its position in a file
 };
 
 // The instruction list that a share of the warps runs.

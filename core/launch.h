@@ -5,7 +5,7 @@
 
 namespace occupipe {
 
-// How a kernel is put on the GPU. ω = group_warps * concurrent_groups.
+// How a kernel is launched on the GPU. ω = group_warps * concurrent_groups.
 struct Launch {
     int group_warps = 1;        // |γ|: warps per group
     int concurrent_groups = 1;  // γ: groups resident on one core

@@ -29,8 +29,8 @@ struct MeasurementRow {
     MeasurementShape shape;
     std::optional<int> beta;  // mixes only
     int repetition = 0;
-    std::optional<double> cycles;            // absent where the device cannot tell
-    std::optional<double> clock_hz;          // witnessed during this repetition
+    std::optional<double> cycles;            // absent if the device does not report it
+    std::optional<double> clock_hz;          // measured during this repetition
     double seconds = 0;                      // the device's own event timer
     std::optional<std::string> error;        // the row failed; numbers are meaningless then
     std::map<std::string, double> counters;  // every counter of the row, the above included
@@ -53,6 +53,6 @@ struct Mix {
     std::string second;
 };
 std::string mix_name(const Mix& mix);
-std::optional<Mix> parse_mix(std::string_view subject);  // nullopt when the name is no mix
+std::optional<Mix> parse_mix(std::string_view subject);  // nullopt if the name is not a mix
 
 }  // namespace occupipe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a profile holds beyond one λ and one Λ per instruction: tables where a parameter is a
+// What a profile contains besides one λ and one Λ per instruction: tables where a parameter is a
 // function and not a number, the levels of the memory hierarchy, and costs outside instructions.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace occupipe {
 
-// λ and Λ at one place of a table's axis; at least one of them is there.
+// λ and Λ at one position of a table's axis; at least one of them is present.
 struct TableRow {
     double at = 0;
     std::optional<Estimate> cpi;      // λ, per scheduler where the subsystem is
@@ -29,7 +29,7 @@ struct ParameterTable {
     bool operator==(const ParameterTable&) const = default;
 };
 
-// Working sets that show one latency. The level's capacity lies between `last_bytes` and the next
+// Working sets with one latency. The level's capacity lies between `last_bytes` and the next
 // level's `first_bytes`.
 struct MemoryLevel {
     std::string instruction;  // what was measured; need not be among the instructions

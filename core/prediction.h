@@ -18,7 +18,7 @@ struct Bound {
     bool operator==(const Bound&) const = default;
 };
 
-// A number on a model's way to its prediction, named as in its paper ("MWP", "memory-bound").
+// An intermediate result of a model, named as in its paper ("MWP", "memory-bound").
 struct ModelValue {
     std::string name;
     double value = 0;
@@ -26,7 +26,7 @@ struct ModelValue {
     bool operator==(const ModelValue&) const = default;
 };
 
-// What one model says of one kernel on one GPU at one launch.
+// The prediction of one model for one kernel on one GPU at one launch.
 struct Prediction {
     std::string model;
     Launch launch;

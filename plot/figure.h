@@ -66,7 +66,7 @@ struct Figure {
 
 // One image of one figure or more.
 struct Picture {
-    std::string description;  // what is to be seen, in a sentence, for those who do not see it
+    std::string description;  // a sentence for readers who cannot see the picture
     std::vector<Figure> panels;
     int columns = 1;
     std::vector<double> row_shares;  // of the height, by row; empty = equal
@@ -74,7 +74,7 @@ struct Picture {
     int height = 340;
 };
 
-// Throws std::runtime_error when there is nothing to see or it cannot be drawn: no panel, a panel
+// Throws std::runtime_error if there is nothing to draw or it cannot be drawn: no panel, a panel
 // without a point, a number that is not finite, or none above zero on a logarithmic axis.
 void require_drawable(const Picture& picture);
 

@@ -9,7 +9,7 @@ namespace occupipe::plot {
 
 struct Colour {
     std::string_view variable;  // CSS custom property
-    std::string_view light;     // on white; what gnuplot is told
+    std::string_view light;     // on white; passed to gnuplot
     std::string_view dark;      // on near-black
 };
 

@@ -7,8 +7,8 @@ usage() {
     cat <<'TEXT'
 usage: tools/build.sh [PRESET [TARGET…]]
 
-Builds a preset of CMakePresets.json (default: release) into build/PRESET; all targets unless some
-are named. Packages that are missing are installed first (tools/setup.sh).
+Builds a preset of CMakePresets.json (default: release) into build/PRESET; all targets, unless
+targets are named. Installs missing packages first (tools/setup.sh).
 
   OCCUPIPE_SETUP=no  in the environment: install nothing
   OCCUPIPE_JOBS=N    in the environment: compile N files at a time (default: number of cores)
@@ -29,7 +29,7 @@ say() { printf 'build: %s\n' "$*" >&2; }
 [[ ${OCCUPIPE_SETUP:-yes} == no ]] || tools/setup.sh
 
 if [[ -e build/$preset && ! -w build/$preset ]]; then
-    say "build/$preset belongs to $(stat --format=%U "build/$preset") and $(id -un) may not write it; remove it first"
+    say "build/$preset belongs to $(stat --format=%U "build/$preset"), and $(id -un) may not write to it; remove it first"
     exit 1
 fi
 

@@ -7,12 +7,12 @@ usage() {
     cat <<'TEXT'
 usage: tools/gpu_run.sh [OPTION…] [PART…]
 
-Looks at the machine, measures some twenty instructions to see whether it is worth going on, then
-runs the parts below one after the other (or only those named), and at the end fits and tabulates
-what there is. Nothing is installed and no setting of the machine is changed. It may be cut off at
-any moment: the next call goes on.
+Examines the machine, measures some twenty instructions to decide whether to go on, then runs the
+parts below in order (or only those named), and finally fits and tabulates the results. It installs
+nothing and changes no setting of the machine. It may be cut off at any moment: the next call
+continues.
 
-  quick    everything the device can do, at few shapes: all of λ and Λ, coarsely
+  quick    all that the device supports, at few shapes: all of λ and Λ, coarsely
   float    32-bit floating point, every shape
   special  approximate functions, and mixes of two instructions
   memory   loads, stores, atomics, copies, barriers, launches, every shape
@@ -23,21 +23,21 @@ any moment: the next call goes on.
   --seconds N      stop after N seconds and keep what was measured (default 540)
   --device DEV     as in `occupipe list devices` (default: the program's, the first GPU)
   --kernels FILE   kernels that `measure --compile-only` made (.tar or .tar.gz, or the folder);
-                   default: kernels/ARCHITECTURE.tar.gz beside the program, where it is
-  --output DIR     where to (default: $OUT, else out/gpu)
-  --resume FROM    first take an earlier call's files from there: its folder or its archive
-  --force          go on although the smoke test says no
-  --ncu            afterwards, where Nsight Compute is installed, profile ten single points
-  --dry-run        only print what would be done, and the seconds that it should take
-  --arch sm_NN     with --dry-run: for such a GPU, which need not be here
+                   default: kernels/ARCHITECTURE.tar.gz beside the program, if it exists
+  --output DIR     output folder (default: $OUT, else out/gpu)
+  --resume FROM    continue from an earlier call's folder or archive
+  --force          go on even if the smoke test says NO-GO
+  --ncu            afterwards profile ten single points, if Nsight Compute is installed
+  --dry-run        only print what would be done, and an estimate of the seconds
+  --arch sm_NN     with --dry-run: for a GPU of this architecture, which is not needed
 
-Environment: DEVICE and OUT stand for --device and --output; OCCUPIPE names the program to use.
+Environment: DEVICE and OUT replace --device and --output; OCCUPIPE names the program.
 
 The folder gets smoke.json and PART.json (PART.json.partial of one that was cut short), machine.txt
-(devices, driver, clocks), run.log, report/ (profile, tables, checks) and, made anew after each part,
+(devices, driver, clocks), run.log, report/ (profile, tables, checks) and, updated after each part,
 gpu-results.tar.gz with all of these and receipts/ (a text per kernel).
-Exit code: 0 all parts done, 1 a part or the smoke test failed, 2 usage, 3 nothing to run on, 4 time
-ran out or the call was stopped: call again, 5 the GPU was lost too often: call again.
+Exit code: 0 all parts done, 1 a part or the smoke test failed, 2 wrong usage, 3 no device to run
+on, 4 time ran out or the call was stopped: run again, 5 the GPU was lost too often: run again.
 TEXT
 }
 
@@ -171,7 +171,7 @@ prepare_kernels() {
 preflight() {
     local free
     if ! mkdir -p "$output" || ! : > "$output/.writable"; then
-        say "$output cannot be written"
+        say "$output cannot be written; choose another --output"
         exit 1
     fi
     rm -f "$output/.writable"
@@ -183,7 +183,7 @@ preflight() {
     fi
     describe_machine >> "$output/machine.txt" 2>&1 || true
     say "results go to $output ($free MiB free)"
-    say "kernels: ${kernel_source:-compiled here, where NVRTC is found}"
+    say "kernels: ${kernel_source:-compiled here, if NVRTC is found}"
     if command -v nvidia-smi > /dev/null; then
         nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.limit,temperature.gpu,clocks_throttle_reasons.active,mig.mode.current \
             --format=csv,noheader 2> /dev/null | while read -r line; do say "GPU: $line"; done || true
@@ -254,7 +254,7 @@ run_until_done() {
         code=0
         run_for "$seconds_left" "$@" || code=$?
         ((code == 5)) || return "$code"
-        say "the GPU was lost; that point is given up, on with the others"
+        say "the GPU was lost; that point is given up, continuing with the others"
     done
     return 5
 }
@@ -267,9 +267,9 @@ outcome() {
         return 0
     fi
     case $code in
-        3) say "$what: nothing to run on"; return 3 ;;
-        5) say "$what: the GPU was lost $((most_losses + 1)) times; the next call goes on from $file.partial"; return 5 ;;
-        4 | 124) say "$what: cut short; the next call goes on from $file.partial"; return 4 ;;
+        3) say "$what: no device to run on"; return 3 ;;
+        5) say "$what: the GPU was lost $((most_losses + 1)) times; the next call continues from $file.partial"; return 5 ;;
+        4 | 124) say "$what: cut short; the next call continues from $file.partial"; return 4 ;;
         *) say "$what: failed with exit code $code"; return 1 ;;
     esac
 }
@@ -339,7 +339,7 @@ profile_points() {
     done
 }
 
-# What the program can say of the results here; each text only where it comes off.
+# Reports on the results, each kept only if it succeeds.
 report() {
     local file files=() closed page command
     "$program" fit --help > /dev/null 2>&1 || return 0
@@ -358,7 +358,7 @@ report() {
     say "fitting ${#files[@]} files"
     local profile=$output/report/profile.yaml new=$scratch/new
     if ! run_for 120 "$program" fit "${files[@]}" --force -o "$profile"; then
-        say "the fit failed; the measurements are all there"
+        say "the fit failed; the measurements are complete"
         return 0
     fi
     for page in "table.md:table $profile --format md" "published.md:table $profile --published" "check.txt:check $profile ${files[*]}"; do
@@ -386,7 +386,7 @@ take_earlier_results() {
         tar -C "$output" -xzf "$resume"
         [[ $resume -ef $output/gpu-results.tar.gz ]] || cp "$resume" "$output/gpu-results.tar.gz"
     else
-        say "$resume: nothing to go on from"
+        say "$resume: nothing to continue from"
         exit 2
     fi
     rm -rf "$output/receipts"
@@ -411,7 +411,7 @@ dry_run() {
     done
     [[ $ncu == no ]] || plan_line ncu 100 "ten points under Nsight Compute, --clock-control none"
     plan_line report "$finishing_seconds" "fit, table, check, selfcheck; gpu-results.tar.gz"
-    printf '\nEstimated, never calibrated on a GPU: %s s of measuring at the least number of repetitions, in calls of %s s each: %s.\n' \
+    printf '\nEstimated, not calibrated on a GPU: %s s of measuring at the minimum of repetitions; calls of %s s needed: %s.\n' \
         "$total" "$seconds" "$((total / (seconds - finishing_seconds) + 1))"
 }
 
@@ -464,7 +464,7 @@ worst=0
 smoke || worst=$?
 archive
 if ((worst == 1)) && [[ $force == yes ]]; then
-    say "going on nevertheless, as --force says"
+    say "continuing nevertheless, because of --force"
     worst=0
 fi
 if ((worst == 0)); then
@@ -490,6 +490,6 @@ if [[ $stopping == no ]]; then
     report
 fi
 archive
-((worst != 4 && worst != 5)) || say "call again with --resume $output/gpu-results.tar.gz (or the same --output) to go on"
+((worst != 4 && worst != 5)) || say "run again with --resume $output/gpu-results.tar.gz (or the same --output) to continue"
 say "results are in $output/gpu-results.tar.gz"
 exit "$worst"

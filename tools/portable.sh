@@ -8,16 +8,16 @@ usage() {
 usage: tools/portable.sh [--output DIR] [--kernels FILE]… [--with-nvrtc]
 
 Makes occupipe-VERSION-linux-x86_64.tar.gz in DIR (default: out/portable): the whole program, fitter
-included, statically linked but for the C library and the OpenCL loader; the loader in lib/; profiles;
-tools/gpu_run.sh; licences. Before it is packed it measures a simulated GPU, fits and checks, with
-nothing but the C library around it. See docs/portable.md.
+included, statically linked except for the C library and the OpenCL loader; the loader in lib/;
+profiles; tools/gpu_run.sh; licences. Before packing, the script tests it in an empty environment:
+it measures a simulated GPU, fits and checks. See docs/portable.md.
 
 Google Benchmark and Ceres are compiled from Debian's own source packages, once, into
-build/portable-deps: of the first Debian has no static library, and its Ceres needs twenty others.
-That takes ten minutes of two cores.
+build/portable-deps: Debian has no static library of the first, and its Ceres needs twenty others.
+That takes ten minutes on two cores.
 
-  --kernels FILE  also pack FILE, kernels that were compiled ahead, as kernels/NAME
-  --with-nvrtc    also pack NVIDIA's NVRTC, for machines with a driver alone: 43 MB more; the
+  --kernels FILE  also pack FILE, kernels compiled ahead of time, as kernels/NAME
+  --with-nvrtc    also pack NVIDIA's NVRTC, for machines with only a driver: 43 MB more; the
                   archive is then named …-nvrtc.tar.gz
 TEXT
 }
@@ -78,7 +78,7 @@ build_library() {
     local source=$work/source build=$work/build
     shift 2
     if [[ -f $dependencies/lib/lib$name.a ]]; then
-        say "static $name is built already ($dependencies)"
+        say "static $name exists already ($dependencies)"
         return
     fi
     say "compiling $name from Debian's source package $package"
@@ -103,7 +103,7 @@ check_needs() {
     others=$(grep -v -x -E 'lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux-x86-64\.so\.2|('"$more"')\.so\.[0-9]+' <<< "$needed" || true)
     [[ -z $others ]] || die "$file needs more than libc and ${more//|/, }: $others"
     [[ $(printf '%s\n' "$glibc" "$newest_glibc" | sort --version-sort | tail -n 1) == "$newest_glibc" ]] ||
-        die "$file needs glibc $glibc; $newest_glibc is promised"
+        die "$file needs glibc $glibc, but docs/portable.md promises $newest_glibc"
 }
 
 # In an environment with nothing in it: no path, no drivers, no compiler.

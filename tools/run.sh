@@ -8,13 +8,13 @@ usage() {
 usage: tools/run.sh [--full] [--new] [--device DEV] [--output DIR]
 
 Installs what is missing, builds Occupipe and characterises a device: measures its instructions,
-fits λ and Λ, and writes raw measurements, profile, table and summary into a folder.
+fits λ and Λ, and writes raw measurements, profile, table and summary to a folder.
 
   --full        the whole sweep; the default is the quick one, a few minutes
-  --device DEV  which device (see: build/release/cli/occupipe list devices); default: the first GPU,
-                else the first OpenCL device, which is this machine's CPU where there is no GPU
-  --output DIR  where to; default: a new folder out/DATE-TIME
-  --new         do not go on with an earlier run that was interrupted
+  --device DEV  the device (see: build/release/cli/occupipe list devices); default: the first GPU,
+                else the first OpenCL device, which is this machine's CPU if it has no GPU
+  --output DIR  output folder; default: a new folder out/DATE-TIME
+  --new         do not continue an interrupted run
 TEXT
 }
 
@@ -47,7 +47,7 @@ unfinished=out/unfinished
 if [[ -z $output ]]; then
     if [[ $start_new == no && -s $unfinished && -d $(< "$unfinished") ]]; then
         output=$(< "$unfinished")
-        say "going on with the interrupted run in $output (--new starts another)"
+        say "continuing the interrupted run in $output (--new starts another)"
     else
         output=out/$(date +%Y-%m-%d-%H%M%S)
     fi

@@ -8,21 +8,22 @@ usage() {
     cat <<'TEXT'
 usage: tools/setup.sh [--developer] [--wheels | --no-wheels] [--list]
 
-Installs the missing ones of the packages that Occupipe needs, with apt, as root or through sudo.
-Does nothing, and needs no rights, when all are installed.
+Installs missing packages that Occupipe needs, with apt, as root or through sudo.
+Does nothing, and needs no rights, if all are installed.
 
-Where no CUDA toolkit is (no libnvrtc.so), it then fetches NVRTC, ptxas and nvdisasm into
+Without a CUDA toolkit (no libnvrtc.so), it then fetches NVRTC, ptxas and nvdisasm into
 build/cuda-wheels from NVIDIA's wheels on the Python package index: versions and hashes are those of
 tools/cuda-wheels.txt, 132 MB are downloaded and 150 MB stay on the disk. With them CUDA kernels are
-compiled and checked without a GPU; all else works without them, so that no network is no error.
+compiled and checked without a GPU; everything else works without them, so a missing network
+is not an error.
 
-  --developer  also what tools/check.sh needs: clang-format, clang-tidy, shellcheck, git
-  --wheels     fetch NVIDIA's wheels even beside a toolkit, and again at once after a failure, which
-               is an error then
-  --no-wheels  do not fetch them (OCCUPIPE_WHEELS=no in the environment says the same)
+  --developer  also install what tools/check.sh needs: clang-format, clang-tidy, shellcheck, git
+  --wheels     fetch NVIDIA's wheels even if there is a toolkit, and retry after an earlier failure;
+               a failure is then an error
+  --no-wheels  do not fetch them (as does OCCUPIPE_WHEELS=no in the environment)
   --list       print the names of the packages and stop
 
-  OCCUPIPE_WHEELS_SECONDS=N  in the environment: give the wheels up after N seconds (default 600)
+  OCCUPIPE_WHEELS_SECONDS=N  in the environment: give up on the wheels after N seconds (default 600)
 TEXT
 }
 
@@ -118,7 +119,7 @@ fetch_wheels() {
     local python work log available seconds=${OCCUPIPE_WHEELS_SECONDS:-600} code=0
     fail_wheels() {
         say "NVIDIA's wheels: $*"
-        say "going on without NVRTC: no CUDA kernels are compiled here, their tests are skipped (tools/setup.sh --wheels tries again)"
+        say "continuing without NVRTC: CUDA kernels are not compiled, and their tests are skipped (tools/setup.sh --wheels tries again)"
         return 1
     }
     mkdir -p build 2> /dev/null || true
@@ -186,7 +187,7 @@ if ((${#missing[@]} == 0)); then
     say "all ${#packages[@]} packages are installed"
 elif [[ $may_install == no ]]; then
     say "missing: ${missing[*]}"
-    say "this needs root and there is no sudo; as root run: apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+    say "this needs root, and there is no sudo; run as root: apt-get update && apt-get install --no-install-recommends ${missing[*]}"
     exit 1
 else
     say "installing ${#missing[@]} of ${#packages[@]} packages with ${as_root[*]:+sudo }apt-get: ${missing[*]}"

@@ -8,12 +8,12 @@ usage() {
 usage: tools/test.sh [PRESET [CTEST-ARGUMENT…]]
 
 Tests that touch CUDA run a second time with NVRTC hidden (label without_nvrtc), as on a machine that
-has none. Where it is not there at all, those that compile CUDA kernels are skipped.
+has none. Without NVRTC, tests that compile CUDA kernels are skipped.
 
   PRESET          release (default) or dev, which adds the address and undefined-behaviour sanitizers
-  CTEST-ARGUMENT  handed on, for example: tools/test.sh dev -R kernel
+  CTEST-ARGUMENT  passed to ctest, for example: tools/test.sh dev -R kernel
 
-tools/test.sh release -L full runs the exhaustive tests instead: those of which the ordinary run takes a part.
+tools/test.sh release -L full runs the exhaustive tests, which the ordinary run only samples.
 TEXT
 }
 

@@ -69,7 +69,7 @@ std::string divergence(int paths) {
             "break; ",
             i, 0x3f400000 + i);
     }
-    // The way is made unknown anew in each step, so that the lanes come together after each.
+    // The path is made unknown again in each step, so that the lanes reconverge after each.
     return fmt::format(
         "#define DIVERGE_{0}(x) {{ uint way = LANE % {0}u; asm volatile(\"\" : \"+r\"(way)); "
         "switch (way) {{ {1}}} }}\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a launch is laid out on the GPU, and whether it was: pure functions.
+// How a launch should be placed on the GPU, and whether it was: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ std::int64_t dynamic_shared_bytes(const CoreLimits& limits, const MeasurementSha
 
 // Dynamic shared memory per group with which exactly `wanted` groups are resident on a core:
 // `bytes`, or as little more (less) as makes it so where more (fewer) groups fit with that; between
-// `needed` and `most`. `resident`: how many groups the driver says there are with so many bytes.
-// nullopt where no amount does it.
+// `needed` and `most`. `resident`: the number of resident groups with that many bytes, according to
+// the driver. nullopt where no amount does it.
 std::optional<std::int64_t> shared_bytes_for_residency(
     std::int64_t bytes, std::int64_t needed, std::int64_t most, int wanted,
     const std::function<int(std::int64_t bytes)>& resident);

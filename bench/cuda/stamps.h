@@ -19,7 +19,7 @@ struct StampHeader {
     std::uint64_t missed = 0;
     std::uint64_t late = 0;
     std::uint64_t barrier = 0;  // for kernels that let all groups wait for each other
-    alignas(line_bytes) std::uint64_t begin = 0;  // the moment, by the GPU's global timer [ns]
+    alignas(line_bytes) std::uint64_t begin = 0;  // the start time, by the GPU's global timer [ns]
 };
 
 // One record per warp, written by its lane 0.

@@ -19,7 +19,7 @@ void relocate(std::vector<std::byte>& table, cu::DevicePointer base, int access_
 
 // The tables in global memory that kernels walk, and what of them a launch finds in the
 // second-level cache. Each table is built when first needed and kept, since points come in random
-// order: together they may take a quarter of the GPU's memory, then all are built anew.
+// order: together they may take a quarter of the GPU's memory, then all are built again.
 class WalkTables {
 public:
     // compiled_for: the architecture, as in KernelCompiler::compile. `compiler` outlives this.

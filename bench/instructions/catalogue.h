@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // THE CATALOGUE of measurable instructions: one row each, by unit, a file for each unit. A row
 // drives the kernel text of every backend, the sweep, the receipts, the command line's listing and
-// the tests. It says only what is special; the defaults below are what most rows are.
+// the tests. A row says only what is special; the defaults below fit most rows.
 //
 //     {.id = "fma.ftz.f32", .type = f32, .operands = {0.5, 0.75, 1},
 //      .meaning = "single-precision multiply-add, subnormals flushed to zero",
@@ -46,17 +46,17 @@ struct CudaForm {
     std::string_view ptx = {};
     // Where a step is more than that: CUDA C++ on the chain's variable $ and the operands a and b,
     // in terms of bench/cuda/device; # is the number of the step in the loop's body (over all
-    // chains), the word ptx stands for `ptx` in quotes.
+    // chains), the word ptx means `ptx` in quotes.
     std::string_view step = {};
     std::string_view counted = {};
     std::string_view sass =
         {};  // opcode of machine code with the same count: "FFMA", "HADD2|HFMA2"
     std::string_view also = {};    // why more than `sass` and loop overhead is there; empty: is not
-    std::string_view with = {};    // opcode that stands there once more for each of `sass`
+    std::string_view with = {};    // opcode that occurs once more for each of `sass`
     int ptx_count = 1;             // instructions of `counted` per step
     int count = 1;                 // instructions of `sass` per step
     int length = 1;                // machine instructions per step, about
-    bool alternates = false;       // the assembler deals the steps to two kinds of `sass` in turn
+    bool alternates = false;       // the assembler alternates between two kinds of `sass`
     int since = 0;                 // oldest architecture that has it: 80 = sm_80
     int until = 999;               // newest one; 999: still there
     bool features = false;         // needs sm_90a instead of sm_90
@@ -78,7 +78,7 @@ struct OpenClForm {
     std::string_view setup = {};      // before the timed part
     std::string_view extension = {};  // the device must have it: "cl_khr_fp16"
     // Mnemonic, as a regular expression, with the same count on an x86-64 CPU; empty where the CPU
-    // has no such instruction and a library function or sequence stands in the loop.
+    // has no such instruction and the loop contains a library function or sequence.
     std::string_view x86 = {};
     std::string_view also = {};  // why more than `x86` and loop overhead is there; empty: is not
     int count = 1;               // instructions of `x86` per step
@@ -105,7 +105,7 @@ struct CatalogueRow {
     std::array<RowCounter, 2> counters = {};
     int unroll = 0;             // steps in the loop's body; 0: default_unroll()
     int most_chains = 8;        // more would not fit the registers
-    bool lanes_matter = false;  // means nothing where a warp has one lane (CPUs)
+    bool lanes_matter = false;  // meaningless if a warp has one lane (CPUs)
     bool principal = false;     // a quick sweep measures more than its two ends
     CudaForm cuda = {};
     OpenClForm opencl = {};

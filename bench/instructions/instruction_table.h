@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// THE TABLE of measurable instructions as backends see it. What one is made of stands in the
-// catalogue (catalogue.h), where rows are added.
+// THE TABLE of measurable instructions as backends see it. Rows are defined in the
+// catalogue (catalogue.h).
 #pragma once
 
 #include <array>
@@ -59,11 +59,11 @@ struct Row {
     // Receipts. `ptx`: opcode that stands exactly depth x chains times in the PTX of the timed
     // loop. `sass`: opcode of NVIDIA machine code with the same count ("FFMA"). `x86`: mnemonic, as
     // a regular expression, with the same count on an x86-64 CPU; empty where the CPU has no such
-    // instruction and a library function or sequence stands in the loop.
+    // instruction and the loop contains a library function or sequence.
     std::string_view ptx;
     std::string_view sass;
     std::string_view x86;
-    // Why more than `sass` (`x86`) and loop overhead stands in the loop; empty = nothing does.
+    // Why the loop contains more than `sass` (`x86`) and loop overhead; empty = it does not.
     std::string_view sass_also;
     std::string_view x86_also;
     // Text before the timed part: what the step works on besides a, b and the chains.
@@ -101,11 +101,11 @@ struct Row {
     std::size_t shared_bytes = 0;  // shared memory that the step works on, per group
     int cluster = 1;               // groups that are launched as one cluster
     int most_chains = 8;           // more would not fit the registers
-    bool alternates = false;       // the assembler deals the steps to two kinds of `sass` in turn
-    // NVIDIA machine instruction that stands there once more for each of `sass` ("IADD3.X|IMAD.X":
+    bool alternates = false;       // the assembler alternates between two kinds of `sass`
+    // NVIDIA machine instruction that occurs once more for each of `sass` ("IADD3.X|IMAD.X":
     // either).
     std::string_view sass_with = {};
-    bool lanes_matter = false;  // means nothing where a warp has one lane (CPUs)
+    bool lanes_matter = false;  // meaningless if a warp has one lane (CPUs)
     bool principal = false;     // a quick sweep measures more than its two ends
     ArchitectureGap gap = {};
     // Why CUDA, and why OpenCL C, has no form of it, for people.

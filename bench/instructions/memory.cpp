@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loads, stores and copies. What a step of device code means stands in the preludes of the
+// Loads, stores and copies. The meaning of a step of device code is in the preludes of the
 // dialects.
 //
 // In OpenCL C the chain's value is an index, and each load gives the next one; as 64 bits it needs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kinds of access, and what is known of each besides how its kernel is written
+// The kinds of access, and what is known about each besides how its kernel is written
 // (bench/kernel/kernel_source.cpp).
 #pragma once
 
@@ -16,12 +16,12 @@ enum class Pattern {
     global_store,    // table[next] = x
     constant_chase,  // x = ring[x] in constant memory, all lanes at the same word
     local_chase,     // x = ring[x] in a thread's own (local, OpenCL private) memory
-    barrier,         // barrier after barrier
-    empty_loop,      // a loop with nothing in it; a step is an iteration
-    launch,          // kernels that do nothing, one after the other; a step is a launch
+    barrier,         // consecutive barriers
+    empty_loop,      // an empty loop; a step is an iteration
+    launch,          // consecutive empty kernels; a step is a launch
     awaited_launch,  // each awaited by the host before the next
     graph_launch,    // all of them nodes of one CUDA graph, which is launched
-    launch_groups    // one kernel that does nothing; a step is a group per resident group
+    launch_groups    // one empty kernel; a step is a group per resident group
 };
 
 // A kernel without a timed loop: the launch itself is what is measured.
@@ -32,7 +32,7 @@ constexpr bool measures_launches(Pattern pattern) {
 
 struct PatternFacts {
     Pattern pattern;
-    std::string_view shape;     // for people: "one barrier after the other"
+    std::string_view shape;     // for people: "consecutive barriers"
     double cycles = 0;          // from step to step, of the right order; 0: as the row says
     bool memory_level = false;  // its plain rows tell the levels of memory apart
 };

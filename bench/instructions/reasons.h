@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What rows of several units say of their surroundings, and why a dialect has no form of them.
+// Reasons that rows of several units share: other instructions in the loop, and missing forms.
 #pragma once
 
 #include <string_view>

@@ -68,7 +68,7 @@ struct KernelSource {
 int default_unroll(const Row& first, const Row* second, int beta, int chains, bool cpu);
 
 // A second, shorter body for the same plan, about a quarter of its own. Count, comparison and
-// branch cost each iteration the same whatever stands in it, so that times of both bodies tell them
+// branch cost each iteration the same whatever it contains, so that times of both bodies tell them
 // from the steps, which times of one body cannot (its iterations are proportional to its steps).
 // plan.unroll where there is none: the loop's length is itself the subject, or nothing is timed.
 int second_unroll(const KernelPlan& plan);

@@ -16,7 +16,7 @@ std::string cuda_texts_hash();
 
 // Gives back what the archive holds; what it does not hold is compiled by NVRTC where that is
 // installed, else compile() throws DeviceError saying so. Nothing in the archive is believed beyond
-// its hashes: receipts are made anew from its PTX and machine code.
+// its hashes: receipts are made again from its PTX and machine code.
 class StoredCompiler : public KernelCompiler {
 public:
     // `path` for messages. Throws InputError, naming both, when the archive was made by another

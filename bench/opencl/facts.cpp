@@ -74,7 +74,7 @@ DeviceFacts opencl_facts(const cl::Platform& platform, const cl::Device& device,
         static_cast<std::int64_t>(device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>());
     if (facts.cpu) {
         add_cpu_numbers(facts);
-        // PoCL's own name is that of its compiler's target, which is no name for a processor.
+        // PoCL's own name is that of its compiler's target, which is not the name of a processor.
         const auto found = facts.more.find("cpu_name");
         if (found != facts.more.end() && !found->second.empty()) {
             facts.more["opencl_device_name"] = facts.name;

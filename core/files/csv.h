@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Comma-separated values as RFC 4180 has them.
+// Comma-separated values as in RFC 4180.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct CsvRecord {
 // empty line is refused. Throws InputError naming file and line.
 std::vector<CsvRecord> parse_csv(const std::string& text, const std::string& file_name);
 
-// In quotes where it needs them.
+// Quoted if necessary.
 std::string csv_text(std::string_view field);
 
 }  // namespace occupipe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A YAML or JSON file as a tree that knows where everything stands, and the typed questions that
-// the readers ask it. Every refusal is an InputError naming file, line, column and key.
+// A YAML or JSON file as a tree that knows the position of every value, and the typed questions
+// that the readers ask it. Every refusal is an InputError naming file, line, column and key.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct DocumentNode {
 
     Kind kind = Kind::null;
     std::string text;     // of a scalar
-    bool quoted = false;  // a scalar that stood in quotes is no number
+    bool quoted = false;  // a quoted scalar is not a number
     SourcePosition where;
     std::string key;  // of a map's entry; unique in the map
     SourcePosition key_where;
@@ -41,7 +41,7 @@ public:
     // Entry `key` of a map; nullptr when there is none.
     static const DocumentNode* find(const DocumentNode& map, std::string_view key);
     const DocumentNode& required(const DocumentNode& map, std::string_view key) const;
-    // Refuses what is no map, and entries with other keys than these.
+    // Refuses anything but a map, and other keys than these.
     void only_keys(const DocumentNode& map, std::span<const std::string_view> keys) const;
     void only_keys(const DocumentNode& map, std::initializer_list<std::string_view> keys) const {
         only_keys(map, std::span(keys.begin(), keys.end()));

@@ -13,7 +13,7 @@ struct EmbeddedFile {
     std::string_view text;
 };
 
-// Throws std::logic_error where no file has this name.
+// Throws std::logic_error if no file has this name.
 std::string_view embedded(std::span<const EmbeddedFile> files, std::string_view name);
 
 }  // namespace occupipe

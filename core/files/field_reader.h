@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A described type (core/fields.h) out of a map of a file.
+// Reads a described type (core/fields.h) from a map in a file.
 #pragma once
 
 #include <algorithm>

@@ -20,7 +20,7 @@
 
 namespace occupipe {
 
-// What is to be written, before it is laid out in lines.
+// Text to be written, before it is divided into lines.
 struct YamlTree {
     enum class Kind {
         scalar,    // `text` after the key
@@ -132,7 +132,7 @@ private:
     const T& from_;
 };
 
-// In the order of their description, without what is absent.
+// In the order of their description, without absent ones.
 template <class T>
 std::vector<YamlTree> write_fields(const T& value) {
     FieldWriter<T> writer(value);

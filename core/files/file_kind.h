@@ -7,7 +7,7 @@ namespace occupipe {
 
 enum class FileKind { profile, kernel, measurements };
 
-// What a file is, by its content. Throws InputError when it is none of these.
+// The kind of a file, by its content. Throws InputError if it is none of these.
 FileKind file_kind(const std::string& text, const std::string& file_name);
 
 // Where a reader wants a file of one kind and was given one of another, says which it is and what

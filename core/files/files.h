@@ -18,7 +18,7 @@ enum class Overwrite { no, yes };
 
 std::string read_text_file(const std::filesystem::path& path);
 // Throws InputError when the file exists and overwrite is `no`; std::runtime_error when the
-// disk refuses. A reader never sees a half-written file.
+// write fails. A reader never sees a half-written file.
 void write_text_file(const std::filesystem::path& path, std::string_view text, Overwrite overwrite);
 std::string content_hash(std::string_view text);  // "xxh128:<32 hex digits>"
 

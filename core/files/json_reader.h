@@ -7,7 +7,7 @@
 
 namespace occupipe {
 
-// Reads one JSON value. Refuses keys that stand twice and numbers that JSON does not have
+// Reads one JSON value. Refuses duplicate keys and numbers that JSON does not have
 // (NaN, Infinity).
 Document parse_json(const std::string& text, const std::string& file_name);
 

@@ -13,7 +13,7 @@ namespace occupipe {
 
 std::string optional_text(const Document& document, const DocumentNode& map, std::string_view key);
 
-// A number, or a map with `value` and what else is known of it.
+// A number, or a map with `value` and whatever else is known about it.
 Estimate read_quantity(const Document& document, const DocumentNode& node);
 std::string quantity_text(const Estimate& estimate);
 

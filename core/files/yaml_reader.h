@@ -8,7 +8,7 @@
 namespace occupipe {
 
 // Reads one YAML document. Beyond what YAML forbids, this refuses anchors, aliases, tags, keys that
-// are no text and keys that stand twice: files here mean what they show.
+// are not text and duplicate keys: files mean what they show.
 Document parse_yaml(const std::string& text, const std::string& file_name);
 
 }  // namespace occupipe

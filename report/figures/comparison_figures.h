@@ -12,8 +12,8 @@
 
 namespace occupipe::report {
 
-// Share of the points against the error of the predicted throughput, a line per predictor. Some
-// predictor says something.
+// Share of the points against the error of the predicted throughput, a line per predictor. At least
+// one predictor has a value.
 plot::Figure error_distribution(const std::vector<analysis::MeasuredPoint>& points,
                                 const std::vector<analysis::Predictor>& predictors);
 

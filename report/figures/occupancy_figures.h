@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Throughput against what is in flight: occupancy rooflines, and what contention makes of them.
+// Throughput against instructions in flight: occupancy rooflines, and the effect of contention.
 #pragma once
 
 #include <vector>

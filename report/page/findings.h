@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The self-check's result as a page: what does not agree, the most suspicious first, then what
+// The self-check's result as a page: disagreements, the most suspicious first, then what
 // agrees.
 #pragma once
 

@@ -15,7 +15,7 @@ namespace occupipe::report {
 
 class ReportPage {
 public:
-    // HTML that stands for the picture until finish() puts it there.
+    // A placeholder in HTML until finish() inserts the picture.
     std::string figure(plot::Picture picture);
     void section(std::string_view id, std::string_view title, std::string_view html);
     // `head`: HTML above the index of sections.
@@ -49,7 +49,7 @@ struct HtmlTable {
 // Columns whose cells have values are numbers.
 std::string html(const HtmlTable& table);
 
-// "i-fma.f32": where a subject stands in the page.
+// "i-fma.f32": the anchor of a subject in the page.
 std::string anchor_of(std::string_view subject);
 
 }  // namespace occupipe::report

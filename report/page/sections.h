@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sections of the report, one function each. What a folder does not have is said, not left out.
+// The sections of the report, one function each. What a folder lacks is reported, not left out.
 #pragma once
 
 #include <string>

@@ -14,9 +14,9 @@ struct InstructionListing {
     bool json = false;
 };
 
-// What can be measured where, and why not; to stdout. Where no device is named, neither an
-// architecture, and no NVIDIA GPU is here, the newest data-centre architecture whose kernels the
-// tests of this program compile stands in, in JSON all of them.
+// What can be measured on which device, and why not; to stdout. If neither a device nor an
+// architecture is named and this machine has no NVIDIA GPU, shows the newest data-centre
+// architecture whose kernels the tests compile; in JSON all of them.
 void list_instructions(const InstructionListing& wanted);
 
 }  // namespace occupipe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether a short measurement is fit to go on from: what it holds beside what is known of the GPU.
+// Whether a short measurement justifies going on: its numbers against what is known of the GPU.
 #pragma once
 
 #include <optional>
@@ -24,10 +24,10 @@ struct SmokeRange {
 struct SmokeFigure {
     std::string instruction;
     std::string quantity;                // "Λ" or "λ"
-    std::optional<double> measured;      // absent: why not stands in `fault`
+    std::optional<double> measured;      // absent: `fault` says why
     std::optional<SmokeRange> expected;  // absent: nothing is published, or nothing fits this GPU
     std::string fault;   // impossible, or so far away that something must be wrong; else empty
-    std::string notice;  // outside of the expected range, which does not stop anybody
+    std::string notice;  // outside the expected range, which does not stop the run
 };
 
 struct SmokeVerdict {

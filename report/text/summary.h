@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `characterize` writes and says when it has come to its end.
+// What `characterize` writes and prints at its end.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Summary {
 Summary summarised(const MeasurementFile& file, const GpuProfile& profile, const std::string& table,
                    const std::string& check);
 
-// The last lines on a terminal: what was found, where it stands and what to do next.
+// The last lines on a terminal: what was found, where it is and what to do next.
 // `program` is how the program can be called from here.
 std::string closing_lines(const GpuProfile& profile, const analysis::SelfCheck& check,
                           std::size_t left_out, const std::string& folder,

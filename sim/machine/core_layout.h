@@ -72,7 +72,7 @@ struct ProgramLayout {
         std::int32_t top_end = 0;
         bool waits = false;  // behind those outstanding in its subsystem; else the delay is fixed
         bool own_unit = false;  // one of its scheduler alone
-        // The first so many of each run need less than their place would tell.
+        // The first instances of each run need fewer credits than their position implies.
         std::int64_t first_of_run = 0;
         // Most instructions: no barrier, one queue, one delay.
         std::int16_t only_queue = -1;

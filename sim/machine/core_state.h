@@ -54,12 +54,12 @@ struct CoreState {
     std::vector<std::int32_t> last_to;     // per scheduler and subsystem: the warp that issued last
     std::vector<std::int32_t> last_grant;  // per subsystem: the scheduler that issued there last
     std::vector<CompletionQueue> queues;   // one per CoreLayout::queues
-    std::vector<std::int64_t> queue_next;  // their next_time(), close together
+    std::vector<std::int64_t> queue_next;  // their next_time(), contiguous
     std::int64_t next_completion = CompletionQueue::never;  // the least of these
-    std::int32_t next_queue = 0;                            // the queue whose it is
+    std::int32_t next_queue = 0;                            // index of the queue with that time
 
-    // Per CoreLayout::waiting_lines: the outstanding instructions, when each will be through. Those
-    // of the past may still stand there.
+    // Per CoreLayout::waiting_lines: the outstanding instructions, when each will complete.
+    // Past ones may still be included.
     std::vector<CompletionQueue> waiting;
 
     // Totals.

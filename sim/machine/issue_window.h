@@ -14,7 +14,7 @@ namespace occupipe::sim {
 
 class IssueWindow {
 public:
-    // Throws InputError when the limit's decimal text is no fraction of 64-bit numbers.
+    // Throws InputError if the limit's decimal text is not a fraction of 64-bit numbers.
     IssueWindow(double limit, int schedulers, std::int64_t cycle);
 
     // Instructions that the scheduler may issue in cycle `n` (times n ≤ t < n + 1).
@@ -42,7 +42,7 @@ public:
 
     // In every cycle each scheduler may issue something.
     bool always_open() const { return always_open_; }
-    // The windows recur after so long [ticks]; none when that is beyond max_ticks.
+    // The windows recur after this time [ticks]; none if that is beyond max_ticks.
     std::optional<std::int64_t> period() const { return period_; }
     std::int64_t cycle() const { return cycle_; }  // [ticks]
 

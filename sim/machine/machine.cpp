@@ -23,7 +23,7 @@ std::string lacks_latency(const GpuProfile& profile, const InstructionTiming& ti
 namespace {
 
 constexpr std::int64_t max_resident_warps = 1 << 16;
-// As a share of λ. At 1 the latency would grow for ever, as fast as instructions issue; fit's law
+// As a share of λ. At 1 the latency would grow forever, as fast as instructions issue; fit's law
 // of contention ends there, too.
 constexpr double largest_wait = 0.99;
 constexpr double negligible_wait = 1e-6;  // [cycles]; a fitted growth may be nothing but noise

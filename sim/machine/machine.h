@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A profile and a kernel put together: what the simulators need of both, in ticks.
+// A profile and a kernel combined: what the simulators need of both, in ticks.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct MachineOp {
     // What this one, while outstanding, adds to the latency of the next in its subsystem [ticks]:
     // its latency_growth, else contention · λ; 0 for barriers and where there is neither.
     std::int64_t wait = 0;
-    bool queued = false;  // waits so for those outstanding: its subsystem has a queue; no barrier
+    bool queued = false;  // waits for those outstanding: its subsystem has a queue; not a barrier
 };
 
 struct Machine {

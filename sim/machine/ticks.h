@@ -18,7 +18,7 @@ struct Rational {
 };
 
 // The fraction that the shortest decimal text of `value` denotes: 0.375 gives 3/8, 0.2513 gives
-// 2513/10000, so a number from a file means what stands there. nullopt when it does not fit 64
+// 2513/10000, so a number from a file means exactly its text. nullopt if it does not fit 64
 // bits. Throws InputError when the value is not finite and positive.
 std::optional<Rational> decimal_rational(double value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every performance model looks like from outside.
+// The interface of every performance model.
 #pragma once
 
 #include <optional>
@@ -51,7 +51,7 @@ struct ModelOptions {
     }
 };
 
-// Of so many core cycles on one core, with the profile's launch overhead where it has one.
+// Of this many core cycles on one core, plus the profile's launch overhead if it has one.
 double kernel_seconds(const GpuProfile& profile, double cycles);
 
 // What a model takes into account (Lemeire et al., "Analysis of the analytical performance models

@@ -124,7 +124,7 @@ private:
         return waits;
     }
 
-    // Holds the time of the access so many iterations back, which it gets from the cell of one
+    // Holds the time of the access that many iterations back, which it gets from the cell of one
     // less.
     int cell_of(int loop, int access, std::int64_t back) {
         int cell = -1;

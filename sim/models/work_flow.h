@@ -86,7 +86,7 @@ struct Walk {
 };
 
 // Walks through the flow; costs are per node. Loops are walked until their state repeats, then
-// multiplied; one that has not repeated after 4,096 iterations goes on as it went.
+// multiplied; one that has not repeated after 4,096 iterations is assumed to continue as before.
 Walk walk(const WorkFlow& flow, const std::vector<NodeCost>& costs);
 
 }  // namespace occupipe

@@ -20,7 +20,7 @@ struct LoopProgram {
     struct Edge {
         std::int32_t producer = 0;
         std::int32_t user = 0;
-        std::int64_t back = 0;        // the producer's instance so many iterations ago
+        std::int64_t back = 0;        // the producer's instance this many iterations ago
         std::int64_t divisor = 1;     // user instances per iteration of the common loop
         std::int64_t multiplier = 1;  // producer instances per iteration of the common loop
         std::int64_t restart = 0;  // `back` > 0: iterations after which the common loop restarts;

@@ -15,7 +15,7 @@ namespace occupipe::sim {
 struct ProgramTree {
     struct Dependence {
         std::int32_t producer = 0;      // into instructions
-        std::int64_t back = 0;          // the instance so many iterations ago
+        std::int64_t back = 0;          // the instance this many iterations ago
         std::int32_t common_loop = -1;  // innermost loop that holds both
     };
     struct Instruction {

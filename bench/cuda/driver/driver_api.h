@@ -85,8 +85,8 @@ constexpr Result not_ready = 600;
 // terminated and relaunched", cuda.h), or behind which nothing that it computes can be trusted.
 bool ends_context(cu::Result result);
 
-// The library that is opened: $OCCUPIPE_CUDA_DRIVER, else the loader's libcuda.so.1; "none" = no
-// driver, wherever one may be.
+// The library that is opened: $OCCUPIPE_CUDA_DRIVER, else the loader's libcuda.so.1; "none" hides
+// every driver.
 std::string cuda_driver_library();
 
 // The entry points, named as in cuda.h without "cu". check() turns a result into DeviceError with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where NVIDIA's compiler and tools may lie on a machine: a toolkit, Python wheels, the folder that
+// Where NVIDIA's compiler and tools may be on a machine: a toolkit, Python wheels, the folder that
 // tools/setup.sh fills. Nothing is run to find them.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Surroundings {
     static Surroundings of_this_process();
 };
 
-// The value of OCCUPIPE_NVRTC that makes the program look nowhere.
+// The value of OCCUPIPE_NVRTC that hides NVRTC.
 inline constexpr std::string_view nvrtc_hidden = "none";
 
 // Folders laid out as a toolkit is (bin/ and lib64/, lib/ or targets/x86_64-linux/lib/) that exist,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NVIDIA's management library, opened when it is there: what the GPU says of its own state beside
-// what is measured on it. Nothing is set, and nothing that names the one GPU is asked.
+// NVIDIA's management library, opened if it exists: what the GPU reports about its own state while
+// it is measured. Nothing is set, and nothing that names the one GPU is asked.
 #pragma once
 
 #include <chrono>

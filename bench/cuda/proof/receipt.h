@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The proof that a kernel's timed loop holds what the table row says: exactly unroll x chains of
+// The proof that a kernel's timed loop contains what the row says: exactly unroll x chains of
 // the instruction, in PTX and in machine code, chained as the row's pattern asks, nothing spilled,
 // and the clock read around it. A kernel whose receipt has faults is not launched.
 #pragma once

@@ -33,7 +33,7 @@ struct LoopCount {
 };
 LoopCount count_loop(const std::vector<Instruction>& code, const TimedLoop& loop);
 
-// Between the clocks, but outside of the loop.
+// Between the clocks, but outside the loop.
 int count_outside(const std::vector<Instruction>& code, const TimedLoop& loop,
                   const std::vector<std::string>& keys);
 
@@ -46,7 +46,7 @@ struct Dependences {
     // reading waits for.
     int awaited_results = 0;
     // Cycles that the assembler counts from a key's issue to the issue of the next one that needs
-    // its result, and how often; what stands in between, on the chain or beside it, is in them.
+    // its result, and how often; what is in between, on the chain or beside it, is included.
     // Empty where a scoreboard is awaited on the way, where several keys are at one level, and
     // where a branch leads over part of the body.
     std::map<int, int> step_cycles;
