@@ -22,7 +22,7 @@ constexpr std::array betas = {1, 2, 4, 8, 16, 32};
 constexpr int beta_over_occupancy = 4;
 
 constexpr std::string_view barrier = "bar.sync";
-// Streaming reads; papers' profiles name theirs by another type. The first that is there is taken.
+// Streaming reads; papers' profiles name theirs by another type. The first existing one is used.
 constexpr std::array streams = {"ld.global.f32", "ld.global.s32", "ld.global.u32"};
 
 // For each shape of the chains, the mix in the same shape, with depths that its period divides.

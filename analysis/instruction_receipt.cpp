@@ -32,7 +32,7 @@ bench::KernelPlan plan_of(const bench::Row& row, bool cpu) {
     return {.first = &row, .chains = 1, .unroll = bench::default_unroll(row, nullptr, 0, 1, cpu)};
 }
 
-// 90 of "sm_90"; 0 where it is no such word.
+// 90 of "sm_90"; 0 if it is not such a word.
 int number_of(const std::string& architecture) {
     return architecture.starts_with("sm_") ? std::atoi(architecture.c_str() + 3) : 0;
 }

@@ -38,7 +38,7 @@ void add_timing(Lines& lines, const GpuProfile& profile, const InstructionTiming
                                     timing.cpi.value));
     }
     const double per_core = profile.cpi_per_core(timing).value;
-    // A little slack: fitted values scatter around 1/IL where the issue limit is what binds.
+    // A little slack: fitted values scatter around 1/IL where the issue limit binds.
     if (profile.issue.limit && per_core * *profile.issue.limit < 0.95) {
         lines.push_back(
             fmt::format("{}: λ = {} per core is below 1/issue.limit = {}: the subsystem can never "
@@ -65,7 +65,7 @@ std::int64_t barriers(const std::vector<KernelItem>& items) {
 
 Lines oddities(const GpuProfile& profile) {
     Lines lines;
-    // Clocks of GPUs lie around 10^9 Hz; a number far from it is in MHz or kHz.
+    // GPU clocks are around 10^9 Hz; a number far from that is in MHz or kHz.
     if (profile.clock_hz < 1e7 || profile.clock_hz > 1e10) {
         lines.push_back(fmt::format("clock_hz: {} Hz is an unusual clock", profile.clock_hz));
     }

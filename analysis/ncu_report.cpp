@@ -42,7 +42,7 @@ Table table_in(const std::string& text, const std::string& file_name) {
     return table;
 }
 
-// "1,234.5" as ncu groups digits; nullopt for what is no finite number.
+// "1,234.5" as ncu groups digits; nullopt if it is not a finite number.
 std::optional<double> number(std::string text) {
     std::erase(text, ',');
     double value = 0;
@@ -89,7 +89,7 @@ std::vector<NcuKernel> long_form(const std::vector<CsvRecord>& records, std::siz
     return kernels;
 }
 
-// Under the header stands a line of units, whose ID is empty.
+// A line of units, with an empty ID, follows the header.
 std::vector<NcuKernel> wide_form(const std::vector<CsvRecord>& records, std::size_t id,
                                  std::size_t kernel) {
     const Fields& header = records.front().fields;

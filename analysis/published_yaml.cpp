@@ -51,7 +51,7 @@ private:
             for (const DocumentNode& item : document_.items(*node)) read(item);
     }
 
-    // Not empty: a citation without a title is none.
+    // Not empty: a citation needs a title.
     std::string text(const DocumentNode& map, std::string_view key) const {
         const DocumentNode& node = document_.required(map, key);
         const std::string& value = document_.text(node);

@@ -77,7 +77,7 @@ std::string sources_of(std::span<const PublishedFigure> figures) {
     return fmt::format("{}", fmt::join(all, "; "));
 }
 
-// "exactly the number of schedulers" and other ratios that point at a cause.
+// "exactly the number of schedulers" and other ratios that suggest a cause.
 std::string telling_ratio(double ratio, int schedulers) {
     const auto near = [&](double to) { return std::abs(ratio / to - 1) < 0.03; };
     if (schedulers > 1 && near(schedulers))
@@ -145,7 +145,7 @@ void Comparison::find(Compared compared, std::string meaning, std::string explan
                       std::string look_at, double doubt) {
     if (compared.measured && compared.reference) relate(compared);
     const Weight weight = weight_of(compared.check);
-    // By the logarithm, so that half and twice weigh the same; 25 % is most of the way.
+    // By the logarithm, so that half and twice weigh the same; 25 % gives most of the addition.
     const double size = compared.relative
                             ? std::abs(std::log1p(std::max(*compared.relative, -0.99)))
                             : std::numeric_limits<double>::infinity();

@@ -82,7 +82,7 @@ std::optional<CountedLatency> parse_distribution(std::string_view text) {
     return count;
 }
 
-// What stands between the two texts; nullopt where they are not there.
+// The text between the two; nullopt if they are missing.
 std::optional<std::string_view> between(std::string_view text, std::string_view before,
                                         std::string_view after) {
     const std::size_t at = text.find(before);
@@ -115,7 +115,7 @@ bool is_no_instruction(const MeasurementRow& row) {
                                [&](const char* name) { return row.counters.contains(name); });
 }
 
-// Witnessed clocks by subject.
+// Measured clocks by subject.
 std::map<std::string, std::vector<double>> clocks_of(std::span<const MeasurementFile> files) {
     std::map<std::string, std::vector<double>> clocks;
     for (const MeasurementFile& file : files)
@@ -252,7 +252,7 @@ void check_profiled(const SelfCheckInput& input, Comparison& out) {
 }
 
 void check_missing(const SelfCheckInput& input, Comparison& out) {
-    // What a device cannot do is nothing that it should have; the reason is said where it is.
+    // Rows that a device does not support are not expected; their reason is reported elsewhere.
     std::map<std::string, std::string> reasons;
     std::set<std::string> measured;
     std::set<std::string> wanted(input.expected.begin(), input.expected.end());

@@ -70,7 +70,7 @@ std::mt19937_64 generator(std::uint64_t seed, std::uint64_t number) {
     return std::mt19937_64(words);
 }
 
-// False when nothing had a standard error.
+// False if nothing had a standard error.
 bool draw_profile(GpuProfile& profile, const std::set<std::string>& ops,
                   const std::vector<std::string>& queues, std::mt19937_64 random) {
     bool any = false;

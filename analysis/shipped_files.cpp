@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where data may lie, best first: here, beside or above the program (a checkout's build folder),
+// Where data may be, best first: here, beside or above the program (a checkout's build folder),
 // and where `cmake --install` puts it.
 std::vector<fs::path> bases() {
     std::error_code none;
@@ -36,7 +36,7 @@ std::vector<fs::path> bases() {
     return found;
 }
 
-// The first folder of these names that is there and holds YAML files; empty = none.
+// The first existing folder of these names that contains YAML files; empty = none.
 fs::path data_folder(std::span<const fs::path> names) {
     for (const fs::path& base : bases()) {
         for (const fs::path& name : names) {

@@ -14,7 +14,7 @@ namespace {
 
 struct Rule {
     std::string_view op;                           // what comes before the type
-    std::string_view from;                         // the same of the entry that stands in
+    std::string_view from;                         // the same of the replacement
     std::span<const std::string_view> types;       // of the op
     std::span<const std::string_view> from_types;  // of the entry, best first
     bool literature_only;

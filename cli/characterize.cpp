@@ -32,7 +32,7 @@ struct Arguments {
     bool force = false;
 };
 
-// How this program can be called from here.
+// How to call this program from the current folder.
 std::string own_path() {
     std::error_code none;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", none);
@@ -53,7 +53,7 @@ void characterize(Arguments& arguments) {
         arguments.request.overwrite = Overwrite::yes;
         if (!measure_device(*backend, arguments.request)) throw std::runtime_error("interrupted");
     }
-    // From here on everything follows from the measurements and may be made again.
+    // From here on everything follows from the measurements and can be made again.
     const std::array files = {read_measurements(measurements)};
     FitOutcome fitted = fit_measurements(files, {});
     analysis::apply_issue_choice(fitted.profile, files);

@@ -73,7 +73,7 @@ struct Options {
     std::string plot;
 };
 
-// A measurement runs each core full, once.
+// A measurement fills each core once.
 Launch launch_of(const MeasurementShape& shape, const GpuProfile& profile) {
     return {.group_warps = shape.group_warps,
             .concurrent_groups = shape.concurrent_groups,
@@ -180,7 +180,7 @@ analysis::Predictor other_measurement(const std::vector<analysis::MeasuredPoint>
     return predictor;
 }
 
-// Predictions carry warps per cycle; the cycles that stand for them are those of one run of all
+// Predictions carry warps per cycle; their cycles are those of one run of all
 // concurrent warps, whatever number of groups was predicted.
 analysis::MeasuredPoint point_of(const std::string& kernel, const analysis::SavedPrediction& row) {
     const MeasurementShape shape{.group_warps = row.group_warps,
@@ -314,8 +314,8 @@ report::Comparison of_measurements(const Options& options, std::optional<GpuProf
 void measure_kernels(const Options& options) {
     if (options.profile.empty()) throw InputError("--device needs --profile");
     if (options.keep.empty()) throw InputError("--device needs -o FILE.json for the measurements");
-    read_profile(
-        analysis::shipped_profile(options.profile));  // refused before minutes of measuring
+    read_profile(analysis::shipped_profile(
+        options.profile));  // refuse a bad profile before minutes of measuring
     const auto backend = analysis::open_named_device(options.device);
     MeasureRequest request;
     request.quick = options.quick;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `explain INSTRUCTION`: what a row's number means, how it is measured, and what it does not say.
-// The reports of `predict` that say why are in explain.h.
+// `explain INSTRUCTION`: what a row's number means, how it is measured, and what it leaves out.
+// explain.h has the reports of `predict` that explain a result.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -34,13 +34,13 @@ struct Arguments {
     bool force = false;
 };
 
-// Before the fit, so that nobody waits for a result that then cannot be written.
+// Before the fit, so that nobody waits for a result that cannot be written.
 void refuse_existing(const std::string& path, bool force) {
     if (!force && std::filesystem::exists(path))
         throw InputError(path, SourcePosition{}, "", "exists; --force replaces it");
 }
 
-// Curves of another program: their laws to stdout; they hold no device facts for a profile.
+// Curves of another program: their laws to stdout; they lack the device facts of a profile.
 void run_import(const Arguments& arguments) {
     if (!arguments.output.empty() || !arguments.report.empty() || !arguments.plot.empty())
         throw InputError(

@@ -135,7 +135,7 @@ std::vector<std::string> expected_rows(const GpuProfile& profile) {
     return rows;
 }
 
-// The files that speak of the profile's device, and of its backend where both say one.
+// The files of the profile's device, and of its backend if both name one.
 std::vector<MeasurementFile> files_of(const GpuProfile& profile,
                                       const std::vector<MeasurementFile>& files) {
     const auto context = [](const MeasurementFile& file, const char* key) {

@@ -32,7 +32,7 @@ struct Arguments {
 // One minute, whatever the device.
 constexpr double budget_seconds = 30;
 
-// One warp alone and as many as there may be (CPUs: chains), at three depths each.
+// One warp alone and as many as fit (CPUs: chains), at three depths each.
 bench::SweepPlan smoke_plan(const bench::Backend& backend) {
     bench::SweepRequest request{.quick = true};
     for (const std::string_view name : report::smoke_instructions()) {

@@ -12,7 +12,7 @@ namespace occupipe {
 
 namespace {
 
-// Less than this per step is a move or so per iteration of the timed loop, and no part of a step.
+// Less than this per step is about a move per iteration of the timed loop, not part of a step.
 constexpr double least_told = 0.01;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which points make which curve: a pure function of the device's facts and the request.
+// Which points form which curve: a pure function of the device's facts and the request.
 #pragma once
 
 #include <string>
@@ -40,10 +40,10 @@ struct SweepPlan {
 
 // Every shape that the papers sweep: group sizes that are powers of two, every reachable warp count
 // (CPU devices: chains instead), three depths each. Throws InputError when a pattern matches
-// nothing, or the device's limits do not say how far to sweep.
+// nothing, or the device's limits are missing.
 SweepPlan make_sweep(const Backend& backend, const SweepRequest& request);
 
-// The one point of this name, as a sweep of its own. Throws InputError, naming near ones, when the
+// The one point of this name, as a sweep of its own. Throws InputError, naming near ones, if the
 // sweep has none.
 SweepPlan only_point(SweepPlan sweep, const std::string& name);
 

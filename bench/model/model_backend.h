@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A device whose times come from a function instead of hardware: for teaching, and for testing what
-// reads measurements. Everything it says and writes is labelled as a model.
+// A device whose times come from a function instead of hardware: for teaching, and for testing the
+// readers of measurements. All its output is labelled as a model's.
 #pragma once
 
 #include <functional>

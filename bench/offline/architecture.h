@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NVIDIA GPUs by architecture, for measuring plans and kernels without one at hand.
+// NVIDIA GPUs by architecture, for plans and kernels without such a GPU.
 #pragma once
 
 #include <memory>
@@ -15,18 +15,18 @@ namespace occupipe::bench {
 struct ArchitectureFacts {
     int number = 0;          // 75
     const char* generation;  // "Turing"
-    const char* example;     // the GPU whose cores, caches and clock stand here
+    const char* example;     // the GPU with these cores, caches and clock
     int cores = 0;
     std::int64_t l2_bytes = 0;
     double boost_clock_hz = 0;  // published; 0: not published
     CoreLimits limits;
 };
 
-// Of "sm_75". Throws InputError where we have none.
+// Of "sm_75". Throws InputError if it is unknown.
 const ArchitectureFacts& architecture_facts(const std::string& name);
 std::vector<std::string> known_architectures();  // "sm_70", "sm_75", …
 
-// What the kernels of a device that is not there are for.
+// The purpose of kernels for an absent device.
 enum class KernelUse {
     carried,  // other programs launch them: plain ones only
     launched  // this program launches them where the device is: all of them
@@ -38,7 +38,7 @@ struct ArchitectureMemory {
     std::optional<std::int64_t> bytes;
 };
 
-// A device that is not there: it plans and carries kernels (Carrier), and refuses to launch.
+// An absent device: it plans and dumps kernels (Carrier), and refuses to launch.
 // `cores`, `clock_hz`, `memory`: instead of the example's. Throws InputError when the architecture
 // is not known.
 std::unique_ptr<Backend> open_architecture(const std::string& name, std::optional<int> cores,

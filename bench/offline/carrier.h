@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels for somebody else to run: what a backend can say of them without running anything.
+// Kernels for another program to run: what a backend knows about them without running them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CUDA kernels for other programs to run, cycle-level simulators among them.
+// CUDA kernels for other programs to run, such as cycle-level simulators.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes a sweep as kernels and a table of launches, for somebody else to run (docs/carry.md).
+// Writes a sweep as kernels and a table of launches, for another program to run (docs/carry.md).
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ struct DumpResult {
     std::vector<SkippedSubject> skipped;  // kernels refused, shapes that do not fit
 };
 
-// Throws InputError when the backend cannot say what it would run, when the folder has launches
+// Throws InputError if the backend cannot describe what it would run, when the folder has launches
 // already, or when nothing can be dumped.
 DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOptions& options);
 

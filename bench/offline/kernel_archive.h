@@ -17,7 +17,7 @@ struct KernelArchiveHeader {
     bool operator==(const KernelArchiveHeader&) const = default;
 };
 
-// What the compiler made of one text, or why it made nothing.
+// The compiler's output for one source, or why there is none.
 struct StoredKernel {
     std::string name;  // for people
     std::string ptx;
@@ -41,7 +41,7 @@ std::string format_stored_kernel(const std::string& key, const StoredKernel& ker
 KernelArchive parse_kernel_archive(std::string_view tar, const std::string& file_name);
 // A tar archive or the folder that it was unpacked into.
 KernelArchive read_kernel_archive(const std::filesystem::path& path);
-// What a run that was cut short has left: whole kernels only. Throws like the above when not even
+// What an interrupted run left: whole kernels only. Throws like the above when not even
 // the header is whole.
 KernelArchive parse_partial_archive(std::string_view tar, const std::string& file_name);
 

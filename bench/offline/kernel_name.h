@@ -8,7 +8,7 @@
 namespace occupipe::bench {
 
 // A name for the kernel that is good for a function and for a file, differs from kernel to kernel
-// and is no PTX opcode: "occupipe_fma_f32_chains1_unroll128".
+// and is not a PTX opcode: "occupipe_fma_f32_chains1_unroll128".
 std::string kernel_name(const KernelPlan& plan);
 
 }  // namespace occupipe::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of launches for somebody else to make (docs/carry.md), and what comes back in it.
+// The table of launches for another program to run (docs/carry.md), and its results.
 #pragma once
 
 #include <map>
@@ -36,8 +36,8 @@ struct ReturnedTime {
 };
 
 // The rows whose cycles are filled in. Throws InputError (FILE:LINE: KEY: REASON) for anything that
-// is not as format_launches writes it, a repetition that stands twice, cycles that are no positive
-// number, and, unless `partial`, cycles that are left out.
+// is not as format_launches writes it, a duplicate repetition, cycles that are not a positive
+// number, and, unless `partial`, missing cycles.
 std::vector<ReturnedTime> parse_launches(const std::string& text, const std::string& file_name,
                                          bool partial);
 

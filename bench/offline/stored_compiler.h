@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels compiled ahead in place of a compiler.
+// Kernels compiled ahead of time instead of a compiler.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace occupipe::bench {
 std::string cuda_texts_hash();
 
 // Gives back what the archive holds; what it does not hold is compiled by NVRTC where that is
-// installed, else compile() throws DeviceError saying so. Nothing in the archive is believed beyond
+// installed, else compile() throws DeviceError saying so. Nothing in the archive is trusted beyond
 // its hashes: receipts are made again from its PTX and machine code.
 class StoredCompiler : public KernelCompiler {
 public:

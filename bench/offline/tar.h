@@ -22,12 +22,12 @@ std::string tar_end();
 
 struct TarContents {
     std::vector<TarEntry> entries;  // views into the bytes that were read
-    bool complete = false;          // the end was there
+    bool complete = false;          // the end was present
 };
 
 enum class TarEnd { required, may_be_missing };
 
-// Throws InputError naming file and entry on whatever is no such archive. may_be_missing: what was
+// Throws InputError naming file and entry if it is not such an archive. may_be_missing: what was
 // being written when a process died is left out instead.
 TarContents read_tar(std::string_view bytes, const std::string& file_name, TarEnd end);
 

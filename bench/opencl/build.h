@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiling on a device, and what only a compilation can tell of it.
+// Compiling on a device, and facts that only a compilation shows.
 #pragma once
 
 #include <string>

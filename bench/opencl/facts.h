@@ -9,7 +9,7 @@
 
 namespace occupipe::bench {
 
-// What the OpenCL runtime says of a device, as our own terms. `id` as --device takes it.
+// What the OpenCL runtime reports about a device, in our own terms. `id` as --device takes it.
 DeviceFacts opencl_facts(const cl::Platform& platform, const cl::Device& device,
                          const std::string& id);
 
@@ -21,7 +21,7 @@ std::vector<cl::Device> opencl_devices_of(const cl::Platform& platform);
 // or 3.0 where it has sub-groups.
 std::string opencl_build_options(const cl::Device& device);
 
-// "CL_OUT_OF_RESOURCES" and so on; the number where we know no name.
+// "CL_OUT_OF_RESOURCES" and so on; the number if the name is unknown.
 std::string opencl_error_name(cl_int code);
 
 }  // namespace occupipe::bench

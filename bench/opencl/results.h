@@ -10,7 +10,7 @@
 
 namespace occupipe::bench {
 
-// What the result buffer holds before a launch; no kernel leaves it there but by writing nothing.
+// What the result buffer holds before a launch; only a kernel that writes nothing leaves it there.
 inline constexpr std::uint32_t result_poison = 0xa5c3961e;
 
 // Throws DeviceError naming `subject` where a value was not stored or is not finite.

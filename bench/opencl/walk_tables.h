@@ -23,7 +23,7 @@ public:
     // For DeviceFacts::tables.
     TableSizes sizes(const DeviceFacts& facts) const;
 
-    // random_order: where hardware would run ahead of an ordered walk.
+    // random_order: if hardware would prefetch an ordered walk.
     cl::Buffer table(const TableRequest& request, bool random_order);
 
     // Reads the first `bytes` of the table, or other memory: on a CPU of twice the cache's size, on

@@ -116,7 +116,7 @@ private:
     std::string path_;
 };
 
-// Makes the rename itself last through a power cut; a file system that cannot is no error.
+// Makes the rename itself last through a power cut; a file system without that is not an error.
 void sync_folder(const fs::path& target) {
     const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
     const FileDescriptor handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

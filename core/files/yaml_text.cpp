@@ -13,7 +13,7 @@ namespace {
 
 bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// What YAML readers in general would not take for text.
+// Scalars that some YAML readers would not read as text.
 bool reads_as_another_type(std::string_view text) {
     constexpr std::array<std::string_view, 9> words = {"null", "true", "false", "yes", "no",
                                                        "on",   "off",  "y",     "n"};

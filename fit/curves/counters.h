@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The counters of a measurement row that the fitter goes by, beside the shape and the times
-// (docs/file-formats.md, "Counters that the fitter understands").
+// The counters of a measurement row that the fitter uses, besides the shape and the times
+// (docs/file-formats.md, "Counters that `fit` uses").
 #pragma once
 
 #include <optional>
@@ -39,14 +39,14 @@ inline constexpr const char* loop_iterations_counter = "loop_iterations";
 
 std::optional<double> counter(const MeasurementRow& row, const std::string& name);
 
-// Why a counter's value cannot be meant; nullopt when all are in range.
+// Why a counter's value is impossible; nullopt if all are in range.
 std::optional<std::string> counter_fault(const MeasurementRow& row);
 
 // The counters that set curves of one subject apart; values out of range stay
 // out, and so does degree 1, which is the ordinary case.
 CurveCounters curve_counters(const MeasurementRow& row);
 
-// other_instructions over the rest of loop_instructions; nullopt where the row does not say both.
+// other_instructions over the rest of loop_instructions; nullopt if the row lacks one of them.
 std::optional<double> loop_share(const MeasurementRow& row);
 
 // Whether a row's time depends on what has another clock than the core: by its counter, else by

@@ -18,7 +18,7 @@
 namespace occupipe {
 namespace {
 
-// What no clock in a kernel can be trusted beyond, however well it repeats: relative, and one
+// The limit of trust in a clock in a kernel, however well it repeats: relative, and one
 // count of the cycle counter, uniformly distributed.
 constexpr double relative_floor = 1e-4;
 const double uniform_deviation = 1 / std::sqrt(12.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Curves: what the fitter works on. Measurement rows become points (median over repetitions), and
-// rows that cannot be used are counted, never dropped in silence.
+// rows that cannot be used are counted, never dropped silently.
 #pragma once
 
 #include <map>
@@ -58,7 +58,7 @@ struct CurvePoint {
 };
 
 // What rows of one curve have in common beside their subject (docs/file-formats.md, "Counters that
-// the fitter understands").
+// `fit` uses").
 struct CurveCounters {
     std::optional<double> shape_n;
     std::optional<double> conflict_degree;  // above 1
@@ -76,7 +76,7 @@ struct Curve {
     int rows_at_another_clock = 0;        // kept, since only the core's own cycles count
     int warps_per_instruction = 1;        // the most of any row
     bool independent = false;             // instructions do not wait for each other
-    bool off_core = false;                // the time of some row depends on what is no core
+    bool off_core = false;                // the time of some row depends on parts outside the core
     std::optional<double> access_bytes;   // per thread and instruction, where all rows agree
     // Of one iteration of the timed loop: machine instructions beside the measured ones over the
     // measured ones, the most of any row; where the rows tell.

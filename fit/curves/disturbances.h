@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the raw repetitions of a curve show about the measurement itself: the step of a coarse
-// clock, a drift in the course of the run, a scatter to one side only.
+// clock, a drift over the run, a one-sided scatter.
 #pragma once
 
 #include <optional>

@@ -30,7 +30,7 @@ struct FamilyMember {
 struct Family {
     std::string over;  // "shape_n" or "conflict_degree"
     std::string name;  // with the axis taken out of the members' names
-    // The first is the one with the smallest value, where the table stands.
+    // The first is the one with the smallest value, which has the table.
     std::vector<std::pair<double, std::size_t>> members;  // value, index of the member
     ParameterTable table;                                 // per core
     LineFit cpi_line;                                     // over N, or over d − 1

@@ -15,7 +15,7 @@
 namespace occupipe {
 
 struct StepTime {
-    PointPlace place;        // its depth is of no meaning
+    PointPlace place;        // its depth has no meaning
     Estimate cycles;         // per step
     double intercept = 0;    // cycles at depth 0: starting, and what is not the loop
     double r_squared = 0;    // weighted; 1 for two depths
@@ -35,7 +35,7 @@ struct StepTime {
 };
 
 // Weighted slope at every place that was measured at two depths or more and where time grows with
-// depth. Standard errors heed the points' own and how far they lie off the line.
+// depth. Standard errors account for the points' own and their distance from the line.
 std::vector<StepTime> step_times(const Curve& curve);
 
 // The two latencies of a memory that one half of the cores is near to and the other far from.

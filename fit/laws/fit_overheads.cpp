@@ -11,7 +11,7 @@
 namespace occupipe {
 namespace {
 
-// Event timers count in steps that nobody states; a part in ten thousand is beyond any.
+// Event timers have undocumented steps; a part in ten thousand is finer than any.
 constexpr double relative_floor = 1e-4;
 // Relative error of each median where no point has a second repetition; ratios of errors matter.
 constexpr double nominal_error = 0.01;

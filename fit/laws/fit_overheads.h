@@ -3,7 +3,7 @@
 //     event time over kernel launches      slope: one launch
 //     event time over groups of a launch   slope: one group, beyond the bend if there is one
 //     cycles over iterations of a loop     slope: one iteration
-// The intercept is what is paid once.
+// The intercept is the cost paid once.
 #pragma once
 
 #include <span>
@@ -30,7 +30,7 @@ struct OverheadFit {
 std::vector<OverheadFit> fit_overheads(std::span<const MeasurementFile> files);
 
 // The profile's numbers: of each kind the line with the smallest slope (launches that the host
-// awaits cost more than launches in a queue); a bound where no slope is told from nothing.
+// awaits cost more than launches in a queue); a bound if no slope is distinguishable from zero.
 Overheads overheads_of(std::span<const OverheadFit> fits);
 
 }  // namespace occupipe

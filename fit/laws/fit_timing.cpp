@@ -23,7 +23,7 @@
 namespace occupipe {
 namespace {
 
-// A ridge is believed when data lie this factor beyond it on the side in question.
+// A ridge is accepted if data are beyond it by this factor on that side.
 constexpr double beyond_ridge = 1.1;
 constexpr double before_ridge = 1.05;
 // A misfit of this size goes with every number drawn from the curve.
@@ -192,7 +192,7 @@ void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     if (v.loop && v.regime != Regime::latency_only)
         out.loop_cpi = linear(best, loop_cpi_part, p.cpi);
     if (v.regime == Regime::throughput_only) return;
-    // A growth that all instructions in flight together do not make visible is none.
+    // A growth that is invisible with all instructions in flight counts as none.
     if (v.contention && p.contention * problem_.largest_in_flight() > 1e-3 * p.latency)
         out.contention = linear(best, contention_part, p.latency);
     if (v.regime == Regime::latency_only) return;
@@ -266,7 +266,7 @@ void Fitter::judge(const Attempt& best, TimingFit& out) const {
     const bool too_large = search_.dispersion(best) > 1 + 4 * std::sqrt(2 / kept);
     const bool structured = z && *z < -3.3;  // p = 0.0005
     const double size = std::sqrt(std::max(shown - promised, 0.0) / kept);
-    // Below a part in a thousand a structure may be real but is nobody's concern.
+    // Below a part in a thousand a structure may be real but does not matter.
     if (size < 1e-3 || (!too_large && !structured)) return;
     out.misfit = Misfit{size, z};
     out.notes.push_back(
@@ -353,7 +353,7 @@ void Fitter::widen_by_skew(TimingFit& out) const {
         fmt::format("warps started at different times, by {:.2g} % of the run", 100 * part));
 }
 
-// What disturbs all points alike moves λ and Λ as a whole and leaves no residual.
+// A disturbance of all points alike shifts λ and Λ as a whole and leaves no residual.
 void Fitter::widen_by_disturbances(TimingFit& out) const {
     const auto widen = [&](double factor, double relative) {
         for (Estimate* e : {&out.cpi, &out.latency}) {
@@ -362,7 +362,7 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
             e->std_error = std::hypot(*e->std_error * factor, relative * e->value);
         }
     };
-    // Nobody can say which end of the run was the right one: both lie 1.5 standard errors away.
+    // It is unknown which end of the run was right: both are 1.5 standard errors away.
     if (curve_.drift) {
         widen(1, std::abs(*curve_.drift) / 3);
         out.notes.push_back(

@@ -79,7 +79,7 @@ std::vector<Piece> plateaus(std::span<const double> values, std::span<const doub
     return out;
 }
 
-// Share of curves with noise drawn anew that have an edge between the same two points.
+// Share of curves with newly drawn noise that have an edge between the same two points.
 std::vector<double> edge_confidences(std::span<const double> values, std::span<const double> errors,
                                      const std::vector<Piece>& found) {
     constexpr int samples = 200;

@@ -261,7 +261,7 @@ bool LawSearch::add_term(Attempt& best) const {
     }
     if (!winner) return false;
     const double d = dispersion(*winner);
-    // A growth of Λ that is not there costs more than one that goes unsaid.
+    // Reporting a growth of Λ that does not exist is worse than missing one.
     const bool growth = winner->variant.contention && !best.variant.contention;
     const double margin = growth ? growth_margin : term_margin;
     if (criterion(*winner, d) + margin >= criterion(best, d)) return false;
@@ -283,7 +283,7 @@ Attempt LawSearch::best_law() {
     if (!law.converged()) return law;
     set_scale(law);
     law = attempt_from(law.variant, law.result.parameters, comparable);
-    // Copies and contention can each pass for the other while the other is not there: both orders
+    // Copies and contention can each imitate the other if the other is absent: both orders
     // are tried, and the better result stays.
     Attempt smooth = law;
     choose_schedulers(law);
@@ -338,7 +338,7 @@ Attempt LawSearch::best_latency_half(const Attempt& law) const {
     return criterion(other, d) + term_margin < criterion(best, d) ? other : best;
 }
 
-// A staircase can pass for a bow, so all
+// A staircase can imitate a bow, so all
 // numbers of schedulers compete.
 Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
     HullVariant busy{.regime = Regime::throughput_only};

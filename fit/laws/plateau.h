@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a curve says by itself, without any law: no instruction is faster than λ and none returns
+// What a curve shows without any law: no instruction is faster than λ and none returns
 // before Λ, so every step that was measured is a bound on both.
 #pragma once
 

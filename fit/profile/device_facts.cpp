@@ -71,7 +71,7 @@ std::optional<std::int64_t> limit(std::span<const MeasurementFile> files, const 
     return count(*fact, key, std::int64_t{1} << 52);
 }
 
-// The clock that rows witnessed, else the one that contexts claim.
+// The clock that rows measured, else the one that contexts state.
 void find_clock(std::span<const MeasurementFile> files, DeviceFacts& facts) {
     std::vector<double> seen;
     for (const MeasurementFile& file : files)
@@ -110,7 +110,7 @@ DeviceFacts device_facts(std::span<const MeasurementFile> files) {
     if (files.empty()) throw InputError("no measurement files");
     DeviceFacts facts;
     facts.device.name = text(files, "device_name");
-    // Files of CPUs written before this was the name there, too.
+    // Older files of CPUs do not have this name yet.
     if (const std::string cpu = text(files, "cpu_name"); !cpu.empty()) facts.device.name = cpu;
     if (facts.device.name.empty())
         fail(files.front(), "device_name",

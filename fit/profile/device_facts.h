@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device that measurement files speak of, from their contexts.
+// The device of measurement files, from their contexts.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct DeviceFacts {
 };
 
 // Throws InputError, naming file and key, when a required fact is missing or is not a number, or
-// when the files speak of different devices.
+// when the files are of different devices.
 DeviceFacts device_facts(std::span<const MeasurementFile> files);
 
 }  // namespace occupipe

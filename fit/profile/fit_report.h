@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A fit's outcome for people: a short table for the terminal, and a page in Markdown.
+// A fit's outcome for readers: a short table for the terminal, and a page in Markdown.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@ namespace occupipe {
 namespace {
 
 constexpr double shortest_latency_cycles = 1;
-// Below this a contradiction between left end and law is a matter of rounding, not of hardware.
+// Below this a contradiction between left end and law is due to rounding, not to hardware.
 constexpr double smallest_contradiction = 0.01;
 
 // Fermi's add.f32 and mul.f32 take 18 cycles, its f64 22 (docs/published.md); ten times that is no

@@ -19,11 +19,12 @@ bool is_plain_arithmetic(std::string_view instruction);
 // in flight (one warp, one chain), weighted; nullopt when that was not measured at two depths.
 std::optional<Estimate> left_end_latency(const Curve& curve);
 
-// Two checks that no law of its own can make.
+// Two checks that no law can make by itself.
 //  - Left end: "Λ comes from the left end" (docs/model.md, section 2). Where one instruction in
 //    flight contradicts the fit over all occupancies, Λ is what that point says, its standard error
 //    is the contradiction, and a note gives both.
-//  - Floor: no result is there for the next instruction in less than one cycle. A Λ below that is
+//  - Floor: no result is available to the next instruction in less than one cycle. A Λ below that
+//  is
 //    code that the compiler removed or merged: the fit is withdrawn, with the reason.
 void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& fit);
 

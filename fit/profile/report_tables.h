@@ -16,7 +16,7 @@ std::string overhead_section(const OverheadFit& fit);
 // All instructions at a glance, the loads' and stores' saturated rates, and the subsystems.
 std::string summary_section(const FitOutcome& outcome);
 
-// Lines for the terminal; empty when there is nothing to say.
+// Lines for the terminal; empty if there is nothing to report.
 std::string family_line(const Family& family);
 std::string overhead_line(const OverheadFit& fit);
 std::string partition_line(const FitOutcome& outcome);

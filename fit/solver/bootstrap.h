@@ -16,7 +16,7 @@ struct BootstrapOptions {
 };
 
 // Standard errors of the free parameters from resampling each point's repetitions (with
-// replacement, medians taken anew), in the solver's own scale; 0 for fixed parameters. Each sample
+// replacement, medians recomputed), in the solver's own scale; 0 for fixed parameters. Each sample
 // is refitted by one Gauss-Newton step from the solution (the one-step bootstrap: A. C. Davison and
 // D. V. Hinkley, "Bootstrap methods and their application", 1997, section 7.2), residuals clipped
 // at `clip`. Absent when some point has fewer than three repetitions or the fit has no covariance.

@@ -34,7 +34,7 @@ enum HullParameter : std::size_t {
 };
 
 // `both` is the law. The other two are what the data would look like if the law's one half never
-// showed: they are set against it to decide whether λ or Λ is determined at all. In them a free
+// showed: they are compared with it to decide whether λ or Λ is determined at all. In them a free
 // overhead per instruction in flight stands in the place of the starting ramp (M−1)·λ, so that no
 // number is drawn from a few cycles at the start of a kernel.
 enum class Regime { both, latency_only, throughput_only };
@@ -70,7 +70,7 @@ public:
     std::size_t distinct_in_flight() const { return distinct_; }
     std::size_t distinct_depths() const { return depths_; }
     std::size_t distinct_groups() const { return groups_; }
-    // Loop bodies of two lengths at two places or more: the loop's own cost can be told.
+    // Loop bodies of two lengths at two places or more: the loop's own cost can be separated.
     bool separates_loop() const { return separates_loop_; }
     // Start skews of a thousandth of the time or more: they take part.
     bool skewed() const { return skewed_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Non-linear least squares with a robust loss and the covariance of the result: the only door to
+// Non-linear least squares with a robust loss and the covariance of the result: the only access to
 // Ceres Solver. Numerical failure is data in the summary, never an exception.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Do two instructions share a subsystem, and is there a common issue limit? The three laws of
-// docs/model.md, section 2, and what lies between two of them, set against the measured throughput
+// docs/model.md, section 2, and what is between two of them, compared with the measured throughput
 // of a mix over β.
 #pragma once
 
@@ -30,7 +30,7 @@ struct MixPoint {
     double relative_error = 0;  // standard error
 };
 
-// What is known of the two instructions by themselves.
+// What is known about each of the two instructions alone.
 struct MixPartner {
     std::optional<Estimate> cpi;
     std::optional<double> latency;

@@ -10,7 +10,7 @@
 
 namespace occupipe {
 
-// Of one warp. Barriers are among the computations: where a model has no term for them, they are
+// Of one warp. Barriers are among the computations: if a model has no term for them, they are
 // instructions like others.
 struct WarpTotals {
     double computations = 0;      // α_comp

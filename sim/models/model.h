@@ -15,8 +15,8 @@
 
 namespace occupipe {
 
-// How accesses behave in the memory, where a model asks; nothing in a profile or a kernel says so.
-// As it stands: every access misses and makes one request.
+// Memory behaviour that some models need and no profile or kernel contains.
+// By default every access misses and makes one request.
 struct MemoryBehaviour {
     double hit_rate = 0;             // of accesses in the cache: 0 … below 1
     double hit_latency = 0;          // Λ of a hit [core cycles]
@@ -104,10 +104,10 @@ Roof roof(const GpuProfile& profile, const WarpLoad& load);
 double cycles_alone(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                     const ModelOptions& options);
 
-// ω as it is while the core works: never more groups than the core has in all.
+// ω while the core works: never more groups than the core runs in total.
 int resident_warps(const GpuProfile& profile, const Launch& launch);
 
-// A prediction of a model that ends in a warp throughput. A model that breaks through the roof gets
+// A prediction of a model that ends in a warp throughput. A model that exceeds the roof gets
 // bounds above 1.
 Prediction throughput_prediction(const GpuProfile& profile, const Launch& launch,
                                  const WarpLoad& load, double warps_per_cycle);

@@ -18,7 +18,7 @@ struct ModelAspect {
 };
 std::span<const ModelAspect> model_aspects();
 
-// Throws InputError naming the models there are.
+// Throws InputError that lists the known models.
 const Model& find_model(std::string_view name);
 
 }  // namespace occupipe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the views call one execution of an instruction: its id in the kernel file, and in a loop how
-// many executions of it the warp has behind it, "x[0]", "x[1]", "x[2]".
+// The views' name of one execution of an instruction: its id in the kernel file, and in a loop how
+// many executions of it the warp has finished, "x[0]", "x[1]", "x[2]".
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ struct IssueEvent {
     std::int32_t scheduler = 0;
 };
 
-// A result is there; for a barrier, all warps have come.
+// A result is available; for a barrier, all warps have arrived.
 struct CompletionOf {
     std::int64_t time = 0;  // [ticks]
     std::int32_t warp = 0;
@@ -60,9 +60,9 @@ struct WaitEvent {
     Wait wait;
 };
 
-// Issuing takes no time of a warp: the waits of all warps cover the whole run. A wait is told when
-// it, or a part of it, is over; a completion as soon as its time is known. So they do not come in
-// the order of their times; what concerns one instruction of one warp does.
+// Issuing takes no time of a warp: the waits of all warps cover the whole run. A wait is reported
+// when it, or a part of it, is over; a completion as soon as its time is known. So they do not come
+// in the order of their times; what concerns one instruction of one warp does.
 class Observer {
 public:
     Observer() = default;

@@ -20,7 +20,7 @@ public:
 
     struct Entry {
         std::int64_t issued = 0;     // [ticks]
-        std::int64_t completed = 0;  // [ticks]; issue + Λ, for a barrier when all have come
+        std::int64_t completed = 0;  // [ticks]; issue + Λ, for a barrier when all have arrived
         std::int32_t warp = 0;
         std::int32_t stream = 0;
         std::int64_t instance = 0;
@@ -49,7 +49,7 @@ private:
 };
 
 // A row per warp and instruction, like llvm-mca's timeline: D where it issues, = while its result
-// is under way, E in the column in which the result is there.
+// is in flight, E in the column in which the result is available.
 std::string timeline_text(const TimelineView& view);
 
 }  // namespace occupipe::sim

@@ -5,8 +5,8 @@
 
 namespace occupipe {
 
-// The same simulation as simulate(), written to be obviously right: loops replicated, every warp
-// and instruction looked at whenever anything changes. For small cases; the fast one must equal it.
+// The same simulation as simulate(), written to be obviously correct: loops replicated, every warp
+// and instruction examined whenever anything changes. For small cases; the fast one must equal it.
 SimulationResult simulate_reference(const GpuProfile& profile, const Kernel& kernel,
                                     const Launch& launch, const SimulationOptions& options = {});
 

@@ -58,7 +58,7 @@ struct Receipt {
     bool ok() const { return faults.empty(); }
 };
 
-// Never throws on bad code: what is wrong with it becomes a fault. `entry`: the kernel's name.
+// Never throws on bad code: each problem becomes a fault. `entry`: the kernel's name.
 Receipt make_receipt(const KernelPlan& plan, const std::string& architecture,
                      std::string_view source, std::string_view ptx, std::string_view cubin,
                      const std::string& compiler_log, const char* entry = kernel_entry);

@@ -11,8 +11,8 @@
 
 namespace occupipe::bench {
 
-// OpenCL hands out no machine code that could be counted: the receipt says what was compiled, how,
-// and what the compiler said.
+// OpenCL exposes no machine code to count in: the receipt records what was compiled, how, and the
+// compiler's messages.
 KernelReceipt opencl_receipt(const cl::Program& program, const cl::Device& device,
                              const KernelPlan& plan, const std::string& text, Fence fence);
 

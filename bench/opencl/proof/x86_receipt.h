@@ -23,7 +23,7 @@ struct X86Receipt {
     bool ok() const { return faults.empty(); }
 };
 
-// Never throws on bad code: what is wrong with it becomes a fault.
+// Never throws on bad code: each problem becomes a fault.
 X86Receipt make_x86_receipt(const KernelPlan& plan, const std::vector<MachineLoop>& loops);
 
 // Compiles and runs the plan once on a PoCL device whose cache is `cache` (POCL_CACHE_DIR, set
