@@ -230,7 +230,7 @@ void add_selfcheck(CLI::App& app) {
                           "causes; then what\n"
                           "agrees, and what could not be compared. Exit code 1 only with --strict.",
                   .exit_codes = {exit_failed},
-                  .examples = "occupipe selfcheck results/cpu-amd-zen4-pocl/2026-11-21-quick.yaml "
+                  .examples = "occupipe selfcheck results/cpu-amd-zen4-pocl/profile-quick.yaml "
                               "\\\n"
                               "    results/cpu-amd-zen4-pocl/2026-11-21-quick.json"});
     command->callback([arguments] { selfcheck(*arguments); });

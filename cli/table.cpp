@@ -60,7 +60,7 @@ void add_table(CLI::App& app) {
                  "≤ and ≥: a bound.",
          .exit_codes = {},
          .examples = "occupipe table rtx-2070 gtx-1060 --format csv\n"
-                     "occupipe table results/cpu-amd-zen4-pocl/2026-11-21-quick.yaml "
+                     "occupipe table results/cpu-amd-zen4-pocl/profile-quick.yaml "
                      "--errors"});
     command->callback([options] {
         std::vector<GpuProfile> profiles;
