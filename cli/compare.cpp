@@ -52,7 +52,8 @@ constexpr const char* examples =
     "occupipe compare results/cpu-amd-zen4-pocl/2026-11-21-quick.json \\\n"
     "    --profile results/cpu-amd-zen4-pocl/profile-quick.yaml\n"
     "occupipe compare results/cpu-amd-zen4-pocl/2026-11-21-quick.json --hold-out every:4\n"
-    "occupipe compare --device cuda:0 --profile gpu.yaml -o kernels.json\n"
+    "occupipe compare --device 'model:profiles/nvidia-gtx-1060.yaml' --profile gtx-1060 \\\n"
+    "    --quick -o kernels.json\n"
     "occupipe predict mix --profile rtx-2070 --model all --occupancy all --json > mix.json\n"
     "occupipe compare mix.json    # the other models against the simulation";
 

@@ -305,7 +305,7 @@ void add_explain_instruction(CLI::App& app) {
                  "--device), the\n"
                  "kernel is compiled and its machine instructions are counted.",
          .exit_codes = {exit_failed, exit_nothing_to_run_on},
-         .examples = "occupipe explain fma.f32 --profile profiles/nvidia-rtx-2070.yaml"});
+         .examples = "occupipe explain fma.f32 --profile profiles/nvidia-gtx-1060.yaml"});
     command->callback([arguments] { run(*arguments); });
 }
 
