@@ -111,7 +111,7 @@ TEST_F(Carry, WithNvrtcHiddenTheDumpSaysSoOnceAndWritesNothing) {
         {"measure", "--device", "cuda", "--arch", "sm_75", "--quick", "--dump", path("d")},
         {"OCCUPIPE_NVRTC=none"});
     EXPECT_EQ(run.exit_code, 1);
-    EXPECT_EQ(run.err, "occupipe: NVRTC: not looked for, since OCCUPIPE_NVRTC is 'none'\n");
+    EXPECT_EQ(run.err, "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC is 'none'\n");
     EXPECT_FALSE(std::filesystem::exists(path("d")));
 }
 

@@ -100,7 +100,7 @@ TEST_F(KernelsAhead, AKernelThatIsNotThereIsAnErrorRowThatSaysSo) {
     for (const MeasurementRow& row : read_measurements(path("missing.json")).rows) {
         EXPECT_EQ(row.error.has_value(), row.subject == "add.f32") << row.name;
         if (!row.error) continue;
-        EXPECT_THAT(*row.error, AllOf(HasSubstr("k.tar does not hold this kernel for sm_90"),
+        EXPECT_THAT(*row.error, AllOf(HasSubstr("k.tar does not contain this kernel for sm_90"),
                                       HasSubstr("cannot be compiled here")));
         ++refused;
     }

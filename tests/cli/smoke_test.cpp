@@ -95,7 +95,7 @@ TEST(Smoke, AClockThatCannotBeIsNamed) {
     EXPECT_THAT(first_fault(hopper([](MeasurementRow& row) {
                     if (row.shape.depth == 512) row.clock_hz = 345e6;
                 })),
-                HasSubstr("the core clock moved between 3.45e+08 and 1.98e+09 Hz"));
+                HasSubstr("the core clock varied between 3.45e+08 and 1.98e+09 Hz"));
 }
 
 TEST(Smoke, AFailedRowIsNamedWithItsReason) {
@@ -175,7 +175,7 @@ TEST_F(SmokeProgram, GoesByItsExitCode) {
     EXPECT_THAT(sane.out, HasSubstr("fma.f64"));
     const auto wrong = smoke_model(0.8);
     EXPECT_EQ(wrong.exit_code, 1);
-    EXPECT_THAT(wrong.out, HasSubstr("NO-GO, first of all because of\n  add.f32: λ: 0.8 cycles"));
+    EXPECT_THAT(wrong.out, HasSubstr("NO-GO, above all because of\n  add.f32: λ: 0.8 cycles"));
     // Its result is an ordinary measurement file, and is judged again without a device.
     EXPECT_EQ(run_program({"check", (folder / "s.json").string()}).exit_code, 0);
     EXPECT_EQ(run_program({"smoke", "-o", (folder / "s.json").string()}).exit_code, 1);

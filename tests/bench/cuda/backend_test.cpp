@@ -193,7 +193,7 @@ TEST_F(CudaBackendTest, AShapeBeyondTheLimitsIsRefused) {
     const auto backend = open_cuda(0, fake_driver);
     const auto program = backend->compile(source_of("fma.f32"));
     EXPECT_THAT(failure([&] { backend->launch(*program, request(64, 1)); }),
-                HasSubstr("64 warps per group asked for, the GPU holds 32"));
+                HasSubstr("64 warps per group requested, but the GPU holds 32"));
     EXPECT_THAT(failure([&] { backend->launch(*program, request(1, 33)); }),
                 HasSubstr("33 groups per core"));
     EXPECT_THAT(failure([&] { backend->launch(*program, request(32, 3)); }),
@@ -294,10 +294,10 @@ TEST_F(CudaBackendTest, WhatGoesWrongOnTheGpuIsReported) {
     };
     EXPECT_EQ(with("launch"), "CUDA: cuLaunchKernel: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)");
     EXPECT_THAT(with("registers"), HasSubstr("24 registers per thread and 16 bytes of static"));
-    EXPECT_THAT(with("missed"), HasSubstr("3 of 8 groups waited at the start line in vain"));
+    EXPECT_THAT(with("missed"), HasSubstr("3 of 8 groups waited for the common start in vain"));
     EXPECT_THAT(with("placement"),
                 HasSubstr("2 on each of 4 cores expected, 1 to 3 on 4 cores seen"));
-    EXPECT_THAT(with("no stamp"), HasSubstr("warp 14 left no times"));
+    EXPECT_THAT(with("no stamp"), HasSubstr("warp 14 wrote no times"));
     EXPECT_THAT(with("unwritten"), HasSubstr("thread 3 left no result"));
     EXPECT_THAT(with("infinite"), HasSubstr("thread 1's result is not finite"));
     EXPECT_EQ(with(""), "nothing failed");
@@ -321,8 +321,8 @@ TEST_F(CudaBackendTest, ADriverOlderThanTheCompilerIsNamed) {
     EXPECT_THAT(
         failure([] { open_cuda(0, fake_driver); }),
         ::testing::AllOf(HasSubstr("cuModuleLoadData"),
-                         HasSubstr("the driver is for CUDA 12.4, the machine code by NVRTC 13."),
-                         HasSubstr("take an NVRTC of CUDA 12.4")));
+                         HasSubstr("the driver is for CUDA 12.4, the machine code is by NVRTC 13."),
+                         HasSubstr("use an NVRTC of CUDA 12.4")));
 }
 
 TEST_F(CudaBackendTest, AKernelWithoutAProperReceiptIsNotLoaded) {

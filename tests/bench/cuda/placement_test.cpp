@@ -179,7 +179,7 @@ TEST(CudaPlacement, GroupsElsewhereThanAskedAreRefused) {
     EXPECT_THAT(failure(stamps(4, 3, 2), shape(2, 2)), HasSubstr("3 to 3 on 4 cores seen"));
     auto all = stamps(4, 2, 1);
     all[1].stop = all[1].start;
-    EXPECT_THAT(failure(all, shape(1, 2)), HasSubstr("warp 1 left no times"));
+    EXPECT_THAT(failure(all, shape(1, 2)), HasSubstr("warp 1 wrote no times"));
 }
 
 // Cores of a near and a far half: the quartiles tell two values from a spread about one.
