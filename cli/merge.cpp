@@ -27,12 +27,15 @@ void run_merge(const Arguments& arguments) {
         const std::string text = read_text_file(path);
         profiles.push_back({path, content_hash(text), parse_profile(text, path)});
     }
-    const GpuProfile merged = merge_profiles(profiles);
+    const MergedProfile result = merge_profiles(profiles);
+    const GpuProfile& merged = result.profile;
     write_text_file(arguments.output, format_profile(merged),
                     arguments.force ? Overwrite::yes : Overwrite::no);
     for (const InstructionTiming& t : merged.instructions)
         fmt::print("{}: λ {} per core, Λ {}; {}\n", t.name, format_estimate(merged.cpi_per_core(t)),
                    t.latency ? format_estimate(*t.latency) : "not measured", t.note);
+    for (const std::string& line : result.contradictions)
+        fmt::print(stderr, "occupipe: warning: {}\n", line);
     fmt::print(stderr, "wrote {}\n", arguments.output);
 }
 

@@ -79,11 +79,14 @@ class FieldMerger {
 public:
     // `in_list`: quantities that not every machine has are left out, so that items of a list stand
     // for the same machines.
-    FieldMerger(const OfMachines<T>& from, Keys at, bool in_list, std::string notes = {})
+    // `contradictions` gets a line for every bound that the merged value contradicts.
+    FieldMerger(const OfMachines<T>& from, Keys at, bool in_list,
+                std::vector<std::string>& contradictions, std::string notes = {})
         : merged(*from.front().value),
           from_(from),
           at_(std::move(at)),
           in_list_(in_list),
+          contradictions_(contradictions),
           notes_(std::move(notes)) {}
 
     T merged;
@@ -115,7 +118,7 @@ public:
         using Value = typename OptionalOf<M>::Value;
         if (field.identity || field.grid) return;
         if constexpr (std::same_as<Value, Estimate>) {
-            pool_all(member, field);
+            pool_all(key, member, field);
         } else if constexpr (std::floating_point<Value>) {
             take_median(member);
         } else if constexpr (is_optional<M>) {
@@ -146,7 +149,7 @@ public:
         OfMachines<M> parts;
         for (const OfMachine<T>& machine : from_)
             parts.push_back({&(machine.value->*member), machine.path, machine.per_copy});
-        FieldMerger<M> merger(parts, below(key), in_list_);
+        FieldMerger<M> merger(parts, below(key), in_list_, contradictions_);
         describe(merger, std::type_identity<M>{});
         merger.finish();
         merged.*member = std::move(merger.merged);
@@ -185,7 +188,7 @@ public:
             if (items.size() != from_.size()) continue;
             Keys keys = below(key);
             keys.push_back(fmt::format("[{}]", i));
-            FieldMerger<E> merger(items, std::move(keys), true);
+            FieldMerger<E> merger(items, std::move(keys), true, contradictions_);
             describe(merger, std::type_identity<E>{});
             merger.finish();
             if (merger.holds_something) (merged.*member).push_back(std::move(merger.merged));
@@ -251,22 +254,31 @@ private:
     }
 
     template <class M>
-    void pool_all(M T::*member, const Field& field) {
+    void pool_all(std::string_view key, M T::*member, const Field& field) {
         std::vector<Estimate> known;
+        OfMachines<T> with;
         for (const OfMachine<T>& machine : from_) {
             const double factor = field.per_copy ? machine.per_copy : 1;
             if constexpr (is_optional<M>) {
-                if (machine.value->*member)
-                    known.push_back((machine.value->*member)->times(factor));
+                if (!(machine.value->*member)) continue;
+                known.push_back((machine.value->*member)->times(factor));
             } else {
                 known.push_back((machine.value->*member).times(factor));
             }
+            with.push_back(machine);
         }
         if constexpr (is_optional<M>) (merged.*member).reset();
         if (known.empty() || (in_list_ && known.size() != from_.size())) return;
         const Pooled pooled = pool(known);
         merged.*member = pooled.estimate;
         holds_something = true;
+        for (const std::size_t i : pooled.contradicting) {
+            const std::string text =
+                fmt::format("{} has {} {}, which {} contradicts", file_of(with[i]), key,
+                            estimate_text(known[i]), estimate_text(pooled.estimate));
+            contradictions_.push_back(fmt::format("{}: {}", key_path(at_), text));
+            add_note(text);
+        }
         if (field.spread != nullptr) add_note(spread_note(field.spread, pooled));
     }
 
@@ -292,7 +304,7 @@ private:
             }
         Keys keys = below(key);
         keys.push_back(name);
-        FieldMerger<E> merger(found, std::move(keys), in_list_, std::move(notes));
+        FieldMerger<E> merger(found, std::move(keys), in_list_, contradictions_, std::move(notes));
         describe(merger, std::type_identity<E>{});
         merger.finish();
         return std::move(merger.merged);
@@ -309,14 +321,16 @@ private:
     const OfMachines<T>& from_;
     Keys at_;
     bool in_list_;
+    std::vector<std::string>& contradictions_;
     std::string T::*note_ = nullptr;
     std::string notes_;
 };
 
 // Throws InputError, naming the machine's file and the key, where machines are not of one model.
+// `contradictions`: "instructions.fma.f32: b.yaml has latency ≥ 100, which 6.00 ± 0.10 contradicts"
 template <class T>
-T merge_fields(const OfMachines<T>& from) {
-    FieldMerger<T> merger(from, {}, false);
+T merge_fields(const OfMachines<T>& from, std::vector<std::string>& contradictions) {
+    FieldMerger<T> merger(from, {}, false, contradictions);
     describe(merger, std::type_identity<T>{});
     merger.finish();
     return std::move(merger.merged);

@@ -26,18 +26,34 @@ double variance_between(std::span<const Estimate> known) {
     return std::max(0.0, (q - freedom) / (w1 - w2 / w1));
 }
 
+bool has_error(const Estimate& e) { return e.std_error && *e.std_error > 0; }
+
+// Where not every machine's error is known. The spread of the values contains the errors of all of
+// them, but the mean is no better than the known ones alone make it: a spread below that is chance.
 Pooled plain_mean(std::span<const Estimate> known) {
     Pooled out;
     const double n = static_cast<double>(known.size());
     for (const Estimate& e : known) out.estimate.value += e.value / n;
     double squares = 0;
-    for (const Estimate& e : known) squares += std::pow(e.value - out.estimate.value, 2);
-    if (known.size() > 1) {
-        out.between = std::sqrt(squares / (n - 1));
-        out.estimate.std_error = out.between / std::sqrt(n);
-    } else {
-        out.estimate = known.front();
+    double least = 0;  // variance of the mean from the known errors
+    for (const Estimate& e : known) {
+        squares += std::pow(e.value - out.estimate.value, 2);
+        if (has_error(e)) least += std::pow(*e.std_error / n, 2);
     }
+    if (std::ranges::all_of(known, [&](const Estimate& e) { return e.value == known[0].value; })) {
+        out.estimate.value = known[0].value;  // without the mean's rounding
+        squares = 0;
+    }
+    out.between = std::sqrt(squares / (n - 1));
+    const double variance = squares / (n - 1) / n;
+    if (variance > 0 && variance >= least) out.estimate.std_error = std::sqrt(variance);
+    return out;
+}
+
+Pooled of_one(const Estimate& only) {
+    Pooled out;
+    out.estimate = only;
+    if (!has_error(only)) out.estimate.std_error.reset();
     return out;
 }
 
@@ -53,22 +69,37 @@ Estimate tightest_bound(std::span<const Estimate> bounds) {
     return *best;
 }
 
-}  // namespace
+// Whether a bound says that the number cannot be what the estimate says, for all its error.
+bool excludes(const Estimate& bound, const Estimate& value) {
+    constexpr double standard_errors = 3;
+    constexpr double without_error = 0.05;  // share of the value
+    const double error =
+        standard_errors * (has_error(value) ? *value.std_error : without_error * value.value);
+    if (bound.kind == Estimate::Kind::upper_bound) return value.value - error > bound.value;
+    if (bound.kind == Estimate::Kind::lower_bound) return value.value + error < bound.value;
+    return false;
+}
 
-Pooled pool(std::span<const Estimate> estimates) {
-    std::vector<Estimate> known;
-    for (const Estimate& e : estimates)
-        if (e.identifiable()) known.push_back(e);
+bool contradicts(const Estimate& bound, const Pooled& pooled, std::span<const Estimate> known) {
+    const Estimate& used = pooled.estimate;
+    if (used.identifiable())
+        return excludes(bound, used) ||
+               std::ranges::any_of(known, [&](const Estimate& e) { return excludes(bound, e); });
+    return used.kind == Estimate::Kind::upper_bound && bound.kind == Estimate::Kind::lower_bound &&
+           bound.value > used.value;
+}
+
+// The estimate and its spread; `known`: those of `estimates` that are no bounds.
+Pooled pool_values(std::span<const Estimate> estimates, std::span<const Estimate> known) {
     if (known.empty()) {
         Pooled out;
         out.estimate = tightest_bound(estimates);
         return out;
     }
-    const bool errors_known = std::all_of(known.begin(), known.end(), [](const Estimate& e) {
-        return e.std_error && *e.std_error > 0;
-    });
     Pooled out;
-    if (!errors_known || known.size() == 1) {
+    if (known.size() == 1) {
+        out = of_one(known.front());
+    } else if (!std::ranges::all_of(known, has_error)) {
         out = plain_mean(known);
     } else {
         const double between = variance_between(known);
@@ -82,12 +113,23 @@ Pooled pool(std::span<const Estimate> estimates) {
         out.estimate.std_error = 1 / std::sqrt(weight);
         out.between = std::sqrt(between);
     }
-    const auto [low, high] =
-        std::minmax_element(known.begin(), known.end(),
-                            [](const Estimate& a, const Estimate& b) { return a.value < b.value; });
-    out.lowest = low->value;
-    out.highest = high->value;
+    const auto [low, high] = std::ranges::minmax(known, {}, &Estimate::value);
+    out.lowest = low.value;
+    out.highest = high.value;
     out.machines = known.size();
+    return out;
+}
+
+}  // namespace
+
+Pooled pool(std::span<const Estimate> estimates) {
+    std::vector<Estimate> known;
+    for (const Estimate& e : estimates)
+        if (e.identifiable()) known.push_back(e);
+    Pooled out = pool_values(estimates, known);
+    for (std::size_t i = 0; i < estimates.size(); ++i)
+        if (!estimates[i].identifiable() && contradicts(estimates[i], out, known))
+            out.contradicting.push_back(i);
     return out;
 }
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "fit/profile/profile_merge.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "core/error.h"
 #include "core/profile_fields.h"
@@ -9,6 +14,55 @@
 
 namespace occupipe {
 namespace {
+
+// The hashes of all files that a profile was made from, and their files'.
+void add_hashes(const Annotation& annotation, std::set<std::string>& hashes) {
+    for (const Annotation& item : annotation.items) add_hashes(item, hashes);
+    for (const AnnotationEntry& entry : annotation.entries) {
+        if (entry.key == "hash" && !entry.value.text.empty()) hashes.insert(entry.value.text);
+        add_hashes(entry.value, hashes);
+    }
+}
+
+std::set<std::string> sources_of(const NamedProfile& profile) {
+    std::set<std::string> hashes;
+    if (!profile.content_hash.empty()) hashes.insert(profile.content_hash);
+    add_hashes(profile.profile.provenance, hashes);
+    return hashes;
+}
+
+// One machine under two names would count twice, and halve its own error.
+void refuse_duplicates(std::span<const NamedProfile> profiles) {
+    std::vector<std::set<std::string>> sources;
+    for (const NamedProfile& p : profiles) {
+        sources.push_back(sources_of(p));
+        for (std::size_t i = 0; i + 1 < sources.size(); ++i) {
+            const NamedProfile& earlier = profiles[i];
+            if (p.profile == earlier.profile)
+                throw InputError(p.path, SourcePosition{}, "",
+                                 fmt::format("is the same profile as {}; leave one out, or its "
+                                             "machine counts twice",
+                                             earlier.path));
+            const bool shared = std::ranges::any_of(
+                sources.back(), [&](const auto& hash) { return sources[i].contains(hash); });
+            if (shared)
+                throw InputError(p.path, SourcePosition{}, "provenance",
+                                 fmt::format("names a file that {} is made from too; leave one "
+                                             "out, or its machine counts twice",
+                                             earlier.path));
+        }
+    }
+}
+
+Annotation list_of(std::span<const std::string> lines) {
+    Annotation list;
+    for (const std::string& line : lines) {
+        Annotation one;
+        one.text = line;
+        list.items.push_back(std::move(one));
+    }
+    return list;
+}
 
 Annotation merged_from(std::span<const NamedProfile> profiles) {
     Annotation list;
@@ -34,17 +88,22 @@ Annotation merged_from(std::span<const NamedProfile> profiles) {
 
 }  // namespace
 
-GpuProfile merge_profiles(std::span<const NamedProfile> profiles) {
+MergedProfile merge_profiles(std::span<const NamedProfile> profiles) {
     if (profiles.size() < 2) throw InputError("at least two profiles are needed to merge");
+    refuse_duplicates(profiles);
     OfMachines<GpuProfile> machines;
     for (const NamedProfile& p : profiles) machines.push_back({&p.profile, &p.path});
-    GpuProfile out = merge_fields(machines);
+    MergedProfile merged;
+    merged.profile = merge_fields(machines, merged.contradictions);
+    GpuProfile& out = merged.profile;
     // A machine may know what the first does not.
     for (InstructionTiming& timing : out.instructions)
         if (timing.latency) timing.latency_unknown.clear();
     out.provenance = merged_from(profiles);
+    if (!merged.contradictions.empty())
+        out.provenance.entries.emplace_back("contradictions", list_of(merged.contradictions));
     validate(out);
-    return out;
+    return merged;
 }
 
 }  // namespace occupipe

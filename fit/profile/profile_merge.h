@@ -16,9 +16,16 @@ struct NamedProfile {
     GpuProfile profile;
 };
 
+struct MergedProfile {
+    GpuProfile profile;
+    // Bounds that the merged values contradict, by key and file; also in the profile's provenance.
+    std::vector<std::string> contradictions;
+};
+
 // Each field as core/profile_fields.h says: quantities are pooled (pool.h), a note gives their
 // range. Throws InputError when the profiles are of different devices (name, cores, warp size,
-// schedulers).
-GpuProfile merge_profiles(std::span<const NamedProfile> profiles);
+// schedulers), and when two are the same or made from the same file: that machine would count
+// twice.
+MergedProfile merge_profiles(std::span<const NamedProfile> profiles);
 
 }  // namespace occupipe

@@ -183,7 +183,9 @@ TEST(PlantedType, IsMerged) {
     second.banks.push_back({"b2", {16}, {}, {}, 1, {}});
     const std::string a = "a.yaml";
     const std::string b = "dir/b.yaml";
-    const Chip merged = merge_fields(OfMachines<Chip>{{&first, &a}, {&second, &b}});
+    std::vector<std::string> contradictions;
+    const Chip merged = merge_fields(OfMachines<Chip>{{&first, &a}, {&second, &b}}, contradictions);
+    EXPECT_TRUE(contradictions.empty());
     ASSERT_EQ(merged.banks.size(), 3U);
     EXPECT_NEAR(merged.banks[0].width.value, 33, 1e-9);
     EXPECT_GT(merged.banks[0].width.std_error,
@@ -196,7 +198,8 @@ TEST(PlantedType, IsMerged) {
     EXPECT_EQ(merged.banks[2], second.banks[2]);
     second.maker = "B";
     try {
-        merge_fields(OfMachines<Chip>{{&first, &a}, {&second, &b}});
+        std::vector<std::string> none;
+        merge_fields(OfMachines<Chip>{{&first, &a}, {&second, &b}}, none);
         FAIL() << "merged chips of two makers";
     } catch (const InputError& fault) {
         EXPECT_THAT(fault.what(), HasSubstr("dir/b.yaml: maker: is 'B', but 'A' in a.yaml"));

@@ -161,6 +161,49 @@ TEST(Pool, TheTightestOfLowerBoundsIsTheGreatest) {
     EXPECT_EQ(pooled(bound(undetermined, 1), bound(lower_bound, 10)).kind, lower_bound);
 }
 
+TEST(Pool, AnUnknownErrorIsNeverPooledToZero) {
+    const Estimate plain{.value = 0.25};
+    // Equal values say nothing of their error; 0.1, three times over, is not quite 0.1 on average.
+    EXPECT_FALSE(pool(std::vector{plain, plain}).estimate.std_error);
+    EXPECT_EQ(pool(std::vector(3, Estimate{.value = 0.1})).estimate, Estimate{.value = 0.1});
+    EXPECT_FALSE(pool(std::vector{estimate(6, 0.1), Estimate{.value = 6}}).estimate.std_error);
+    EXPECT_FALSE(pool(std::vector{estimate(6, 0), estimate(6, 0)}).estimate.std_error);
+    EXPECT_FALSE(pool(std::vector{estimate(6, 0), bound(Estimate::Kind::upper_bound, 9)})
+                     .estimate.std_error);
+}
+
+TEST(Pool, AnUnknownErrorDoesNotMakeAKnownOneSmaller) {
+    // The mean's error is at least 1.5, of which the two values' distance shows nothing.
+    const Pooled p = pool(std::vector{estimate(6, 3), Estimate{.value = 6.01}});
+    EXPECT_NEAR(p.estimate.value, 6.005, 1e-9);
+    EXPECT_FALSE(p.estimate.std_error);
+    // Spread beyond the known errors is the mean's error.
+    const Pooled apart = pool(std::vector{estimate(6, 0.1), Estimate{.value = 8}});
+    EXPECT_NEAR(*apart.estimate.std_error, 1, 1e-9);
+    const Pooled unknown = pool(std::vector{Estimate{.value = 6}, Estimate{.value = 8}});
+    EXPECT_NEAR(*unknown.estimate.std_error, 1, 1e-9);
+}
+
+TEST(Pool, BoundsThatTheValueContradictsAreNamed) {
+    using enum Estimate::Kind;
+    using Places = std::vector<std::size_t>;
+    const auto contradicting = [](const Estimate& a, const Estimate& b) {
+        return pool(std::vector{a, b}).contradicting;
+    };
+    EXPECT_EQ(contradicting(estimate(6, 0.1), bound(lower_bound, 100)), Places{1});
+    EXPECT_EQ(contradicting(bound(upper_bound, 1), estimate(6, 0.1)), Places{0});
+    EXPECT_EQ(contradicting(bound(upper_bound, 1), Estimate{.value = 6}), Places{0});
+    EXPECT_EQ(contradicting(bound(upper_bound, 1), bound(lower_bound, 100)), Places{1});
+    EXPECT_EQ(contradicting(estimate(6, 0.1), bound(upper_bound, 5.8)), Places{});
+    EXPECT_EQ(contradicting(estimate(6, 0.1), bound(lower_bound, 1)), Places{});
+    EXPECT_EQ(contradicting(estimate(6, 0.1), bound(undetermined, 100)), Places{});
+    EXPECT_EQ(contradicting(bound(upper_bound, 100), bound(lower_bound, 1)), Places{});
+    // Between two machines' values: it excludes one of them.
+    EXPECT_EQ(pool(std::vector{estimate(6, 0.1), estimate(200, 1), bound(lower_bound, 100)})
+                  .contradicting,
+              Places{2});
+}
+
 TEST(Pool, IntervalsOfRandomMachinesCoverTheirCommonMean) {
     std::mt19937_64 random(1);
     std::normal_distribution<double> normal;
@@ -180,7 +223,7 @@ TEST(Pool, IntervalsOfRandomMachinesCoverTheirCommonMean) {
 TEST(Merge, CombinesMachinesOfOneModel) {
     const std::vector<NamedProfile> machines{{"a.yaml", "xxh128:1", profile(0.25, 6)},
                                              {"b.yaml", "xxh128:2", profile(0.26, 6.2)}};
-    const GpuProfile merged = merge_profiles(machines);
+    const GpuProfile merged = merge_profiles(machines).profile;
     EXPECT_NEAR(merged.instructions[0].cpi.value, 0.255, 1e-3);
     EXPECT_THAT(merged.instructions[0].note, HasSubstr("2 machines"));
     EXPECT_THAT(format_profile(merged), HasSubstr("b.yaml"));
@@ -230,7 +273,7 @@ TEST(Diff, TablesLevelsAndOverheadsAreComparedToo) {
 TEST(Merge, PoolsTablesLevelsAndOverheads) {
     const std::vector<NamedProfile> machines{{"a.yaml", "xxh128:1", rich(1)},
                                              {"b.yaml", "xxh128:2", rich(1.1)}};
-    const GpuProfile merged = merge_profiles(machines);
+    const GpuProfile merged = merge_profiles(machines).profile;
     EXPECT_NEAR(merged.instructions[0].tables.at(0).rows.at(1).cpi->value, 16.8, 0.01);
     EXPECT_NEAR(merged.instructions[0].latency_growth->value, 0.525, 0.01);
     ASSERT_EQ(merged.memory_levels.size(), 2U);
@@ -262,7 +305,7 @@ TEST(Merge, ContentionIsPooledOverMachinesOfOneScope) {
         machines.back().profile.subsystems[0].contention = estimate(share, 0.01);
     }
     machines[2].profile.subsystems[0].scope = Scope::scheduler;  // a share of another λ
-    EXPECT_NEAR(merge_profiles(machines).subsystems[0].contention->value, 0.25, 1e-9);
+    EXPECT_NEAR(merge_profiles(machines).profile.subsystems[0].contention->value, 0.25, 1e-9);
 }
 
 TEST(Merge, ScopesThatDifferAreNotMixedUp) {
@@ -270,7 +313,7 @@ TEST(Merge, ScopesThatDifferAreNotMixedUp) {
                                        {"b.yaml", "", profile(0.25, 6)}};
     for (NamedProfile& m : machines) m.profile.issue.schedulers = 4;
     machines[0].profile.subsystems[0].scope = Scope::scheduler;
-    const GpuProfile merged = merge_profiles(machines);
+    const GpuProfile merged = merge_profiles(machines).profile;
     EXPECT_NEAR(merged.instructions[0].cpi.value, 1, 0.01);  // per scheduler
     EXPECT_THAT(merged.instructions[0].note, HasSubstr("another scope"));
 }
@@ -290,6 +333,55 @@ TEST(Merge, RefusesDifferentDevicesAndTooFew) {
     EXPECT_THROW(merge_profiles(machines), InputError);
     machines.pop_back();
     EXPECT_THROW(merge_profiles(machines), InputError);
+}
+
+TEST(Merge, AContradictedBoundIsNamedInTheProfile) {
+    std::vector<NamedProfile> machines{{"a.yaml", "", profile(0.25, 6)},
+                                       {"b.yaml", "", profile(0.26, 6)}};
+    machines[1].profile.instructions[0].latency = bound(Estimate::Kind::lower_bound, 100);
+    const MergedProfile merged = merge_profiles(machines);
+    ASSERT_EQ(merged.contradictions.size(), 1U);
+    EXPECT_THAT(merged.contradictions[0],
+                HasSubstr("instructions.fma.f32: b.yaml has latency ≥ 100"));
+    EXPECT_THAT(merged.profile.instructions[0].note, HasSubstr("b.yaml has latency ≥ 100"));
+    EXPECT_THAT(format_profile(merged.profile), HasSubstr("contradictions:"));
+    machines[1].profile.instructions[0].latency = bound(Estimate::Kind::lower_bound, 5);
+    EXPECT_TRUE(merge_profiles(machines).contradictions.empty());
+}
+
+void expect_counted_twice(const std::vector<NamedProfile>& machines) {
+    try {
+        merge_profiles(machines);
+        ADD_FAILURE() << "merged one machine with itself";
+    } catch (const InputError& e) {
+        EXPECT_THAT(e.what(), HasSubstr("b.yaml"));
+        EXPECT_THAT(e.what(), HasSubstr("a.yaml"));
+        EXPECT_THAT(e.what(), HasSubstr("counts twice"));
+    }
+}
+
+TEST(Merge, RefusesOneMachineTwice) {
+    expect_counted_twice({{"a.yaml", "", profile(0.25, 6)}, {"b.yaml", "", profile(0.25, 6)}});
+    expect_counted_twice(
+        {{"a.yaml", "xxh128:1", profile(0.25, 6)}, {"b.yaml", "xxh128:1", profile(0.26, 6)}});
+    // Two fits of one measurement.
+    const auto measured = [](GpuProfile p, const std::string& hash) {
+        Annotation text;
+        text.text = hash;
+        Annotation file;
+        file.entries.emplace_back("hash", text);
+        Annotation list;
+        list.items.push_back(file);
+        p.provenance.entries.emplace_back("measurements", list);
+        return p;
+    };
+    const std::vector<NamedProfile> fits{{"a.yaml", "xxh128:1", measured(profile(1, 6), "m")},
+                                         {"b.yaml", "xxh128:2", measured(profile(2, 6), "m")}};
+    expect_counted_twice(fits);
+    // A merged profile and one of those that it was merged from.
+    const std::vector<NamedProfile> nodes{{"b.yaml", "xxh128:1", profile(1, 6)},
+                                          {"c.yaml", "xxh128:2", profile(2, 6)}};
+    expect_counted_twice({{"a.yaml", "xxh128:3", merge_profiles(nodes).profile}, nodes[0]});
 }
 
 }  // namespace
