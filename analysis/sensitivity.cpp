@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/sensitivity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -50,8 +52,13 @@ double draw(double value, double std_error, std::mt19937_64& random) {
     }
 }
 
+// A bound's error says nothing of where the number itself lies.
+bool drawable(const Estimate& estimate) {
+    return estimate.identifiable() && estimate.std_error.value_or(0) > 0;
+}
+
 bool draw(Estimate& estimate, std::mt19937_64& random) {
-    if (!estimate.std_error || *estimate.std_error <= 0) return false;
+    if (!drawable(estimate)) return false;
     estimate.value = draw(estimate.value, *estimate.std_error, random);
     return true;
 }
@@ -89,6 +96,35 @@ bool draw_profile(GpuProfile& profile, const std::set<std::string>& ops,
         any = true;
     }
     return any;
+}
+
+// What draw_profile() leaves as it is.
+std::vector<std::string> held_fixed(const GpuProfile& profile, const std::set<std::string>& ops,
+                                    const std::vector<std::string>& queues) {
+    std::vector<std::string> held;
+    const auto see = [&](const std::string& name, const Estimate& estimate) {
+        if (drawable(estimate)) return;
+        if (estimate.identifiable())
+            held.push_back(fmt::format("{}: {:.6g}, whose error is unknown", name, estimate.value));
+        else
+            held.push_back(fmt::format(
+                "{}: {:.6g}, which is only {}", name, estimate.value,
+                estimate.kind == Estimate::Kind::upper_bound   ? "an upper bound"
+                : estimate.kind == Estimate::Kind::lower_bound ? "a lower bound"
+                                                               : "a bound of unknown direction"));
+    };
+    for (const std::string& op : ops) {
+        const InstructionTiming& timing = *profile.find_instruction(op);
+        see(op + " λ", timing.cpi);
+        if (timing.latency) see(op + " Λ", *timing.latency);
+        if (timing.latency_growth) see(op + " h", *timing.latency_growth);
+    }
+    for (const std::string& name : queues)
+        see(name + " contention", *profile.find_subsystem(name)->contention);
+    if (profile.issue.limit)
+        see("issue limit",
+            {.value = *profile.issue.limit, .std_error = profile.issue.limit_std_error});
+    return held;
 }
 
 // Linear interpolation between order statistics.
@@ -160,7 +196,8 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
         cycles[i] = simulate(drawn, kernel, launch, options).cycles;
     });
     std::sort(cycles.begin(), cycles.end());
-    return {draws, quantile(cycles, 0.5), quantile(cycles, 0.025), quantile(cycles, 0.975)};
+    return {draws, quantile(cycles, 0.5), quantile(cycles, 0.025), quantile(cycles, 0.975),
+            held_fixed(profile, ops, queues)};
 }
 
 }  // namespace occupipe::analysis

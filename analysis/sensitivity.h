@@ -30,12 +30,15 @@ struct Uncertainty {
     double median = 0;  // [cycles]
     double low = 0;     // 2.5 % of the draws are below [cycles]
     double high = 0;    // 2.5 % of the draws are above [cycles]
+    // What the kernel uses and was not drawn: "fma.f32 λ: 0.25, whose error is unknown"; the
+    // interval is that much too narrow.
+    std::vector<std::string> held;
 };
 
 // Draws every value that the kernel uses from a normal distribution with its standard error,
-// independently, and again until positive; rounded to 10^-6. Values without a standard error stay.
-// The same seed gives the same result on any number of cores. Throws InputError when no value that
-// the kernel uses has a standard error.
+// independently, and again until positive; rounded to 10^-6. Values without a standard error stay,
+// and so do bounds. The same seed gives the same result on any number of cores. Throws InputError
+// when no value that the kernel uses has a standard error.
 Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                         const SimulationOptions& options, int draws, std::uint64_t seed);
 

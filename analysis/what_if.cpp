@@ -7,10 +7,12 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "analysis/suggestions.h"
 #include "core/error.h"
+#include "core/estimate.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -56,30 +58,46 @@ int count(const std::string& setting, std::string_view text) {
     return static_cast<int>(value);
 }
 
-void set_contention(const std::string& setting, const std::string& name, const std::string& value,
-                    GpuProfile& profile) {
+// What the profile had, in words.
+std::string was(const std::optional<Estimate>& estimate) {
+    return estimate ? fmt::format("{}{:.6g}", sign_of(estimate->kind), estimate->value) : "none";
+}
+std::string was(const std::optional<double>& value) {
+    return value ? fmt::format("{:.6g}", *value) : "none";
+}
+
+std::string set_contention(const std::string& setting, const std::string& name,
+                           const std::string& value, GpuProfile& profile) {
     for (Subsystem& subsystem : profile.subsystems) {
         if (subsystem.name != name) continue;
+        const std::string before = was(subsystem.contention);
         if (value == "none" || value == "0") {
             subsystem.contention.reset();
-            return;
+            return before;
         }
         const double share = positive_number(setting, value);
         if (share >= 1) refuse(setting, "contention must be at least 0 and below 1");
         subsystem.contention = Estimate{.value = share};
-        return;
+        return before;
     }
     refuse(setting, fmt::format("profile '{}' has no subsystem '{}'", profile.device.name, name));
 }
 
-}  // namespace
-
-std::string apply_use(const std::string& setting, GpuProfile& profile) {
+// Returns the assumption in words.
+std::string apply_use(const std::string& setting, const Kernel& kernel, GpuProfile& profile,
+                      std::set<std::string>& given) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0)
         refuse(setting, "expected OP=INSTRUCTION", "--use");
     const std::string op = setting.substr(0, equals);
     const std::string name = setting.substr(equals + 1);
+    bool has_op = false;
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        has_op = has_op || instruction.op == op;
+    });
+    if (!has_op) refuse(setting, fmt::format("the kernel has no op '{}'", op), "--use");
+    if (!given.insert(op).second)
+        refuse(setting, fmt::format("'{}' has an earlier --use; choose one", op), "--use");
     const InstructionTiming* const found = profile.find_instruction(name);
     if (!found) refuse(setting, lacks(profile, name), "--use");
     InstructionTiming timing = *found;
@@ -90,6 +108,59 @@ std::string apply_use(const std::string& setting, GpuProfile& profile) {
     else
         profile.instructions.push_back(std::move(timing));
     return fmt::format("{} uses the numbers of {}", op, name);
+}
+
+// Returns what the profile had, in words.
+std::string change(const std::string& setting, const std::string& name, const std::string& value,
+                   GpuProfile& profile) {
+    std::string before;
+    if (name == "issue.limit") {
+        before = was(profile.issue.limit);
+        profile.issue.limit =
+            value == "none" ? std::nullopt : std::optional(positive_number(setting, value));
+        profile.issue.limit_std_error.reset();
+    } else if (name == "issue.schedulers") {
+        before = fmt::format("{}", profile.issue.schedulers);
+        profile.issue.schedulers = count(setting, value);
+    } else if (name == "cores") {
+        before = fmt::format("{}", profile.cores);
+        profile.cores = count(setting, value);
+    } else if (name == "clock_hz") {
+        before = fmt::format("{:.6g}", profile.clock_hz);
+        profile.clock_hz = positive_number(setting, value);
+    } else {
+        const std::size_t dot = name.rfind('.');
+        const std::string quantity = dot == std::string::npos ? "" : name.substr(dot + 1);
+        if (quantity == "contention")
+            return set_contention(setting, name.substr(0, dot), value, profile);
+        if (quantity != "cpi" && quantity != "latency")
+            refuse(setting,
+                   "the name must be OP.cpi, OP.latency, SUBSYSTEM.contention, issue.limit, "
+                   "issue.schedulers, cores or clock_hz");
+        InstructionTiming* timing = profile.find_instruction(name.substr(0, dot));
+        if (!timing) refuse(setting, lacks(profile, name.substr(0, dot)));
+        const Estimate given{.value = positive_number(setting, value)};
+        if (quantity == "cpi") {
+            before = was(timing->cpi);
+            timing->cpi = given;
+        } else {
+            before = was(timing->latency);
+            timing->latency = given;
+            timing->latency_unknown.clear();
+        }
+    }
+    return before;
+}
+
+}  // namespace
+
+std::vector<std::string> apply_uses(const std::vector<std::string>& settings, const Kernel& kernel,
+                                    GpuProfile& profile) {
+    std::vector<std::string> assumptions;
+    std::set<std::string> given;
+    for (const std::string& setting : settings)
+        assumptions.push_back(apply_use(setting, kernel, profile, given));
+    return assumptions;
 }
 
 void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file,
@@ -111,40 +182,22 @@ void require_timings(const GpuProfile& profile, const Kernel& kernel, const std:
     throw InputError(file, first, "op", reason);
 }
 
-void apply_what_if(const std::string& setting, GpuProfile& profile) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos) refuse(setting, "expected NAME=VALUE");
-    const std::string name = setting.substr(0, equals);
-    const std::string value = setting.substr(equals + 1);
-    if (name == "issue.limit") {
-        profile.issue.limit =
-            value == "none" ? std::nullopt : std::optional(positive_number(setting, value));
-        profile.issue.limit_std_error.reset();
-    } else if (name == "issue.schedulers") {
-        profile.issue.schedulers = count(setting, value);
-    } else if (name == "cores") {
-        profile.cores = count(setting, value);
-    } else if (name == "clock_hz") {
-        profile.clock_hz = positive_number(setting, value);
-    } else {
-        const std::size_t dot = name.rfind('.');
-        const std::string quantity = dot == std::string::npos ? "" : name.substr(dot + 1);
-        if (quantity == "contention")
-            return set_contention(setting, name.substr(0, dot), value, profile);
-        if (quantity != "cpi" && quantity != "latency")
-            refuse(setting,
-                   "the name must be OP.cpi, OP.latency, SUBSYSTEM.contention, issue.limit, "
-                   "issue.schedulers, cores or clock_hz");
-        InstructionTiming* timing = profile.find_instruction(name.substr(0, dot));
-        if (!timing) refuse(setting, lacks(profile, name.substr(0, dot)));
-        const Estimate given{.value = positive_number(setting, value)};
-        if (quantity == "cpi") {
-            timing->cpi = given;
-        } else {
-            timing->latency = given;
-            timing->latency_unknown.clear();
-        }
+std::vector<std::string> apply_what_ifs(const std::vector<std::string>& settings,
+                                        GpuProfile& profile) {
+    std::vector<std::string> assumptions;
+    std::set<std::string> given;
+    for (const std::string& setting : settings) {
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos) refuse(setting, "expected NAME=VALUE");
+        const std::string name = setting.substr(0, equals);
+        const std::string value = setting.substr(equals + 1);
+        if (!given.insert(name).second)
+            refuse(setting, fmt::format("'{}' has an earlier --set; choose one", name));
+        const std::string before = change(setting, name, value, profile);
+        assumptions.push_back(
+            fmt::format("{} is set to {}, where the profile has {}", name, value, before));
     }
+    return assumptions;
 }
 
 }  // namespace occupipe::analysis

@@ -17,17 +17,20 @@ inline constexpr const char* what_if_help =
 inline constexpr const char* use_help =
     "Use the profile's numbers of INSTRUCTION for the kernel's OP; may be repeated";
 
-// Applies one --use. An OP whose name says what it is (a store, a load, a barrier) stays one, any
-// other becomes what INSTRUCTION is. Returns the assumption in words. Throws InputError that says
-// what is wrong.
-std::string apply_use(const std::string& setting, GpuProfile& profile);
+// Applies every --use. An OP whose name says what it is (a store, a load, a barrier) stays one, any
+// other becomes what INSTRUCTION is. Returns the assumptions in words. Throws InputError that says
+// what is wrong: also where the kernel has no such OP, and where an OP is given twice.
+std::vector<std::string> apply_uses(const std::vector<std::string>& settings, const Kernel& kernel,
+                                    GpuProfile& profile);
 
 // Throws InputError naming the kernel file, its line, every op that the profile lacks, and how to
 // go on: --use settings with instructions of `offered`, the profile as it was read.
 void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file,
                      const GpuProfile& offered);
 
-// Applies one --set. Throws InputError naming what is wrong with it.
-void apply_what_if(const std::string& setting, GpuProfile& profile);
+// Applies every --set. Returns the assumptions in words: "fma.f32.cpi is set to 2, where the
+// profile has 0.25". Throws InputError naming what is wrong with one; also a name given twice.
+std::vector<std::string> apply_what_ifs(const std::vector<std::string>& settings,
+                                        GpuProfile& profile);
 
 }  // namespace occupipe::analysis

@@ -65,17 +65,18 @@ void add_sensitivity(Explanation& out, const std::vector<analysis::Sensitivity>&
 }
 
 void add_uncertainty(Explanation& out, const analysis::Uncertainty& u, const GpuProfile& profile) {
-    out.json["uncertainty"] = {{"draws", u.draws},
-                               {"median_cycles", u.median},
-                               {"low_cycles", u.low},
-                               {"high_cycles", u.high},
-                               {"coverage", 0.95}};
+    out.json["uncertainty"] = {{"draws", u.draws},    {"median_cycles", u.median},
+                               {"low_cycles", u.low}, {"high_cycles", u.high},
+                               {"coverage", 0.95},    {"held_fixed", u.held}};
     out.text += fmt::format(
         "\nFrom the standard errors of the profile's values ({} draws): {:.10g} cycles, 95 % "
         "between "
         "{:.10g} and {:.10g} ({:.4g} to {:.4g} us)\n",
         u.draws, u.median, u.low, u.high, kernel_seconds(profile, u.low) * 1e6,
         kernel_seconds(profile, u.high) * 1e6);
+    if (u.held.empty()) return;
+    out.text += "Held fixed, so that the interval is too narrow by what they hide:\n";
+    for (const std::string& value : u.held) out.text += fmt::format("  {}\n", value);
 }
 
 }  // namespace

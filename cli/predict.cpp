@@ -69,41 +69,51 @@ std::vector<const Model*> chosen_models(const std::vector<std::string>& names) {
     return chosen;
 }
 
-// A prediction is no better than the numbers that it uses: name those that were not determined.
-void warn_of_weak_values(const Kernel& kernel, const GpuProfile& profile) {
+// A prediction is no better than the numbers that it uses: names those that were not determined.
+std::vector<std::string> weak_values(const Kernel& kernel, const GpuProfile& profile) {
+    std::vector<std::string> weak;
     std::set<std::string> ops;
     for_each_instruction(kernel,
                          [&](const KernelInstruction& instruction) { ops.insert(instruction.op); });
-    const auto warn = [](const std::string& op, const char* symbol, const Estimate& estimate) {
+    const auto see = [&](const std::string& op, const char* symbol, const Estimate& estimate) {
         if (estimate.identifiable()) return;
-        fmt::print(stderr,
-                   "occupipe: warning: {} of {} was not determined by its measurements; the {} "
-                   "{} is used{}\n",
-                   symbol, op, to_string(estimate.kind), estimate.value,
-                   estimate.note.empty() ? "" : " (" + estimate.note + ")");
+        weak.push_back(
+            fmt::format("{} of {} was not determined by its measurements; the {} {} is used{}",
+                        symbol, op, to_string(estimate.kind), estimate.value,
+                        estimate.note.empty() ? "" : " (" + estimate.note + ")"));
     };
     for (const std::string& op : ops) {
         const InstructionTiming* timing = profile.find_instruction(op);
-        warn(op, "λ per core", profile.cpi_per_core(*timing));
-        if (timing->latency) warn(op, "Λ", *timing->latency);
+        see(op, "λ per core", profile.cpi_per_core(*timing));
+        if (timing->latency) see(op, "Λ", *timing->latency);
+        if (timing->latency_growth) see(op, "h", *timing->latency_growth);
     }
+    return weak;
+}
+
+void warn(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) fmt::print(stderr, "occupipe: warning: {}\n", line);
 }
 
 void predict(const Options& options) {
     report::check_plot_file(options.plot, options.explain.force);
     const Kernel kernel = read_kernel(analysis::shipped_kernel(options.kernel));
     GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
-    std::vector<std::string> assumptions;
-    for (const std::string& setting : options.uses)
-        assumptions.push_back(analysis::apply_use(setting, profile));
-    for (const std::string& setting : options.what_ifs) analysis::apply_what_if(setting, profile);
+    std::vector<std::string> assumptions = analysis::apply_uses(options.uses, kernel, profile);
+    std::ranges::move(analysis::apply_what_ifs(options.what_ifs, profile),
+                      std::back_inserter(assumptions));
+    validate(profile);
     const GpuProfile offered = profile;
-    std::ranges::move(analysis::apply_stand_ins(kernel, profile), std::back_inserter(assumptions));
+    std::vector<std::string> unasked = analysis::apply_stand_ins(kernel, profile);
     const auto chosen = chosen_models(options.models);
     analysis::require_timings(profile, kernel, options.kernel, offered);
-    const auto shapes = launches(options.launch, kernel, profile, assumptions);
+    const auto shapes = launches(options.launch, kernel, profile, unasked);
     if (!options.plot.empty()) report::require_curve(shapes.size());
-    warn_of_weak_values(kernel, profile);
+    if (options.csv) warn(unasked);  // CSV has no place for them
+    std::ranges::move(unasked, std::back_inserter(assumptions));
+    std::vector<std::string> weak = weak_values(kernel, profile);
+    warn(weak);
+    std::ranges::move(weak, std::back_inserter(assumptions));
 
     ModelOptions model_options{.policy = parse_policy(options.policy),
                                .select = parse_select(options.select),

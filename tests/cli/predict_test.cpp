@@ -191,6 +191,72 @@ instructions:
               std::string::npos)
         << outcome.err;
     EXPECT_EQ(outcome.err.find("λ of op"), std::string::npos);
+    const auto json = predict_json({kernel.path(), "--profile", profile.path()});
+    EXPECT_EQ(json["predictions"][0]["assumptions"][0],
+              "Λ of op was not determined by its measurements; the upper bound 4 is used");
+}
+
+TEST(Predict, SaysWhatAnUncertaintyHeldFixed) {
+    const File profile("errors.yaml", R"(format: occupipe-profile/1
+device: {name: errors}
+cores: 1
+warp_size: 32
+clock_hz: 1000000000
+issue: {schedulers: 1}
+subsystems: {alu: {scope: core}}
+instructions:
+  op: {subsystem: alu, cpi: {value: 1, std_error: 0.1}, latency: 4}
+)");
+    const File kernel("errors_kernel.yaml",
+                      "format: occupipe-kernel/1\nname: k\ninstructions:\n  - {id: a, op: op}\n");
+    const std::vector<std::string> arguments = {kernel.path(), "--profile", profile.path(),
+                                                "--uncertainty", "10"};
+    EXPECT_EQ(predict_json(arguments)["uncertainty"]["held_fixed"],
+              nlohmann::json({"op Λ: 4, whose error is unknown"}));
+    std::vector<std::string> text = arguments;
+    text.insert(text.begin(), "predict");
+    EXPECT_NE(occupipe(text).out.find("  op Λ: 4, whose error is unknown\n"), std::string::npos);
+}
+
+TEST(Predict, SaysWhatWasSet) {
+    const auto json = predict_json({mix, "--profile", gtx, "--set", "fma.f32.latency=8", "--set",
+                                    "issue.limit=none", "--set", "alu.contention=0.5"});
+    const nlohmann::json& assumptions = json["predictions"][0]["assumptions"];
+    for (const char* expected : {"fma.f32.latency is set to 8, where the profile has 6",
+                                 "issue.limit is set to none, where the profile has 4",
+                                 "alu.contention is set to 0.5, where the profile has none"})
+        EXPECT_EQ(std::count(assumptions.begin(), assumptions.end(), expected), 1)
+            << expected << ' ' << assumptions;
+    const Outcome twice = occupipe({"predict", mix, "--profile", gtx, "--set", "fma.f32.latency=8",
+                                    "--set", "fma.f32.latency=9"});
+    EXPECT_EQ(twice.code, 2);
+    EXPECT_NE(twice.err.find("'fma.f32.latency' has an earlier --set"), std::string::npos)
+        << twice.err;
+}
+
+TEST(Predict, RefusesUsesThatMeanNothing) {
+    const Outcome unknown = occupipe({"predict", mix, "--profile", gtx, "--use", "nope=mul.f64"});
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_NE(unknown.err.find("--use nope=mul.f64: the kernel has no op 'nope'"),
+              std::string::npos)
+        << unknown.err;
+    const Outcome twice = occupipe(
+        {"predict", mix, "--profile", gtx, "--use", "fma.f32=mul.f64", "--use", "fma.f32=mul.f32"});
+    EXPECT_EQ(twice.code, 2);
+    EXPECT_NE(twice.err.find("--use fma.f32=mul.f32: 'fma.f32' has an earlier --use"),
+              std::string::npos)
+        << twice.err;
+}
+
+TEST(Predict, SaysBesideCsvThatALaunchDoesNotFit) {
+    const File kernel("large.yaml",
+                      "format: occupipe-kernel/1\nname: k\ninstructions:\n  - {id: a, op: "
+                      "mul.f32}\nlaunch: {group_warps: 64, concurrent_groups: 1, groups: 10}\n");
+    const Outcome outcome = occupipe({"predict", kernel.path(), "--profile", gtx, "--csv"});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.err.find("warning: the kernel file's launch, 10 groups of 64 warps"),
+              std::string::npos)
+        << outcome.err;
 }
 
 TEST(Predict, NamesFileLineAndOpOfAnUnknownInstruction) {

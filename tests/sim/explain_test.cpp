@@ -283,6 +283,25 @@ TEST(Uncertainty, DrawsIndependentlyForEverySeed) {
     EXPECT_LT(std::abs(neighbours / squares), 0.25);  // 0.9 when seeds shared draws; 1/√200 = 0.07
 }
 
+TEST(Uncertainty, SaysWhatItHeldFixed) {
+    GpuProfile profile = gpu({{"op", 1, 10}, {"other", 1, 1, "sfu"}});
+    profile.issue.limit = 2;
+    profile.instructions[0].latency->std_error = 0.5;
+    const analysis::Uncertainty u = analysis::uncertainty(profile, chain("op", 5), {}, {}, 10, 1);
+    EXPECT_EQ(u.held, (std::vector<std::string>{"op λ: 1, whose error is unknown",
+                                                "issue limit: 2, whose error is unknown"}));
+    profile.issue.limit_std_error = 0.1;
+    profile.instructions[0].cpi.std_error = 0.01;
+    EXPECT_TRUE(analysis::uncertainty(profile, chain("op", 5), {}, {}, 10, 1).held.empty());
+    // An error beside a bound is not that of the number itself.
+    profile.instructions[0].latency->kind = Estimate::Kind::upper_bound;
+    const analysis::Uncertainty bound =
+        analysis::uncertainty(profile, chain("op", 5), {}, {}, 10, 1);
+    EXPECT_EQ(bound.held, std::vector<std::string>{"op Λ: 10, which is only an upper bound"});
+    EXPECT_EQ(bound.low, 50);
+    EXPECT_EQ(bound.high, 50);
+}
+
 TEST(Uncertainty, NeedsStandardErrors) {
     EXPECT_THROW(analysis::uncertainty(gpu({{"op", 1, 10}}), chain("op", 2), {}, {}, 10, 1),
                  InputError);
