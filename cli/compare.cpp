@@ -233,8 +233,14 @@ report::Comparison of_predictions(const Options& options, const std::string& tex
         if (!analysis::is_prediction(other, options.against))
             throw InputError(options.against + ": is not a prediction, as " + options.results +
                              " is; give one that predict --json printed");
-        add_saved(result.predictors, result.points,
-                  analysis::parse_predictions(other, options.against), options.against, "");
+        const analysis::SavedPredictions second =
+            analysis::parse_predictions(other, options.against);
+        if (second.kernel != file.kernel)
+            throw InputError(options.against, {}, "kernel",
+                             fmt::format("is '{}', but '{}' in {}: predictions of one kernel can "
+                                         "be compared",
+                                         second.kernel, file.kernel, options.results));
+        add_saved(result.predictors, result.points, second, options.against, "");
     }
     if (result.predictors.empty())
         throw InputError(
@@ -267,11 +273,22 @@ GpuProfile fitted_to(const MeasurementFile& file) {
 #endif
 }
 
+void warn_of_other_device(const MeasurementFile& file, const GpuProfile& profile) {
+    const auto name = file.context.find("device_name");
+    if (name == file.context.end() || name->second.empty()) return;
+    // What a profile's own model is called as a device.
+    if (name->second == profile.device.name || name->second == profile.device.name + " (model)")
+        return;
+    fmt::print(stderr, "occupipe: warning: {} was measured on '{}', the profile is of '{}'\n",
+               file.path, name->second, profile.device.name);
+}
+
 // The file's points, or those held out; and the profile of `--profile`, or fitted to the rest.
 GpuProfile choose_profile(const Options& options, MeasurementFile& file,
                           report::Comparison& result) {
     if (options.hold_out.empty()) {
         GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
+        warn_of_other_device(file, profile);
         result.in_sample = analysis::in_sample(profile, file);
         return profile;
     }

@@ -70,6 +70,39 @@ TEST(Compare, SetsTwoMeasurementsSideBySide) {
     EXPECT_FALSE(json["accuracy"][0].contains("mape_shape_percent"));  // unknown, not zero
 }
 
+TEST(Compare, WarnsOfAProfileOfAnotherDevice) {
+    const auto err_of = [](const std::string& device) {
+        std::string text = measurements({row(point(1), 0, 400)});
+        const std::string was = R"("device_name": "d")";
+        text.replace(text.find(was), was.size(), R"("device_name": ")" + device + '"');
+        const File results("device.json", text);
+        const Outcome outcome = occupipe({"compare", results.path(), "--profile", gtx});
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        return outcome.err;
+    };
+    EXPECT_NE(err_of("d").find("was measured on 'd', the profile is of 'NVIDIA GeForce GTX 1060"),
+              std::string::npos);
+    EXPECT_EQ(err_of("NVIDIA GeForce GTX 1060 6GB").find("was measured on"), std::string::npos);
+    EXPECT_EQ(err_of("NVIDIA GeForce GTX 1060 6GB (model)").find("was measured on"),
+              std::string::npos);
+}
+
+TEST(Compare, RefusesPredictionsOfAnotherKernel) {
+    const auto prediction = [](const std::string& kernel, const std::string& model) {
+        return R"({"format": "occupipe-prediction/1", "kernel": ")" + kernel +
+               R"(", "predictions": [{"model": ")" + model +
+               R"(", "group_warps": 1, "concurrent_groups": 1, "warps_per_cycle": 0.5}]})";
+    };
+    const File one("one.json", prediction("k", "pipeline"));
+    const File same("same.json", prediction("k", "volkov"));
+    const File other("other.json", prediction("l", "volkov"));
+    EXPECT_EQ(occupipe({"compare", one.path(), "--against", same.path()}).code, 0);
+    const Outcome outcome = occupipe({"compare", one.path(), "--against", other.path()});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("other.json: kernel: is 'l', but 'k' in "), std::string::npos)
+        << outcome.err;
+}
+
 TEST(Compare, RefusesBadCommandLines) {
     const File results("good.json", measurements({row(point(1), 0, 400)}));
     const File empty("empty.json", measurements({}));
