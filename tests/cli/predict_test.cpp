@@ -303,8 +303,8 @@ TEST(Predict, TakesTheNumbersOfAnotherInstructionAndSaysSo) {
     const auto used =
         predict(other.path(), {"--use", "memory=ld.global.s32", "--use", "st.global.u32=mul.f32"});
     EXPECT_EQ(used["cycles"], expected["cycles"]);
-    EXPECT_EQ(used["assumptions"], nlohmann::json({"memory takes the numbers of ld.global.s32",
-                                                   "st.global.u32 takes the numbers of mul.f32"}));
+    EXPECT_EQ(used["assumptions"], nlohmann::json({"memory uses the numbers of ld.global.s32",
+                                                   "st.global.u32 uses the numbers of mul.f32"}));
     // What --set changes is the kernel's instruction.
     const auto slower =
         predict(other.path(), {"--use", "memory=ld.global.s32", "--use", "st.global.u32=mul.f32",
