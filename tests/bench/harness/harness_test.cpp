@@ -32,8 +32,10 @@ GpuProfile small_gpu() {
         .warps = 4, .groups = 2, .group_warps = 2, .registers = {}, .shared_memory_bytes = {}};
     profile.subsystems = {{.name = "alu"}};
     for (const char* name : {"fma.f32", "cos.approx.f32", "st.global.f32"}) {
-        profile.instructions.push_back(
-            {.name = name, .subsystem = "alu", .cpi = {.value = 1}, .latency = {.value = 4}});
+        profile.instructions.push_back({.name = name,
+                                        .subsystem = "alu",
+                                        .cpi = {.value = 1},
+                                        .latency = Estimate{.value = 4}});
     }
     return profile;
 }
