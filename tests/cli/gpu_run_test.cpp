@@ -133,7 +133,7 @@ TEST_F(GpuRun, SaysWithoutAGpuWhatItWouldDoAndHowLong) {
                              "integer", "double", "report"}) {
         EXPECT_THAT(out(), ::testing::ContainsRegex(fmt::format("(^|\n){} +[1-9][0-9]* ", step)));
     }
-    EXPECT_THAT(out(), HasSubstr("never calibrated on a GPU"));
+    EXPECT_THAT(out(), HasSubstr("not calibrated on a GPU"));
 }
 
 TEST_F(GpuRun, BadWordsAreRefused) {
