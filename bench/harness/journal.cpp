@@ -117,21 +117,34 @@ std::string fault_of(const Json& entry, bool first) {
     if (entry.contains("note") && !entry.at("note").is_object()) return "'note' is no object";
     if (!entry.contains("point")) return {};
     if (!entry.contains("rows") || !entry.at("rows").is_array()) return "a point without rows";
+    const auto name = entry.at("point").get<std::string>();
     for (const Json& row : entry.at("rows")) {
         const bool sane =
             row.is_object() && (!row.contains("run_type") || row.at("run_type").is_string());
         if (!sane) return "a row that is none";
+        if (!row.contains("name") || !row.at("name").is_string()) return "a row without a name";
+        const bool summary = row.value("run_type", "") == "aggregate";
+        const auto own = row.at("name").get<std::string>();
+        if (own != name && !(summary && own.starts_with(name + "_")))
+            return fmt::format("a row of '{}' in point '{}'", own, name);
     }
     return {};
 }
 
-// Of a file that is there. `content` stays empty when it does not hold one whole line.
+[[noreturn]] void damaged(const fs::path& path, std::size_t line, const std::string& fault) {
+    throw InputError(path.string(), {static_cast<int>(line), 1}, {},
+                     fmt::format("{}: damaged, or no journal of this program{}", fault,
+                                 line > 1 ? "; remove this line to go on with all others" : ""));
+}
+
+// Of a file that is there. `content` stays empty when it does not hold one whole line. Only the
+// last line may be no whole one; any other that cannot be read is an InputError.
 void read_journal(const fs::path& path, Content& content) {
     std::istringstream lines(read_text_file(path));
     for (std::string line; std::getline(lines, line);) {
-        // A line that a crash cut short has no end: getline then meets the end of the file.
-        const Json entry = lines.eof() ? Json() : Json::parse(line, nullptr, false);
-        if (!entry.is_object()) break;
+        if (lines.eof()) break;  // cut short by a crash: it has no end
+        const Json entry = Json::parse(line, nullptr, false);
+        if (!entry.is_object()) damaged(path, content.lines.size() + 1, "is no JSON object");
         if (content.lines.empty()) {
             if (!entry.contains("format") || entry.at("format") != format_name ||
                 !entry.contains("context")) {
@@ -143,9 +156,7 @@ void read_journal(const fs::path& path, Content& content) {
             content.header = entry;
         }
         if (const std::string fault = fault_of(entry, content.lines.empty()); !fault.empty()) {
-            const int number = static_cast<int>(content.lines.size()) + 1;
-            throw InputError(path.string(), {number, 1}, {},
-                             fault + ": damaged, or no journal of this program");
+            damaged(path, content.lines.size() + 1, fault);
         }
         if (!content.lines.empty()) take(content, entry);
         content.bytes += line.size() + 1;
@@ -190,6 +201,33 @@ std::string measurement_text(Json context, const Content& content) {
                        rows);
 }
 
+// That our own reader takes the finished file: after it, the journal goes. Throws InputError that
+// names the journal's line.
+void require_readable(const fs::path& journal, const Content& content, const std::string& whole) {
+    try {
+        parse_measurements(whole, {});
+        return;
+    } catch (const InputError& fault) {
+        const std::string context = Json(content.header.at("context")).dump();
+        for (std::size_t i = 0; i < content.lines.size(); ++i) {
+            const Line& line = content.lines[i];
+            if (line.rows.empty()) continue;
+            const auto [begin, unused] = line.rows.front();
+            const auto [last, length] = line.rows.back();
+            try {
+                parse_measurements(
+                    fmt::format(R"({{"context":{},"benchmarks":[{}]}})", context,
+                                std::string_view(line.text).substr(begin, last + length - begin)),
+                    {});
+            } catch (const InputError& one) {
+                damaged(journal, i + 1, one.what());
+            }
+        }
+        throw InputError(journal.string(), {}, {},
+                         fmt::format("makes a file that cannot be read: {}", fault.what()));
+    }
+}
+
 }  // namespace
 
 struct Journal::File {
@@ -227,6 +265,10 @@ Journal::Journal(const fs::path& output, const std::string& key, const std::stri
                              "belongs to another measurement (other device, program version "
                              "or plan); remove it or choose another output file");
         }
+        // Now rather than after hours of measuring.
+        if (!content.finished.empty())
+            require_readable(file_->path, content,
+                             measurement_text(content.header.at("context"), content));
     } else if (output.has_parent_path()) {
         fs::create_directories(output.parent_path());
     }
@@ -332,8 +374,9 @@ void Journal::note(const std::string& key, const std::string& value) {
 }
 
 void Journal::finish() {
-    write_line(Json{{"finishing", true}}.dump());
     const std::string whole = measurement_text(file_->content.header.at("context"), file_->content);
+    require_readable(file_->path, file_->content, whole);
+    write_line(Json{{"finishing", true}}.dump());
     // Overwriting was allowed or refused before the measurement began.
     write_text_file(file_->output, whole, Overwrite::yes);
     remove_attempts(file_->output);
@@ -364,7 +407,9 @@ ClosedJournal close_journal(const fs::path& file, const fs::path& output, Overwr
         context["never_ended"] = fmt::format("{}", fmt::join(points, " "));
     }
     for (const auto& [point, reason] : content.hung) context["hung." + point] = reason;
-    write_text_file(output.empty() ? own_output : output, measurement_text(context, content),
+    const std::string whole = measurement_text(context, content);
+    require_readable(journal, content, whole);
+    write_text_file(output.empty() ? own_output : output, whole,
                     output.empty() && content.finishing ? Overwrite::yes : overwrite);
     if (output.empty()) fs::remove(journal);
     return {.output = output.empty() ? own_output : output,

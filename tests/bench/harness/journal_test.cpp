@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/measurement.h"
 #include "tests/support/temporary_folder.h"
 
 namespace occupipe::bench {
@@ -18,7 +19,7 @@ namespace {
 
 using testing::TemporaryFolder;
 
-std::string point(int number) { return "point " + std::to_string(number); }
+std::string point(int number) { return measurement_name("fma.f32", {.depth = number + 1}); }
 
 // Of two rows.
 FinishedPoint finished(int number) {
@@ -32,13 +33,13 @@ TEST(Journal, FinishedFileHoldsContextAndRowsOfAllSessions) {
     const auto output = folder.path / "out" / "m.json";
     { Journal(output, "key", R"({"session":"first"})", 3).append(finished(1)); }
     Journal second(output, "key", R"({"session":"second"})", 3);
-    EXPECT_EQ(second.finished(), std::set<std::string>{"point 1"});
+    EXPECT_EQ(second.finished(), std::set<std::string>{point(1)});
     second.append(finished(2));
     second.finish();
     const auto whole = nlohmann::json::parse(read_text_file(output));
     EXPECT_EQ(whole["context"]["session"], "first");
     ASSERT_EQ(whole["benchmarks"].size(), 4u);
-    EXPECT_EQ(whole["benchmarks"][2]["name"], "point 2");
+    EXPECT_EQ(whole["benchmarks"][2]["name"], point(2));
     EXPECT_FALSE(std::filesystem::exists(Journal::path_for(output)));
 }
 
@@ -53,7 +54,7 @@ TEST(Journal, ALineThatACrashCutShortIsForgotten) {
     const auto path = Journal::path_for(output);
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);
     Journal again(output, "key", "{}", 3);
-    EXPECT_EQ(again.finished(), std::set<std::string>{"point 1"});
+    EXPECT_EQ(again.finished(), std::set<std::string>{point(1)});
     again.append(finished(3));
     again.finish();
     EXPECT_EQ(nlohmann::json::parse(read_text_file(output))["benchmarks"].size(), 4u);
@@ -91,16 +92,16 @@ TEST(Journal, KnowsWhatWasBegunAndNeverEnded) {
     {
         Journal journal(output, "key", "{}", 3);
         EXPECT_EQ(journal.unended(),
-                  (std::map<std::string, int>{{"point 1", 1}, {"point 2", 2}, {"point 3", 1}}));
+                  (std::map<std::string, int>{{point(1), 1}, {point(2), 2}, {point(3), 1}}));
         journal.append(finished(1));
         journal.leave(point(3));
         journal.hang(point(2), "no answer");
         journal.note("colour", "blue");
     }
     const Journal journal(output, "key", "{}", 3);
-    EXPECT_EQ(journal.finished(), std::set<std::string>{"point 1"});
-    EXPECT_EQ(journal.unended(), (std::map<std::string, int>{{"point 2", 2}}));
-    EXPECT_EQ(journal.hung(), (std::map<std::string, std::string>{{"point 2", "no answer"}}));
+    EXPECT_EQ(journal.finished(), std::set<std::string>{point(1)});
+    EXPECT_EQ(journal.unended(), (std::map<std::string, int>{{point(2), 2}}));
+    EXPECT_EQ(journal.hung(), (std::map<std::string, std::string>{{point(2), "no answer"}}));
     EXPECT_EQ(journal.context("colour"), "blue");
     EXPECT_EQ(journal.context("taste"), "");
 }
@@ -116,7 +117,7 @@ TEST(Journal, ThatIsRemovedWhileMeasuringIsWrittenAnew) {
         EXPECT_TRUE(journal.restored());
     }
     Journal journal(output, "key", "{}", 3);
-    EXPECT_EQ(journal.finished(), (std::set<std::string>{"point 1", "point 2"}));
+    EXPECT_EQ(journal.finished(), (std::set<std::string>{point(1), point(2)}));
     journal.append(finished(3));
     std::filesystem::remove_all(folder.path / "out");
     journal.finish();
@@ -193,6 +194,50 @@ TEST(Journal, DamagedLinesAreNamed) {
     }
 }
 
+// One damaged line once ended the reading: all points after it were lost, with exit code 0.
+TEST(Journal, ADamagedLineInTheMiddleLosesNoOtherPoint) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    {
+        Journal journal(output, "key", "{}", 9);
+        for (int i = 1; i <= 3; ++i) journal.append(finished(i));
+    }
+    const std::string sound = read_text_file(Journal::path_for(output));
+    const std::size_t third = sound.find('\n', sound.find('\n') + 1) + 1;
+    const auto with_line = [&](const std::string& line) {
+        return sound.substr(0, third) + line + "\n" + sound.substr(third);
+    };
+    const auto row = [](const std::string& name, const std::string& cycles) {
+        return R"({"point":")" + point(5) + R"(","rows":[{)" + name +
+               R"("run_type":"iteration","real_time":1,"time_unit":"us","cycles":)" + cycles +
+               "}]}";
+    };
+    const std::string named = R"("name":")" + point(5) + R"(",)";
+    for (const std::string& line :
+         {std::string(), std::string("garbage"), std::string(9, '\0'), row(named, "1e400"),
+          row(named, "-5"), row("", "5"), row(R"("name":")" + point(6) + R"(",)", "5")}) {
+        const std::string text = with_line(line);
+        write_text_file(Journal::path_for(output), text, Overwrite::yes);
+        for (const bool go_on : {false, true}) {
+            try {
+                if (go_on)
+                    Journal(output, "key", "{}", 9).finish();
+                else
+                    close_journal(output, {}, Overwrite::yes);
+                ADD_FAILURE() << line;
+            } catch (const InputError& error) {
+                EXPECT_NE(std::string(error.what()).find("m.json.partial:3:"), std::string::npos)
+                    << error.what();
+            }
+            EXPECT_FALSE(std::filesystem::exists(output)) << line;
+            EXPECT_EQ(read_text_file(Journal::path_for(output)), text) << line;
+        }
+    }
+    write_text_file(Journal::path_for(output), with_line(row(named, "5")), Overwrite::yes);
+    EXPECT_EQ(close_journal(output, {}, Overwrite::no).measured, 4u);
+    EXPECT_EQ(read_measurements(output).rows.size(), 7u);
+}
+
 TEST(Journal, IsClosedWithoutADevice) {
     const TemporaryFolder folder;
     const auto output = folder.path / "m.json";
@@ -218,7 +263,7 @@ TEST(Journal, IsClosedWithoutADevice) {
     EXPECT_EQ(file["context"]["device"], "a");
     EXPECT_EQ(file["context"]["incomplete"],
               "1 of 3 points; the measurement was interrupted and not gone on with");
-    EXPECT_EQ(file["context"]["hung.point 2"], "no answer");
+    EXPECT_EQ(file["context"]["hung." + point(2)], "no answer");
     EXPECT_EQ(file["benchmarks"].size(), 2u);
 }
 
@@ -226,16 +271,19 @@ TEST(Journal, IsClosedWithoutADevice) {
 TEST(Journal, OfAnEarlierProgramIsGoneOnWith) {
     const TemporaryFolder folder;
     const auto output = folder.path / "m.json";
+    const std::string a = point(7);
     const std::string rows =
-        R"({"name":"a","run_type":"iteration","real_time":1.5,"cycles":8.0,"clock_deviation":0.1})"
-        R"(,{"name":"a_median","run_type":"aggregate","note":"[{]}\\\"","real_time":1.5})";
+        R"({"name":")" + a +
+        R"(","run_type":"iteration","real_time":1.5,"time_unit":"us","cycles":8.0,)"
+        R"("clock_deviation":0.1},{"name":")" +
+        a + R"(_median","run_type":"aggregate","note":"[{]}\\\"","real_time":1.5})";
     write_text_file(Journal::path_for(output),
                     R"({"format":"occupipe-journal/2","key":"key","points":2,"context":{}})"
-                    "\n{\"begun\":\"a\"}\n{\"point\":\"a\",\"rows\":[" +
-                        rows + "]}\n",
+                    "\n{\"begun\":\"" +
+                        a + "\"}\n{\"point\":\"" + a + "\",\"rows\":[" + rows + "]}\n",
                     Overwrite::no);
     Journal journal(output, "key", "{}", 2);
-    EXPECT_EQ(journal.finished(), std::set<std::string>{"a"});
+    EXPECT_EQ(journal.finished(), std::set<std::string>{a});
     journal.append(finished(1));
     journal.finish();
     const std::string text = read_text_file(output);
@@ -297,8 +345,7 @@ TEST(Journal, SurvivesKillNineWithAllButTheLastPoint) {
         close(pipe_ends[0]);
         const Journal again(output, "key", "{}", 3);
         for (int i = 0; i <= reported; ++i) {
-            ASSERT_TRUE(again.finished().contains("point " + std::to_string(i)))
-                << i << " of " << reported;
+            ASSERT_TRUE(again.finished().contains(point(i))) << i << " of " << reported;
         }
         EXPECT_LE(again.finished().size(), static_cast<std::size_t>(reported) + 2);
     }
