@@ -27,7 +27,8 @@ template <typename T>
 T number(std::string_view text, const std::string& device, std::string_view key) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) {
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    if (!whole || !std::isfinite(static_cast<double>(value))) {
         throw InputError(fmt::format("device '{}': {}: '{}' is not a number", device, key, text));
     }
     return value;

@@ -43,6 +43,11 @@ std::string own_path() {
 
 void characterize(Arguments& arguments) {
     const auto measurements = arguments.folder / "measurements.json";
+    std::vector<NamedPath> outputs;
+    for (const char* name :
+         {"measurements.json", "profile.yaml", "selfcheck.md", "table.md", "summary.md"})
+        outputs.push_back({"--output", arguments.folder / name});
+    keep_apart({device_file(arguments.device), {"--kernels", arguments.kernels}}, outputs);
     const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
     std::filesystem::create_directories(arguments.folder);
     if (std::filesystem::exists(measurements) && !arguments.force) {
@@ -88,6 +93,7 @@ void add_characterize(CLI::App& app) {
     command
         ->add_option("--instructions", arguments->request.instructions,
                      "As for measure (default: all that the device supports)")
+        ->check(instruction_list())
         ->type_name("LIST");
     command->add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
     command->add_flag("--force", arguments->force, "Measure again even if the folder has results");

@@ -344,6 +344,13 @@ void measure_kernels(const Options& options) {
 }
 
 void compare(Options options) {
+    const std::string profile_file =
+        options.profile.empty() ? "" : analysis::shipped_profile(options.profile).string();
+    keep_apart({{"RESULTS", options.results},
+                {"--profile", profile_file},
+                {"--against", options.against},
+                device_file(options.device)},
+               {{"--output", options.keep}, {"--plot", options.plot}});
     report::check_plot_file(options.plot, options.force);
     if (options.results.empty() == options.device.empty())
         throw InputError("compare needs either RESULTS or --device");

@@ -60,12 +60,12 @@ void add_diff(CLI::App& app) {
         ->add_option("--sigma", arguments->options.standard_errors,
                      "Standard errors that a difference must exceed")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(positive_number());
     command
         ->add_option("--relative", arguments->options.relative,
                      "Relative difference that it must exceed as well")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(number_not_negative());
     command->add_flag("--all", arguments->everything, "Also print what does not differ");
     command
         ->add_option(

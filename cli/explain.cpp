@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analysis/sensitivity.h"
+#include "cli/options.h"
 #include "core/files/files.h"
 #include "report/text/text_table.h"
 #include "report/timelines/timeline_svg.h"
@@ -103,7 +104,7 @@ void add_explain_options(CLI::App& command, ExplainOptions& options) {
         ->group(group);
     command
         .add_option("--window", options.window, "Cycles that --timeline, --svg and --trace cover")
-        ->check(CLI::Range(1.0, 1e6))
+        ->check(number_between(1, 1e6))
         ->capture_default_str()
         ->type_name("CYCLES")
         ->group(group);

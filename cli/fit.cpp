@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -53,9 +52,11 @@ void run_import(const Arguments& arguments) {
 }
 
 void run_fit(const Arguments& arguments) {
-    if (arguments.overhead && !std::isfinite(*arguments.overhead))
-        throw InputError(
-            fmt::format("--overhead {}: expected a finite number of cycles", *arguments.overhead));
+    std::vector<NamedPath> inputs;
+    add_paths(inputs, "FILE.json", arguments.results);
+    keep_apart(inputs, {{"--output", arguments.output},
+                        {"--report", arguments.report},
+                        {"--plot", arguments.plot}});
     refuse_existing(arguments.output, arguments.force);
     if (!arguments.report.empty()) refuse_existing(arguments.report, arguments.force);
     report::check_plot_file(arguments.plot, arguments.force);
@@ -105,7 +106,7 @@ void add_fit(CLI::App& app) {
         ->add_option("--overhead", arguments->overhead,
                      "Cycles of a launch that runs no instruction, if known. One depth is then\n"
                      "enough, and the profile says that it was given")
-        ->check(CLI::NonNegativeNumber)
+        ->check(number_not_negative())
         ->type_name("CYCLES");
     command->add_flag("--force", arguments->force, "Replace existing files");
     add_help_end(

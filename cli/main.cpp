@@ -3,8 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 #include <vector>
@@ -87,9 +90,7 @@ int report(const std::exception& error, ExitCode code) {
     return code;
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
+int run_command(int argc, char** argv) {
     CLI::App app(about, "occupipe");
     app.footer(first_steps);
     app.require_subcommand(0, 1);
@@ -143,5 +144,21 @@ int run(int argc, char** argv) {
         return report(error, exit_failed);
     }
 }
+
+// As GNU's coreutils do: what stdout did not take is a failure. A reader that went away (`| head`)
+// ends the process by SIGPIPE before this, unless whoever started it ignores that signal.
+int with_stdout_written(int code) {
+    errno = 0;
+    const bool earlier = std::ferror(stdout) != 0 || !std::cout.flush();
+    const bool now = std::fflush(stdout) != 0;
+    if ((!earlier && !now) || code != exit_ok) return code;
+    fmt::print(stderr, "occupipe: stdout could not be written{}{}\n", now ? ": " : "",
+               now ? std::strerror(errno) : "");
+    return exit_failed;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) { return with_stdout_written(run_command(argc, argv)); }
 
 }  // namespace occupipe::cli

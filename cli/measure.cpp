@@ -42,6 +42,24 @@ struct Arguments {
     Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
 
+// --finish may name the journal or the file that it belongs to.
+void keep_inputs(const Arguments& arguments) {
+    const std::filesystem::path& table = arguments.import.launches;
+    const std::filesystem::path& output = arguments.request.output;
+    std::vector<NamedPath> inputs = {
+        device_file(arguments.device), {"--kernels", arguments.kernels}, {"--import", table}};
+    if (!table.empty()) {
+        inputs.push_back({"--import", table.parent_path() / "context.json"});
+        inputs.push_back({"--import", table.parent_path() / "stamps.csv"});
+    }
+    if (!arguments.unfinished.empty()) {
+        const bool journal = arguments.unfinished.ends_with(".partial");
+        inputs.push_back({"--finish", journal ? arguments.unfinished
+                                              : bench::Journal::path_for(arguments.unfinished)});
+    }
+    keep_apart(inputs, {{"--output", output}});
+}
+
 std::unique_ptr<bench::Backend> open_backend(const Arguments& arguments,
                                              bench::KernelUse use = bench::KernelUse::carried) {
     if (arguments.architecture.empty()) {
@@ -119,23 +137,23 @@ void add_carry_options(CLI::App* command, Arguments& arguments) {
             ->type_name("sm_NN");
     command->add_option("--cores", arguments.cores, "With --arch: number of cores")
         ->needs(architecture)
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("N");
     command->add_option("--clock-hz", arguments.clock_hz, "With --arch: core clock")
         ->needs(architecture)
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("HZ");
     command
         ->add_option("--l2-bytes", arguments.memory.l2_bytes,
                      "With --arch: size of the second-level cache, which sets table sizes")
         ->needs(architecture)
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("N");
     command
         ->add_option("--memory-bytes", arguments.memory.bytes,
                      "With --arch: size of global memory; a table takes a quarter at most")
         ->needs(architecture)
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("N");
     CLI::Option* compile =
         command
@@ -223,20 +241,21 @@ void add_measure(CLI::App& app) {
                      "Names or patterns, separated by commas, such as\n"
                      "'fma.*,ld.shared.u32,mix(fma.f32*8,cos.approx.f32)'\n"
                      "(default: all that the device supports)")
+        ->check(instruction_list())
         ->type_name("LIST");
     command->add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
     command
         ->add_option("--budget", arguments->request.budget_seconds,
                      "Seconds that the run may take for repetitions beyond the minimum\n"
                      "(default: 170 with --quick, else 1700)")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("SECONDS");
     command
         ->add_option(
             "--hang-limit", arguments->request.hang_seconds,
             "Seconds without an answer after which a point is given up and the program ends\n"
             "with exit code 5 (default: 20)")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("SECONDS");
     command->add_flag(
         "--pairs", arguments->request.pairs,
@@ -284,6 +303,7 @@ void add_measure(CLI::App& app) {
              "    --instructions 'fma.*' -o simulated.json\n"
              "occupipe measure --device cuda --arch sm_90 --quick --plan"});
     command->callback([arguments, output] {
+        keep_inputs(*arguments);
         if (!arguments->unfinished.empty()) return finish(*arguments);
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
         if (arguments->plan) {

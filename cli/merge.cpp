@@ -22,6 +22,9 @@ struct Arguments {
 };
 
 void run_merge(const Arguments& arguments) {
+    std::vector<NamedPath> inputs;
+    add_paths(inputs, "PROFILE", arguments.profiles);
+    keep_apart(inputs, {{"--output", arguments.output}});
     std::vector<NamedProfile> profiles;
     for (const std::string& path : arguments.profiles) {
         const std::string text = read_text_file(path);

@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <set>
 
+#include "analysis/shipped_files.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
@@ -125,7 +127,106 @@ std::string fit_to_limits(Launch& launch, const Kernel& kernel, const GpuProfile
         launch.groups, launch.group_warps, launch.concurrent_groups);
 }
 
+namespace fs = std::filesystem;
+
+bool same_file(const fs::path& a, const fs::path& b) {
+    std::error_code fault;
+    if (fs::equivalent(a, b, fault) && !fault) return true;
+    std::error_code fault_a;
+    std::error_code fault_b;
+    const fs::path full_a = fs::weakly_canonical(fs::absolute(a), fault_a);
+    const fs::path full_b = fs::weakly_canonical(fs::absolute(b), fault_b);
+    return !fault_a && !fault_b && full_a == full_b;
+}
+
+std::vector<fs::path> files_behind(const fs::path& input) {
+    std::error_code none;
+    if (!fs::is_directory(input, none)) return {input};
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(input, none)) {
+        const fs::path extension = entry.path().extension();
+        if (extension == ".json" || extension == ".yaml" || extension == ".yml")
+            files.push_back(entry.path());
+    }
+    return files;
+}
+
+// `what`: what the number has to be.
+CLI::Validator number_check(const std::string& what, const std::string& description,
+                            bool (*fits)(double, double, double), double least = 0,
+                            double most = 0) {
+    return CLI::Validator(
+        [=](std::string& text) {
+            double value = 0;
+            const bool fine = CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
+                              fits(value, least, most);
+            return fine ? std::string() : fmt::format("'{}' is not {}", text, what);
+        },
+        description);
+}
+
 }  // namespace
+
+CLI::Validator finite_number() {
+    return number_check("a finite number", "", [](double, double, double) { return true; });
+}
+
+CLI::Validator positive_number() {
+    return number_check("a positive number", "POSITIVE",
+                        [](double value, double, double) { return value > 0; });
+}
+
+CLI::Validator number_not_negative() {
+    return number_check("a number of at least 0", "NONNEGATIVE",
+                        [](double value, double, double) { return value >= 0; });
+}
+
+CLI::Validator number_between(double least, double most) {
+    const std::string range = fmt::format("from {:g} to {:g}", least, most);
+    return number_check(
+        "a number " + range, fmt::format("in [{:g} - {:g}]", least, most),
+        [](double value, double low, double high) { return value >= low && value <= high; }, least,
+        most);
+}
+
+CLI::Validator instruction_list() {
+    return CLI::Validator(
+        [](std::string& text) {
+            if (text.find_first_not_of(", \t") != std::string::npos) return std::string();
+            return fmt::format("'{}' names no instruction; leave the option out for all", text);
+        },
+        "");
+}
+
+void keep_apart(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs) {
+    for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+        if (output->path.empty()) continue;
+        for (const NamedPath& input : inputs) {
+            if (input.path.empty()) continue;
+            for (const fs::path& file : files_behind(input.path))
+                if (same_file(output->path, file))
+                    throw InputError(fmt::format(
+                        "{} {}: is {}, which is read ({}); choose another name", output->name,
+                        output->path.string(), file.string(), input.name));
+        }
+        for (auto other = outputs.begin(); other != output; ++other)
+            if (!other->path.empty() && same_file(output->path, other->path))
+                throw InputError(fmt::format("{} {}: is what {} writes, too; choose another name",
+                                             output->name, output->path.string(), other->name));
+    }
+}
+
+void add_paths(std::vector<NamedPath>& inputs, const std::string& name,
+               const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) inputs.push_back({name, path});
+}
+
+NamedPath device_file(const std::string& device) {
+    constexpr std::string_view model = "model:";
+    if (!device.starts_with(model)) return {"--device", {}};
+    const std::string path = device.substr(model.size(), device.find('?') - model.size());
+    return {"--device", analysis::shipped_profile(path)};
+}
 
 void add_help_end(CLI::App& command, const HelpEnd& end) {
     std::string codes = "0 ok";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace occupipe::cli {
 
@@ -25,6 +27,30 @@ struct HelpEnd {
 };
 
 void add_help_end(CLI::App& command, const HelpEnd& end);
+
+// For numbers of options: CLI11's own let NaN through, since it is below no bound.
+CLI::Validator finite_number();
+CLI::Validator positive_number();
+CLI::Validator number_not_negative();
+CLI::Validator number_between(double least, double most);
+// Of names or patterns separated by commas: at least one, since none would mean all.
+CLI::Validator instruction_list();
+
+struct NamedPath {
+    std::string name;            // as in a message: "--output", "RESULTS"
+    std::filesystem::path path;  // empty = not given
+};
+
+// Throws InputError when writing an output would replace an input or another output, however the
+// paths are spelt (./, links); --force does not change that. An input that is a folder stands for
+// its .json, .yaml and .yml files. To be called before anything is read or measured.
+void keep_apart(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
+
+// Several paths of one argument, as inputs.
+void add_paths(std::vector<NamedPath>& inputs, const std::string& name,
+               const std::vector<std::string>& paths);
+// The profile of `--device model:PROFILE.yaml?…`; an empty path for any other device.
+NamedPath device_file(const std::string& device);
 
 // Adds --plot. `picture` says what is drawn, for the help text.
 void add_plot_option(CLI::App& command, std::string& path, const std::string& picture);

@@ -96,6 +96,11 @@ void warn(const std::vector<std::string>& lines) {
 }
 
 void predict(const Options& options) {
+    keep_apart({{"KERNEL", analysis::shipped_kernel(options.kernel)},
+                {"--profile", analysis::shipped_profile(options.profile)}},
+               {{"--plot", options.plot},
+                {"--svg", options.explain.svg},
+                {"--trace", options.explain.trace}});
     report::check_plot_file(options.plot, options.explain.force);
     const Kernel kernel = read_kernel(analysis::shipped_kernel(options.kernel));
     GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
@@ -155,12 +160,15 @@ void add_memory_options(CLI::App& command, MemoryBehaviour& memory) {
     command
         .add_option("--hit-rate", memory.hit_rate,
                     "Share of accesses that hit a cache, below 1 (x-model, gpuperf)")
+        ->check(finite_number())
         ->type_name("SHARE");
     command.add_option("--hit-latency", memory.hit_latency, "Λ of a hit [cycles]")
+        ->check(finite_number())
         ->type_name("CYCLES");
     command
         .add_option("--requests-per-access", memory.requests_per_access,
                     "Requests that one access of a warp makes (gpuperf, mdm)")
+        ->check(finite_number())
         ->capture_default_str()
         ->type_name("N");
 }
@@ -188,15 +196,15 @@ void add_predict(CLI::App& app) {
         ->capture_default_str()
         ->type_name("MODEL");
     command->add_option("--group-warps", options->launch.group_warps, "Warps per group")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("N");
     command
         ->add_option("--concurrent-groups", options->launch.concurrent_groups,
                      "Groups that a core holds at once")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("N");
     command->add_option("--groups", options->launch.groups, "Groups of the whole launch")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("N");
     command
         ->add_option("--occupancy", options->launch.occupancy,

@@ -25,6 +25,9 @@ struct Arguments {
 };
 
 void report(const Arguments& arguments) {
+    std::vector<NamedPath> inputs = {{"DIR", arguments.folder}};
+    add_paths(inputs, "--beside", arguments.beside);
+    keep_apart(inputs, {{"--output", arguments.output}});
     if (!arguments.force && std::filesystem::exists(arguments.output))
         throw InputError(arguments.output, {}, "", "exists; --force replaces it");
     report::ReportData data = report::read_report_data(arguments.folder, arguments.beside);

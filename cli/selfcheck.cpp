@@ -154,6 +154,12 @@ std::vector<MeasurementFile> files_of(const GpuProfile& profile,
 }
 
 void selfcheck(const Arguments& arguments) {
+    std::vector<NamedPath> read = {{"--receipts", arguments.receipts}};
+    add_paths(read, "FILE", arguments.files);
+    add_paths(read, "--published", arguments.published);
+    for (const std::string& argument : arguments.ncu)
+        read.push_back({"--ncu", argument.substr(argument.rfind('=') + 1)});
+    keep_apart(read, {{"--output", arguments.output}});
     const Inputs inputs = read_inputs(arguments.files);
     const analysis::CountedLatencies counted = read_receipts(arguments.receipts);
     std::vector<analysis::NcuPoint> profiled;

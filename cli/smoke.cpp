@@ -64,6 +64,8 @@ bench::SweepPlan smoke_plan(const bench::Backend& backend) {
 
 void smoke(Arguments& arguments) {
     const std::filesystem::path& output = arguments.request.output;
+    keep_apart({device_file(arguments.device), {"--kernels", arguments.kernels}},
+               {{"--output", output}});
     if (std::filesystem::exists(output) && !arguments.force) {
         fmt::print(stderr, "{} exists: judged again without measuring (--force measures again)\n",
                    output.string());

@@ -482,6 +482,13 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
         options.note(fmt::format("{}: was removed while measuring, and written anew",
                                  Journal::path_for(options.output).string()));
     }
+    if (!points.empty() && done_now == 0 && !run.ends()) {
+        if (result.resumed == 0 && journal.unended().empty()) journal.discard();
+        throw InputError(fmt::format(
+            "none of the {} points left to measure was measured: the flags after -- ({}) leave "
+            "out all of them; {} is as it was",
+            points.size(), fmt::join(options.benchmark_flags, " "), options.output.string()));
+    }
     // Fewer are done where the library was told to leave some out.
     if (run.ends() && result.resumed + done_now < result.points) return result;
     journal.finish();

@@ -383,6 +383,8 @@ void Journal::finish() {
     fs::remove(file_->path);
 }
 
+void Journal::discard() { fs::remove(file_->path); }
+
 ClosedJournal close_journal(const fs::path& file, const fs::path& output, Overwrite overwrite) {
     const std::string name = file.string();
     const bool is_journal = name.ends_with(suffix);

@@ -53,6 +53,7 @@ public:
     void sync();  // to the disk
     // Writes the whole as one measurement file and removes the journal.
     void finish();
+    void discard();  // removes it with what it holds
 
     static std::filesystem::path path_for(const std::filesystem::path& output);
     // A process died in finish(): `output`, if it is there, is what this journal says.

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Every bad command line gets one clear line on stderr, exit code 2, and leaves no file behind.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 #include <sstream>
 
+#include "core/files/files.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli::testing {
 namespace {
@@ -67,7 +72,26 @@ INSTANTIATE_TEST_SUITE_P(
                    "/nonexistent/m.json"},
         BadCommand{"FitNotAMeasurement", "fit README.md -o /tmp/never.yaml", "README.md"},
         BadCommand{"FitOverheadNan", "fit README.md -o /tmp/never.yaml --overhead nan",
-                   "--overhead nan"},
+                   "--overhead: 'nan'"},
+        BadCommand{"FitOverheadInfinite", "fit README.md -o /tmp/never.yaml --overhead inf",
+                   "--overhead: 'inf'"},
+        BadCommand{"DiffSigmaNan", "diff gtx-1060 rtx-2070 --sigma nan", "--sigma: 'nan'"},
+        BadCommand{"DiffRelativeNan", "diff gtx-1060 rtx-2070 --relative nan", "--relative: 'nan'"},
+        BadCommand{"MeasureBudgetNan", "measure --device MODEL --dry-run --budget nan",
+                   "--budget: 'nan'"},
+        BadCommand{"MeasureHangLimitNan", "measure --device MODEL --dry-run --hang-limit nan",
+                   "--hang-limit: 'nan'"},
+        BadCommand{"MeasureClockNan", "measure --device cuda --arch sm_75 --dry-run --clock-hz nan",
+                   "--clock-hz: 'nan'"},
+        BadCommand{"MeasureNoiseNan", "measure --device MODEL?noise=nan --dry-run", "noise"},
+        BadCommand{"MeasureNoInstruction", "measure --device MODEL --dry-run --instructions ,",
+                   "--instructions: ','"},
+        BadCommand{"PredictWindowNan", "predict saxpy --profile rtx-2070 --timeline --window nan",
+                   "--window: 'nan'"},
+        BadCommand{"PredictHitLatencyNan", "predict saxpy --profile rtx-2070 --hit-latency nan",
+                   "--hit-latency: 'nan'"},
+        BadCommand{"PredictHitRateNan", "predict saxpy --profile rtx-2070 --hit-rate nan",
+                   "--hit-rate: 'nan'"},
         BadCommand{"CharacterizeWithoutFolder", "characterize --device MODEL", "--output"},
         BadCommand{"TableNothing", "table", "profiles"},
         BadCommand{"TableUnknownFormat", "table profiles/nvidia-gtx-1060.yaml --format xml", "xml"},
@@ -123,6 +147,130 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"CheckFolder", "check profiles", "profiles"},
         BadCommand{"CheckForeignFile", "check CMakeLists.txt", "CMakeLists.txt"}),
     [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(BadCommand, AnEmptyListOfInstructionsIsNotAll) {
+    for (const char* command : {"measure", "characterize"}) {
+        const auto run = run_program(
+            {command, "--device", model, "-o", "/tmp/occupipe-never", "--instructions", ""});
+        EXPECT_EQ(run.exit_code, 2) << command;
+        EXPECT_NE(run.err.find("--instructions"), std::string::npos) << run.err;
+        EXPECT_FALSE(std::filesystem::exists("/tmp/occupipe-never"));
+    }
+}
+
+// Each overwrote a file that it read, or wrote two results into one file, with exit code 0.
+class Outputs : public ::testing::Test {
+protected:
+    void SetUp() override {
+        std::filesystem::create_directory(folder.path / "sub");
+        for (const auto& [name, source] :
+             {std::pair("g.json", "results/cpu-amd-zen4-pocl/2026-11-21-quick.json"),
+              std::pair("p.yaml", "profiles/nvidia-gtx-1060.yaml"),
+              std::pair("k.yaml", "sim/kernels/saxpy.yaml")})
+            std::filesystem::copy_file(std::filesystem::path(OCCUPIPE_SOURCE_DIR) / source,
+                                       folder.path / name);
+        std::filesystem::create_symlink("g.json", folder.path / "link.json");
+        std::filesystem::create_symlink("new.yaml", folder.path / "dangling.yaml");
+        std::filesystem::create_hard_link(folder.path / "p.yaml", folder.path / "hard.yaml");
+    }
+    // `words`: those with a dot, alone or after "model:", are files of the folder.
+    std::vector<std::string> command(const char* words) const {
+        std::vector<std::string> parts;
+        std::istringstream stream(words);
+        const std::string root = folder.path.string() + "/";
+        for (std::string word; stream >> word;) {
+            const std::string prefix = word.starts_with("model:") ? "model:" : "";
+            const bool file = word.find('.') != word.npos || word == "DIR";
+            parts.push_back(!file           ? word
+                            : word == "DIR" ? root
+                                            : prefix + root + word.substr(prefix.size()));
+        }
+        return parts;
+    }
+    bench::testing::TemporaryFolder folder;
+};
+
+TEST_F(Outputs, ReplaceNoInputAndNoOtherOutput) {
+    const std::string measurements = read_text_file(folder.path / "g.json");
+    const std::string profile = read_text_file(folder.path / "p.yaml");
+    for (const char* words : {
+             "merge p.yaml k.yaml -o p.yaml --force", "merge p.yaml k.yaml -o hard.yaml --force",
+                 "predict k.yaml --profile p.yaml --svg p.yaml --force",
+                 "predict k.yaml --profile p.yaml --trace k.yaml --force",
+                 "predict k.yaml --profile p.yaml --svg a.svg --plot ./a.svg --occupancy all",
+                 "measure --device model:p.yaml -o p.yaml --force",
+                 "measure --finish g.json.partial -o g.json.partial --force",
+                 "measure --finish g.json -o ./g.json.partial --force",
+                 "measure --import g.json -o sub/../g.json --force",
+                 "compare g.json --profile p.yaml --against g.json --plot g.json --force",
+                 "compare --device model:p.yaml --profile p.yaml -o p.yaml --force",
+                 "selfcheck p.yaml g.json -o g.json --force",
+                 "selfcheck p.yaml -o hard.yaml --force",
+                 "smoke --device model:p.yaml -o p.yaml --force",
+#if OCCUPIPE_FIT
+                 "fit g.json -o g.json --force", "fit g.json -o ./g.json --force",
+                 "fit g.json -o sub/../g.json --force", "fit g.json -o link.json --force",
+                 "fit link.json -o g.json --force",
+                 "fit g.json -o new.yaml --report g.json --force",
+                 "fit g.json -o x.yaml --report ./x.yaml --force",
+                 "fit g.json -o new.yaml --report dangling.yaml", "report DIR -o g.json --force",
+                 "report DIR -o x.html --beside x.html --force"
+#endif
+         }) {
+        const auto run = run_program(command(words));
+        EXPECT_EQ(run.exit_code, 2) << words << "\n" << run.err;
+        EXPECT_NE(run.err.find("choose another name"), std::string::npos) << words << run.err;
+        EXPECT_EQ(read_text_file(folder.path / "g.json"), measurements) << words;
+        EXPECT_EQ(read_text_file(folder.path / "p.yaml"), profile) << words;
+        for (const char* name : {"new.yaml", "x.yaml", "a.svg"})
+            EXPECT_FALSE(std::filesystem::exists(folder.path / name)) << words;
+    }
+}
+
+#if OCCUPIPE_FIT
+TEST_F(Outputs, OfCharacterizeDoNotReplaceTheSimulatedDevice) {
+    std::filesystem::rename(folder.path / "p.yaml", folder.path / "sub" / "profile.yaml");
+    const std::string device = (folder.path / "sub" / "profile.yaml").string();
+    const auto run = run_program({"characterize", "--quick", "--device", "model:" + device, "-o",
+                                  (folder.path / "sub").string(), "--force"});
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_NE(run.err.find("choose another name"), std::string::npos) << run.err;
+}
+#endif
+
+TEST_F(Outputs, OfAFilterThatMatchesNothingAreNotWritten) {
+    const std::string before = read_text_file(folder.path / "g.json");
+    auto words = command("measure --device model:p.yaml --quick -o g.json --force");
+    words.insert(words.end(), {"--instructions", "fma.f32", "--", "--benchmark_filter=zzz"});
+    const auto run = run_program(words);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_NE(run.err.find("--benchmark_filter=zzz"), std::string::npos) << run.err;
+    EXPECT_EQ(read_text_file(folder.path / "g.json"), before);
+    EXPECT_FALSE(std::filesystem::exists(folder.path / "g.json.partial"));
+}
+
+// What the command says on stderr, run by a shell, and its exit code.
+std::pair<int, std::string> by_shell(const std::string& words) {
+    FILE* pipe =
+        popen(("cd " OCCUPIPE_SOURCE_DIR " && " OCCUPIPE_PROGRAM " " + words).c_str(), "r");
+    std::string text;
+    for (int c = 0; (c = fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+    return {WEXITSTATUS(pclose(pipe)), text};
+}
+
+TEST(Stdout, ThatCannotBeWrittenIsAFailure) {
+    if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+    for (const char* words : {"table rtx-2070", "list instructions", "--help", "list models",
+                              "check profiles/nvidia-gtx-1060.yaml",
+                              "predict saxpy --profile rtx-2070 --model all --occupancy 1-32"}) {
+        const auto [code, said] = by_shell(std::string(words) + " 2>&1 >/dev/full");
+        EXPECT_EQ(code, 1) << words << said;
+        EXPECT_NE(said.find("No space left on device"), std::string::npos) << words << said;
+        EXPECT_EQ(by_shell(std::string(words) + " 2>&1 >&-").first, 1) << words;
+    }
+    // A reader that has seen enough is no failure to speak of.
+    EXPECT_EQ(by_shell("list instructions 2>&1 | head -1 >/dev/null").second, "");
+}
 
 TEST(NothingToRunOn, IsExitCodeThreeWithAHint) {
     const std::vector<std::string> no_device = {"OCL_ICD_VENDORS=/nonexistent",

@@ -12,6 +12,7 @@
 #include "bench/harness/journal.h"
 #include "bench/harness/sampler.h"
 #include "bench/model/model_backend.h"
+#include "core/error.h"
 #include "core/files/files.h"
 #include "tests/bench/harness/fake_backend.h"
 #include "tests/support/temporary_folder.h"
@@ -97,6 +98,24 @@ TEST(Harness, StoppedAndRunAgainItGoesOnToTheSameRows) {
     for (std::size_t i = 0; i < a.rows.size(); ++i) {
         EXPECT_EQ(a.rows[i].name, b.rows[i].name);
         EXPECT_EQ(a.rows[i].cycles, b.rows[i].cycles);
+    }
+}
+
+// A filter that matches nothing once replaced a good file by an empty one.
+TEST(Harness, FlagsThatLeaveOutAllPointsReplaceNoFile) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    write_text_file(output, "a good file", Overwrite::no);
+    for (const char* flag : {"--benchmark_filter=zzz", "--benchmark_list_tests=true"}) {
+        FakeBackend backend;
+        const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true});
+        const auto run = [&] {
+            run_sweep(backend, sweep,
+                      {.output = output, .overwrite = Overwrite::yes, .benchmark_flags = {flag}});
+        };
+        EXPECT_THROW(run(), InputError) << flag;
+        EXPECT_EQ(read_text_file(output), "a good file");
+        EXPECT_FALSE(std::filesystem::exists(Journal::path_for(output)));
     }
 }
 
