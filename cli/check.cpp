@@ -4,14 +4,22 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <span>
 
 #include "analysis/lint.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/reported.h"
+#include "core/error.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
+#if OCCUPIPE_FIT
+#include "fit/curves/counters.h"
+#include "fit/profile/device_facts.h"
+#endif
 
 namespace occupipe::cli {
 namespace {
@@ -20,6 +28,32 @@ struct Finding {
     std::string summary;
     std::vector<std::string> warnings;
 };
+
+#if OCCUPIPE_FIT
+// What `fit` would not take: the whole file (InputError), or some of its rows (warnings).
+std::vector<std::string> refused_by_fit(const MeasurementFile& file) {
+    device_facts(std::span(&file, 1));
+    std::map<std::string, std::size_t> faults;
+    std::size_t measured = 0;
+    std::size_t refused = 0;
+    for (const MeasurementRow& row : file.rows) {
+        if (row.error) continue;
+        ++measured;
+        const auto fault = counter_fault(row);
+        if (!fault) continue;
+        ++refused;
+        ++faults[*fault];
+    }
+    if (measured > 0 && refused == measured)
+        throw InputError(file.path, {}, "benchmarks",
+                         fmt::format("no row can be fitted: {}", faults.begin()->first));
+    std::vector<std::string> warnings;
+    for (const auto& [fault, rows] : faults)
+        warnings.push_back(fmt::format("benchmarks: fit leaves out {} row{}: {}", rows,
+                                       rows == 1 ? "" : "s", fault));
+    return warnings;
+}
+#endif
 
 Finding examine(const std::string& path) {
     const std::string text = read_text_file(path);
@@ -39,11 +73,16 @@ Finding examine(const std::string& path) {
                     analysis::oddities(kernel)};
         }
         case FileKind::measurements: {
+            std::vector<std::string> warnings;
             const MeasurementFile file = parse_measurements(text, path);
+#if OCCUPIPE_FIT
+            warnings = refused_by_fit(file);
+#endif
+            std::ranges::move(analysis::oddities(file), std::back_inserter(warnings));
             const auto failed = std::count_if(file.rows.begin(), file.rows.end(),
                                               [](const auto& row) { return row.error; });
             return {fmt::format("measurements, {} rows, {} failed", file.rows.size(), failed),
-                    analysis::oddities(file)};
+                    warnings};
         }
     }
     return {};

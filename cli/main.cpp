@@ -148,12 +148,12 @@ int run_command(int argc, char** argv) {
 // As GNU's coreutils do: what stdout did not take is a failure. A reader that went away (`| head`)
 // ends the process by SIGPIPE before this, unless whoever started it ignores that signal.
 int with_stdout_written(int code) {
-    errno = 0;
-    const bool earlier = std::ferror(stdout) != 0 || !std::cout.flush();
-    const bool now = std::fflush(stdout) != 0;
-    if ((!earlier && !now) || code != exit_ok) return code;
-    fmt::print(stderr, "occupipe: stdout could not be written{}{}\n", now ? ": " : "",
-               now ? std::strerror(errno) : "");
+    const bool earlier = std::ferror(stdout) != 0;
+    const int fault = std::fflush(stdout) != 0 ? errno : 0;
+    const bool written = !earlier && fault == 0 && std::cout.flush();
+    if (written || code != exit_ok) return code;
+    fmt::print(stderr, "occupipe: stdout could not be written{}{}\n", fault != 0 ? ": " : "",
+               fault != 0 ? std::strerror(fault) : "");
     return exit_failed;
 }
 

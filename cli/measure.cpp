@@ -53,9 +53,10 @@ void keep_inputs(const Arguments& arguments) {
         inputs.push_back({"--import", table.parent_path() / "stamps.csv"});
     }
     if (!arguments.unfinished.empty()) {
-        const bool journal = arguments.unfinished.ends_with(".partial");
-        inputs.push_back({"--finish", journal ? arguments.unfinished
-                                              : bench::Journal::path_for(arguments.unfinished)});
+        const std::filesystem::path named = arguments.unfinished;
+        inputs.push_back({"--finish", named.extension() == ".partial"
+                                          ? named
+                                          : bench::Journal::path_for(named)});
     }
     keep_apart(inputs, {{"--output", output}});
 }

@@ -483,7 +483,8 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
                                  Journal::path_for(options.output).string()));
     }
     if (!points.empty() && done_now == 0 && !run.ends()) {
-        if (result.resumed == 0 && journal.unended().empty()) journal.discard();
+        if (result.resumed == 0 && journal.unended().empty() && journal.hung().empty())
+            journal.discard();
         throw InputError(fmt::format(
             "none of the {} points left to measure was measured: the flags after -- ({}) leave "
             "out all of them; {} is as it was",

@@ -13,7 +13,7 @@ namespace {
 class Reader {
 public:
     Reader(const std::string& text, const std::string& file_name)
-        : text_(text), file_name_(file_name) {}
+        : text_(text), file_name_(file_name), at_(mark_length(text)) {}
 
     std::vector<CsvRecord> read() {
         std::vector<CsvRecord> records;
@@ -82,7 +82,7 @@ private:
 
     const std::string& text_;
     const std::string& file_name_;
-    std::size_t at_ = 0;
+    std::size_t at_;
     int line_ = 1;
 };
 

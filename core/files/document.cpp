@@ -202,6 +202,11 @@ SourcePosition Document::locate(const std::vector<std::string>& keys) const {
     return node->kind == DocumentNode::Kind::scalar || !is_entry ? node->where : node->key_where;
 }
 
+std::size_t mark_length(std::string_view text) {
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    return text.starts_with(mark) ? mark.size() : 0;
+}
+
 void require_text(std::string_view text, const std::string& file_name) {
     SourcePosition where{1, 1};
     bool blank = true;

@@ -66,6 +66,9 @@ private:
     DocumentNode root_;
 };
 
+// The bytes of a byte order mark that `text` begins with, as Windows programs write it: 0 or 3.
+std::size_t mark_length(std::string_view text);
+
 // Throws InputError unless `text` is UTF-8 without control characters other than line ends and
 // tabs, and holds more than blanks.
 void require_text(std::string_view text, const std::string& file_name);

@@ -15,7 +15,7 @@ constexpr std::size_t depth_limit = 64;
 // Follows the text from token to token, since nlohmann's events do not say where they are.
 class Cursor {
 public:
-    explicit Cursor(std::string_view text) : text_(text) {}
+    explicit Cursor(std::string_view text) : text_(text), at_(mark_length(text)) {}
 
     SourcePosition where() const { return where_; }
     std::string_view rest() const { return text_.substr(at_); }
@@ -59,7 +59,7 @@ public:
 
 private:
     std::string_view text_;
-    std::size_t at_ = 0;
+    std::size_t at_;
     SourcePosition where_{1, 1};
 };
 

@@ -11,6 +11,7 @@
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
 #include "core/files/json_reader.h"
+#include "core/name_rules.h"
 
 namespace occupipe {
 namespace {
@@ -191,6 +192,9 @@ private:
         }
         if (subject.starts_with("mix(")) {
             document_.fail(name, fmt::format("'{}' is not mix(A*BETA,B)", subject));
+        }
+        if (const auto fault = name_fault(subject)) {
+            document_.fail(name, fmt::format("instruction '{}': {}", subject, *fault));
         }
         if (const DocumentNode* node = Document::find(row, "beta")) {
             document_.fail(*node, fmt::format("'{}' is not a mix", subject));

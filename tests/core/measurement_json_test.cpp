@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "core/error.h"
+#include "core/files/csv.h"
+#include "core/files/file_kind.h"
 #include "core/files/files.h"
 
 namespace occupipe {
@@ -75,6 +78,32 @@ TEST(MeasurementJson, AFileOfGoogleBenchmarkIsRead) {
     EXPECT_EQ(failed.error, "the clock dropped");
     EXPECT_EQ(failed.beta, 8);
     EXPECT_FALSE(failed.cycles.has_value());
+}
+
+TEST(MeasurementJson, AByteOrderMarkIsNoPartOfTheText) {
+    const std::string text = R"({"context": {"cores": "10"}, "benchmarks": []})";
+    EXPECT_EQ(parse_measurements("\xef\xbb\xbf" + text, "m.json").context.at("cores"), "10");
+    EXPECT_EQ(file_kind("\xef\xbb\xbf" + text, "m.json"), FileKind::measurements);
+    try {
+        parse_measurements(
+            "\xef\xbb\xbf"
+            R"({"context": 1, "benchmarks": []})",
+            "m.json");
+        FAIL() << "was read";
+    } catch (const InputError& error) {
+        EXPECT_EQ(std::string(error.what()).substr(0, 19), "m.json:1:13: contex");
+    }
+    const auto records = parse_csv("\xef\xbb\xbfpoint,cycles\na,1\n", "l.csv");
+    EXPECT_EQ(records.at(0).fields, (std::vector<std::string>{"point", "cycles"}));
+}
+
+TEST(MeasurementJson, ANameThatNoProfileCanHaveIsRefused) {
+    for (const char* name : {"a b", "a\\u0001", "a@b", "=", "a\\t"}) {
+        const std::string row =
+            std::string(R"({"name": ")") + name +
+            R"(/group_warps:1/concurrent_groups:1/chains:1/depth:8", "real_time": 1, "time_unit": "us"})";
+        EXPECT_THROW(rows(row), InputError) << name;
+    }
 }
 
 TEST(MeasurementJson, TheShapeMayStandInTheNameAlone) {

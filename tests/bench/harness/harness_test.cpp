@@ -117,6 +117,16 @@ TEST(Harness, FlagsThatLeaveOutAllPointsReplaceNoFile) {
         EXPECT_EQ(read_text_file(output), "a good file");
         EXPECT_FALSE(std::filesystem::exists(Journal::path_for(output)));
     }
+    FakeBackend backend;
+    const auto sweep = make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true});
+    // Google Benchmark keeps flags from one run to the next.
+    const auto whole =
+        run_sweep(backend, sweep,
+                  {.output = output,
+                   .overwrite = Overwrite::yes,
+                   .benchmark_flags = {"--benchmark_filter=.", "--benchmark_list_tests=false"}});
+    EXPECT_TRUE(whole.complete);
+    EXPECT_EQ(read_measurements(output).rows.empty(), false);
 }
 
 TEST(Harness, AFailedLaunchIsARowWithItsReason) {
