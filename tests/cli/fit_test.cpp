@@ -163,6 +163,44 @@ TEST_F(FitCli, BrokenResultsGetOneLineExitCodeTwoAndNoOutputFile) {
     }
 }
 
+// It said "ok" of files that fit refuses whole.
+TEST_F(FitCli, CheckSaysWhatFitWould) {
+    const auto counter = [](const std::string& extra, std::size_t most) {
+        std::string text = test::json_text(small_file());
+        const std::string before = "\"run_type\"";
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < most && (at = text.find(before, at)) != text.npos; ++i) {
+            text.insert(at, extra + ", ");
+            at += extra.size() + before.size() + 2;
+        }
+        return text;
+    };
+    std::string blank = test::json_text(small_file());
+    for (std::size_t at = 0; (at = blank.find("fma.f32", at)) != std::string::npos;)
+        blank.replace(at, 7, "fma f32");
+    for (const Broken& broken : {Broken{"blank in a name", blank},
+                                 {"no cores", context("cores", "0")},
+                                 {"cores are no number", context("cores", "abc")},
+                                 {"warp size", context("warp_size", "-1")},
+                                 {"no device", without_context("device_name")},
+                                 {"unroll", counter("\"unroll\": 0", 1000)},
+                                 {"off_core", counter("\"off_core\": 2", 1000)}}) {
+        const std::string file = write("broken.json", broken.text);
+        for (const auto& command :
+             {std::vector<std::string>{"check", file}, {"fit", file, "-o", path("out.yaml")}}) {
+            const ProgramRun run = run_program(command);
+            EXPECT_EQ(run.exit_code, 2) << command[0] << " " << broken.what << run.out << run.err;
+            EXPECT_THAT(run.err, HasSubstr("broken.json")) << broken.what;
+        }
+    }
+    const std::string one_row = counter("\"unroll\": 0", 1);
+    const ProgramRun run = run_program({"check", write("one.json", one_row)});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("fit leaves out 1 row"));
+    EXPECT_EQ(run_program({"check", write("good.json", test::json_text(small_file()))}).exit_code,
+              0);
+}
+
 TEST_F(FitCli, FilesOfTwoDevicesAreRefused) {
     const std::string a = write("a.json", test::json_text(small_file()));
     const std::string b = write("b.json", context("device_name", "Another GPU"));
