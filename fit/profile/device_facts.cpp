@@ -71,6 +71,56 @@ std::optional<std::int64_t> limit(std::span<const MeasurementFile> files, const 
     return count(*fact, key, std::int64_t{1} << 52);
 }
 
+// The witnessed clock with the most others within half a percent of it, the earliest of several:
+// one that the device had, not one between two.
+double most_frequent(const std::vector<double>& seen, const std::vector<double>& sorted) {
+    double best = seen.front();
+    std::ptrdiff_t most = 0;
+    for (const double clock : seen) {
+        const auto near = std::ranges::upper_bound(sorted, 1.005 * clock) -
+                          std::ranges::lower_bound(sorted, clock / 1.005);
+        if (near <= most) continue;
+        most = near;
+        best = clock;
+    }
+    return best;
+}
+
+constexpr double slowest_clock_hz = 1e6;
+
+// The core clock that a context claims, where a person or a driver may have written anything.
+std::optional<std::string> fault_of_claim(const std::string& text) {
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0)
+        return fmt::format("'{}' is not a positive number", text);
+    if (value < slowest_clock_hz)
+        return fmt::format("'{}' is no core clock in Hz: is it in MHz or GHz?", text);
+    return std::nullopt;
+}
+
+// What contexts claim beside the clock that rows witnessed.
+void compare_claims(std::span<const MeasurementFile> files, DeviceFacts& facts) {
+    constexpr double far = 2;
+    for (const MeasurementFile& file : files) {
+        const auto it = file.context.find("clock_hz");
+        if (it == file.context.end()) continue;
+        if (const auto fault = fault_of_claim(it->second)) {
+            facts.notes.push_back(
+                fmt::format("{}: context.clock_hz: {}; not used, as rows have "
+                            "measured clocks",
+                            file.path, *fault));
+            continue;
+        }
+        const double claimed = number({it->second, &file}, "clock_hz");
+        if (claimed > far * facts.clock_hz || facts.clock_hz > far * claimed)
+            facts.notes.push_back(
+                fmt::format("{}: context.clock_hz is {:.4g} MHz, but rows have measured {:.4g}",
+                            file.path, claimed / 1e6, facts.clock_hz / 1e6));
+    }
+}
+
 // The clock that rows measured, else the one that contexts state.
 void find_clock(std::span<const MeasurementFile> files, DeviceFacts& facts) {
     std::vector<double> seen;
@@ -79,23 +129,37 @@ void find_clock(std::span<const MeasurementFile> files, DeviceFacts& facts) {
             if (!row.error && row.clock_hz && std::isfinite(*row.clock_hz) && *row.clock_hz > 0)
                 seen.push_back(*row.clock_hz);
     if (!seen.empty()) {
-        std::sort(seen.begin(), seen.end());
-        facts.clock_hz = median_of_sorted(seen);
-        facts.clock_spread = (seen.back() - seen.front()) / facts.clock_hz;
-        if (*facts.clock_spread > 0.01)
-            facts.notes.push_back(fmt::format(
-                "the clock moved during the measurements: {:.4g} to {:.4g} MHz, median {:.4g}",
-                seen.front() / 1e6, seen.back() / 1e6, facts.clock_hz / 1e6));
+        std::vector<double> sorted = seen;
+        std::ranges::sort(sorted);
+        facts.clock_hz = median_of_sorted(sorted);
+        facts.clock_spread = (sorted.back() - sorted.front()) / facts.clock_hz;
+        if (*facts.clock_spread > 0.01) {
+            facts.clock_hz = most_frequent(seen, sorted);
+            facts.notes.push_back(
+                fmt::format("the clock moved during the measurements: {:.4g} to {:.4g} MHz; "
+                            "clock_hz is the most frequent, {:.4g}",
+                            sorted.front() / 1e6, sorted.back() / 1e6, facts.clock_hz / 1e6));
+        }
+        compare_claims(files, facts);
         return;
     }
     std::vector<double> claimed;
     for (const MeasurementFile& file : files)
-        if (const auto it = file.context.find("clock_hz"); it != file.context.end())
+        if (const auto it = file.context.find("clock_hz"); it != file.context.end()) {
+            if (const auto fault = fault_of_claim(it->second)) fail(file, "clock_hz", *fault);
             claimed.push_back(number({it->second, &file}, "clock_hz"));
+        }
     if (claimed.empty())
         fail(files.front(), "clock_hz",
              "is missing, and no row has a measured clock; add the core clock in Hz");
-    facts.clock_hz = median(claimed);
+    std::vector<double> sorted = claimed;
+    std::ranges::sort(sorted);
+    facts.clock_hz = most_frequent(claimed, sorted);
+    if (sorted.back() > 1.01 * sorted.front())
+        facts.notes.push_back(
+            fmt::format("files state clocks from {:.4g} to {:.4g} MHz; clock_hz is the most "
+                        "frequent, {:.4g}",
+                        sorted.front() / 1e6, sorted.back() / 1e6, facts.clock_hz / 1e6));
     facts.notes.emplace_back("no row has a measured clock: clock_hz is what the device states");
 }
 

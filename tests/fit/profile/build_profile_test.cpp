@@ -219,6 +219,40 @@ TEST(BuildProfile, AMovingClockIsNoted) {
                 ::testing::Contains(HasSubstr("the clock moved")));
 }
 
+TEST(BuildProfile, ClocksOfTwoRunsMakeNoThirdBetweenThem) {
+    std::vector files{device_file(), device_file(2)};
+    for (MeasurementRow& row : files[0].rows) row.clock_hz = 1e9;
+    for (MeasurementRow& row : files[1].rows) row.clock_hz = 1.506e9;
+    const FitOutcome both = fit_measurements(files);
+    EXPECT_EQ(both.profile.clock_hz, 1e9);
+    EXPECT_THAT(both.notes, ::testing::Contains(HasSubstr("the clock moved")));
+    for (MeasurementFile& file : files)
+        for (MeasurementRow& row : file.rows) row.clock_hz.reset();
+    files[1].context["clock_hz"] = "1000000000";
+    const FitOutcome claimed = fit_measurements(files);
+    EXPECT_EQ(claimed.profile.clock_hz, 1.5e9);
+    EXPECT_THAT(claimed.notes, ::testing::Contains(HasSubstr("files state clocks from 1000")));
+}
+
+TEST(BuildProfile, AClaimedClockThatIsNoneIsRefusedOrNamed) {
+    for (const char* bad : {"1506", "0", "nan", "-1", "fast", ""}) {
+        MeasurementFile file = device_file();
+        file.context["clock_hz"] = bad;
+        EXPECT_THAT(fit_measurements(std::vector{file}).notes,
+                    ::testing::Contains(HasSubstr("context.clock_hz")))
+            << bad;
+        for (MeasurementRow& row : file.rows) row.clock_hz.reset();
+        EXPECT_THAT(error_of({file}), HasSubstr("context.clock_hz")) << bad;
+    }
+    MeasurementFile file = device_file();
+    file.context["clock_hz"] = "700000000";
+    EXPECT_THAT(fit_measurements(std::vector{file}).notes,
+                ::testing::Contains(HasSubstr("context.clock_hz is 700 MHz")));
+    file.context["clock_hz"] = "1400000000";
+    EXPECT_THAT(fit_measurements(std::vector{file}).notes,
+                ::testing::Not(::testing::Contains(HasSubstr("context.clock_hz"))));
+}
+
 TEST(BuildProfile, FilesOfDifferentDevicesAreRefused) {
     std::vector files{device_file(), device_file(2)};
     files[1].path = "other.json";
