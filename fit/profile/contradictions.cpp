@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
@@ -20,6 +21,7 @@ constexpr double disagreement = 0.05;  // between two runs, of the median over p
 constexpr double other_unit = 50;      // factor between repetitions of one place
 constexpr double too_short = 0.5;      // event time over cycles
 constexpr double too_long = 50;        // … of the row with the most cycles
+constexpr double other_clock = 1.2;    // event time over cycles, of what a longer run takes more
 
 bool same_rows(const MeasurementFile& a, const MeasurementFile& b) {
     return a.content_hash == b.content_hash && !a.rows.empty() &&
@@ -135,6 +137,48 @@ void compare_repetitions(const std::string& subject, const Places& places,
                         subject, torn, several, other_unit));
 }
 
+// What a deeper run takes more than a shallower one of the same shape, by the event timer and the
+// witnessed clock over what the counter says: the launch drops out, and one is right. Median over
+// shapes; absent where no shape has two depths.
+std::optional<double> timer_over_counter(const MeasurementFile& file) {
+    struct TwoClocks {
+        std::vector<double> cycles;
+        std::vector<double> by_timer;
+    };
+    std::map<std::string, std::map<std::int64_t, TwoClocks>> shapes;
+    for (const MeasurementRow& row : file.rows) {
+        if (row.error || belongs_elsewhere(row) || !row.cycles || !row.clock_hz) continue;
+        const double by_timer = row.seconds * *row.clock_hz;
+        if (!(*row.cycles > 0) || !(by_timer > 0) || !std::isfinite(by_timer)) continue;
+        MeasurementShape anywhere = row.shape;
+        anywhere.depth = 1;
+        TwoClocks& times = shapes[measurement_name(row.subject, anywhere)][row.shape.depth];
+        times.cycles.push_back(*row.cycles);
+        times.by_timer.push_back(by_timer);
+    }
+    std::vector<double> ratios;
+    for (const auto& [shape, depths] : shapes) {
+        const TwoClocks& shallow = depths.begin()->second;
+        const TwoClocks& deep = depths.rbegin()->second;
+        const double longer = median(deep.cycles) - median(shallow.cycles);
+        // Below a tenth of the run the difference is mostly scatter.
+        if (!(longer > 0.1 * median(deep.cycles))) continue;
+        ratios.push_back((median(deep.by_timer) - median(shallow.by_timer)) / longer);
+    }
+    return ratios.empty() ? std::nullopt : std::optional(median(std::move(ratios)));
+}
+
+void compare_timer(const MeasurementFile& file, std::vector<std::string>& out) {
+    const std::optional<double> ratio = timer_over_counter(file);
+    if (!ratio || (*ratio<other_clock&& * ratio> 1 / other_clock)) return;
+    out.push_back(fmt::format(
+        "{}: what deeper runs take more is {:.3g} times as long by the event timer (times "
+        "clock_hz) "
+        "as by the cycle counter: one of counter, timer and clock is wrong, and λ and Λ may be by "
+        "this factor",
+        file.path, *ratio));
+}
+
 }  // namespace
 
 void refuse_duplicates(std::span<const MeasurementFile> files) {
@@ -161,6 +205,7 @@ std::vector<std::string> contradictions(std::span<const MeasurementFile> files) 
             if (!row.error && row.cycles && row.clock_hz && *row.cycles > 0 && row.seconds > 0)
                 shares.push_back(row.seconds * *row.clock_hz / *row.cycles);
         if (shares.empty()) continue;
+        const std::size_t said = out.size();
         const double share = median(std::move(shares));
         const auto longest = std::ranges::max_element(file.rows, {}, [](const auto& row) {
             return row.error || !row.clock_hz || !(row.seconds > 0) ? 0 : row.cycles.value_or(0);
@@ -177,6 +222,7 @@ std::vector<std::string> contradictions(std::span<const MeasurementFile> files) 
                 fmt::format("{}: event times are {:.2g} of the cycles that passed: is "
                             "their unit right?",
                             file.path, share));
+        if (out.size() == said) compare_timer(file, out);
     }
     return out;
 }

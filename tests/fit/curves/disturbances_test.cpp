@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -102,6 +103,26 @@ TEST(Contradictions, EventTimesInMicrosecondsForNanosecondsAreNoticed) {
     const auto said = contradictions(std::vector{wrong});
     ASSERT_FALSE(said.empty());
     EXPECT_NE(said[0].find("is their unit right?"), std::string::npos) << said[0];
+}
+
+// The launch is in every event time and drops out of the difference between depths.
+TEST(Contradictions, ACounterThatTheEventTimerContradictsIsNoticed) {
+    for (const double factor : {0.5, 0.7, 1.0, 1.1, 1.5, 2.0}) {
+        MeasurementFile file = run("a.json", 1);
+        for (MeasurementRow& row : file.rows) {
+            row.seconds += 5e-6;
+            *row.cycles *= factor;
+        }
+        const auto said = contradictions(std::vector{file});
+        const bool wrong = factor < 0.8 || factor > 1.2;
+        EXPECT_EQ(std::ranges::any_of(said,
+                                      [](const std::string& note) {
+                                          return note.find("by the event timer") !=
+                                                 std::string::npos;
+                                      }),
+                  wrong)
+            << factor;
+    }
 }
 
 // Of plain arithmetic only: a division may take its time.
