@@ -22,7 +22,7 @@ void add_estimate(Lines& lines, const std::string& key, const Estimate& estimate
         lines.push_back(fmt::format("{}: the standard error {} is larger than the value {}", key,
                                     *estimate.std_error, estimate.value));
     }
-    if (estimate.note.starts_with(law_misses)) {
+    if (doubts_the_law(estimate.note)) {
         lines.push_back(fmt::format("{}: {}", key, estimate.note));
     }
     if (estimate.kind == Estimate::Kind::undetermined) {

@@ -9,4 +9,14 @@ namespace occupipe {
 // follows. Every table marks such values.
 inline constexpr std::string_view law_misses = "the law misses the measurements by";
 
+// The same where points were measured in the order of their shapes and times drifted meanwhile: the
+// drift may be an effect of occupancy that was taken out wrongly.
+inline constexpr std::string_view drifts_in_order =
+    "measured in the order of the shapes, and times drift by";
+
+// Whether a value's note says either.
+inline bool doubts_the_law(std::string_view note) {
+    return note.find(law_misses) != note.npos || note.find(drifts_in_order) != note.npos;
+}
+
 }  // namespace occupipe

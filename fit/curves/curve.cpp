@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string_view>
 #include <tuple>
@@ -170,6 +171,8 @@ std::optional<std::string> CurveBuilder::fault_of(const MeasurementRow& row, dou
     if (row.cycles) {
         cycles = *row.cycles;
         counts_.push_back(cycles);
+    } else if (only_counted_) {
+        return "event time only, where other rows of this instruction have counted cycles";
     } else if (row.clock_hz && row.seconds > 0) {
         cycles = row.seconds * *row.clock_hz;
         from_seconds_ = true;
@@ -194,7 +197,8 @@ std::vector<double> CurveBuilder::at_skew(const std::vector<Sample>& samples, do
     return cycles;
 }
 
-void CurveBuilder::add(const MeasurementRow& row, std::optional<double> reference_clock_hz) {
+void CurveBuilder::add(const MeasurementRow& row, std::optional<double> reference_clock_hz,
+                       std::optional<double> number) {
     ++rows_;
     double cycles = 0;
     std::optional<std::string> fault = fault_of(row, cycles);
@@ -214,7 +218,7 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
     if (const auto stall = counter(row, other_stall_counter); stall && body > 0)
         loop_stall_ = std::max(loop_stall_.value_or(0), *stall / body);
     samples_[place].push_back(
-        {cycles, counter(row, start_skew_counter).value_or(0), static_cast<double>(rows_)});
+        {cycles, counter(row, start_skew_counter).value_or(0), number.value_or(rows_)});
     const double together = counter(row, warps_per_instruction_counter).value_or(1);
     warps_per_instruction_ = std::max(warps_per_instruction_, static_cast<int>(together));
     auto& over_cores = over_cores_[place];
@@ -273,6 +277,25 @@ void CurveBuilder::finish_running(const PointPlace& place, CurvePoint& point) co
     }
     if (const auto windows = window_cpi_.find(place); windows != window_cpi_.end())
         point.window_cpi = median(windows->second);
+}
+
+// When each point was measured, from the subject's first row to its last.
+void CurveBuilder::find_places(Curve& curve) const {
+    double first = std::numeric_limits<double>::infinity();
+    double last = -first;
+    for (const auto& [place, samples] : samples_)
+        for (const Sample& s : samples) {
+            first = std::min(first, s.order);
+            last = std::max(last, s.order);
+        }
+    if (!(last > first)) return;
+    auto point = curve.points.begin();
+    for (const auto& [place, samples] : samples_) {
+        double sum = 0;
+        for (const Sample& s : samples) sum += s.order;
+        const double mean = sum / static_cast<double>(samples.size());
+        (point++)->place = (mean - first) / (last - first) - 0.5;
+    }
 }
 
 // The clock's step, and what repetitions show that were measured at different times.
@@ -375,6 +398,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
         finish_running(place, point);
         curve.points.push_back(std::move(point));
     }
+    find_places(curve);
     look_for_disturbances(curve);
     use_means_of_counts(curve);
     weigh(curve);
@@ -385,14 +409,22 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     using Key = std::pair<std::string, CurveCounters>;
     std::vector<Key> order;
     std::map<Key, CurveBuilder> builders;
+    std::set<std::string> counted;
+    for (const MeasurementFile& file : files)
+        for (const MeasurementRow& row : file.rows)
+            if (!row.error && row.cycles && *row.cycles > 0) counted.insert(row.subject);
+    double number = 0;
     for (const MeasurementFile& file : files) {
         const std::optional<double> clock = reference_clock(file);
         for (const MeasurementRow& row : file.rows) {
             if (belongs_elsewhere(row)) continue;
             const Key key{row.subject, curve_counters(row)};
             const auto [it, fresh] = builders.try_emplace(key);
-            if (fresh) order.push_back(key);
-            it->second.add(row, clock);
+            if (fresh) {
+                order.push_back(key);
+                if (counted.contains(row.subject)) it->second.only_counted();
+            }
+            it->second.add(row, clock, ++number);
         }
     }
     std::vector<Curve> curves;

@@ -39,6 +39,9 @@ struct CurvePoint {
     // Last start less first start of a core's warps, median over repetitions [cycles]; 0 where rows
     // do not say. The repetitions above are as if each had had this one.
     double skew = 0;
+    // When it was measured, as a part of the run: −0.5 with the subject's first row, 0.5 with the
+    // last, mean over repetitions.
+    double place = 0;
     // Standard error of log(cycles): of the median over repetitions, spreads pooled over the
     // curve (see weigh()). A relative error, in other words.
     double log_error = 0;
@@ -92,7 +95,7 @@ struct Curve {
     bool spread_known = false;  // some points have several repetitions
     // What the repetitions show about the measurement itself (fit/curves/disturbances.h).
     double resolution = 1;        // of the clock [cycles]
-    std::optional<double> drift;  // growth of the times over the run, relative
+    std::optional<double> drift;  // growth of one point's times over the run, relative
     std::optional<double> lift;   // of medians over the undisturbed time, relative
     double wild = 0;              // share of repetitions far off their point's median
     bool in_order = false;        // points were measured in the order of their shapes
@@ -107,15 +110,20 @@ struct Curve {
 class CurveBuilder {
 public:
     // reference_clock_hz: of the row's file (fit/curves/counters.h).
-    void add(const MeasurementRow& row, std::optional<double> reference_clock_hz = {});
+    // number: of the row among all rows; the subject's rows are counted where absent.
+    void add(const MeasurementRow& row, std::optional<double> reference_clock_hz = {},
+             std::optional<double> number = {});
+    // Rows without a cycles counter are left out from now on: the launch is in their event times.
+    void only_counted() { only_counted_ = true; }
     Curve finish(const std::string& subject, const CurveCounters& counters = {}) &&;
 
 private:
     struct Sample {
         double cycles = 0;
         double skew = 0;
-        double order = 0;  // number among the subject's rows
+        double order = 0;  // the row's number
     };
+    void find_places(Curve& curve) const;
     void look_for_disturbances(Curve& curve) const;
     std::optional<std::string> fault_of(const MeasurementRow& row, double& cycles);
     void add_running(const PointPlace& place, const MeasurementRow& row, double cycles);
@@ -145,6 +153,7 @@ private:
     std::map<std::string, int> rejected_;
     int rows_ = 0;
     bool from_seconds_ = false;
+    bool only_counted_ = false;
     std::vector<double> counts_;   // cycles as the counter gave them
     std::vector<double> seconds_;  // where there was none
     double highest_clock_hz_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "fit/curves/curve.h"
@@ -61,7 +62,8 @@ std::optional<double> drift_over_run(std::span<const PointHistory> points) {
     double together = 0;
     double spread = 0;
     double squares = 0;
-    double last = 0;
+    double first = std::numeric_limits<double>::infinity();
+    double last = -first;
     for (const PointHistory& p : points) {
         const std::size_t n = p.log_times.size();
         if (n < 3) continue;
@@ -75,6 +77,7 @@ std::optional<double> drift_over_run(std::span<const PointHistory> points) {
             together += x * away;
             spread += x * x;
             squares += away * away * x * x;
+            first = std::min(first, p.order[i]);
             last = std::max(last, p.order[i]);
         }
     }
@@ -82,7 +85,7 @@ std::optional<double> drift_over_run(std::span<const PointHistory> points) {
     const double slope = together / spread;
     const double error = std::sqrt(squares) / spread;
     if (!(std::abs(slope) > clear * error)) return std::nullopt;
-    return slope * last;
+    return slope * (last - first);
 }
 
 bool measured_in_order(std::span<const PointHistory> points) {

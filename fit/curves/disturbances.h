@@ -14,15 +14,16 @@ namespace occupipe {
 // are no multiples of anything, such as means.
 std::optional<double> clock_step(std::span<const double> values);
 
-// The repetitions of one point: logarithms of their times, and when each was measured (its number
-// among the rows of its subject).
+// The repetitions of one point: logarithms of their times, and when each was measured (its row's
+// number).
 struct PointHistory {
     std::vector<double> log_times;
     std::vector<double> order;
 };
 
 // Growth of log time over all rows, from how repetitions of one point differ; absent where it does
-// not stand out by five standard errors.
+// not stand out by five standard errors. Says nothing where the repetitions of a point were taken
+// one after the other: then the law's residuals tell (CurvePoint::place).
 std::optional<double> drift_over_run(std::span<const PointHistory> points);
 
 // Whether points were measured one after the other in the order of their shapes (`points` stand in

@@ -52,6 +52,7 @@ private:
     };
     Verdict decide();
     void find_errors(const Attempt& best);
+    void allow_for_hidden_drift(const Attempt& best);
     Estimate positive(const Attempt& best, HullParameter parameter) const;
     Estimate linear(const Attempt& best, HullParameter parameter, double unit) const;
     void fill_law(const Verdict& verdict, TimingFit& out) const;
@@ -73,6 +74,7 @@ private:
     HullProblem problem_;
     LawSearch search_;
     std::vector<double> errors_;  // of the chosen fit's parameters, in the solver's own scale
+    double hidden_drift_ = 0;     // not clear enough to be taken out
 };
 
 // The number of each point's shape: all depths of a shape share what is wrong with it.
@@ -109,6 +111,30 @@ void Fitter::find_errors(const Attempt& best) {
     };
     take(bootstrap_errors(curve_, best.result, clip));
     take(jackknife_errors(best.result, shape_of_points(curve_), clip));
+    if (!best.variant.drift) allow_for_hidden_drift(best);
+}
+
+// A drift too small to be sure of still moves all times (widen_by_disturbances). In the order of
+// the shapes it may hide in the law as well: errors are what they are with a drift free, and hold
+// how far it would move each parameter.
+void Fitter::allow_for_hidden_drift(const Attempt& best) {
+    Attempt rough = best;
+    rough.variant.drift = true;
+    const Attempt drifting = search_.polish(rough);
+    if (!drifting.converged() || !drifting.result.covariance) return;
+    const double dispersion = search_.dispersion(drifting);
+    const auto error = [&](std::size_t i) {
+        return std::sqrt((*drifting.result.covariance)[i * hull_parameter_count + i] * dispersion);
+    };
+    const double drift = std::abs(drifting.result.parameters[drift_part]);
+    if (drift > largest_drift) return;
+    if (drift > 2 * error(drift_part)) hidden_drift_ = drift;
+    if (!curve_.in_order) return;
+    hidden_drift_ = drift + error(drift_part);
+    for (std::size_t i = 0; i < drift_part; ++i) {
+        const double moved = drifting.result.parameters[i] - best.result.parameters[i];
+        errors_[i] = std::max(errors_[i], std::hypot(error(i), moved));
+    }
 }
 
 // λ and Λ are fitted by their logarithms.
@@ -180,6 +206,7 @@ void Fitter::fill_law(const Verdict& verdict, TimingFit& out) const {
 void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     const HullParameters<double> p = problem_.physical(best.result.parameters);
     const HullVariant& v = best.variant;
+    if (v.drift) out.drift = linear(best, drift_part, 1.0);
     if (!options_.known_overhead_cycles)
         out.overhead = linear(best, overhead_part, problem_.overhead_scale());
     // Ports that take as long as the subsystem itself (ρ = 1) are copies of it; to within 3 %,
@@ -363,11 +390,20 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
         }
     };
     // It is unknown which end of the run was right: both are 1.5 standard errors away.
-    if (curve_.drift) {
-        widen(1, std::abs(*curve_.drift) / 3);
-        out.notes.push_back(
-            fmt::format("times drift by {:.2g} % over the run", 100 * *curve_.drift));
+    if (!out.drift && !curve_.drift) widen(1, hidden_drift_ / 3);
+    if (out.drift || curve_.drift) {
+        const double drift = out.drift ? out.drift->value : *curve_.drift;
+        widen(1, std::abs(drift) / 3);
+        for (Estimate* e : {&out.cpi, &out.latency})
+            if (e->kind == Estimate::Kind::upper_bound) e->value *= std::exp(0.5 * std::abs(drift));
+        out.notes.push_back(fmt::format("times drift by {:.2g} % over the run{}", 100 * drift,
+                                        out.drift ? "; λ and Λ are those of its middle" : ""));
     }
+    // In order, a drift and an effect of occupancy look alike: what was taken out may be either.
+    if (out.drift && curve_.in_order)
+        for (Estimate* e : {&out.cpi, &out.latency})
+            e->note = fmt::format("{}{}{} {:.2g} %", e->note, e->note.empty() ? "" : "; ",
+                                  drifts_in_order, 100 * out.drift->value);
     // Half way between the medians and the undisturbed time that delays alone would mean.
     if (curve_.lift) {
         const double half = 0.5 * *curve_.lift;
@@ -520,14 +556,35 @@ TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFit
     return fit;
 }
 
+// Numbers of a law that misses by half the time and more mean nothing, whatever their errors.
+void refuse_large_misfit(TimingFit& fit) {
+    constexpr double hopeless = 0.5;
+    if (!fit.ok || !fit.misfit || fit.misfit->relative_size < hopeless) return;
+    fit.ok = false;
+    fit.reason = fmt::format("{} {:.2g} %: are cycles counted in few bits, or in several units?",
+                             law_misses, 100 * fit.misfit->relative_size);
+}
+
+void scale(CurvePoint& point, double factor) {
+    point.cycles *= factor;
+    for (double& cycles : point.repetitions) cycles *= factor;
+    for (auto core : {&CurvePoint::least_core, &CurvePoint::lower_quartile,
+                      &CurvePoint::upper_quartile, &CurvePoint::greatest_core})
+        if (point.*core) *(point.*core) *= factor;
+}
+
 }  // namespace
 
 Curve steps_alone(const Curve& curve, const TimingFit& fit) {
     Curve out = fit.together.empty() ? curve : as_if_together(curve, fit.together);
+    if (fit.drift)
+        for (CurvePoint& point : out.points)
+            scale(point, std::exp(-fit.drift->value * point.place));
     const Curve whole = out;
     for (std::size_t i = 0; i < fit.aside_cycles.size(); ++i) {
         CurvePoint& point = out.points[i];
-        const double aside = fit.aside_cycles[i];
+        const double drifted = fit.drift ? std::exp(fit.drift->value * point.place) : 1;
+        const double aside = fit.aside_cycles[i] / drifted;
         const double steps = point.cycles - aside;
         if (!(steps > 0)) return whole;
         point.log_error *= point.cycles / steps;
@@ -552,6 +609,7 @@ TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOp
     TimingFit fit = tells_drift(curve, kind) ? fit_drifting(curve, kind, options)
                                              : Fitter(curve, kind, options).run();
     const Curve steps = steps_alone(curve, fit);
+    refuse_large_misfit(fit);
     check_plateau(steps, fit);
     if (!curve.independent) check_against_physics(steps, kind, fit);
     if (const auto spread = spread_over_cores(steps); spread && fit.ok)

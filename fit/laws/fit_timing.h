@@ -66,6 +66,10 @@ struct TimingFit {
     // the rows say how (fit/laws/drift.h); empty where nothing was reckoned.
     std::vector<std::optional<double>> together;
 
+    // Growth of log time over the run that the law's residuals show against the points' places,
+    // taken out of λ and Λ, which hold for its middle; absent where none shows.
+    std::optional<Estimate> drift;
+
     std::vector<double> predicted;     // cycles, by point of the curve
     std::vector<double> aside_cycles;  // what the loop itself and the start skew add to them
     std::vector<double> residuals;     // log(predicted / measured) in standard errors, by point
@@ -75,8 +79,9 @@ struct TimingFit {
     std::vector<std::string> notes;
 };
 
-// The curve as it would be without the timed loop's own cost and with all warps starting at once,
-// as far as the fit tells: one straight line over depth at every place.
+// The curve as it would be without the timed loop's own cost, with all warps starting at once and
+// without a drift over the run, as far as the fit tells: one straight line over depth at every
+// place.
 Curve steps_alone(const Curve& curve, const TimingFit& fit);
 
 TimingFit fit_timing(const Curve& curve, InstructionKind kind,

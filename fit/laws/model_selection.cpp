@@ -274,11 +274,56 @@ void LawSearch::add_terms(Attempt& law, std::vector<Attempt>& narrower) const {
     for (Attempt next = law; add_term(next); law = next) narrower.push_back(law);
 }
 
+// Whether a drift of the device over the run explains more than four standard errors of the fit's
+// residuals, more where these are few.
+bool LawSearch::drift_shows(const Attempt& attempt) const {
+    constexpr double clear = 4;
+    constexpr double smallest = 1e-3;
+    if (!attempt.converged()) return false;
+    HullVariant without = attempt.variant;
+    HullVariant with = attempt.variant;
+    without.drift = false;
+    with.drift = true;
+    std::vector<double> start = attempt.result.parameters;
+    const Attempt drifting =
+        attempt.variant.drift ? attempt : attempt_from(with, start, comparable);
+    start[drift_part] = 0;
+    const Attempt steady =
+        attempt.variant.drift ? attempt_from(without, start, comparable) : attempt;
+    if (!drifting.converged() || !steady.converged()) return false;
+    const double drift = std::abs(drifting.result.parameters[drift_part]);
+    if (drift < smallest || drift > largest_drift) return false;
+    const double gain = (steady.chi_square() - drifting.chi_square()) / dispersion(drifting);
+    const double t = clear * interval_factor(std::max(freedom(with), 1.0));
+    return gain > t * t;
+}
+
+// A drift makes some laws out of others: copies, a growth of Λ. Where one shows, in the plain law
+// or in what was found without it, all begins again with the drift as one more unknown, and it must
+// show in the end.
 Attempt LawSearch::best_law() {
     HullVariant plain;
     plain.group_overhead = options_.allow_group_overhead && problem_.distinct_groups() >= 4;
     plain.loop = problem_.separates_loop();
     plain.skew = problem_.skewed();
+    Attempt steady = best_from(plain);
+    const double scale = scale_;
+    bool drifts = drift_shows(steady);
+    if (!drifts) {
+        const Attempt first = attempt(plain);
+        if (first.converged()) set_scale(first);
+        drifts = drift_shows(first);
+        scale_ = scale;
+    }
+    if (!drifts) return steady;
+    plain.drift = true;
+    Attempt drifting = best_from(plain);
+    if (drifting.result.covariance && drift_shows(drifting)) return drifting;
+    scale_ = scale;
+    return steady;
+}
+
+Attempt LawSearch::best_from(HullVariant plain) {
     Attempt law = attempt(plain);
     if (!law.converged()) return law;
     set_scale(law);
@@ -323,6 +368,7 @@ Attempt LawSearch::best_latency_half(const Attempt& law) const {
     slow.group_overhead = problem_.distinct_in_flight() >= 3;
     slow.contention = law.variant.contention;
     slow.loop = law.variant.loop;
+    slow.drift = law.variant.drift;
     Attempt best = attempt(slow);
     // Contention at most doubles Λ here; a curve that rises further is not latency-bound at all.
     const HullParameters<double> p = problem_.physical(law.result.parameters);
@@ -347,6 +393,7 @@ Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
     busy.loop = law.loop;
     busy.skew = law.skew;
     busy.ports = law.ports;
+    busy.drift = law.drift;
     Attempt best = attempt(busy);
     busy.ports = false;
     if (!best.converged()) return best;

@@ -10,6 +10,9 @@ namespace occupipe {
 // Huber's clip, in robust standard deviations: 95 % efficient for normal errors (Huber 1981).
 inline constexpr double huber_constant = 1.345;
 
+// No device drifts by more over a run; what seems to is no law.
+inline constexpr double largest_drift = 0.3;
+
 struct Attempt {
     HullVariant variant;
     LeastSquaresSummary result;
@@ -48,6 +51,8 @@ public:
     bool beats(const Attempt& law, const Attempt& half) const;
 
 private:
+    Attempt best_from(HullVariant plain);
+    bool drift_shows(const Attempt& attempt) const;
     Attempt attempt_from(const HullVariant& variant, std::vector<double> start,
                          double tolerance) const;
     void set_scale(const Attempt& attempt);

@@ -86,8 +86,14 @@ void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& 
                 "another unit, or is a step more than this instruction?",
                 fit.cpi.value, fit.latency.value));
     }
-    const double latency = left ? left->value : fit.latency.value;
-    const double error = left ? *left->std_error : fit.latency.std_error.value_or(0);
+    double latency = left ? left->value : fit.latency.value;
+    double error = left ? *left->std_error : fit.latency.std_error.value_or(0);
+    // Upper bounds hold their errors.
+    if (fit.latency.kind == Estimate::Kind::upper_bound &&
+        fit.latency.value < shortest_latency_cycles) {
+        latency = fit.latency.value;
+        error = 0;
+    }
     if (latency + 3 * error < shortest_latency_cycles) {
         fit.ok = false;
         fit.reason = fmt::format(

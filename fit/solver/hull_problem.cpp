@@ -99,7 +99,7 @@ std::size_t HullVariant::free_parameters(bool overhead_known) const {
     const std::size_t loops = !loop ? 0U : regime == Regime::both ? 2U : 1U;
     const std::size_t skews = skew && regime != Regime::latency_only ? 1U : 0U;
     return base + loops + skews + (group_overhead ? 1U : 0U) + (contention ? 1U : 0U) +
-           (knee ? 1U : 0U) + (ports ? 1U : 0U);
+           (knee ? 1U : 0U) + (ports ? 1U : 0U) + (drift ? 1U : 0U);
 }
 
 HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
@@ -167,6 +167,7 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
     out.fixed[contention_part] = !variant.contention;
     out.fixed[knee_width] = !variant.knee;
     out.fixed[port_share] = !variant.ports;
+    out.fixed[drift_part] = !variant.drift;
     out.lower.assign(hull_parameter_count, std::nullopt);
     out.upper.assign(hull_parameter_count, std::nullopt);
     out.fixed[skew_part] = !variant.skew || variant.regime == Regime::latency_only;
@@ -185,19 +186,20 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
         if (gradient.empty()) {
             const double t = cycles_of(variant, barrier_, physical_of(q, scale_), shapes_[i]);
             if (!(t > 0)) return false;
-            residual = std::log(t / point.cycles) / point.log_error;
+            residual = (std::log(t / point.cycles) + q[drift_part] * point.place) / point.log_error;
             return true;
         }
         // Derivatives only as far as something is free: most fits stop at the overheads.
         if (variant.contention || variant.knee || variant.ports || variant.skew)
-            return derive<hull_parameter_count>(variant, i, q, residual, gradient);
+            return derive<drift_part>(variant, i, q, residual, gradient);
         return variant.loop ? derive<contention_part>(variant, i, q, residual, gradient)
                             : derive<loop_latency_part>(variant, i, q, residual, gradient);
     };
     return out;
 }
 
-// Residual and derivatives with respect to the first Count parameters; the rest are constants.
+// Residual and derivatives with respect to the first Count parameters and the drift; the rest are
+// constants.
 template <std::size_t Count>
 bool HullProblem::derive(const HullVariant& variant, std::size_t i, std::span<const double> q,
                          double& residual, std::span<double> gradient) const {
@@ -208,9 +210,10 @@ bool HullProblem::derive(const HullVariant& variant, std::size_t i, std::span<co
         cycles_of(variant, barrier_, physical_of(std::span<const D>(x), scale_), shapes_[i]);
     if (!(t.value > 0)) return false;
     const CurvePoint& point = curve_.points[i];
-    residual = std::log(t.value / point.cycles) / point.log_error;
+    residual = (std::log(t.value / point.cycles) + q[drift_part] * point.place) / point.log_error;
     for (std::size_t k = 0; k < Count; ++k)
         gradient[k] = t.partial[k] / (t.value * point.log_error);
+    gradient[drift_part] = point.place / point.log_error;
     return true;
 }
 
@@ -225,13 +228,18 @@ double HullProblem::aside_cycles(const HullVariant& variant, const std::vector<d
     HullShape together = shapes_[point];
     together.skew = 0;
     return predicted_cycles(variant, parameters, point) -
-           cycles_of(variant, barrier_, physical(without), together);
+           drifted(parameters, point) * cycles_of(variant, barrier_, physical(without), together);
 }
 
 double HullProblem::predicted_cycles(const HullVariant& variant,
                                      const std::vector<double>& parameters,
                                      std::size_t point) const {
-    return cycles_of(variant, barrier_, physical(parameters), shapes_[point]);
+    return drifted(parameters, point) *
+           cycles_of(variant, barrier_, physical(parameters), shapes_[point]);
+}
+
+double HullProblem::drifted(const std::vector<double>& parameters, std::size_t point) const {
+    return std::exp(parameters[drift_part] * curve_.points[point].place);
 }
 
 }  // namespace occupipe

@@ -18,7 +18,8 @@ namespace occupipe {
 
 // The order of the problem's parameters. λ and Λ by their logarithms, so that they stay positive;
 // overheads as parts of the shortest measured time, contention and the loop's control as parts of Λ
-// and λ, so that all are of order one.
+// and λ, so that all are of order one; the drift as growth of log time from the first row to the
+// last.
 enum HullParameter : std::size_t {
     log_cpi,
     log_latency,
@@ -30,6 +31,7 @@ enum HullParameter : std::size_t {
     knee_width,
     port_share,
     skew_part,
+    drift_part,
     hull_parameter_count
 };
 
@@ -48,6 +50,7 @@ struct HullVariant {
     bool loop = false;  // the loop's own cost is free; else none is assumed
     bool contention = false;
     bool knee = false;
+    bool drift = false;  // of the device over the run (CurvePoint::place)
 
     std::size_t free_parameters(bool overhead_known) const;
 };
@@ -74,7 +77,8 @@ public:
     bool separates_loop() const { return separates_loop_; }
     // Start skews of a thousandth of the time or more: they take part.
     bool skewed() const { return skewed_; }
-    // Part of a point's predicted time that is the loop's own or the start skew's [cycles].
+    // Part of a point's predicted time that is the loop's own or the start skew's [cycles], the
+    // drift as in predicted_cycles().
     double aside_cycles(const HullVariant& variant, const std::vector<double>& parameters,
                         std::size_t point) const;
     const HullShape& smallest_shape() const { return smallest_shape_; }
@@ -83,6 +87,8 @@ private:
     template <std::size_t Count>
     bool derive(const HullVariant& variant, std::size_t point, std::span<const double> parameters,
                 double& residual, std::span<double> gradient) const;
+
+    double drifted(const std::vector<double>& parameters, std::size_t point) const;
 
     const Curve& curve_;
     bool barrier_;

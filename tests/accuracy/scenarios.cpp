@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -272,9 +273,22 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
     }
 }
 
+// As `measure` does: points in random order, the repetitions of each one after the other.
+void shuffle_points(Dice& dice, MeasurementFile& file) {
+    std::vector<std::vector<MeasurementRow>> points;
+    for (MeasurementRow& row : file.rows) {
+        if (row.repetition == 0) points.emplace_back();
+        points.back().push_back(std::move(row));
+    }
+    std::ranges::shuffle(points, dice.random);
+    file.rows.clear();
+    for (std::vector<MeasurementRow>& point : points)
+        std::ranges::move(point, std::back_inserter(file.rows));
+}
+
 // Everything becomes slower in the course of the run.
 void drift(const Scenario& s, Dice& dice, MeasurementFile& file) {
-    if (!s.drift_as_planned) std::ranges::shuffle(file.rows, dice.random);
+    if (!s.drift_as_planned) shuffle_points(dice, file);
     if (!(s.drift > 0)) return;
     const auto n = static_cast<double>(file.rows.size());
     for (std::size_t i = 0; i < file.rows.size(); ++i)

@@ -82,17 +82,25 @@ inline MeasurementRow row_of(const std::string& subject, const MeasurementShape&
     return row;
 }
 
+// As `measure` does: points in random order, the repetitions of each one after the other.
 inline void add_rows(MeasurementFile& file, const std::string& subject,
                      const std::vector<MeasurementShape>& shapes, const TimeLaw& law,
                      const Noise& noise, std::mt19937_64& random) {
     std::normal_distribution<double> normal;
     std::uniform_real_distribution<double> uniform;
-    for (const MeasurementShape& shape : shapes)
+    std::vector<std::vector<MeasurementRow>> points;
+    for (const MeasurementShape& shape : shapes) {
+        std::vector<MeasurementRow>& rows = points.emplace_back();
         for (int r = 0; r < noise.repetitions; ++r) {
             double t = law(shape) * (1 + noise.relative * normal(random));
             if (uniform(random) < noise.outlier_share) t *= noise.outlier_factor;
-            file.rows.push_back(row_of(subject, shape, t, r));
+            rows.push_back(row_of(subject, shape, t, r));
         }
+    }
+    std::mt19937_64 order(shapes.size());
+    std::ranges::shuffle(points, order);
+    for (const std::vector<MeasurementRow>& rows : points)
+        file.rows.insert(file.rows.end(), rows.begin(), rows.end());
 }
 
 // Facts of a device, as `measure` writes them.

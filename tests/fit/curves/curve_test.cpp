@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
 #include "tests/fit/synthetic.h"
 
@@ -186,6 +187,28 @@ TEST(Curve, WhatRowsTellOfTheirCoresBecomesMedians) {
     file.rows = {row_of("fma.f32", shape, 1000, 0)};
     EXPECT_FALSE(curves_of(std::span(&file, 1))[0].off_core);
     EXPECT_EQ(curves_of(std::span(&file, 1))[0].points[0].lower_quartile, std::nullopt);
+}
+
+// Event times have the launch in them: beside counted cycles they are another quantity.
+TEST(Curve, EventTimesBesideCountedCyclesAreLeftOutAndCounted) {
+    MeasurementFile file;
+    for (int r = 0; r < 6; ++r) {
+        MeasurementRow row = test::row_of("fma.f32", {1, 1, 1, 64}, 400, r);
+        row.seconds += 2e-6;
+        if (r % 2 == 0) row.cycles.reset();
+        file.rows.push_back(row);
+        row.subject = "div.f32";
+        row.cycles.reset();
+        file.rows.push_back(row);
+    }
+    const std::vector<Curve> curves = curves_of(std::span(&file, 1));
+    ASSERT_EQ(curves.size(), 2U);
+    EXPECT_EQ(curves[0].points.front().repetitions, (std::vector<double>{400, 400, 400}));
+    EXPECT_EQ(curves[0].rejected_rows(), 3);
+    EXPECT_NE(curves[0].rejection_summary().find("3 x event time only"), std::string::npos);
+    EXPECT_FALSE(curves[0].from_seconds);
+    EXPECT_EQ(curves[1].rejected_rows(), 0);
+    EXPECT_TRUE(curves[1].from_seconds);
 }
 
 TEST(Curve, SubjectsOfSeveralFilesMerge) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/law_misfit.h"
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"
 
@@ -353,6 +354,97 @@ TEST(FitTiming, SlopeNotQuotient) {
     ASSERT_TRUE(f.ok) << f.reason;
     EXPECT_TRUE(near_enough(f.latency, truth.latency)) << f.latency.value;
     EXPECT_TRUE(near_enough(f.cpi, truth.cpi)) << f.cpi.value;
+}
+
+// A device that becomes slower or faster by `drift` from the first row to the last; points in the
+// order of their shapes, or shuffled as `measure` does, repetitions one after the other.
+Curve drifting_curve(const Truth& truth, double drift, bool in_order, std::uint64_t seed,
+                     const Noise& noise = {0.005, 5}) {
+    std::vector<MeasurementShape> shapes = warps({1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64});
+    std::mt19937_64 random(seed);
+    if (!in_order) std::ranges::shuffle(shapes, random);
+    std::normal_distribution<double> normal;
+    MeasurementFile file;
+    const auto n = static_cast<double>(shapes.size() * static_cast<std::size_t>(noise.repetitions));
+    for (const MeasurementShape& shape : shapes)
+        for (int r = 0; r < noise.repetitions; ++r) {
+            const double t = (200 + test::time_of(truth, shape)) *
+                             (1 + drift * static_cast<double>(file.rows.size()) / n) *
+                             (1 + noise.relative * normal(random));
+            file.rows.push_back(test::row_of(truth.name, shape, t, r));
+        }
+    return curves_of(std::span(&file, 1))[0];
+}
+
+bool holds(const Estimate& e, double truth, double errors) {
+    return e.identifiable() && std::abs(e.value - truth) <= errors * *e.std_error;
+}
+
+TEST(FitTiming, ADriftInMeasuresOrderIsFoundAndStandsInTheErrors) {
+    const Truth truth{"fma.f32", 0.25, 6};
+    for (const double drift : {-0.05, 0.03, 0.1})
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+            const TimingFit f = fit(drifting_curve(truth, drift, false, seed));
+            ASSERT_TRUE(f.ok && f.drift) << f.reason << " drift " << drift << " seed " << seed;
+            EXPECT_NEAR(f.drift->value, drift, 0.01) << seed;
+            EXPECT_TRUE(holds(f.cpi, truth.cpi, 2)) << drift << " " << f.cpi.value;
+            EXPECT_TRUE(holds(f.latency, truth.latency, 2)) << drift << " " << f.latency.value;
+            // The middle of the run is known well, whatever the run did.
+            EXPECT_NEAR(f.cpi.value, (1 + drift / 2) * truth.cpi, 0.01 * truth.cpi);
+            EXPECT_LT(*f.cpi.std_error, 0.5 * std::abs(drift) * f.cpi.value);
+            EXPECT_EQ(f.schedulers, 1) << drift << " " << seed;
+            EXPECT_FALSE(f.contention) << drift << " " << seed;
+            EXPECT_TRUE(std::ranges::any_of(f.notes, [](const std::string& note) {
+                return note.find("drift") != std::string::npos;
+            }));
+        }
+}
+
+TEST(FitTiming, ASteadyRunHasNoDrift) {
+    const Truth truth{"fma.f32", 0.25, 6};
+    for (const bool in_order : {false, true})
+        for (std::uint64_t seed = 1; seed <= 10; ++seed)
+            EXPECT_FALSE(fit(drifting_curve(truth, 0, in_order, seed)).drift) << seed;
+}
+
+TEST(FitTiming, ADriftInTheOrderOfTheShapesIsNoGrowthAndMarksTheValues) {
+    const Truth truth{"fma.f32", 0.25, 6};
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const TimingFit f = fit(drifting_curve(truth, 0.1, true, seed));
+        ASSERT_TRUE(f.ok) << f.reason;
+        EXPECT_TRUE(holds(f.cpi, truth.cpi, 2)) << seed << " " << f.cpi.value;
+        EXPECT_TRUE(holds(f.latency, truth.latency, 2)) << seed << " " << f.latency.value;
+        EXPECT_FALSE(f.contention) << seed;
+        EXPECT_TRUE(doubts_the_law(f.cpi.note)) << f.cpi.note;
+        EXPECT_TRUE(doubts_the_law(f.latency.note)) << f.latency.note;
+    }
+}
+
+// Too small to be found, such a drift still stands in the errors.
+TEST(FitTiming, ADriftInTheOrderOfTheShapesThatMayHideWidensTheErrors) {
+    const Truth truth{"fma.f32", 0.25, 6};
+    int inside = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const TimingFit f = fit(drifting_curve(truth, 0.01, true, seed));
+        ASSERT_TRUE(f.ok) << f.reason;
+        inside += holds(f.cpi, truth.cpi, 3) + holds(f.latency, truth.latency, 3);
+    }
+    EXPECT_GE(inside, 18);
+}
+
+// Times modulo 2^13 follow no law: a bound of Λ below a cycle is none.
+TEST(FitTiming, ACounterThatWrapsGivesNoNumbers) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        Curve curve = hull_curve({"fma.f32", 0.25, 6}, test::gpu_shapes(), {0.005, 5}, seed, 200);
+        MeasurementFile file;
+        for (const CurvePoint& p : curve.points)
+            for (const double cycles : p.repetitions)
+                file.rows.push_back(
+                    test::row_of("fma.f32", p.shape, std::fmod(cycles, 8192) + 1, 0));
+        const TimingFit f = fit(curves_of(std::span(&file, 1))[0]);
+        EXPECT_FALSE(f.ok) << f.cpi.value << " " << f.latency.value;
+        EXPECT_FALSE(f.reason.empty());
+    }
 }
 
 }  // namespace
