@@ -108,7 +108,7 @@ void add_characterize(CLI::App& app) {
              "errors), table.md, summary.md and selfcheck.md.\n"
              "After an interruption, run the same command again to go on where it stopped. On a\n"
              "complete folder it fits and reports again without measuring.",
-         .exit_codes = {exit_failed, exit_nothing_to_run_on, exit_device_lost},
+         .exit_codes = {exit_nothing_to_run_on, exit_device_lost},
          .examples = "occupipe characterize --quick -o out\n"
                      "occupipe characterize --device 'model:profiles/nvidia-gtx-1060.yaml' --quick "
                      "-o simulated"});

@@ -48,6 +48,8 @@ std::vector<std::string> refused_by_fit(const MeasurementFile& file) {
         throw InputError(file.path, {}, "benchmarks",
                          fmt::format("no row can be fitted: {}", faults.begin()->first));
     std::vector<std::string> warnings;
+    if (measured == 0 && !file.rows.empty())
+        warnings.emplace_back("benchmarks: all rows failed; fit refuses the file");
     for (const auto& [fault, rows] : faults)
         warnings.push_back(fmt::format("benchmarks: fit leaves out {} row{}: {}", rows,
                                        rows == 1 ? "" : "s", fault));

@@ -405,7 +405,7 @@ void add_compare(CLI::App& app) {
     CLI::App* const command = app.add_subcommand(
         "compare", "Compare measurements with predictions, and rank the models by error");
     add_help_end(*command, {.text = about,
-                            .exit_codes = {exit_failed, exit_nothing_to_run_on, exit_limit_reached,
+                            .exit_codes = {exit_nothing_to_run_on, exit_limit_reached,
                                            exit_device_lost, exit_interrupted},
                             .examples = examples});
     command

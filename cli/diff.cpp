@@ -77,7 +77,7 @@ void add_diff(CLI::App& app) {
     add_help_end(*command,
                  {.text = "Input: two profiles (YAML). Output: a table of differences on stdout.\n"
                           "With --fail-on it serves as an acceptance test of a machine.",
-                  .exit_codes = {exit_failed},
+                  .exit_codes = {},
                   .examples = "occupipe diff profiles/nvidia-gtx-1060.yaml "
                               "profiles/nvidia-rtx-2070.yaml\n"
                               "occupipe diff golden.yaml node17.yaml --fail-on slower,missing"});

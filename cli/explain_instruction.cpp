@@ -304,7 +304,7 @@ void add_explain_instruction(CLI::App& app) {
         {.text = "Output: text on stdout. Where a compiler is at hand (NVRTC, or OpenCL with "
                  "--device), the\n"
                  "kernel is compiled and its machine instructions are counted.",
-         .exit_codes = {exit_failed, exit_nothing_to_run_on},
+         .exit_codes = {exit_nothing_to_run_on},
          .examples = "occupipe explain fma.f32 --profile profiles/nvidia-gtx-1060.yaml"});
     command->callback([arguments] { run(*arguments); });
 }

@@ -297,7 +297,7 @@ void add_measure(CLI::App& app) {
              "An interrupted run (Ctrl-C, power cut) loses at most the point under way: run the "
              "same\n"
              "command again to go on from FILE.json.partial (--compile-only: FILE.tar.partial).",
-         .exit_codes = {exit_failed, exit_nothing_to_run_on, exit_device_lost},
+         .exit_codes = {exit_nothing_to_run_on, exit_device_lost},
          .examples =
              "occupipe measure --quick -o gpu.json\n"
              "occupipe measure --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.02' \\\n"

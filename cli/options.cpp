@@ -172,12 +172,12 @@ CLI::Validator finite_number() {
 }
 
 CLI::Validator positive_number() {
-    return number_check("a positive number", "POSITIVE",
+    return number_check("a positive finite number", "POSITIVE",
                         [](double value, double, double) { return value > 0; });
 }
 
 CLI::Validator number_not_negative() {
-    return number_check("a number of at least 0", "NONNEGATIVE",
+    return number_check("a finite number of at least 0", "NONNEGATIVE",
                         [](double value, double, double) { return value >= 0; });
 }
 
@@ -229,10 +229,8 @@ NamedPath device_file(const std::string& device) {
 }
 
 void add_help_end(CLI::App& command, const HelpEnd& end) {
-    std::string codes = "0 ok";
+    std::string codes = "0 ok, 1 failed, 2 wrong usage or bad input";
     const std::set<ExitCode> others(end.exit_codes.begin(), end.exit_codes.end());
-    if (others.contains(exit_failed)) codes += ", 1 failed";
-    codes += ", 2 wrong usage or bad input";
     if (others.contains(exit_nothing_to_run_on)) codes += ", 3 no device to run on";
     if (others.contains(exit_limit_reached)) codes += ", 4 no answer within --limit";
     if (others.contains(exit_device_lost))

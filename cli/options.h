@@ -22,7 +22,7 @@ namespace occupipe::cli {
 // What follows the options in a command's --help.
 struct HelpEnd {
     const char* text;  // input, output and what a reader must know, in lines of at most 90 columns
-    std::vector<ExitCode> exit_codes;  // besides 0 and 2, which every command has
+    std::vector<ExitCode> exit_codes;  // besides 0, 1 and 2, which every command has
     const char* examples;              // commands to paste, a line each
 };
 

@@ -180,7 +180,7 @@ void add_predict(CLI::App& app) {
     CLI::App* const command =
         app.add_subcommand("predict", "Predict a kernel's time on a GPU, and what limits it");
     add_help_end(*command, {.text = about,
-                            .exit_codes = {exit_failed, exit_limit_reached, exit_interrupted},
+                            .exit_codes = {exit_limit_reached, exit_interrupted},
                             .examples = examples});
     command->add_option("kernel", options->kernel, "Kernel: a file (YAML) or a shipped name")
         ->required()

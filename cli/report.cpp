@@ -74,7 +74,7 @@ void add_report(CLI::App& app) {
              "All measurement files of the folder are fitted together, as 'fit' does.\n"
              "Output: one self-contained file for any browser, light or dark, and for printing.\n"
              "Needs gnuplot.",
-         .exit_codes = {exit_failed, exit_limit_reached, exit_interrupted},
+         .exit_codes = {exit_limit_reached, exit_interrupted},
          .examples = "occupipe report results/cpu-amd-zen4-pocl -o report.html"});
     command->callback([arguments] { report(*arguments); });
 }

@@ -235,7 +235,7 @@ void add_selfcheck(CLI::App& app) {
                  {.text = "Output: what does not agree, the most suspicious first, with possible "
                           "causes; then what\n"
                           "agrees, and what could not be compared. Exit code 1 only with --strict.",
-                  .exit_codes = {exit_failed},
+                  .exit_codes = {},
                   .examples = "occupipe selfcheck results/cpu-amd-zen4-pocl/profile-quick.yaml "
                               "\\\n"
                               "    results/cpu-amd-zen4-pocl/2026-11-21-quick.json"});

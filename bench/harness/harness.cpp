@@ -155,9 +155,21 @@ void begin(Run& run, const PlannedPoint& point, PointUnderWay& so_far) {
     }
 }
 
+// Times that no run can have, and that no reader of the file accepts: the point failed.
+void require_possible(const Observation& seen) {
+    const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
+    if (seen.cycles && !positive(*seen.cycles))
+        throw DeviceError(fmt::format("the device counted {:g} cycles", *seen.cycles));
+    if (seen.clock_hz && !positive(*seen.clock_hz))
+        throw DeviceError(fmt::format("the device gave {:g} Hz as its clock", *seen.clock_hz));
+    if (!std::isfinite(seen.seconds) || seen.seconds < 0)
+        throw DeviceError(fmt::format("the device's timer gave {:g} s", seen.seconds));
+}
+
 void measure_once(benchmark::State& state, Run& run, const PlannedPoint& point,
                   PointUnderWay& so_far) {
     const Observation seen = run.sampler.sample(point);
+    require_possible(seen);
     state.SetIterationTime(seen.seconds);
     set_counters(state, point, seen, run.sampler.cores());
     const KernelReceipt& receipt = run.sampler.receipt_of(point.plan);

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <utility>
 
 #include "bench/harness/journal.h"
 #include "bench/harness/sampler.h"
@@ -143,6 +145,27 @@ TEST(Harness, AFailedLaunchIsARowWithItsReason) {
     for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows) {
         EXPECT_EQ(row.error, "fake: launch: OUT_OF_COFFEE");
         EXPECT_FALSE(row.cycles.has_value());
+    }
+}
+
+// Such a row once made the whole file one that no command reads.
+TEST(Harness, ATimeThatNoRunCanHaveIsAFailedRow) {
+    for (const auto& [cycles, seconds] :
+         {std::pair(0.0, 1e-6), std::pair(-5.0, 1e-6), std::pair(std::nan(""), 1e-6),
+          std::pair(8.0, -1.0), std::pair(8.0, HUGE_VAL)}) {
+        const TemporaryFolder folder;
+        FakeBackend backend;
+        backend.answer = [cycles = cycles, seconds = seconds](const LaunchRequest&) {
+            return Observation{
+                .seconds = seconds, .cycles = cycles, .clock_hz = 1e9, .counters = {}};
+        };
+        const auto result =
+            run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}),
+                      {.output = folder.path / "m.json"});
+        EXPECT_TRUE(result.complete);
+        EXPECT_EQ(result.failed, result.points) << cycles;
+        for (const MeasurementRow& row : read_measurements(folder.path / "m.json").rows)
+            EXPECT_EQ(row.error.value_or("").substr(0, 10), "the device") << cycles;
     }
 }
 
