@@ -289,6 +289,9 @@ void CurveBuilder::find_places(Curve& curve) const {
             last = std::max(last, s.order);
         }
     if (!(last > first)) return;
+    const double middle = 0.5 * (first + last);
+    if (last_row_)
+        curve.reach = std::max(0.5, std::max(middle - 1, *last_row_ - middle) / (last - first));
     auto point = curve.points.begin();
     for (const auto& [place, samples] : samples_) {
         double sum = 0;
@@ -429,8 +432,10 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     }
     std::vector<Curve> curves;
     curves.reserve(order.size());
-    for (const Key& key : order)
+    for (const Key& key : order) {
+        builders.at(key).last_row(number);
         curves.push_back(std::move(builders.at(key)).finish(key.first, key.second));
+    }
     return curves;
 }
 

@@ -99,6 +99,9 @@ struct Curve {
     std::optional<double> lift;   // of medians over the undisturbed time, relative
     double wild = 0;              // share of repetitions far off their point's median
     bool in_order = false;        // points were measured in the order of their shapes
+    // From the middle of the subject's rows to the further end of all rows, in units of the
+    // subject's range; 0.5 where it has them all.
+    double reach = 0.5;
 
     std::string label() const;  // the subject and, where there are any, its counters
     int rejected_rows() const;
@@ -115,6 +118,8 @@ public:
              std::optional<double> number = {});
     // Rows without a cycles counter are left out from now on: the launch is in their event times.
     void only_counted() { only_counted_ = true; }
+    // Number of the last of all rows, where the subject has not all of them.
+    void last_row(double number) { last_row_ = number; }
     Curve finish(const std::string& subject, const CurveCounters& counters = {}) &&;
 
 private:
@@ -154,6 +159,7 @@ private:
     int rows_ = 0;
     bool from_seconds_ = false;
     bool only_counted_ = false;
+    std::optional<double> last_row_;
     std::vector<double> counts_;   // cycles as the counter gave them
     std::vector<double> seconds_;  // where there was none
     double highest_clock_hz_ = 0;

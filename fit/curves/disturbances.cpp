@@ -110,7 +110,17 @@ bool measured_in_order(std::span<const PointHistory> points) {
         times += std::pow(when[i] - mean, 2);
         places += x * x;
     }
-    return times > 0 && std::abs(together) > clear * std::sqrt(times * places);
+    if (times > 0 && std::abs(together) > clear * std::sqrt(times * places)) return true;
+    // One sweep after another: what follows is mostly a neighbour, while in random order the shapes
+    // of successive points are a third of the list apart.
+    constexpr double near = 0.4;
+    std::vector<std::size_t> turn(when.size());
+    std::iota(turn.begin(), turn.end(), std::size_t{0});
+    std::ranges::sort(turn, {}, [&](std::size_t i) { return when[i]; });
+    double apart = 0;
+    for (std::size_t i = 1; i < turn.size(); ++i)
+        apart += std::abs(static_cast<double>(turn[i]) - static_cast<double>(turn[i - 1]));
+    return apart / (n - 1) < near * n / 3;
 }
 
 double wild_share(std::span<const PointHistory> points) {

@@ -393,9 +393,12 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
     if (!out.drift && !curve_.drift) widen(1, hidden_drift_ / 3);
     if (out.drift || curve_.drift) {
         const double drift = out.drift ? out.drift->value : *curve_.drift;
-        widen(1, std::abs(drift) / 3);
+        // Where instructions were measured one after the other as well, the ends are further away.
+        const double reach = curve_.in_order ? curve_.reach : 0.5;
+        const double half = std::min(reach * std::abs(drift), largest_drift);
+        widen(1, half / 1.5);
         for (Estimate* e : {&out.cpi, &out.latency})
-            if (e->kind == Estimate::Kind::upper_bound) e->value *= std::exp(0.5 * std::abs(drift));
+            if (e->kind == Estimate::Kind::upper_bound) e->value *= std::exp(half);
         out.notes.push_back(fmt::format("times drift by {:.2g} % over the run{}", 100 * drift,
                                         out.drift ? "; λ and Λ are those of its middle" : ""));
     }

@@ -45,6 +45,36 @@ TEST(Disturbances, ADriftOverTheRunIsToldFromScatter) {
         EXPECT_FALSE(drift_over_run(histories(0, 0, seed)));
 }
 
+// By the points' places among the shapes: one sweep, two sweeps one in the other's gaps, shuffled.
+TEST(Disturbances, PointsInTheOrderOfTheirShapesAreTold) {
+    const auto points = [](const std::vector<int>& turns) {
+        std::vector<PointHistory> out;
+        for (const int turn : turns) {
+            PointHistory& p = out.emplace_back();
+            for (int r = 0; r < 5; ++r) {
+                p.log_times.push_back(1);
+                p.order.push_back(5 * turn + r);
+            }
+        }
+        return out;
+    };
+    std::vector<int> one;
+    std::vector<int> two;
+    for (int i = 0; i < 40; ++i) {
+        one.push_back(i);
+        two.push_back(i % 2 == 0 ? i / 2 : 20 + i / 2);
+    }
+    EXPECT_TRUE(measured_in_order(points(one)));
+    EXPECT_TRUE(measured_in_order(points(two)));
+    std::mt19937_64 random(1);
+    int told = 0;
+    for (int i = 0; i < 1000; ++i) {
+        std::ranges::shuffle(one, random);
+        told += measured_in_order(points(one));
+    }
+    EXPECT_LE(told, 5);
+}
+
 TEST(Disturbances, DelaysLiftMediansAndSymmetricScatterDoesNot) {
     // The median of an exponential distribution is log 2 of its mean.
     EXPECT_NEAR(one_sided_lift(histories(0, 0.01, 1)).value(), 0.007, 0.003);

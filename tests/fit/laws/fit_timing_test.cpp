@@ -420,6 +420,33 @@ TEST(FitTiming, ADriftInTheOrderOfTheShapesIsNoGrowthAndMarksTheValues) {
     }
 }
 
+// Instructions one after the other: at the second the device has changed already.
+TEST(FitTiming, ADriftBeforeAnInstructionsFirstRowStandsInItsErrors) {
+    const Truth truth{"fma.f32", 0.25, 6};
+    const std::vector<MeasurementShape> shapes = warps({1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64});
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        std::mt19937_64 random(seed);
+        std::normal_distribution<double> normal;
+        MeasurementFile file;
+        const double rows = 2 * 5 * static_cast<double>(shapes.size());
+        for (const char* name : {"add.f32", "fma.f32"})
+            for (const MeasurementShape& shape : shapes)
+                for (int r = 0; r < 5; ++r) {
+                    const double t = (200 + test::time_of(truth, shape)) *
+                                     (1 + 0.1 * static_cast<double>(file.rows.size()) / rows) *
+                                     (1 + 0.005 * normal(random));
+                    file.rows.push_back(test::row_of(name, shape, t, r));
+                }
+        for (const Curve& curve : curves_of(std::span(&file, 1))) {
+            const TimingFit f = fit(curve);
+            ASSERT_TRUE(f.ok) << f.reason;
+            EXPECT_TRUE(holds(f.cpi, truth.cpi, 2.5))
+                << seed << " " << f.cpi.value << " " << *f.cpi.std_error;
+            EXPECT_TRUE(holds(f.latency, truth.latency, 2.5)) << seed << " " << f.latency.value;
+        }
+    }
+}
+
 // Too small to be found, such a drift still stands in the errors.
 TEST(FitTiming, ADriftInTheOrderOfTheShapesThatMayHideWidensTheErrors) {
     const Truth truth{"fma.f32", 0.25, 6};
