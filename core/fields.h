@@ -58,6 +58,11 @@ struct Range {
 inline constexpr Range positive{[](double v) { return v > 0; }, "a positive finite number"};
 inline constexpr Range not_negative{[](double v) { return v >= 0; },
                                     "a finite number of at least 0"};
+// So that no time that follows from them is infinite.
+inline constexpr Range clock_rate{[](double v) { return v >= 1 && v <= 1e15; },
+                                  "a positive finite number from 1 to 1e15"};
+inline constexpr Range some_seconds{[](double v) { return v > 0 && v <= 1e6; },
+                                    "a positive finite number of at most 1e6"};
 inline constexpr Range share_below_one{[](double v) { return v >= 0 && v < 1; },
                                        "at least 0 and below 1"};
 inline constexpr Range probability{[](double v) { return v >= 0 && v <= 1; }, "from 0 to 1"};
@@ -116,8 +121,10 @@ struct Fault {
 
 using NameFault = std::optional<std::string> (*)(std::string_view name);
 
-inline std::optional<std::string> empty_fault(std::string_view text) {
-    return text.empty() ? std::optional<std::string>("must not be empty") : std::nullopt;
+// Of what people read: terminals and tables take control characters for commands.
+inline std::optional<std::string> title_fault(std::string_view text) {
+    if (text.empty()) return "must not be empty";
+    return control_character_fault(text);
 }
 
 template <class T>

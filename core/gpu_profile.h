@@ -58,6 +58,9 @@ struct Limits {
     bool operator==(const Limits&) const = default;
 };
 
+// More take too much memory to simulate.
+inline constexpr int most_schedulers = 1'000'000;
+
 struct Issue {
     std::optional<double> limit;  // IL [warp-instructions/cycle/core]; absent = no valve
     std::optional<double> limit_std_error;

@@ -313,7 +313,12 @@ void validate(const Launch& launch, const std::string& file_name) {
     check("group_warps", launch.group_warps);
     check("concurrent_groups", launch.concurrent_groups);
     check("groups", launch.groups);
-    if (launch.group_warps > std::numeric_limits<int>::max() / launch.concurrent_groups) {
+    if (launch.groups > most_groups) {
+        throw InputError(file_name, {}, "launch.groups",
+                         fmt::format("must be at most {}, not {}", most_groups, launch.groups));
+    }
+    if (launch.group_warps > std::numeric_limits<int>::max() / launch.concurrent_groups ||
+        launch.groups > std::numeric_limits<std::int64_t>::max() / launch.group_warps) {
         throw InputError(file_name, {}, "launch", "too many warps");
     }
 }
@@ -340,6 +345,9 @@ Idg expand(const WarpProgram& program, std::int64_t max_nodes) {
 void validate(const Kernel& kernel, const std::string& file_name) {
     if (kernel.name.empty()) {
         throw InputError(file_name, {}, "name", "must not be empty");
+    }
+    if (const auto fault = control_character_fault(kernel.name)) {
+        throw InputError(file_name, {}, "name", *fault);
     }
     if (kernel.warps.empty()) {
         throw InputError(file_name, {}, "instructions", "contains no instruction");

@@ -5,6 +5,9 @@
 
 namespace occupipe {
 
+// Beyond this, groups times warps of a group leave 64 bits.
+inline constexpr std::int64_t most_groups = 1'000'000'000'000;
+
 // How a kernel is launched on the GPU. ω = group_warps * concurrent_groups.
 struct Launch {
     int group_warps = 1;        // |γ|: warps per group

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace occupipe {
 
 std::optional<std::string> name_fault(std::string_view name) {
@@ -19,6 +21,14 @@ std::optional<std::string> name_fault(std::string_view name) {
         }
     }
     return std::nullopt;
+}
+
+std::optional<std::string> control_character_fault(std::string_view text) {
+    const bool any = std::ranges::any_of(text, [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte < 0x20 || byte == 0x7f;
+    });
+    return any ? std::optional<std::string>("must not contain control characters") : std::nullopt;
 }
 
 }  // namespace occupipe

@@ -12,4 +12,7 @@ namespace occupipe {
 // none of @ / * , ( ) [ ] { } = : # " '
 std::optional<std::string> name_fault(std::string_view name);
 
+// The same for a text that may hold blanks, or be empty: a device's or a kernel's name.
+std::optional<std::string> control_character_fault(std::string_view text);
+
 }  // namespace occupipe

@@ -33,10 +33,10 @@ constexpr auto words(std::type_identity<Select>) {
 template <class Io>
 void describe(Io& io, std::type_identity<DeviceIdentity>) {
     using T = DeviceIdentity;
-    io("name", &T::name, {.required = true, .fault = &empty_fault, .merge = Merge::must_agree});
-    io("vendor", &T::vendor);
-    io("architecture", &T::architecture);
-    io("compute_capability", &T::compute_capability);
+    io("name", &T::name, {.required = true, .fault = &title_fault, .merge = Merge::must_agree});
+    io("vendor", &T::vendor, {.fault = &control_character_fault});
+    io("architecture", &T::architecture, {.fault = &control_character_fault});
+    io("compute_capability", &T::compute_capability, {.fault = &control_character_fault});
 }
 
 template <class Io>
@@ -53,7 +53,7 @@ template <class Io>
 void describe(Io& io, std::type_identity<Issue>) {
     using T = Issue;
     io.with_error("limit", &T::limit, &T::limit_std_error, {.label = "issue limit"});
-    io("schedulers", &T::schedulers);
+    io("schedulers", &T::schedulers, {.most = most_schedulers});
     io("select", &T::select, {.label = "issue select"});
     io("policy", &T::policy, {.label = "issue policy"});
 }
@@ -61,12 +61,14 @@ void describe(Io& io, std::type_identity<Issue>) {
 template <class Io>
 void describe(Io& io, std::type_identity<Overheads>) {
     using T = Overheads;
-    io("launch_seconds", &T::launch_seconds, {.label = "launch", .unit = "s"});
+    io("launch_seconds", &T::launch_seconds,
+       {.range = some_seconds, .label = "launch", .unit = "s"});
     io("awaited_launch_seconds", &T::awaited_launch_seconds,
-       {.label = "awaited launch", .unit = "s"});
+       {.range = some_seconds, .label = "awaited launch", .unit = "s"});
     io("graph_launch_seconds", &T::graph_launch_seconds,
-       {.label = "launch in a graph", .unit = "s"});
-    io("group_seconds", &T::group_seconds, {.label = "group launch", .unit = "s"});
+       {.range = some_seconds, .label = "launch in a graph", .unit = "s"});
+    io("group_seconds", &T::group_seconds,
+       {.range = some_seconds, .label = "group launch", .unit = "s"});
     io("loop_cycles", &T::loop_cycles, {.label = "loop iteration"});
 }
 
@@ -180,13 +182,29 @@ void describe(Io& io, std::type_identity<MemoryLevel>) {
     });
 }
 
+// A working set is in one level: those of an instruction ascend.
+inline std::optional<Fault> levels_fault(const GpuProfile& profile) {
+    for (std::size_t i = 0; i < profile.memory_levels.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+            const MemoryLevel& level = profile.memory_levels[i];
+            const MemoryLevel& earlier = profile.memory_levels[j];
+            if (level.instruction == earlier.instruction && level.first_bytes <= earlier.last_bytes)
+                return Fault{{"memory_levels", fmt::format("[{}]", i), "first_bytes"},
+                             fmt::format("{} is not above {}, the last_bytes of an earlier level "
+                                         "of {}",
+                                         level.first_bytes, earlier.last_bytes, level.instruction)};
+        }
+    return std::nullopt;
+}
+
 template <class Io>
 void describe(Io& io, std::type_identity<GpuProfile>) {
     using T = GpuProfile;
     io.record("device", &T::device, {.required = true});
     io("cores", &T::cores, {.required = true});
     io("warp_size", &T::warp_size, {.required = true, .label = "warp size"});
-    io("clock_hz", &T::clock_hz, {.required = true, .label = "clock", .unit = "Hz"});
+    io("clock_hz", &T::clock_hz,
+       {.required = true, .range = clock_rate, .label = "clock", .unit = "Hz"});
     io.record("limits", &T::limits, {.label = "limits"});
     io.record("issue", &T::issue);
     io.record("overheads", &T::overheads);
@@ -202,6 +220,7 @@ void describe(Io& io, std::type_identity<GpuProfile>) {
          .other_copies = "has its subsystem at another scope"});
     io.list("memory_levels", &T::memory_levels, {.ordinal = "level"});
     io("provenance", &T::provenance);
+    io.check(&levels_fault);
     io.check([](const T& profile) -> std::optional<Fault> {
         for (const InstructionTiming& timing : profile.instructions)
             if (profile.find_subsystem(timing.subsystem) == nullptr)

@@ -133,7 +133,7 @@ private:
         constexpr int int_max = std::numeric_limits<int>::max();
         return {.group_warps = static_cast<int>(value("group_warps", int_max)),
                 .concurrent_groups = static_cast<int>(value("concurrent_groups", int_max)),
-                .groups = value("groups", std::numeric_limits<std::int64_t>::max())};
+                .groups = value("groups", most_groups)};
     }
 
     const Document& document_;

@@ -209,6 +209,9 @@ void validate(const Launch& launch) {
             fmt::format("a launch needs at least one warp, one concurrent group and one group, "
                         "not {}, {} and {}",
                         launch.group_warps, launch.concurrent_groups, launch.groups));
+    if (launch.groups > most_groups)
+        throw InputError(fmt::format("a launch of {} groups is above the simulator's limit of {}",
+                                     launch.groups, most_groups));
     if (std::int64_t{launch.group_warps} * launch.concurrent_groups > max_resident_warps)
         throw InputError(
             fmt::format("{} groups of {} warps at once are more than the simulator's "

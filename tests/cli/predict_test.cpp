@@ -234,6 +234,18 @@ TEST(Predict, SaysWhatWasSet) {
         << twice.err;
 }
 
+TEST(Predict, RefusesSettingsThatNoProfileMayHave) {
+    const Outcome clock = occupipe({"predict", mix, "--profile", gtx, "--set", "clock_hz=1e-3"});
+    EXPECT_EQ(clock.code, 2);
+    EXPECT_NE(clock.err.find("clock_hz: must be a positive finite number from 1 to 1e15"),
+              std::string::npos)
+        << clock.err;
+    const Outcome groups =
+        occupipe({"predict", mix, "--profile", gtx, "--groups", "9223372036854775807"});
+    EXPECT_EQ(groups.code, 2);
+    EXPECT_NE(groups.err.find("9223372036854775807 groups"), std::string::npos) << groups.err;
+}
+
 TEST(Predict, RefusesUsesThatMeanNothing) {
     const Outcome unknown = occupipe({"predict", mix, "--profile", gtx, "--use", "nope=mul.f64"});
     EXPECT_EQ(unknown.code, 2);

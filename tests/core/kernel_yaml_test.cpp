@@ -55,16 +55,16 @@ public:
 
     Kernel make() {
         Kernel kernel;
-        kernel.name = random_.text();
+        kernel.name = random_.title();
         const std::int64_t programs = random_.chance(0.7) ? 1 : random_.between(2, 4);
         for (std::int64_t i = 0; i < programs; ++i) {
             earlier_.clear();
             kernel.warps.push_back({1.0 / static_cast<double>(programs), list(3, false)});
         }
         if (random_.chance(0.5)) {
-            kernel.launch = Launch{static_cast<int>(random_.between(1, 32)),
-                                   static_cast<int>(random_.between(1, 32)),
-                                   random_.between(1, std::int64_t{1} << 62)};
+            kernel.launch =
+                Launch{static_cast<int>(random_.between(1, 32)),
+                       static_cast<int>(random_.between(1, 32)), random_.between(1, most_groups)};
         }
         return kernel;
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 #include "core/files/files.h"
 #include "tests/support/random_values.h"
@@ -245,12 +247,18 @@ std::vector<ParameterTable> random_tables(test::RandomValues& random) {
     return tables;
 }
 
+Estimate random_seconds(test::RandomValues& random) {
+    Estimate seconds = random_estimate(random);
+    seconds.value = std::min(seconds.value, 1e6);
+    return seconds;
+}
+
 GpuProfile random_profile(test::RandomValues& random) {
     GpuProfile p;
-    p.device = {random.text(), random.text(), random.chance(0.5) ? random.text() : "", "7.5"};
+    p.device = {random.title(), random.title(), random.chance(0.5) ? random.title() : "", "7.5"};
     p.cores = static_cast<int>(random.between(1, 1 << 30));
     p.warp_size = static_cast<int>(random.between(1, 128));
-    p.clock_hz = random.positive();
+    p.clock_hz = std::clamp(random.positive(), 1.0, 1e15);
     if (random.chance(0.5)) {
         p.limits = {
             random.between(1, 64), {}, random.between(1, 32), {}, random.between(1, 1 << 20)};
@@ -305,13 +313,13 @@ GpuProfile random_profile(test::RandomValues& random) {
         p.memory_levels.push_back(std::move(level));
     }
     if (random.chance(0.3)) {
-        p.overheads.launch_seconds = random_estimate(random);
-        p.overheads.awaited_launch_seconds = random_estimate(random);
-        p.overheads.graph_launch_seconds = random_estimate(random);
+        p.overheads.launch_seconds = random_seconds(random);
+        p.overheads.awaited_launch_seconds = random_seconds(random);
+        p.overheads.graph_launch_seconds = random_seconds(random);
     }
     if (random.chance(0.3)) {
         p.overheads.loop_cycles = random_estimate(random);
-        p.overheads.group_seconds = random_estimate(random);
+        p.overheads.group_seconds = random_seconds(random);
     }
     for (std::int64_t i = random.between(0, 3); i > 0; --i) {
         p.provenance.entries.emplace_back(random.text() + std::to_string(i),
@@ -374,6 +382,24 @@ TEST(ProfileYaml, BadTablesAreRefusedWithTheirPlace) {
     refused("overheads: {launch: 1}\n", "launch");
     refused("memory_levels: [{instruction: x, latency: 1, first_bytes: 2, last_bytes: 1}]\n",
             "below first_bytes");
+}
+
+TEST(ProfileRules, LevelsOfAnInstructionAscendWithoutOverlap) {
+    GpuProfile p = parse_profile(example, "p.yaml");
+    p.memory_levels = {{"ld.global.u32", {.value = 30}, 4096, 65536, {}},
+                       {"ld.global.s32", {.value = 30}, 4096, 65536, {}},
+                       {"ld.global.u32", {.value = 270}, 131072, 1048576, {}}};
+    EXPECT_NO_THROW(validate(p));
+    for (const double first : {65536.0, 5000.0, 1024.0}) {
+        p.memory_levels[2].first_bytes = first;
+        try {
+            validate(p);
+            ADD_FAILURE() << first;
+        } catch (const InputError& fault) {
+            EXPECT_TRUE(std::string(fault.what()).starts_with("memory_levels[2].first_bytes: "))
+                << fault.what();
+        }
+    }
 }
 
 TEST(ProfileRules, HoldForProfilesThatNoFileHeld) {

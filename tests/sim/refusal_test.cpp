@@ -157,6 +157,14 @@ TEST(Refusal, OfAbsurdLaunches) {
         "");
 }
 
+TEST(Refusal, OfMoreGroupsThanCanBeCounted) {
+    const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+    EXPECT_NE(
+        refusal(plain(), chain("op", 1), {.group_warps = 1, .concurrent_groups = 1, .groups = huge})
+            .find("9223372036854775807 groups"),
+        std::string::npos);
+}
+
 TEST(Refusal, OfMoreInstructionsThanCanBeCounted) {
     const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
     EXPECT_NE(refusal(plain(), chain("op", std::int64_t{1} << 40),

@@ -39,6 +39,13 @@ public:
         return result;
     }
 
+    // The same without control characters: a legal name of a device or a kernel.
+    std::string title() {
+        std::string result = text() + "x";
+        std::erase_if(result, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+        return result;
+    }
+
     // A legal name of an instruction, a subsystem or a node.
     std::string name(std::int64_t number) {
         static const std::array<std::string, 8> stems = {"fma.f32", "1e", "null", "-",
