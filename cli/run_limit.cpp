@@ -82,7 +82,7 @@ void RunLimit::check(const RunProgress& progress) {
 void RunLimit::show(const RunProgress& progress, double elapsed) {
     next_line_ = elapsed + (terminal_ ? seconds_between_terminal_lines : seconds_between_lines);
     fmt::print(stderr, "{}{:.0f} s: {}{}{}", terminal_ ? "\r\033[K" : "", elapsed, done_text(),
-               to_text(progress), terminal_ ? "" : "\n");
+               progress.issued == 0 ? "simulating" : to_text(progress), terminal_ ? "" : "\n");
     std::fflush(stderr);
 }
 

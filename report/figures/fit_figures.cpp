@@ -151,7 +151,7 @@ std::string mix_verdict(const MixFit& mix) {
 }
 
 // Colours and dashes of their own.
-constexpr std::array<int, mix_law_count> law_styles = {1, 9, 17, 3};
+constexpr std::array<int, mix_law_count> law_styles = {1, 9, 17, 11};
 static_assert(std::ranges::max(law_styles) < plot::style_count);
 constexpr std::array law_names = {"one subsystem", "two", "two with IL", "partial"};
 

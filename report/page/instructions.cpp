@@ -106,7 +106,7 @@ void add_mix_section(ReportPage& page, const ReportData& data) {
     std::string text;
     Picture picture{.description =
                         "Mixes: throughput of the first instruction against β, "
-                        "measured (with standard errors) and by the three laws."};
+                        "measured (with standard errors) and by each law."};
     for (const MixFit& mix : data.fit.mixes) {
         if (mix.points.empty()) {
             text += absent(fmt::format("{} with {}: {}", mix.first, mix.second, mix.reason));
@@ -125,11 +125,12 @@ void add_mix_section(ReportPage& page, const ReportData& data) {
         picture.height = 320 * rows;
         text = page.figure(picture) + "<ul>\n" + text + "</ul>\n";
     }
-    page.section("mixes", "Instruction mixes",
-                 paragraph("β instructions of one type, then one of another, all dependent. Which "
-                           "law fits tells whether the two share a subsystem and whether a common "
-                           "issue limit is visible.") +
-                     text);
+    page.section(
+        "mixes", "Instruction mixes",
+        paragraph("β instructions of one type, then one of another, in dependent chains. Which "
+                  "law fits tells whether the two share a subsystem and whether a common "
+                  "issue limit is visible.") +
+            text);
 }
 
 void add_memory_section(ReportPage& page, const ReportData& data) {
