@@ -26,14 +26,15 @@ constexpr std::int64_t most_issues = 5'000'000;  // of one simulation; longer on
 constexpr std::array selects = {Select::subsystem, Select::warp};
 constexpr std::array policies = {Policy::lrr, Policy::gto, Policy::oldest};
 
-// Of each mix and number in flight the deepest point, where the launch itself counts least.
+// Of each mix and number in flight the deepest point, where the launch itself counts least. A core
+// with one warp has none to choose among.
 std::vector<MeasuredPoint> mix_points(const GpuProfile& profile,
                                       std::span<const MeasurementFile> files) {
     std::map<std::tuple<std::string, int, int>, MeasuredPoint> deepest;
     for (const MeasurementFile& file : files)
         for (MeasuredPoint& point : measured_points(file)) {
             const auto mix = parse_mix(point.subject);
-            if (!mix || !profile.find_instruction(mix->first) ||
+            if (!mix || point.shape.warps() < 2 || !profile.find_instruction(mix->first) ||
                 !profile.find_instruction(mix->second))
                 continue;
             const std::tuple key(point.subject, point.shape.warps(), point.shape.chains);
@@ -150,7 +151,7 @@ IssueChoice choose_issue(const GpuProfile& profile, std::span<const MeasurementF
     IssueChoice choice;
     std::vector<MeasuredPoint> points = mix_points(profile, files);
     if (points.empty()) {
-        choice.text = "not known: no mix was measured";
+        choice.text = "not known: no mix was measured with several warps on a core";
         return choice;
     }
     Trial trial(profile, std::move(points));
