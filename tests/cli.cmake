@@ -36,7 +36,7 @@ target_compile_definitions(cuda_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_FAKE_LIBNVML="$<TARGET_FILE:fake_libnvml>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(cuda_cli_test occupipe fake_libcuda fake_libnvml)
-occupipe_test(smoke_test KIND cli TIMEOUT 600 WITHOUT_NVRTC *-*ACpuIs* LINK occupipe::cli GTest::gmock
+occupipe_test(smoke_test KIND cli TIMEOUT 600 WITHOUT_NVRTC *-*ACpuIs* FULL *ACpuIs* LINK occupipe::cli GTest::gmock
     SOURCES cli/smoke_test.cpp support/run_program.cpp)
 target_compile_definitions(smoke_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)

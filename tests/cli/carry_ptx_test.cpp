@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every kernel that `measure --dump` writes for CUDA (in the ordinary run: an eighth of them) is
+// Every kernel that `measure --dump` writes for CUDA (in the ordinary run: a twelfth of them) is
 // executed on the host (tests/ptx): what no receipt can show without a GPU. All memory that it
 // touches is its own, no register is read before it is written, every thread leaves a result, which
 // is a finite number, and between the two clock readings the instruction is executed as often as
@@ -215,7 +215,7 @@ void execute(const std::filesystem::path& folder, const CarriedLaunch& row) {
 }
 
 // Of which the ordinary run takes one, another on each architecture.
-constexpr int parts = 8;
+constexpr int parts = 12;
 
 // What the ordinary run dumps: a part of the rows that the architecture has, and mixes of one type,
 // of two, and with a walk through memory.

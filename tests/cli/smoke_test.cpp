@@ -12,6 +12,7 @@
 
 #include "report/text/smoke_check.h"
 #include "tests/support/run_program.h"
+#include "tests/support/thinned.h"
 
 namespace occupipe::cli {
 namespace {
@@ -220,6 +221,8 @@ TEST_F(SmokeProgram, ALostDeviceIsNoVerdictAndTheSameCommandGoesOn) {
 
 #if OCCUPIPE_OPENCL
 TEST_F(SmokeProgram, ACpuIsHeldToPhysicalBounds) {
+    if (!thinned::all_cases())
+        GTEST_SKIP() << "half a minute: run by tools/test.sh release -L full";
     const auto run =
         run_program({"smoke", "--device", "opencl:0.0", "-o", (folder / "c.json").string()});
     if (run.exit_code == 3) GTEST_SKIP() << "no OpenCL device here";

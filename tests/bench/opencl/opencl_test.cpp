@@ -108,8 +108,8 @@ TEST_P(EveryRow, RunsAndTakesAPlausibleTime) {
     NEED_POCL();
     const Row& row = *GetParam();
     NEED_MEASURABLE(row);
-    // Of rows whose machine code is compiled and counted below, one in four.
-    if (!row.x86.empty() && !thinned::taken(number(row), 0, 4))
+    // Of rows whose machine code is compiled and counted below, one in eight.
+    if (!row.x86.empty() && !thinned::taken(number(row), 0, 8))
         GTEST_SKIP() << row.id << ": run by tools/test.sh release -L full";
     const int unroll = default_unroll(row, nullptr, 0, 1, true);
     const KernelPlan plan{.first = &row, .chains = 1, .unroll = unroll};
