@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::test {
 
@@ -38,19 +39,16 @@ inline Outcome occupipe(std::vector<std::string> arguments) {
     return {code, out, testing::internal::GetCapturedStderr()};
 }
 
-// A file that lives as long as the test.
+// A file that lives as long as the test, in a folder of its own: tests run side by side.
 class File {
 public:
-    File(const std::string& name, const std::string& text)
-        : path_(std::filesystem::path(testing::TempDir()) / name) {
+    File(const std::string& name, const std::string& text) : path_(folder_.path / name) {
         std::ofstream(path_) << text;
     }
-    ~File() { std::filesystem::remove(path_); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
     std::string path() const { return path_.string(); }
 
 private:
+    bench::testing::TemporaryFolder folder_;
     std::filesystem::path path_;
 };
 
