@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 add_library(occupipe_sim_test_support STATIC sim/random_case.cpp)
-target_link_libraries(occupipe_sim_test_support PUBLIC occupipe::sim occupipe::core PRIVATE occupipe::warnings)
+target_link_libraries(occupipe_sim_test_support PUBLIC occupipe::sim occupipe::core PRIVATE GTest::gtest occupipe::warnings)
 
 occupipe_test(sim_unit_test KIND unit
     SOURCES sim/contention_test.cpp sim/issue_window_test.cpp sim/known_answers_test.cpp sim/not_modelled_test.cpp sim/parts_test.cpp sim/period_test.cpp sim/policy_test.cpp sim/refusal_test.cpp sim/ticks_test.cpp

@@ -7,30 +7,13 @@
 
 #include "core/benchmark_kernel.h"
 #include "sim/engine/simulate.h"
+#include "tests/sim/build.h"
 
 namespace occupipe::analysis {
 namespace {
 
 GpuProfile device() {
-    GpuProfile profile;
-    profile.device.name = "planted";
-    profile.cores = 1;
-    profile.warp_size = 32;
-    profile.clock_hz = 1e9;
-    profile.issue.limit = 2;
-    profile.subsystems = {{.name = "alu"}, {.name = "sfu"}, {.name = "mem"}};
-    const auto add = [&](const char* name, const char* unit, double cpi, double latency) {
-        InstructionTiming timing;
-        timing.name = name;
-        timing.subsystem = unit;
-        timing.cpi.value = cpi;
-        timing.latency = Estimate{.value = latency};
-        profile.instructions.push_back(timing);
-    };
-    add("fma", "alu", 1, 6);
-    add("cos", "sfu", 4, 18);
-    add("ld", "mem", 8, 60);
-    return profile;
+    return test::gpu({{"fma", 1, 6}, {"cos", 4, 18, "sfu"}, {"ld", 8, 60, "mem"}}, 2);
 }
 
 MeasurementFile measured(GpuProfile profile, Select select, Policy policy, int mixes) {

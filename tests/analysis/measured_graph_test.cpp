@@ -7,31 +7,17 @@
 #include "analysis/comparison.h"
 #include "core/error.h"
 #include "sim/engine/simulate.h"
+#include "tests/sim/build.h"
 
 namespace occupipe::analysis {
 namespace {
 
 GpuProfile profile() {
-    GpuProfile profile;
-    profile.device.name = "two units";
-    profile.cores = 1;
-    profile.warp_size = 32;
-    profile.clock_hz = 1e9;
-    profile.subsystems = {{.name = "alu"}, {.name = "mem"}};
-    const auto add = [&](const char* name, const char* unit, double cpi, double latency) {
-        InstructionTiming timing;
-        timing.name = name;
-        timing.subsystem = unit;
-        timing.cpi.value = cpi;
-        timing.latency = Estimate{.value = latency};
-        profile.instructions.push_back(timing);
-    };
-    add("fma.f32", "alu", 0.25, 4);
-    add("add.f32", "alu", 0.25, 4);
-    add("mul.f32", "alu", 0.25, 4);
-    add("ld.shared.u32", "mem", 1, 29);
-    add("ld.global.f32", "mem", 2, 500);
-    return profile;
+    return test::gpu({{"fma.f32", 0.25, 4},
+                      {"add.f32", 0.25, 4},
+                      {"mul.f32", 0.25, 4},
+                      {"ld.shared.u32", 1, 29, "mem"},
+                      {"ld.global.f32", 2, 500, "mem"}});
 }
 
 MeasurementFile file_of(const std::string& backend, const std::string& subject,

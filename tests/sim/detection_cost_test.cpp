@@ -72,16 +72,8 @@ TEST(DetectionCost, IsBoundedForLargeStates) {
 
 TEST(DetectionCost, IsBoundedForRandomKernelsWithLongLoops) {
     const CaseShape shape{.max_count = 40, .max_executed = 4000, .max_groups = 40};
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-        SCOPED_TRACE(seed);
-        const Case c = random_case(seed, shape);
-        try {
-            simulate(c.profile, c.kernel, c.launch, c.options);
-        } catch (const InputError&) {
-            continue;  // dataflow may have to replicate too much
-        }
-        expect_cheap(c.profile, c.kernel, c.launch, c.options);
-    }
+    for_each_simulable(
+        60, shape, [](const Case& c) { expect_cheap(c.profile, c.kernel, c.launch, c.options); });
 }
 
 // While the search rests, the run is not interrupted: here it rests most of the time.

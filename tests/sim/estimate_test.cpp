@@ -49,17 +49,10 @@ TEST(Estimate, CoversTheTruthForShippedKernelsWithSeveralGroups) {
 TEST(Estimate, CoversTheTruthInRandomCases) {
     const CaseShape shape{.max_count = 400, .max_executed = 3000, .max_groups = 60};
     int estimates = 0;
-    for (std::uint64_t seed = 1; seed <= 250; ++seed) {
-        SCOPED_TRACE(seed);
-        const Case c = random_case(seed, shape);
-        try {
-            simulate(c.profile, c.kernel, c.launch, c.options);
-        } catch (const InputError&) {
-            continue;  // dataflow may have to replicate too much
-        }
+    for_each_simulable(250, shape, [&](const Case& c) {
         expect_covered(c.profile, c.kernel, c.launch, c.options);
         if (extrapolated(c.profile, c.kernel, c.launch, c.options).estimate) ++estimates;
-    }
+    });
     EXPECT_GT(estimates, 10);
 }
 

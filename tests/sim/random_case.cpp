@@ -2,6 +2,7 @@
 #include "tests/sim/random_case.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -270,6 +271,20 @@ std::vector<Case> smaller(const Case& from) {
 }  // namespace
 
 Case random_case(std::uint64_t seed, const CaseShape& shape) { return Maker(seed, shape).make(); }
+
+void for_each_simulable(std::uint64_t last, const CaseShape& shape,
+                        const std::function<void(const Case&)>& check) {
+    for (std::uint64_t seed = 1; seed <= last; ++seed) {
+        SCOPED_TRACE(seed);
+        const Case c = random_case(seed, shape);
+        try {
+            simulate(c.profile, c.kernel, c.launch, c.options);
+        } catch (const InputError&) {
+            continue;
+        }
+        check(c);
+    }
+}
 
 Case shrink(Case failing, const std::function<bool(const Case&)>& fails) {
     for (bool progress = true; progress;) {

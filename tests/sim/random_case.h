@@ -30,6 +30,11 @@ struct CaseShape {
 
 Case random_case(std::uint64_t seed, const CaseShape& shape = {});
 
+// `check` on the cases of the seeds 1 … last that can be simulated: dataflow may have to replicate
+// too much. A failure names the seed.
+void for_each_simulable(std::uint64_t last, const CaseShape& shape,
+                        const std::function<void(const Case&)>& check);
+
 // The smallest case found, by removing one thing at a time, for which `fails` still holds.
 Case shrink(Case failing, const std::function<bool(const Case&)>& fails);
 
