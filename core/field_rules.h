@@ -99,18 +99,19 @@ private:
         return keys;
     }
 
-    void number(const Keys& keys, double value, const Range& range) const {
-        if (!std::isfinite(value) || !range.holds(value))
-            refuse_(keys, fmt::format("must be {}, not {}", range.words, value));
+    // The way to the value is made where it is refused: simulations check their profile every time.
+    void number(std::string_view key, double value, const Range& range,
+                const char* part = nullptr) const {
+        if (std::isfinite(value) && range.holds(value)) return;
+        Keys keys = below(key);
+        if (part != nullptr) keys.emplace_back(part);
+        refuse_(keys, fmt::format("must be {}, not {}", range.words, value));
     }
 
     void quantity(std::string_view key, double value, const std::optional<double>& error,
                   const Field& field) const {
-        number(below(key), value, field.range);
-        if (!error) return;
-        Keys keys = below(key);
-        keys.emplace_back("std_error");
-        number(keys, *error, not_negative);
+        number(key, value, field.range);
+        if (error) number(key, *error, not_negative, "std_error");
     }
 
     template <class V>
@@ -121,7 +122,7 @@ private:
         } else if constexpr (std::same_as<V, Estimate>) {
             quantity(key, value.value, value.std_error, field);
         } else if constexpr (std::floating_point<V>) {
-            number(below(key), value, field.range);
+            number(key, value, field.range);
         } else if constexpr (std::integral<V>) {
             if (value < field.least)
                 refuse_(below(key), fmt::format("must be at least {}, not {}", field.least, value));
