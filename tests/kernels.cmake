@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+# The kernels of tests/kernels, compiled for the host: per .cu a C++ file that includes it and calls
+# the kernels that its launch files name.
+set(folder ${CMAKE_CURRENT_SOURCE_DIR}/kernels)
+file(GLOB launch_files CONFIGURE_DEPENDS ${folder}/*.yaml)
+set(sources "")
+foreach(launch_file IN LISTS launch_files)
+    file(STRINGS ${launch_file} source REGEX "^source:")
+    string(REGEX REPLACE "^source: *" "" source "${source}")
+    list(APPEND sources ${source})
+    file(STRINGS ${launch_file} lines REGEX "kernel: *[A-Za-z0-9_]+")
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE ".*kernel: *([A-Za-z0-9_]+).*" "\\1" kernel "${line}")
+        list(APPEND kernels_of_${source} ${kernel})
+    endforeach()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${launch_file})
+endforeach()
+list(REMOVE_DUPLICATES sources)
+
+set(generated "")
+set(declarations "")
+set(entries "")
+foreach(source IN LISTS sources)
+    list(REMOVE_DUPLICATES kernels_of_${source})
+    string(MAKE_C_IDENTIFIER ${source} tag)
+    set(text "#include \"tests/kernels/host/kernel.h\"\n#include \"tests/kernels/host/cuda.h\"\n")
+    foreach(kernel IN LISTS kernels_of_${source})
+        string(APPEND text "#define ${kernel} ${tag}_${kernel}\n")  # extern "C" names are the program's
+        string(APPEND entries "    {\"${source}\", \"${kernel}\", &run_${tag}_${kernel}},\n")
+        string(APPEND declarations "void run_${tag}_${kernel}(dim3, dim3, std::span<const Argument>, host::Order);\n")
+    endforeach()
+    string(APPEND text "namespace {\n#include \"tests/kernels/${source}\"\n")
+    # What "extern __shared__ T name[];" declares.
+    file(READ ${folder}/${source} cuda)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${source})
+    string(REGEX REPLACE "//[^\n]*" "" cuda "${cuda}")
+    string(REPLACE "[" "<" cuda "${cuda}")
+    string(REPLACE "]" ">" cuda "${cuda}")
+    string(REGEX MATCHALL "extern +__shared__ +[^;<]*<" dynamic "${cuda}")
+    list(REMOVE_DUPLICATES dynamic)
+    foreach(one IN LISTS dynamic)
+        string(REGEX REPLACE "extern +__shared__ +(__align__\\([0-9]+\\) +)?(.*[^ ]) *<" "\\2" one "${one}")
+        string(REGEX REPLACE "^(.*[ *])([A-Za-z0-9_]+)$" "\\1" type "${one}")
+        string(REGEX REPLACE "^(.*[ *])([A-Za-z0-9_]+)$" "\\2" name "${one}")
+        string(APPEND text "thread_local __attribute__((aligned(1024))) ${type} ${name}[occupipe::test::host::dynamic_shared_bytes / sizeof(${type})];\n")
+    endforeach()
+    string(APPEND text "}\nnamespace occupipe::test {\n")
+    foreach(kernel IN LISTS kernels_of_${source})
+        string(APPEND text "void run_${tag}_${kernel}(dim3 grid, dim3 block, std::span<const Argument> arguments, host::Order order) {\n"
+            "    host::KernelCall<&::${tag}_${kernel}>::run(grid, block, arguments, order);\n}\n")
+    endforeach()
+    string(APPEND text "}\n")
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/kernels/${tag}.cpp CONTENT "${text}" @ONLY)
+    list(APPEND generated ${CMAKE_CURRENT_BINARY_DIR}/kernels/${tag}.cpp)
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/kernels/table.cpp @ONLY CONTENT
+"#include \"tests/kernels/run_on_cpu.h\"\nnamespace occupipe::test {\n${declarations}
+std::span<const HostKernel> host_kernels() {\n    static constexpr HostKernel all[] = {\n${entries}    };\n    return all;\n}\n}\n")
+
+add_library(occupipe_kernels_on_cpu STATIC kernels/run_on_cpu.cpp kernels/launch_file.cpp kernels/host/fibers.cpp
+    ${CMAKE_CURRENT_BINARY_DIR}/kernels/table.cpp ${generated})
+target_link_libraries(occupipe_kernels_on_cpu PUBLIC occupipe::core)
+target_compile_definitions(occupipe_kernels_on_cpu PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+# As the kernels are compiled for the GPU: no contraction, signed overflow wraps. Names of the headers
+# that stand for CUDA's are found in kernels/host.
+set_source_files_properties(${generated} PROPERTIES INCLUDE_DIRECTORIES ${folder}/host COMPILE_OPTIONS
+    "-ffp-contract=off;-fwrapv;-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:GNU>:-fno-extern-tls-init>")
+
+occupipe_test(kernels_test KIND unit LINK occupipe_kernels_on_cpu GTest::gmock SOURCES kernels/on_cpu_test.cpp)

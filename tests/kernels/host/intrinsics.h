@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// CUDA's functions of one thread. Conversions saturate as CUDA's do; approximations of the hardware
+// (rsqrtf and its kin) are correctly rounded here.
+#pragma once
+
+#include <math.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#define OCCUPIPE_MIN_MAX(type)                                   \
+    constexpr type min(type a, type b) { return b < a ? b : a; } \
+    constexpr type max(type a, type b) { return a < b ? b : a; }
+OCCUPIPE_MIN_MAX(int)
+OCCUPIPE_MIN_MAX(unsigned)
+OCCUPIPE_MIN_MAX(long)
+OCCUPIPE_MIN_MAX(unsigned long)
+OCCUPIPE_MIN_MAX(long long)
+OCCUPIPE_MIN_MAX(unsigned long long)
+OCCUPIPE_MIN_MAX(float)
+OCCUPIPE_MIN_MAX(double)
+#undef OCCUPIPE_MIN_MAX
+constexpr unsigned min(int a, unsigned b) { return min(static_cast<unsigned>(a), b); }
+constexpr unsigned min(unsigned a, int b) { return min(a, static_cast<unsigned>(b)); }
+constexpr unsigned max(int a, unsigned b) { return max(static_cast<unsigned>(a), b); }
+constexpr unsigned max(unsigned a, int b) { return max(a, static_cast<unsigned>(b)); }
+
+// Bits.
+constexpr int __popc(unsigned a) { return std::popcount(a); }
+constexpr int __popcll(unsigned long long a) { return std::popcount(a); }
+constexpr int __clz(int a) { return std::countl_zero(static_cast<unsigned>(a)); }
+constexpr int __clzll(long long a) { return std::countl_zero(static_cast<unsigned long long>(a)); }
+constexpr int __ffs(int a) { return a ? std::countr_zero(static_cast<unsigned>(a)) + 1 : 0; }
+constexpr int __ffsll(long long a) {
+    return a ? std::countr_zero(static_cast<unsigned long long>(a)) + 1 : 0;
+}
+constexpr unsigned __brev(unsigned a) {
+    unsigned turned = 0;
+    for (int i = 0; i < 32; ++i) turned |= (a >> i & 1) << (31 - i);
+    return turned;
+}
+constexpr unsigned long long __brevll(unsigned long long a) {
+    return static_cast<unsigned long long>(__brev(static_cast<unsigned>(a))) << 32 |
+           __brev(static_cast<unsigned>(a >> 32));
+}
+constexpr unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
+    const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
+    unsigned made = 0;
+    for (int i = 0; i < 4; ++i) {
+        const unsigned which = selector >> (4 * i) & 7;
+        made |= static_cast<unsigned>(both >> (8 * which) & 0xff) << (8 * i);
+    }
+    return made;
+}
+constexpr unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by) {
+    by &= 31;
+    return by ? high << by | low >> (32 - by) : high;
+}
+constexpr unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) {
+    by &= 31;
+    return by ? low >> by | high << (32 - by) : low;
+}
+constexpr unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned by) {
+    return by >= 32 ? low : __funnelshift_l(low, high, by);
+}
+constexpr unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by) {
+    return by >= 32 ? high : __funnelshift_r(low, high, by);
+}
+
+// Integers.
+constexpr int __mulhi(int a, int b) {
+    return static_cast<int>(static_cast<long long>(a) * b >> 32);
+}
+constexpr unsigned __umulhi(unsigned a, unsigned b) {
+    return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
+constexpr long long __mul64hi(long long a, long long b) {
+    return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+}
+constexpr unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+constexpr int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+constexpr unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffff) * (b & 0xffffff); }
+constexpr int __hadd(int a, int b) {
+    return static_cast<int>((static_cast<long long>(a) + b) >> 1);
+}
+constexpr int __rhadd(int a, int b) {
+    return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1);
+}
+constexpr unsigned __uhadd(unsigned a, unsigned b) {
+    return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
+}
+constexpr unsigned __usad(unsigned a, unsigned b, unsigned c) {
+    return (a < b ? b - a : a - b) + c;
+}
+constexpr unsigned __sad(int a, int b, unsigned c) {
+    return static_cast<unsigned>(a < b ? static_cast<long long>(b) - a
+                                       : static_cast<long long>(a) - b) +
+           c;
+}
+constexpr int __dp4a(int a, int b, int c) {
+    for (int i = 0; i < 32; i += 8)
+        c += static_cast<std::int8_t>(a >> i) * static_cast<std::int8_t>(b >> i);
+    return c;
+}
+constexpr unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 0xff) * (b >> i & 0xff);
+    return c;
+}
+constexpr int __dp2a_lo(int a, int b, int c) {
+    return c + static_cast<std::int16_t>(a) * static_cast<std::int8_t>(b) +
+           static_cast<std::int16_t>(a >> 16) * static_cast<std::int8_t>(b >> 8);
+}
+constexpr int __dp2a_hi(int a, int b, int c) {
+    return c + static_cast<std::int16_t>(a) * static_cast<std::int8_t>(b >> 16) +
+           static_cast<std::int16_t>(a >> 16) * static_cast<std::int8_t>(b >> 24);
+}
+
+// The same bits as another type.
+inline int __float_as_int(float a) { return std::bit_cast<int>(a); }
+inline unsigned __float_as_uint(float a) { return std::bit_cast<unsigned>(a); }
+inline float __int_as_float(int a) { return std::bit_cast<float>(a); }
+inline float __uint_as_float(unsigned a) { return std::bit_cast<float>(a); }
+inline long long __double_as_longlong(double a) { return std::bit_cast<long long>(a); }
+inline double __longlong_as_double(long long a) { return std::bit_cast<double>(a); }
+inline int __double2hiint(double a) { return static_cast<int>(std::bit_cast<long long>(a) >> 32); }
+inline int __double2loint(double a) { return static_cast<int>(std::bit_cast<long long>(a)); }
+inline double __hiloint2double(int high, int low) {
+    return std::bit_cast<double>(static_cast<unsigned long long>(static_cast<unsigned>(high))
+                                     << 32 |
+                                 static_cast<unsigned>(low));
+}
+
+// Arithmetic with the rounding in the name.
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __frcp_rn(float a) { return 1.0f / a; }
+inline float __fsqrt_rn(float a) { return std::sqrt(a); }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
+inline double __drcp_rn(double a) { return 1.0 / a; }
+inline double __dsqrt_rn(double a) { return std::sqrt(a); }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+inline float __saturatef(float a) { return a > 0 ? (a < 1 ? a : 1.0f) : 0.0f; }
+
+// Approximations: correctly rounded.
+inline float rsqrtf(float a) { return static_cast<float>(1.0L / sqrtl(a)); }
+inline float __frsqrt_rn(float a) { return rsqrtf(a); }
+
+// Conversions to integers, which end at the type's ends.
+namespace occupipe::test::host {
+template <typename To, typename From>
+To saturated(From value) {
+    if (std::isnan(value)) return sizeof(To) == 8 ? static_cast<To>(1ull << 63) : To{0};
+    const long double wide = value;
+    if (wide <= static_cast<long double>(std::numeric_limits<To>::min()))
+        return std::numeric_limits<To>::min();
+    if (wide >= static_cast<long double>(std::numeric_limits<To>::max()))
+        return std::numeric_limits<To>::max();
+    return static_cast<To>(value);
+}
+}  // namespace occupipe::test::host
+
+#define OCCUPIPE_CONVERT(from, name, to, to_name)                      \
+    inline to __##name##2##to_name##_rn(from a) {                      \
+        return occupipe::test::host::saturated<to>(std::nearbyint(a)); \
+    }                                                                  \
+    inline to __##name##2##to_name##_rz(from a) {                      \
+        return occupipe::test::host::saturated<to>(std::trunc(a));     \
+    }                                                                  \
+    inline to __##name##2##to_name##_rd(from a) {                      \
+        return occupipe::test::host::saturated<to>(std::floor(a));     \
+    }                                                                  \
+    inline to __##name##2##to_name##_ru(from a) {                      \
+        return occupipe::test::host::saturated<to>(std::ceil(a));      \
+    }
+OCCUPIPE_CONVERT(float, float, int, int)
+OCCUPIPE_CONVERT(float, float, unsigned, uint)
+OCCUPIPE_CONVERT(float, float, long long, ll)
+OCCUPIPE_CONVERT(float, float, unsigned long long, ull)
+OCCUPIPE_CONVERT(double, double, int, int)
+OCCUPIPE_CONVERT(double, double, unsigned, uint)
+OCCUPIPE_CONVERT(double, double, long long, ll)
+OCCUPIPE_CONVERT(double, double, unsigned long long, ull)
+#undef OCCUPIPE_CONVERT
+inline float __int2float_rn(int a) { return static_cast<float>(a); }
+inline float __uint2float_rn(unsigned a) { return static_cast<float>(a); }
+inline float __ll2float_rn(long long a) { return static_cast<float>(a); }
+inline float __ull2float_rn(unsigned long long a) { return static_cast<float>(a); }
+inline double __int2double_rn(int a) { return a; }
+inline double __uint2double_rn(unsigned a) { return a; }
+inline double __ll2double_rn(long long a) { return static_cast<double>(a); }
+inline double __ull2double_rn(unsigned long long a) { return static_cast<double>(a); }
+inline float __double2float_rn(double a) { return static_cast<float>(a); }
+
+// Loads and stores that name a cache.
+template <typename T>
+T __ldg(const T* from) {
+    return *from;
+}
+template <typename T>
+T __ldca(const T* from) {
+    return *from;
+}
+template <typename T>
+T __ldcg(const T* from) {
+    return *from;
+}
+template <typename T>
+T __ldcs(const T* from) {
+    return *from;
+}
+template <typename T>
+void __stcg(T* to, T value) {
+    *to = value;
+}
+template <typename T>
+void __stcs(T* to, T value) {
+    *to = value;
+}
+template <typename T>
+void __stwt(T* to, T value) {
+    *to = value;
+}
