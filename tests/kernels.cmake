@@ -66,4 +66,5 @@ target_compile_definitions(occupipe_kernels_on_cpu PRIVATE OCCUPIPE_SOURCE_DIR="
 set_source_files_properties(${generated} PROPERTIES INCLUDE_DIRECTORIES ${folder}/host COMPILE_OPTIONS
     "-ffp-contract=off;-fwrapv;-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:GNU>:-fno-extern-tls-init>")
 
-occupipe_test(kernels_test KIND unit LINK occupipe_kernels_on_cpu GTest::gmock SOURCES kernels/on_cpu_test.cpp)
+occupipe_test(kernels_test KIND unit LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
+    SOURCES kernels/on_cpu_test.cpp kernels/recorded_test.cpp)

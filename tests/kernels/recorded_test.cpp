@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The recorded machine code is that of the kernels as they stand, and all of it is understood.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "core/files/files.h"
+#include "isa/cubin.h"
+#include "isa/decode.h"
+#include "tests/kernels/run_on_cpu.h"
+
+namespace occupipe::test {
+namespace {
+
+constexpr int architectures[] = {75, 80, 86, 89, 90, 100, 120};
+
+std::filesystem::path recorded() { return kernels_folder() / "recorded"; }
+
+// FNV-1a, as tools/record_kernels.py computes it.
+std::uint64_t hash_of(std::string_view text) {
+    std::uint64_t value = 0xcbf29ce484222325;
+    for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return value;
+}
+
+TEST(RecordedKernels, AreOfTheTextsAsTheyStand) {
+    const std::string listing = read_text_file(recorded() / "compiler.txt");
+    std::size_t kernels = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(kernels_folder())) {
+        if (entry.path().extension() != ".cu") continue;
+        ++kernels;
+        const std::string line = fmt::format("{:016x} {}\n", hash_of(read_text_file(entry.path())),
+                                             entry.path().filename().string());
+        EXPECT_NE(listing.find(line), std::string::npos)
+            << entry.path().filename() << " has changed: run tools/record_kernels.py";
+    }
+    EXPECT_GT(kernels, 0U);
+}
+
+class Recorded : public testing::TestWithParam<int> {};
+
+TEST_P(Recorded, AllInstructionsAreUnderstood) {
+    for (const std::filesystem::path& path : launch_files()) {
+        const LaunchFile file = read_launch_file(path);
+        const std::string name = std::filesystem::path(file.source).stem().string() + ".cubin";
+        const isa::Cubin cubin =
+            isa::read_cubin(read_text_file(recorded() / fmt::format("sm_{}", GetParam()) / name));
+        ASSERT_EQ(cubin.architecture, GetParam()) << name;
+        for (const Launch& launch : file.launches) {
+            const isa::Kernel& kernel = cubin.kernel(launch.kernel);
+            EXPECT_EQ(kernel.parameters.size(), launch.arguments.size()) << launch.kernel;
+        }
+        for (const isa::Kernel& kernel : cubin.kernels) {
+            std::set<std::string> unknown;
+            for (const isa::Instruction& one : isa::decode(kernel.code, GetParam())) {
+                if (!one.unknown.empty())
+                    unknown.insert(fmt::format("{}: {}", one.opcode, one.unknown));
+            }
+            for (const std::string& one : unknown)
+                ADD_FAILURE() << name << " " << kernel.name << ": " << one;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, Recorded, testing::ValuesIn(architectures),
+                         [](const auto& one) { return fmt::format("sm_{}", one.param); });
+
+}  // namespace
+}  // namespace occupipe::test

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes tests/kernels/recorded/sm_NN/NAME.cubin: the kernels of tests/kernels, compiled by NVRTC, so
+that tests need no compiler; and recorded/compiler.txt: by what, and from which texts. What no reader of
+machine code needs (unwinding tables, notes, Mercury copies) is taken out of the files.
+Needs NVRTC (CUDA toolkit, or tools/setup.sh --wheels). Files whose text has not changed are left alone."""
+import argparse
+import ctypes
+import pathlib
+import re
+import struct
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KERNELS = ROOT / "tests/kernels"
+ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
+OPTIONS = ["--std=c++17", "--fmad=false"]
+WITH_LINES = {"reduction.cu"}  # compiled with --generate-line-info
+UNUSED = re.compile(r"\.nv\.merc.*|\.nv\.capmerc.*|\.note\.nv\..*|\.nv\.compat|\.nv\.rel\.action|(\.rela?)?\.debug_frame|\.nv_debug_ptx_txt.*")
+
+
+class Nvrtc:
+    def __init__(self, library):
+        self.calls = ctypes.CDLL(library)
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self.check(self.calls.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+        self.version = f"{major.value}.{minor.value}"
+
+    def check(self, result):
+        if result != 0:
+            self.calls.nvrtcGetErrorString.restype = ctypes.c_char_p
+            raise RuntimeError(self.calls.nvrtcGetErrorString(result).decode())
+
+    def text_of(self, program, what):
+        size = ctypes.c_size_t()
+        self.check(getattr(self.calls, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
+        text = ctypes.create_string_buffer(size.value)
+        self.check(getattr(self.calls, f"nvrtcGet{what}")(program, text))
+        return text.raw
+
+    def compile(self, text, name, options):
+        program = ctypes.c_void_p()
+        self.check(self.calls.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name.encode(), 0, None, None))
+        words = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
+        try:
+            if self.calls.nvrtcCompileProgram(program, len(options), words) != 0:
+                sys.exit(f"{name} with {' '.join(options)}:\n{self.text_of(program, 'ProgramLog').decode()}")
+            return self.text_of(program, "CUBIN")
+        finally:
+            self.calls.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def stripped(cubin):
+    """The same ELF64 file without the sections in UNUSED; the numbers of the others stay."""
+    table, = struct.unpack_from("<Q", cubin, 0x28)
+    stride, count, names_at = struct.unpack_from("<HHH", cubin, 0x3A)
+    headers = [list(struct.unpack_from("<IIQQQQIIQQ", cubin, table + stride * i)) for i in range(count)]
+    contents = [b"" if header[1] in (0, 8) else cubin[header[4]:header[4] + header[5]] for header in headers]
+    names = [contents[names_at][h[0]:contents[names_at].index(b"\0", h[0])] for h in headers]
+    for i in range(count):
+        if UNUSED.fullmatch(names[i].decode()):
+            headers[i], contents[i], names[i] = [0] * 10, b"", b""
+    while headers[-1][1] == 0:
+        headers.pop()
+    contents[names_at] = b"\0".join(dict.fromkeys([b""] + names)) + b"\0"
+    out = bytearray(cubin[:0x40])
+    for header, content, name in zip(headers, contents, names):
+        if header[1] == 0:
+            continue
+        header[0] = contents[names_at].index(b"\0" + name + b"\0") + 1
+        out += b"\0" * (-len(out) % max(header[8], 1) if content else 0)
+        header[4] = len(out)
+        header[5] = header[5] if header[1] == 8 else len(content)
+        out += content
+    out += b"\0" * (-len(out) % 8)
+    struct.pack_into("<QQ", out, 0x20, 0, len(out))  # no program headers
+    struct.pack_into("<HHHHH", out, 0x36, 0, 0, stride, len(headers), names_at)
+    for header in headers:
+        out += struct.pack("<IIQQQQIIQQ", *header)
+    return bytes(out)
+
+
+def hash_of(data):
+    """FNV-1a, 64 bits."""
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return f"{value:016x}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nvrtc", default="/usr/local/cuda/lib64/libnvrtc.so")
+    parser.add_argument("--include", default="/usr/local/cuda/include", help="where cuda_fp16.h lies")
+    parser.add_argument("--all", action="store_true", help="make unchanged kernels anew, too")
+    parser.add_argument("names", nargs="*", help="kernels to compile without recording them: saxpy …")
+    given = parser.parse_args()
+    nvrtc = Nvrtc(given.nvrtc)
+    listing = KERNELS / "recorded/compiler.txt"
+    before = listing.read_text() if listing.exists() else ""
+    head = [f"compiler: NVRTC {nvrtc.version}", f"options: {' '.join(OPTIONS)}",
+            f"with --generate-line-info: {' '.join(sorted(WITH_LINES))}", "texts, by FNV-1a of 64 bits:"]
+    lines, total = [], 0
+    for path in sorted(KERNELS.glob("*.cu")):
+        if given.names and path.stem not in given.names:
+            continue
+        line = f"{hash_of(path.read_bytes())} {path.name}"
+        lines.append(line)
+        files = [KERNELS / f"recorded/sm_{number}/{path.stem}.cubin" for number in ARCHITECTURES]
+        known = before.startswith("\n".join(head[:3])) and line in before.splitlines() and all(f.exists() for f in files)
+        if known and not given.all and not given.names:
+            total += sum(f.stat().st_size for f in files)
+            continue
+        for number, file in zip(ARCHITECTURES, files):
+            options = [f"--gpu-architecture=sm_{number}", f"--include-path={given.include}", *OPTIONS]
+            if path.name in WITH_LINES:
+                options.append("--generate-line-info")
+            cubin = stripped(nvrtc.compile(path.read_text(), path.name, options))
+            total += len(cubin)
+            if not given.names:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(cubin)
+        print(path.name)
+    if not given.names:
+        wanted = {path.stem for path in KERNELS.glob("*.cu")}
+        for file in KERNELS.glob("recorded/sm_*/*.cubin"):
+            if file.stem not in wanted:
+                file.unlink()
+        listing.write_text("\n".join(head + lines) + "\n")
+    print(f"{len(lines)} kernels, {total} bytes of machine code files")
+
+
+if __name__ == "__main__":
+    main()
