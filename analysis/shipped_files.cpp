@@ -10,10 +10,10 @@
 #include <span>
 #include <system_error>
 
-#include "analysis/suggestions.h"
 #include "core/error.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
+#include "core/suggestions.h"
 
 namespace occupipe::analysis {
 namespace {

@@ -10,9 +10,9 @@
 #include <set>
 #include <string_view>
 
-#include "analysis/suggestions.h"
 #include "core/error.h"
 #include "core/estimate.h"
+#include "core/suggestions.h"
 
 namespace occupipe::analysis {
 namespace {

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/suggestions.h"
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/reported.h"
 #include "core/error.h"
+#include "core/suggestions.h"
 #include "sim/engine/run_progress.h"
 
 namespace occupipe::cli {
@@ -76,7 +76,7 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
         for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
             commands.push_back(one->get_name());
         if (!commands.empty() && !extra.front().starts_with('-')) {
-            const auto near = analysis::near_names(extra.front(), commands);
+            const auto near = near_names(extra.front(), commands);
             what =
                 fmt::format("'{}' is not a command{}", extra.front(),
                             near.empty() ? "" : fmt::format("; near: {}", fmt::join(near, ", ")));
