@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files/files.h"
+#include "core/files/launch_files.h"
 
 namespace occupipe {
 namespace {
@@ -21,11 +22,13 @@ std::vector<std::string> blocks(const std::string& language) {
 
 TEST(Documentation, ItsExamplesAreValidFiles) {
     const auto yaml = blocks("yaml");
-    ASSERT_EQ(yaml.size(), 2U);
+    ASSERT_EQ(yaml.size(), 3U);
     const GpuProfile profile = parse_profile(yaml[0], "profile example");
     EXPECT_EQ(profile.instructions.size(), 2U);
     const Kernel kernel = parse_kernel(yaml[1], "kernel example");
     EXPECT_EQ(instruction_count(kernel.warps.front()), 67);
+    const LaunchPlan plan = parse_launches(yaml[2], "launch example");
+    EXPECT_EQ(launch_count(plan), 11U);
     const MeasurementFile file = parse_measurements(blocks("json").at(0), "measurement example");
     EXPECT_EQ(file.rows.front().cycles, 6190);
     // The numbers of the row agree with each other: cycles / clock is the time, to a few percent.
