@@ -186,7 +186,7 @@ protected:
         }
         return parts;
     }
-    bench::testing::TemporaryFolder folder;
+    test::TemporaryFolder folder;
 };
 
 TEST_F(Outputs, ReplaceNoInputAndNoOtherOutput) {

@@ -13,6 +13,7 @@
 #include "core/files/files.h"
 #include "tests/support/carried.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/thinned.h"
 
 namespace occupipe::cli::testing {
@@ -92,15 +93,14 @@ cl::Device first_device() {
 TEST(CarryOpenCl, AStrangerRunsTheDumpedKernelsAndTheTimesComeBack) {
     const cl::Device device = first_device();
     if (!device()) GTEST_SKIP() << "no OpenCL device";
-    std::string name = (std::filesystem::temp_directory_path() / "occupipe-carry-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    const std::filesystem::path folder = name;
+    const test::TemporaryFolder own;
+    const std::filesystem::path& folder = own.path;
     const std::string instructions =
         thinned::all_cases()
             ? "fma.f32,ld.shared.u32,ld.global.u32,ld.global.f32,mix(fma.f32*3,div.f32)"
             : "fma.f32,ld.shared.u32,mix(fma.f32*3,add.f32)";
     const auto dumped = run_program({"measure", "--device", "opencl:0.0", "--quick",
-                                     "--instructions", instructions, "--dump", name});
+                                     "--instructions", instructions, "--dump", folder.string()});
     ASSERT_EQ(dumped.exit_code, 0) << dumped.err;
     const CarriedTable table = read_launches(folder / "launches.csv");
     std::string text = table.header + "\n";
@@ -125,7 +125,6 @@ TEST(CarryOpenCl, AStrangerRunsTheDumpedKernelsAndTheTimesComeBack) {
                                        "--partial", "-o", (folder / "m.json").string()});
     EXPECT_EQ(imported.exit_code, 0) << imported.err;
     EXPECT_EQ(read_measurements(folder / "m.json").rows.size(), seen.size());
-    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

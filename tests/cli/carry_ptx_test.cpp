@@ -29,7 +29,7 @@
 namespace occupipe::cli::testing {
 namespace {
 
-using bench::testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 ptx::Launch launch_of(const CarriedLaunch& row, const std::vector<ptx::Buffer>& buffers) {
     ptx::Launch launch{.groups = static_cast<unsigned>(row.number("grid")),

@@ -10,19 +10,13 @@
 
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli::testing {
 namespace {
 
 class Carry : public ::testing::Test {
 protected:
-    Carry() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "occupipe-carry-XXXXXX").string();
-        if (mkdtemp(name.data())) folder = name;
-    }
-    ~Carry() override { std::filesystem::remove_all(folder); }
-
     std::string path(const std::string& name) const { return (folder / name).string(); }
 
     void dump(const std::string& instructions) const {
@@ -34,7 +28,8 @@ protected:
         return run_program({"measure", "--import", path("d/launches.csv"), "-o", path("m.json")});
     }
 
-    std::filesystem::path folder;
+    test::TemporaryFolder own;
+    const std::filesystem::path& folder = own.path;
 };
 
 double number_after(const std::string& text, const std::string& key) {

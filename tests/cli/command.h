@@ -48,7 +48,7 @@ public:
     std::string path() const { return path_.string(); }
 
 private:
-    bench::testing::TemporaryFolder folder_;
+    test::TemporaryFolder folder_;
     std::filesystem::path path_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/thinned.h"
 
 namespace occupipe::cli::testing {
@@ -16,13 +17,6 @@ namespace {
 
 class Compare : public ::testing::Test {
 protected:
-    Compare() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "occupipe-compare-XXXXXX").string();
-        if (mkdtemp(name.data())) folder = name;
-    }
-    ~Compare() override { std::filesystem::remove_all(folder); }
-
     std::string path(const std::string& name) const { return (folder / name).string(); }
 
     std::string file(const std::string& name, const std::string& text) const {
@@ -30,7 +24,8 @@ protected:
         return path(name);
     }
 
-    std::filesystem::path folder;
+    test::TemporaryFolder own;
+    const std::filesystem::path& folder = own.path;
 };
 
 // The row of a model for a subject.

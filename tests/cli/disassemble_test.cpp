@@ -12,10 +12,10 @@
 namespace occupipe::cli {
 namespace {
 
-using bench::testing::TemporaryFolder;
 using cli::testing::program_has_nvrtc;
 using cli::testing::ProgramRun;
 using cli::testing::run_program;
+using test::TemporaryFolder;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

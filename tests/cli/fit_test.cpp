@@ -11,6 +11,7 @@
 #include "core/files/files.h"
 #include "tests/fit/synthetic.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe {
 namespace {
@@ -22,12 +23,6 @@ namespace fs = std::filesystem;
 
 class FitCli : public ::testing::Test {
 protected:
-    FitCli() : folder_(fs::temp_directory_path() / ("fit_cli_" + std::to_string(getpid()))) {
-        fs::remove_all(folder_);
-        fs::create_directories(folder_);
-    }
-    ~FitCli() override { fs::remove_all(folder_); }
-
     std::string path(const std::string& name) const { return (folder_ / name).string(); }
     std::string write(const std::string& name, const std::string& text) const {
         std::ofstream(path(name), std::ios::binary) << text;
@@ -35,7 +30,8 @@ protected:
     }
 
 private:
-    fs::path folder_;
+    test::TemporaryFolder own_;
+    const fs::path& folder_ = own_.path;
 };
 
 MeasurementFile small_file(std::uint64_t seed = 1, double latency = 20) {

@@ -20,6 +20,7 @@
 
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli::testing {
 namespace {
@@ -37,13 +38,6 @@ std::string text_of(const fs::path& path) {
 
 class GpuRun : public ::testing::Test {
 protected:
-    void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "occupipe-gpu-run-XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder = name;
-    }
-    void TearDown() override { fs::remove_all(folder); }
-
     // Starts the script as the leader of a process group of its own.
     pid_t start(const std::vector<std::string>& arguments,
                 const std::vector<std::string>& environment = {}) const {
@@ -112,7 +106,8 @@ protected:
         return false;
     }
 
-    fs::path folder;
+    test::TemporaryFolder own;
+    const fs::path& folder = own.path;
 };
 
 // The pretended GPU's figures are no Hopper's: --force goes on.

@@ -25,7 +25,7 @@
 namespace occupipe::cli {
 namespace {
 
-using bench::testing::TemporaryFolder;
+using test::TemporaryFolder;
 using ::testing::HasSubstr;
 using testing::ProgramRun;
 using testing::run_program;

@@ -10,22 +10,17 @@
 
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli::testing {
 namespace {
 
 class Loop : public ::testing::Test {
 protected:
-    Loop() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "occupipe-loop-XXXXXX").string();
-        if (mkdtemp(name.data())) folder = name;
-    }
-    ~Loop() override { std::filesystem::remove_all(folder); }
-
     std::string path(const std::string& name) const { return (folder / name).string(); }
 
-    std::filesystem::path folder;
+    test::TemporaryFolder own;
+    const std::filesystem::path& folder = own.path;
 };
 
 void expect_recovered(const Estimate& found, const Estimate& truth, const std::string& what) {

@@ -8,6 +8,7 @@
 
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli::testing {
 namespace {
@@ -22,12 +23,6 @@ struct Plotted {
 
 class PlotOption : public ::testing::TestWithParam<Plotted> {
 protected:
-    PlotOption() {
-        std::string name = (fs::temp_directory_path() / "occupipe-plot-test-XXXXXX").string();
-        folder_ = mkdtemp(name.data());
-    }
-    ~PlotOption() override { fs::remove_all(folder_); }
-
     std::string file(const std::string& name) const { return (folder_ / name).string(); }
 
     ProgramRun run(const std::string& plot, const std::vector<std::string>& more = {},
@@ -39,7 +34,8 @@ protected:
         return run_program(words, environment);
     }
 
-    fs::path folder_;
+    test::TemporaryFolder own_;
+    const fs::path& folder_ = own_.path;
 };
 
 TEST_P(PlotOption, WritesAnImage) {
@@ -143,8 +139,8 @@ TEST(ReadmePictures, AreThoseOfTheirScript) {
 
 #if OCCUPIPE_FIT
 TEST(FitPlot, DrawsTheInstructionsNamed) {
-    std::string name = (fs::temp_directory_path() / "occupipe-plot-test-XXXXXX").string();
-    const fs::path folder = mkdtemp(name.data());
+    const test::TemporaryFolder own;
+    const fs::path& folder = own.path;
     const auto fit = [&](const std::string& only) {
         return run_program({"fit", "results/cpu-amd-zen4-pocl/2026-11-21.json", "-o",
                             (folder / "p.yaml").string(), "--plot", (folder / "p.svg").string(),

@@ -11,6 +11,7 @@
 
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli::testing {
 namespace {
@@ -24,12 +25,6 @@ const std::vector<std::string> sections = {"device", "timings",  "occupancy",
 
 class Report : public ::testing::Test {
 protected:
-    Report() {
-        std::string name = (fs::temp_directory_path() / "occupipe-report-test-XXXXXX").string();
-        folder_ = mkdtemp(name.data());
-    }
-    ~Report() override { fs::remove_all(folder_); }
-
     std::string file(const std::string& name) const { return (folder_ / name).string(); }
 
     // The page of a folder of measurements, or of a simulated GPU's that is made first; made once
@@ -56,7 +51,8 @@ protected:
         return read_text_file(file("page.html"));
     }
 
-    fs::path folder_;
+    test::TemporaryFolder own_;
+    const fs::path& folder_ = own_.path;
 };
 
 std::size_t count(const std::string& text, const std::string& what) {

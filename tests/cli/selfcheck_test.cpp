@@ -7,6 +7,7 @@
 
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli::testing {
 namespace {
@@ -25,14 +26,10 @@ std::string turing() { return source("profiles/nvidia-rtx-2070.yaml"); }
 
 class SelfCheckCommand : public ::testing::Test {
 protected:
-    void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "occupipe-selfcheck-XXXXXX").string();
-        folder_ = mkdtemp(name.data());
-    }
-    void TearDown() override { fs::remove_all(folder_); }
     std::string file(const std::string& name) const { return (folder_ / name).string(); }
 
-    fs::path folder_;
+    test::TemporaryFolder own_;
+    const fs::path& folder_ = own_.path;
 };
 
 TEST_F(SelfCheckCommand, WritesAPageWithTheMostSuspiciousFirst) {

@@ -12,6 +12,7 @@
 
 #include "report/text/smoke_check.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/thinned.h"
 
 namespace occupipe::cli {
@@ -141,14 +142,6 @@ TEST(Smoke, AnUnknownGpuHasPhysicalBounds) {
 
 class SmokeProgram : public ::testing::Test {
 protected:
-    void SetUp() override {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "occupipe-smoke-XXXXXX").string();
-        if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-        folder = name;
-    }
-    void TearDown() override { std::filesystem::remove_all(folder); }
-
     ProgramRun smoke_model(double add_cpi) const {
         std::ofstream(folder / "p.yaml") << fmt::format(
             "format: occupipe-profile/1\n"
@@ -166,7 +159,8 @@ protected:
                             "-o", (folder / "s.json").string()});
     }
 
-    std::filesystem::path folder;
+    test::TemporaryFolder own;
+    const std::filesystem::path& folder = own.path;
 };
 
 TEST_F(SmokeProgram, GoesByItsExitCode) {

@@ -8,6 +8,7 @@
 
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe {
 namespace {
@@ -16,17 +17,13 @@ namespace fs = std::filesystem;
 
 class TextFile : public testing::Test {
 protected:
-    TextFile() { fs::create_directories(folder_); }
-    ~TextFile() override { fs::remove_all(folder_); }
-
     std::size_t files() const {
         return static_cast<std::size_t>(
             std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
     }
 
-    const fs::path folder_ =
-        fs::temp_directory_path() / ("occupipe-test-" + std::to_string(::getpid()) + "-" +
-                                     testing::UnitTest::GetInstance()->current_test_info()->name());
+    const test::TemporaryFolder own_;
+    const fs::path& folder_ = own_.path;
 };
 
 TEST_F(TextFile, ReadsBackWhatWasWritten) {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace occupipe::bench::testing {
+namespace occupipe::test {
 
 // A folder of its own, gone with the object.
 struct TemporaryFolder {
@@ -26,4 +26,4 @@ struct TemporaryFolder {
     std::filesystem::path path;
 };
 
-}  // namespace occupipe::bench::testing
+}  // namespace occupipe::test

@@ -27,10 +27,10 @@
 namespace occupipe::bench {
 namespace {
 
+using test::TemporaryFolder;
 using testing::fake_driver;
 using testing::FakeDriver;
 using ::testing::HasSubstr;
-using testing::TemporaryFolder;
 
 class CudaFault : public ::testing::Test {
 protected:

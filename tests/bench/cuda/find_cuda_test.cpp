@@ -39,7 +39,7 @@ protected:
         return names;
     }
 
-    testing::TemporaryFolder folder;
+    test::TemporaryFolder folder;
     std::map<std::string, std::string> variables;
     Surroundings from = {.variable = [this](const char* name) -> std::optional<std::string> {
                              const auto entry = variables.find(name);

@@ -180,7 +180,7 @@ TEST_P(Nvdisasm, ReadsTheSameInstructions) {
     const auto tool = find_cuda_tool("nvdisasm", Surroundings::of_this_process());
     if (!tool) GTEST_SKIP() << "nvdisasm is not here (tools/setup.sh --wheels fetches it)";
     const int number = GetParam();
-    const testing::TemporaryFolder folder;
+    const test::TemporaryFolder folder;
     int rows = 0;
     std::size_t instructions = 0;
     for (const Row& row : instruction_table()) {

@@ -22,8 +22,8 @@
 namespace occupipe::bench {
 namespace {
 
+using test::TemporaryFolder;
 using testing::FakeBackend;
-using testing::TemporaryFolder;
 
 GpuProfile small_gpu() {
     GpuProfile profile;

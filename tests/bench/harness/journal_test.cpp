@@ -17,7 +17,7 @@
 namespace occupipe::bench {
 namespace {
 
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 std::string point(int number) { return measurement_name("fma.f32", {.depth = number + 1}); }
 

@@ -19,8 +19,8 @@
 namespace occupipe::bench {
 namespace {
 
+using test::TemporaryFolder;
 using testing::FakeBackend;
-using testing::TemporaryFolder;
 using Json = nlohmann::json;
 
 TEST(Stopping, TheStandardErrorIsThatOfTheMean) {

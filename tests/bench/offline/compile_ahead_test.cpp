@@ -45,7 +45,7 @@ protected:
              .stop = &stop});
     }
 
-    testing::TemporaryFolder folder;
+    test::TemporaryFolder folder;
     std::unique_ptr<Backend> backend;
     SweepPlan sweep;
     std::atomic<bool> stop = false;

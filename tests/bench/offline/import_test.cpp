@@ -20,10 +20,10 @@
 namespace occupipe::bench {
 namespace {
 
+using test::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::TemporaryFolder;
 
 KernelPlan plan_of(const char* id, int chains = 1) {
     return {.first = find_row(id), .chains = chains, .unroll = 32};

@@ -128,7 +128,7 @@ TEST(KernelArchive, EachFaultIsNamed) {
 
 // What the system's own tar makes of the same files, folders and all.
 TEST(KernelArchive, AFolderAndAnArchiveMadeByTarAreReadToo) {
-    const testing::TemporaryFolder folder;
+    const test::TemporaryFolder folder;
     const KernelArchive archive = example();
     const std::filesystem::path tar = folder.path / "k.tar", unpacked = folder.path / "k";
     std::ofstream(tar, std::ios::binary) << bytes_of(archive);

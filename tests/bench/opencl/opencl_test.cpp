@@ -21,7 +21,7 @@
 namespace occupipe::bench {
 namespace {
 
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 // One PoCL device for all tests, compiling into a cache of its own.
 struct Pocl {
