@@ -189,7 +189,7 @@ TEST(LaunchFile, RefusesWithFileLineAndKey) {
 }
 
 TEST(LaunchFile, ReadsContentsFromAFileBesideIt) {
-    const bench::testing::TemporaryFolder folder;
+    const test::TemporaryFolder folder;
     std::ofstream(folder.path / "in.bin", std::ios::binary) << "abcdefgh";
     const std::string text =
         "occupipe_launches: 1\nbuffers:\n  a: {type: u16, count: COUNT, fill: {file: in.bin}}\n"
