@@ -2,6 +2,7 @@
 occupipe_test(fit_unit_test KIND unit
     SOURCES fit/laws/hull_law_test.cpp fit/curves/curve_test.cpp fit/solver/least_squares_test.cpp
             fit/statistics_test.cpp fit/curves/disturbances_test.cpp fit/solver/nist_test.cpp fit/curves/line_fit_test.cpp fit/curves/step_time_test.cpp
+            accuracy/event_core.cpp
     LINK occupipe::fit)
 occupipe_test(fit_timing_test KIND fit
     SOURCES fit/laws/fit_timing_test.cpp fit/laws/staircase_test.cpp fit/profile/physics_check_test.cpp

@@ -188,9 +188,11 @@ void Fitter::fill_law(const Verdict& verdict, TimingFit& out) const {
         out.latency = positive(best, log_latency);
     } else if (verdict.cpi_shows) {
         const double port = best.result.parameters[port_share];
+        const HullShape& shape = problem_.smallest_shape();
+        const int schedulers = best.variant.schedulers;
         const double work =
-            step_work(port, problem_.smallest_in_flight(),
-                      uneven_in_flight(problem_.smallest_shape(), best.variant.schedulers));
+            step_work(port, problem_.smallest_in_flight(), uneven_in_flight(shape, schedulers)) *
+            turns_excess(out.cpi.value, 0.0, port, shape, schedulers);
         out.latency.value = (out.cpi.value + 2 * *out.cpi.std_error) * work;
         out.latency.kind = Estimate::Kind::upper_bound;
         out.latency.note = fmt::format("throughput-bound from {} instructions in flight",
@@ -214,6 +216,7 @@ void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     const double room = std::max(2 * errors_[port_share], 0.03);
     const bool copies = v.schedulers > 1 && p.port + room >= 1;
     if (copies) out.schedulers = v.schedulers;
+    if (v.schedulers > 1 && !copies) out.sharing_schedulers = v.schedulers;
     if (v.loop && v.regime != Regime::throughput_only)
         out.loop_latency = linear(best, loop_latency_part, p.latency);
     if (v.loop && v.regime != Regime::latency_only)
@@ -226,9 +229,8 @@ void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     if (v.group_overhead)
         out.group_overhead = linear(best, group_overhead_part, problem_.overhead_scale());
     if (v.knee) out.knee = linear(best, knee_width, 1.0);
-    if (v.ports && !copies && p.port > 0) {
+    if (v.ports && !copies && p.port > 3 * errors_[port_share]) {
         // IL = 1/(ρ·λ); its relative variance without the (small) covariance of the two.
-        out.port_schedulers = v.schedulers;
         out.port_limit.emplace();
         out.port_limit->value = 1 / (p.port * p.cpi);
         out.port_limit->std_error =

@@ -47,10 +47,10 @@ struct TimingFit {
     std::optional<Estimate>
         contention;                // h: growth of Λ [cycles per further instruction in flight]
     std::optional<Estimate> knee;  // q: at the ridge the curve lies 2^q above the corner
-    // One subsystem behind issue ports of several schedulers: the ports' common limit
-    // [warp-instructions per cycle per core] and their number; absent when they do not show.
+    // Schedulers that share one subsystem, which serves them in turn; 1 = this does not show. Their
+    // issue ports' common limit [warp-instructions per cycle per core]; absent where none shows.
+    int sharing_schedulers = 1;
     std::optional<Estimate> port_limit;
-    int port_schedulers = 1;
 
     // What count, comparison and branch of the timed loop cost one iteration of one warp: cycles
     // that they lengthen its chain by, and core cycles where the throughput is limited. Told only

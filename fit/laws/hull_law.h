@@ -66,14 +66,52 @@ inline double uneven_in_flight(const HullShape& shape, int schedulers) {
 // Instructions in flight as the subsystem's work per step sees them, in units of λ per core. ρ = 1:
 // each scheduler has its own copy (λ per copy = k·λ), the curve is a staircase. ρ = 0: one
 // subsystem serves the core. Between: the core's subsystem behind issue ports of spacing k·ρ·λ per
-// scheduler, IL = 1/(ρ·λ); the slower of the two counts.
+// scheduler, IL = 1/(ρ·λ); the slower of the two counts, while all warps run (turns_excess).
 template <class T>
 T step_work(const T& port, double in_flight, double uneven) {
     const T ports = port * uneven;
     return ports <= T(in_flight) ? T(in_flight) : ports;
 }
 
-// The same for instructions that wait behind others once, at the start of a step: (M−1) of them
+// How much longer a run of one subsystem behind k schedulers takes than max(Λ, work) per step,
+// because it serves the schedulers in turn (model.md, section 4): those with fewer warps get
+// through first, and what is left of the fullest ones' work cannot fill it. A flow in two phases:
+// shares of the subsystem are max-min fair, no scheduler takes more than its port lets through or
+// than its warps ask for (c instructions each per Λ); then the a fullest schedulers are alone. 1
+// for k = 1, for warps that spread evenly, and for copies (ρ = 1). Exact for round-robin service
+// but where a port is nearly full at Λ (tests/accuracy's event simulation).
+template <class T>
+T turns_excess(const T& cpi, const T& latency, const T& port, const HullShape& shape,
+               int schedulers) {
+    if (schedulers == 1 || port >= T(1)) return T(1);
+    const double k = schedulers;
+    const double w = shape.warps();
+    const double most = uneven_in_flight(shape, schedulers) / (k * shape.chains);
+    // Recorded placements tell the fullest scheduler alone: the others share the rest.
+    const bool even = most == std::ceil(w / k);
+    const double fullest = even ? w - (most - 1) * k : 1;
+    const double others = k - fullest;
+    const double least = even ? most - 1 : (w - most) / std::max(others, 1.0);
+    if (others <= 0 || least <= 0) return T(1);
+    const auto larger = [](const T& a, const T& b) { return a < b ? b : a; };
+    const T spacing = port * cpi * k;
+    const double high = most * shape.chains;
+    const double low = least * shape.chains;
+    T first = larger(latency, spacing * low);
+    T last = cpi * (k * high);
+    if (first < cpi * (k * low)) {
+        first = cpi * (k * low);
+    } else {
+        const T left = T(1) - cpi * (others * low) / first;
+        last = larger(larger(latency, spacing * high), cpi * (fullest * high) / left);
+    }
+    const T alone = larger(larger(latency, spacing * high), cpi * (fullest * high));
+    const T together = larger(latency, cpi * step_work(port, shape.in_flight(), k * high));
+    const T period = first < last ? first + (T(1) - first / last) * alone : first;
+    return together < period ? period / together : T(1);
+}
+
+// What step_work is for instructions that wait behind others once, at the start: (M−1) of them
 // with one subsystem, (⌈W/k⌉·c−1)·k with a copy per scheduler (exact at both ends; ρ between
 // moves a few cycles of a kernel's start).
 template <class T>
@@ -129,7 +167,9 @@ T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers
     const T latency = p.latency + p.contention * (m - 1);
     const T alone = latency_in_loop(p, shape, latency);
     const T work = cpi_in_loop(p, shape) * step_work(p.port, m, uneven);
-    const T period = smooth_max<T>(alone, work, p.knee);
+    T period = smooth_max<T>(alone, work, p.knee);
+    if (schedulers > 1)
+        period = period * turns_excess<T>(cpi_in_loop(p, shape), alone, p.port, shape, schedulers);
     const T ramp = p.cpi * waiting_work(p.port, m, uneven, schedulers);
     return p.overhead + p.group_overhead * shape.concurrent_groups +
            last_latency(p, latency, work) + ramp + period * (shape.depth - 1) +

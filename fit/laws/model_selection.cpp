@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <ranges>
@@ -28,7 +29,6 @@ constexpr double reportable = 1e-13;
 
 constexpr double rounded_start = 0.05;     // knee, on the way to the sharp one or a free one
 constexpr double contention_start = 1e-3;  // part of Λ
-constexpr double ports_start = 0.9;
 // A term whose predicted gain in χ² is below this is not worth a fit.
 constexpr double hopeless = 1;
 
@@ -119,7 +119,7 @@ std::vector<int> LawSearch::visible_copies(const Attempt& law) const {
     for (const int k : candidates()) {
         if (!shows_staircase(k)) continue;
         HullVariant copies = law.variant;
-        copies.ports = false;
+        copies.ports = copies.shared = false;
         copies.schedulers = k;
         HullVariant none = copies;
         none.schedulers = 1;
@@ -143,42 +143,60 @@ std::vector<int> LawSearch::candidates() const {
 
 // The candidates with the most to gain over `fit`, best first. Every number of copies from 2 to 16
 // costs one evaluation, the best few a fit.
-std::vector<int> LawSearch::promising(const Attempt& fit, bool ports, std::size_t most) const {
-    std::vector<std::pair<double, int>> gains;
+std::vector<HullVariant> LawSearch::promising(const Attempt& fit, bool shared,
+                                              std::size_t most) const {
+    std::vector<std::pair<double, HullVariant>> gains;
     const double shown = dispersion(fit);
     for (const int k : candidates()) {
-        if (k == fit.variant.schedulers || !shows_staircase(k)) continue;
+        if (!shows_staircase(k)) continue;
         HullVariant variant = fit.variant;
         variant.schedulers = k;
-        variant.ports = ports;
+        variant.ports = false;
+        variant.shared = shared;
+        if (k == fit.variant.schedulers && shared == fit.variant.shared && !fit.variant.ports)
+            continue;
         std::vector<double> start = fit.result.parameters;
-        start[port_share] = ports ? ports_start : 1;
+        start[port_share] = variant.port_start();
         const double gain = predicted_gain(fit, variant, start);
-        if (gain > hopeless * shown) gains.emplace_back(-gain, k);
+        if (gain > hopeless * shown) gains.emplace_back(-gain, variant);
     }
-    std::ranges::sort(gains);
-    std::vector<int> out;
-    for (const auto& [gain, k] : gains)
-        if (out.size() < most) out.push_back(k);
+    std::ranges::stable_sort(gains, {}, [](const auto& g) { return g.first; });
+    std::vector<HullVariant> out;
+    for (const auto& [gain, variant] : gains)
+        if (out.size() < most) out.push_back(variant);
     return out;
 }
 
-// A copy of the subsystem per scheduler has as many parameters as one for the core: the staircase
-// must win clearly over the smooth law, and only fit better than another staircase.
+// A copy of the subsystem per scheduler, or one that schedulers share in turn, has as many
+// parameters as one that warps share: the staircase must win clearly over the smooth law, and only
+// fit better than another staircase.
 void LawSearch::choose_schedulers(Attempt& best) const {
     const Attempt from = best;
-    for (const int k : promising(from, false, 4)) {
-        HullVariant variant = from.variant;
-        variant.schedulers = k;
-        variant.ports = false;
+    std::vector<HullVariant> variants = promising(from, false, 4);
+    std::ranges::move(promising(from, true, 2), std::back_inserter(variants));
+    for (const HullVariant& variant : variants) {
         std::vector<double> start = from.result.parameters;
-        start[port_share] = 1;
+        start[port_share] = variant.port_start();
         Attempt other = attempt_from(variant, std::move(start), comparable);
         if (!other.converged()) continue;
         const double d = std::min(dispersion(best), dispersion(other));
         const double margin = best.variant.schedulers == 1 ? staircase_margin : 0;
         if (criterion(other, d) + margin < criterion(best, d)) best = std::move(other);
     }
+}
+
+// Copies are what most units of most GPUs are: anything between them and one unit for the core has
+// to be clearly nearer to the points.
+void LawSearch::prefer_copies(Attempt& law) const {
+    HullVariant copies = law.variant;
+    if (copies.schedulers == 1 || !(copies.ports || copies.shared)) return;
+    copies.ports = copies.shared = false;
+    std::vector<double> start = law.result.parameters;
+    start[port_share] = copies.port_start();
+    Attempt other = attempt_from(copies, std::move(start), comparable);
+    if (!other.converged()) return;
+    const double d = std::min(dispersion(law), dispersion(other));
+    if (criterion(other, d) < criterion(law, d) + term_margin) law = std::move(other);
 }
 
 // Variants with one term more.
@@ -193,10 +211,10 @@ std::vector<HullVariant> LawSearch::wider(const HullVariant& variant) const {
     if (options_.allow_knee && !variant.knee && curved) with(&HullVariant::knee);
     if (variant.ports || !curved) return out;
     for (const int k : candidates())
-        if ((variant.schedulers == 1 || variant.schedulers == k) && shows_staircase(k) &&
-            (k == variant.schedulers || k == 2 || k == 4 || k == 8)) {
+        if ((variant.schedulers == 1 || variant.schedulers == k) && shows_staircase(k)) {
             with(&HullVariant::ports);
             out.back().schedulers = k;
+            out.back().shared = false;
         }
     return out;
 }
@@ -253,7 +271,7 @@ bool LawSearch::add_term(Attempt& best) const {
         if (variant.knee && !best.variant.knee) start[knee_width] = rounded_start;
         if (variant.contention && !best.variant.contention)
             start[contention_part] = contention_start;
-        if (variant.ports && !best.variant.ports) start[port_share] = ports_start;
+        if (variant.ports && !best.variant.ports) start[port_share] = variant.port_start();
         if (predicted_gain(best, variant, start) < hopeless * shown) continue;
         Attempt other = attempt_from(variant, std::move(start), comparable);
         if (!other.converged()) continue;
@@ -263,7 +281,8 @@ bool LawSearch::add_term(Attempt& best) const {
     const double d = dispersion(*winner);
     // Reporting a growth of Λ that does not exist is worse than missing one.
     const bool growth = winner->variant.contention && !best.variant.contention;
-    const double margin = growth ? growth_margin : term_margin;
+    const bool ports = winner->variant.ports && !best.variant.ports;
+    const double margin = growth ? growth_margin : ports ? staircase_margin : term_margin;
     if (criterion(*winner, d) + margin >= criterion(best, d)) return false;
     best = std::move(*winner);
     return true;
@@ -353,6 +372,7 @@ Attempt LawSearch::best_from(HullVariant plain) {
             narrower = std::move(other_way);
         }
     }
+    prefer_copies(law);
     set_scale(law);
     Attempt best = polish(law);
     // A term that ended where it has no effect (a ridge of width zero) leaves the fit singular.
@@ -393,13 +413,12 @@ Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
     busy.loop = law.loop;
     busy.skew = law.skew;
     busy.ports = law.ports;
+    busy.shared = law.shared;
     busy.drift = law.drift;
     Attempt best = attempt(busy);
-    busy.ports = false;
     if (!best.converged()) return best;
-    for (const int k : promising(Attempt(best), false, 4)) {
-        busy.schedulers = k;
-        Attempt other = attempt(busy);
+    for (const HullVariant& variant : promising(Attempt(best), false, 4)) {
+        Attempt other = attempt(variant);
         if (!other.converged()) continue;
         if (!best.converged() || other.chi_square() < best.chi_square()) best = std::move(other);
     }

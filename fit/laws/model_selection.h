@@ -59,8 +59,9 @@ private:
     double criterion(const Attempt& attempt, double dispersion) const;
     bool shows_staircase(int schedulers) const;
     std::vector<int> candidates() const;
-    std::vector<int> promising(const Attempt& fit, bool ports, std::size_t most) const;
+    std::vector<HullVariant> promising(const Attempt& fit, bool shared, std::size_t most) const;
     void choose_schedulers(Attempt& best) const;
+    void prefer_copies(Attempt& law) const;
     void add_terms(Attempt& law, std::vector<Attempt>& narrower) const;
     std::vector<HullVariant> wider(const HullVariant& variant) const;
     double predicted_gain(const Attempt& fit, const HullVariant& variant,

@@ -53,10 +53,16 @@ Busy busy_places(const Curve& curve, const std::vector<StepTime>& steps, const T
                               static_cast<double>(step.place.busiest),
                               0,
                               0};
-        const double work = fit.cpi.value * uneven_in_flight(shape, fit.schedulers);
+        const int schedulers = std::max(fit.schedulers, fit.sharing_schedulers);
+        const double port = fit.schedulers > 1 ? 1
+                            : fit.port_limit   ? 1 / (fit.port_limit->value * fit.cpi.value)
+                                               : 0;
         const double growth = fit.contention ? fit.contention->value * (m - 1) : 0;
         const bool all_busy = fit.latency.kind == Estimate::Kind::upper_bound;
         const double alone = all_busy ? 0 : fit.latency.value + growth;
+        const double work = fit.cpi.value *
+                            step_work(port, m, uneven_in_flight(shape, schedulers)) *
+                            turns_excess(fit.cpi.value, alone, port, shape, schedulers);
         if (work < factor * alone) continue;
         const double law =
             all_busy ? work : smooth_max(alone, work, fit.knee ? fit.knee->value : 0);
@@ -131,7 +137,8 @@ void bound_by_reached(double reached, const char* why, TimingFit& fit) {
     fit.cpi.value = std::min(fit.cpi.value, reached);
     fit.cpi.std_error.reset();
     fit.cpi.kind = Estimate::Kind::upper_bound;
-    fit.schedulers = 1;
+    fit.schedulers = fit.sharing_schedulers = 1;
+    fit.port_limit.reset();
     fit.visible_copies.clear();
     fit.cpi.note = why;
 }

@@ -35,6 +35,8 @@ std::string flags(const SubjectReport& s) {
         say_bound("Λ", s.fit.latency);
     if (s.fit.schedulers > 1)
         words.push_back(fmt::format("one copy per scheduler ({})", s.fit.schedulers));
+    if (s.fit.sharing_schedulers > 1)
+        words.push_back(fmt::format("{} schedulers share it in turn", s.fit.sharing_schedulers));
     if (s.fit.contention)
         words.push_back(fmt::format("Λ +{:.3g} per warp", s.fit.contention->value));
     if (s.fit.knee) words.push_back(fmt::format("round knee {:.2g}", s.fit.knee->value));
@@ -124,9 +126,12 @@ std::string subject_section(const SubjectReport& s) {
     if (!s.subsystem.empty()) out += fmt::format("| subsystem | {} |\n", s.subsystem);
     if (s.fit.schedulers > 1)
         out += fmt::format("| copies per core | {}: one per scheduler |\n", s.fit.schedulers);
+    if (s.fit.sharing_schedulers > 1)
+        out +=
+            fmt::format("| schedulers that share it | {}, in turn |\n", s.fit.sharing_schedulers);
     if (s.fit.port_limit)
         out += fmt::format("| issue ports of {} schedulers, per cycle and core | {} |\n",
-                           s.fit.port_schedulers, format_estimate(*s.fit.port_limit));
+                           s.fit.sharing_schedulers, format_estimate(*s.fit.port_limit));
     out += optional_row("overhead, cycles", s.fit.overhead);
     out += optional_row("overhead per group, cycles", s.fit.group_overhead);
     out += optional_row("loop control, cycles per iteration of one warp", s.fit.loop_latency);

@@ -60,7 +60,9 @@ T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p
             return p.overhead + p.group_overhead * shape.in_flight() +
                    cpi_in_loop(p, shape) * shape.depth *
                        step_work(p.port, shape.in_flight(),
-                                 uneven_in_flight(shape, variant.schedulers)) +
+                                 uneven_in_flight(shape, variant.schedulers)) *
+                       turns_excess<T>(cpi_in_loop(p, shape), T(0), p.port, shape,
+                                       variant.schedulers) +
                    p.skew_share * shape.skew;
     }
     return barrier ? barrier_cycles(p, shape, variant.schedulers)
@@ -93,6 +95,12 @@ double period_at(const Curve& curve, double in_flight, double overhead) {
 }
 
 }  // namespace
+
+double HullVariant::port_start() const {
+    constexpr double before_ports = 0.8;
+    if (schedulers == 1) return 0;
+    return ports ? before_ports : shared ? 0 : 1;
+}
 
 std::size_t HullVariant::free_parameters(bool overhead_known) const {
     const std::size_t base = (regime == Regime::both ? 2U : 1U) + (overhead_known ? 0U : 1U);
@@ -137,7 +145,7 @@ std::vector<double> HullProblem::start(const HullVariant& variant) const {
     q[log_latency] = std::log(period_smallest_);
     q[skew_part] = 0.5;
     q[knee_width] = variant.knee ? knee_start : 0;
-    q[port_share] = variant.schedulers == 1 ? 0 : variant.ports ? 0.9 : 1;
+    q[port_share] = variant.port_start();
     if (known_overhead_) {
         q[overhead_part] = *known_overhead_ / scale_;
         return q;

@@ -44,7 +44,10 @@ enum class Regime { both, latency_only, throughput_only };
 struct HullVariant {
     Regime regime = Regime::both;
     int schedulers = 1;
-    bool ports = false;  // with schedulers: one subsystem behind issue ports; else a copy each
+    // With schedulers: a copy of the subsystem each, or one that they share, behind ports whose
+    // spacing is free, or with none (ρ = 0).
+    bool ports = false;
+    bool shared = false;
     bool group_overhead = false;
     bool skew = false;  // its share at full throughput is free; else half of it counts
     bool loop = false;  // the loop's own cost is free; else none is assumed
@@ -53,6 +56,7 @@ struct HullVariant {
     bool drift = false;  // of the device over the run (CurvePoint::place)
 
     std::size_t free_parameters(bool overhead_known) const;
+    double port_start() const;  // ρ to begin with, or to stay with
 };
 
 class HullProblem {

@@ -12,6 +12,9 @@
 namespace occupipe {
 namespace {
 
+// A curve that its law misses by more has no opinion about ports.
+constexpr double too_much_misfit = 0.01;
+
 // Weighted mean with at least a part in a thousand of error each, and half the range as error
 // where the values contradict each other.
 class WeightedMean {
@@ -49,6 +52,7 @@ int winner(const std::map<int, int>& votes) {
 struct LimitEvidence {
     Estimate limit;
     bool from_mix = false;
+    int schedulers = 1;  // that showed the ports
     double weight() const { return from_mix ? 2 : 1; }
 };
 
@@ -76,8 +80,9 @@ bool agree(const Estimate& a, const Estimate& b) {
 }
 
 // Numbers of schedulers that staircases show: of copies where most curves of a subsystem that would
-// show so many do, of ports where their limit is the profile's. One curve's law that happens to fit
-// a little better is no evidence about the whole core.
+// show so many do, of a shared subsystem where two curves say the same number, of ports where their
+// limit is the profile's. One curve's law that happens to fit a little better is no evidence about
+// the whole core.
 std::map<int, int> votes_of_staircases(const FitOutcome& out) {
     struct Share {
         int with = 0;
@@ -85,20 +90,28 @@ std::map<int, int> votes_of_staircases(const FitOutcome& out) {
     };
     std::map<std::pair<std::string, int>, Share> shares;
     std::map<int, int> votes;
+    std::map<int, int> sharing;
     const Issue& issue = out.profile.issue;
     for (const SubjectReport& s : out.subjects) {
         if (s.subsystem.empty()) continue;
         for (const int k : s.fit.visible_copies)
-            if (k != s.fit.schedulers) ++shares[{s.subsystem, k}].visible;
+            if (k != s.fit.schedulers && k != s.fit.sharing_schedulers)
+                ++shares[{s.subsystem, k}].visible;
         if (s.fit.schedulers > 1) {
             Share& share = shares[{s.subsystem, s.fit.schedulers}];
             ++share.with;
             ++share.visible;
         }
-        if (s.fit.port_limit && issue.limit &&
-            agree({.value = *issue.limit, .std_error = issue.limit_std_error}, *s.fit.port_limit))
-            ++votes[s.fit.port_schedulers];
+        if (s.fit.sharing_schedulers == 1) continue;
+        const Estimate limit{.value = issue.limit.value_or(0), .std_error = issue.limit_std_error};
+        if (s.fit.port_limit && issue.limit && agree(limit, *s.fit.port_limit)) {
+            ++votes[s.fit.sharing_schedulers];
+        } else if (!s.fit.port_limit) {
+            ++sharing[s.fit.sharing_schedulers];
+        }
     }
+    for (const auto& [k, n] : sharing)
+        if (n >= 2 || votes.contains(k)) votes[k] += n;
     for (const auto& [key, share] : shares)
         if (2 * share.with > share.visible) votes[key.second] += share.with;
     return votes;
@@ -124,10 +137,53 @@ std::vector<LimitEvidence> limit_evidence(const FitOutcome& out) {
     for (const MixFit& mix : out.mixes)
         if (mix.issue_limit && mix.issue_limit->identifiable())
             all.push_back({*mix.issue_limit, true});
-    for (const SubjectReport& s : out.subjects)
-        if (!s.subsystem.empty() && s.fit.port_limit && !s.fit.misfit)
-            all.push_back({*s.fit.port_limit, false});
+    for (const SubjectReport& s : out.subjects) {
+        if (s.subsystem.empty() || !s.fit.port_limit) continue;
+        Estimate limit = *s.fit.port_limit;
+        const double misfit = s.fit.misfit ? s.fit.misfit->relative_size : 0;
+        if (misfit > too_much_misfit) continue;
+        limit.std_error = std::hypot(limit.std_error.value_or(0), misfit * limit.value);
+        all.push_back({limit, false, s.fit.sharing_schedulers});
+    }
+    // Ports that nearly take as long as the subsystem look like copies of it: such curves agree
+    // with those whose ports show, but say nothing alone.
+    const std::vector<LimitEvidence> clear = all;
+    for (const SubjectReport& s : out.subjects) {
+        if (s.subsystem.empty() || s.fit.schedulers == 1 || !s.fit.cpi.identifiable()) continue;
+        const Estimate as_port{.value = 1 / s.fit.cpi.value, .std_error = 0.03 / s.fit.cpi.value};
+        const bool seconded = std::ranges::any_of(clear, [&](const LimitEvidence& e) {
+            return e.schedulers == s.fit.schedulers && agree(e.limit, as_port);
+        });
+        if (seconded) all.push_back({as_port, false, s.fit.schedulers});
+    }
     return all;
+}
+
+// Whether other curves than the one whose ports show tell the same number of schedulers that share
+// a subsystem.
+bool number_is_seconded(const FitOutcome& out, int schedulers) {
+    return std::ranges::count_if(out.subjects, [&](const SubjectReport& s) {
+               return !s.subsystem.empty() && s.fit.sharing_schedulers == schedulers;
+           }) >= 2;
+}
+
+// Staircases that the ports of the profile's limit make are no copies.
+void give_back_to_ports(const std::vector<LimitEvidence>& agreed, FitOutcome& out) {
+    constexpr double nearly = 0.9;
+    constexpr double room = 1.03;
+    const double limit = *out.profile.issue.limit;
+    for (SubjectReport& s : out.subjects) {
+        if (s.fit.schedulers == 1 || !s.fit.cpi.identifiable()) continue;
+        const double rate = 1 / s.fit.cpi.value;
+        const bool ports = std::ranges::any_of(
+            agreed, [&](const LimitEvidence& e) { return e.schedulers == s.fit.schedulers; });
+        if (!ports || rate < nearly * limit || rate > room * limit) continue;
+        s.fit.sharing_schedulers = s.fit.schedulers;
+        s.fit.schedulers = 1;
+        std::erase(s.fit.visible_copies, s.fit.sharing_schedulers);
+        s.fit.notes.emplace_back(
+            "its staircase may be the issue ports' or that of copies: scope undecided");
+    }
 }
 
 // Evidence that agrees with the opinion most others agree with.
@@ -178,6 +234,9 @@ void set_issue_limit(FitOutcome& out) {
         mixes |= e.from_mix;
     }
     against -= weight;
+    if (weight == 1 && number_is_seconded(out, agreed.front().schedulers) &&
+        *agreed.front().limit.std_error < 0.05 * agreed.front().limit.value)
+        weight = 2;
     if (weight < 2 || against > weight) {
         if (!all.empty())
             out.notes.push_back(fmt::format(
@@ -186,6 +245,7 @@ void set_issue_limit(FitOutcome& out) {
     }
     out.profile.issue.limit = std::max(limits.value(), room * reached);
     out.profile.issue.limit_std_error = std::max(limits.error(), 0.005 * limits.value());
+    if (!mixes) give_back_to_ports(agreed, out);
     const char* source = mixes ? "mixes" : "staircases";
     if (limits.high() > 1.05 * limits.low() || against > 0)
         out.notes.push_back(fmt::format("{} disagree about the issue limit: {:.3g} to {:.3g}",

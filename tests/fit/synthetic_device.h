@@ -75,6 +75,36 @@ struct RandomInstruction {
         return std::max(w * truth.cpi, ports);
     }
     double latency(int w) const { return truth.latency + contention * (w - 1); }
+
+    // Cycles per step, on average over a long run. One subsystem serves its schedulers in turn, so
+    // that those with fewer warps get through first: a flow, phase by phase.
+    double period(const RandomCore& core, int w) const {
+        if (own_copies || core.schedulers == 1) return std::max(latency(w), work(core, w));
+        const double spacing = core.schedulers / core.issue_limit;
+        std::vector<int> held(static_cast<std::size_t>(core.schedulers));
+        for (int i = 0; i < w; ++i) ++held[static_cast<std::size_t>(i % core.schedulers)];
+        std::vector<double> left(held.begin(), held.end());  // instructions of one step
+        double time = 0;
+        while (true) {
+            // Max-min fair shares: who asks for least is served first.
+            std::vector<std::size_t> busy;
+            for (std::size_t j = 0; j < left.size(); ++j)
+                if (left[j] > 1e-12) busy.push_back(j);
+            if (busy.empty()) return time;
+            std::ranges::stable_sort(busy, {}, [&](std::size_t j) { return held[j]; });
+            std::vector<double> rate(left.size());
+            double capacity = 1 / truth.cpi;
+            for (std::size_t i = 0; i < busy.size(); ++i) {
+                const double asked = std::min(held[busy[i]] / latency(w), 1 / spacing);
+                rate[busy[i]] = std::min(asked, capacity / static_cast<double>(busy.size() - i));
+                capacity -= rate[busy[i]];
+            }
+            double next = 1e300;
+            for (const std::size_t j : busy) next = std::min(next, left[j] / rate[j]);
+            for (const std::size_t j : busy) left[j] -= next * rate[j];
+            time += next;
+        }
+    }
     double load(const RandomCore& core, int w) const { return work(core, w) / latency(w); }
 
     double time(const RandomCore& core, const MeasurementShape& s) const {
@@ -83,7 +113,7 @@ struct RandomInstruction {
         const double ramp =
             own_copies ? (std::ceil(w / k) - 1) * k * truth.cpi : (w - 1) * truth.cpi;
         return core.overhead + core.group_overhead * s.concurrent_groups + latency(w) + ramp +
-               (static_cast<double>(s.depth) - 1) * std::max(latency(w), work(core, w));
+               (static_cast<double>(s.depth) - 1) * period(core, w);
     }
 
     std::vector<MeasurementShape> shapes() const {

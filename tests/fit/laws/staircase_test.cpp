@@ -19,7 +19,9 @@ struct Errors {
 
     void add(const TimingFit& f, double cpi_truth, double latency_truth) {
         ASSERT_TRUE(f.ok) << f.reason;
-        ASSERT_TRUE(f.cpi.identifiable() && f.latency.identifiable());
+        ASSERT_TRUE(f.cpi.identifiable() && f.latency.identifiable())
+            << fits << ": " << f.cpi.note << ", " << f.latency.note << " copies " << f.schedulers
+            << " sharing " << f.sharing_schedulers;
         cpi.push_back(std::abs(f.cpi.value / cpi_truth - 1));
         latency.push_back(std::abs(f.latency.value / latency_truth - 1));
         staircases += f.schedulers == 4;
@@ -99,7 +101,7 @@ TEST(Staircases, IssuePortsBeforeOneSubsystemAreToldFromCopies) {
         fit_law([&](const auto& s) { return instruction.time(core, s); }, {512, 1024, 2048}, 3);
     ASSERT_TRUE(f.ok) << f.reason;
     EXPECT_EQ(f.schedulers, 1);
-    EXPECT_EQ(f.port_schedulers, 4);
+    EXPECT_EQ(f.sharing_schedulers, 4);
     ASSERT_TRUE(f.port_limit);
     EXPECT_NEAR(f.port_limit->value, 1, std::max(0.02, 3 * *f.port_limit->std_error));
     EXPECT_NEAR(f.cpi.value, 1.2, std::max(0.02 * 1.2, 3 * *f.cpi.std_error));

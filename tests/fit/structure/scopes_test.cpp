@@ -30,7 +30,7 @@ FitOutcome outcome(std::vector<SubjectReport> subjects) {
 // chance: the profile said eight schedulers.
 TEST(Scopes, PortsWhoseLimitWasDroppedCountNoSchedulers) {
     FitOutcome out = outcome({curve("alu", 1, {4, 8}), curve("alu", 1, {4, 8})});
-    out.subjects[0].fit.port_schedulers = 8;
+    out.subjects[0].fit.sharing_schedulers = 8;
     out.subjects[0].fit.port_limit = Estimate{.value = 1.49, .std_error = 0.01};
     out.subjects[1].fit.reached_cpi = 0.252;
     set_issue_limit(out);
@@ -57,7 +57,7 @@ TEST(Scopes, MostCurvesOfASubsystemCountThem) {
 TEST(Scopes, PortsWhoseLimitIsTheProfilesCountThem) {
     FitOutcome out = outcome({curve("alu", 1, {4}), curve("alu", 1, {4})});
     for (SubjectReport& s : out.subjects) {
-        s.fit.port_schedulers = 4;
+        s.fit.sharing_schedulers = 4;
         s.fit.port_limit = Estimate{.value = 4, .std_error = 0.02};
     }
     set_issue_limit(out);
