@@ -57,7 +57,7 @@ file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/kernels/table.cpp @ONLY CONTEN
 "#include \"tests/kernels/run_on_cpu.h\"\nnamespace occupipe::test {\n${declarations}
 std::span<const HostKernel> host_kernels() {\n    static constexpr HostKernel all[] = {\n${entries}    };\n    return all;\n}\n}\n")
 
-add_library(occupipe_kernels_on_cpu STATIC kernels/run_on_cpu.cpp kernels/launch_file.cpp kernels/host/fibers.cpp
+add_library(occupipe_kernels_on_cpu STATIC kernels/run_on_cpu.cpp kernels/host/fibers.cpp
     ${CMAKE_CURRENT_BINARY_DIR}/kernels/table.cpp ${generated})
 target_link_libraries(occupipe_kernels_on_cpu PUBLIC occupipe::core)
 target_compile_definitions(occupipe_kernels_on_cpu PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

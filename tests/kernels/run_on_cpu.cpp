@@ -4,11 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <map>
-#include <string>
+#include <optional>
+#include <utility>
+#include <variant>
 
 #include "core/error.h"
+#include "core/files/launch_files.h"
 
 namespace occupipe::test {
 namespace {
@@ -25,11 +30,11 @@ public:
           memory_(buffer.bytes.size() + 2 * guard_bytes + alignment, guard) {
         const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) + guard_bytes;
         begin_ = memory_.data() + guard_bytes + (alignment - address % alignment) % alignment;
-        std::memcpy(begin_, buffer.bytes.data(), size_);
+        std::ranges::copy(buffer.bytes, begin_);
     }
     DeviceBuffer(DeviceBuffer&&) = default;
 
-    std::byte* begin() const { return begin_; }
+    std::span<std::byte> content() const { return {begin_, size_}; }
 
     void check_guards() const {
         const auto whole = [](std::byte byte) { return byte == guard; };
@@ -47,48 +52,133 @@ private:
     std::byte* begin_ = nullptr;
 };
 
-const HostKernel& kernel_of(const LaunchFile& file, const Launch& launch) {
-    for (const HostKernel& kernel : host_kernels()) {
-        if (kernel.source == file.source && kernel.name == launch.kernel) return kernel;
+class Device {
+public:
+    Device(const LaunchPlan& plan, host::Order order) : plan_(plan), order_(order) {
+        if (!plan.symbols.empty())
+            throw InputError(plan.file + ": variables of the module cannot be set on the host");
+        for (const Buffer& buffer : buffers_before(plan)) {
+            named_[buffer.name] = memory_.size();
+            memory_.emplace_back(buffer);
+        }
     }
-    throw InputError(fmt::format("{}: no kernel '{}' of {} was compiled for the host",
-                                 file.path.string(), launch.kernel, file.source));
-}
+
+    void run(const std::vector<PlanStep>& steps) {
+        for (const PlanStep& step : steps) std::visit([&](const auto& one) { take(one); }, step);
+    }
+
+    std::span<std::byte> content(const std::string& name) const {
+        const auto found = named_.find(name);
+        if (found == named_.end())
+            throw InputError(fmt::format("{}: no buffer '{}'", plan_.file, name));
+        return memory_[found->second].content();
+    }
+
+    void check_guards() const { std::ranges::for_each(memory_, &DeviceBuffer::check_guards); }
+
+private:
+    void take(const RepeatSteps& repeat) {
+        for (std::uint64_t i = 0; i < repeat.times; ++i) run(repeat.steps);
+    }
+    void take(const SwapBuffers& swap) {
+        std::swap(named_.at(swap.names[0]), named_.at(swap.names[1]));
+    }
+    void take(const SetBuffer& set) {
+        std::ranges::copy(buffer_contents(plan_, *plan_.find_buffer(set.buffer), set.fill),
+                          content(set.buffer).begin());
+    }
+    void take(const CopyBuffer& copy) {
+        std::ranges::copy(content(copy.from), content(copy.to).begin());
+    }
+    void take(const KernelLaunch& launch) {
+        if (launch.shared_bytes > host::dynamic_shared_bytes)
+            throw InputError(fmt::format("{}: the tests' host gives {} bytes of shared memory",
+                                         plan_.file, host::dynamic_shared_bytes));
+        std::vector<Argument> arguments;
+        for (const ArgumentPlan& argument : launch.arguments)
+            arguments.push_back({bytes(argument)});
+        const auto shape = [](const auto& n) { return dim3(n[0], n[1], n[2]); };
+        try {
+            kernel(launch).run(shape(launch.grid), shape(launch.block), arguments, order_);
+        } catch (const host::KernelFault& fault) {
+            throw host::KernelFault(
+                fmt::format("{}: {}: {}", plan_.file, launch.kernel, fault.what()));
+        }
+    }
+
+    const HostKernel& kernel(const KernelLaunch& launch) const {
+        const std::string source = std::filesystem::path(plan_.source).filename().string();
+        for (const HostKernel& kernel : host_kernels()) {
+            if (kernel.source == source && kernel.name == launch.kernel) return kernel;
+        }
+        throw InputError(fmt::format("{}: no kernel '{}' of {} was compiled for the host",
+                                     plan_.file, launch.kernel, source));
+    }
+
+    std::vector<std::byte> bytes(const ArgumentPlan& argument) const {
+        std::vector<std::byte> made;
+        const auto add = [&](const void* from, std::size_t size) {
+            const std::size_t at = made.size();
+            made.resize(at + size);
+            std::memcpy(made.data() + at, from, size);
+        };
+        switch (argument.kind) {
+            case ArgumentPlan::Kind::buffer: {
+                const std::byte* const address = content(argument.buffer).data() + argument.offset;
+                add(&address, sizeof address);
+                return made;
+            }
+            case ArgumentPlan::Kind::scalar: {
+                std::string why;
+                const auto bits = parse_element(argument.type, argument.text, why);
+                if (!bits) throw InputError(plan_.file + ": " + why);
+                made.resize(bytes_of(argument.type));
+                put_element(made.data(), argument.type, *bits);
+                return made;
+            }
+            case ArgumentPlan::Kind::bytes:
+                add(argument.content.data(), argument.content.size());
+                return made;
+            case ArgumentPlan::Kind::record: {
+                std::size_t widest = 1;
+                for (const ArgumentPlan& field : argument.fields) {
+                    const std::vector<std::byte> part = bytes(field);
+                    const std::size_t at = (made.size() + part.size() - 1) / part.size();
+                    made.resize(at * part.size());
+                    add(part.data(), part.size());
+                    widest = std::max(widest, part.size());
+                }
+                made.resize((made.size() + widest - 1) / widest * widest);
+                return made;
+            }
+            default:
+                throw InputError(plan_.file + ": an argument that the tests' host does not know");
+        }
+    }
+
+    const LaunchPlan& plan_;
+    host::Order order_;
+    std::vector<DeviceBuffer> memory_;
+    std::map<std::string, std::size_t> named_;
+};
 
 }  // namespace
 
-std::vector<Buffer> run_on_cpu(const LaunchFile& file, host::Order order) {
-    std::map<std::string, DeviceBuffer> device;
-    for (const Buffer& buffer : file.buffers) device.emplace(buffer.name, DeviceBuffer(buffer));
-    for (const Launch& launch : file.launches) {
-        const HostKernel& kernel = kernel_of(file, launch);
-        if (launch.shared_bytes > host::dynamic_shared_bytes)
-            throw InputError(fmt::format("{}: the tests' host gives {} bytes of shared memory",
-                                         file.path.string(), host::dynamic_shared_bytes));
-        std::vector<Argument> arguments = launch.arguments;
-        for (Argument& argument : arguments) {
-            if (argument.buffer.empty()) continue;
-            const auto found = device.find(argument.buffer);
-            if (found == device.end())
-                throw InputError(
-                    fmt::format("{}: no buffer '{}'", file.path.string(), argument.buffer));
-            std::byte* const address = found->second.begin();
-            argument.bytes.resize(sizeof address);
-            std::memcpy(argument.bytes.data(), &address, sizeof address);
-        }
-        const auto shape = [](const std::array<unsigned, 3>& n) { return dim3(n[0], n[1], n[2]); };
-        try {
-            kernel.run(shape(launch.grid), shape(launch.block), arguments, order);
-        } catch (const host::KernelFault& fault) {
-            throw host::KernelFault(fmt::format("{}: {}: {}", file.path.filename().string(),
-                                                launch.kernel, fault.what()));
-        }
-    }
-    std::vector<Buffer> after = file.buffers;
-    for (Buffer& buffer : after) {
-        const DeviceBuffer& memory = device.at(buffer.name);
-        memory.check_guards();
-        std::memcpy(buffer.bytes.data(), memory.begin(), buffer.bytes.size());
+std::vector<Buffer> buffers_before(const LaunchPlan& plan) {
+    std::vector<Buffer> buffers;
+    for (const BufferPlan& one : plan.buffers)
+        buffers.push_back({one.name, one.type, buffer_contents(plan, one, one.fill)});
+    return buffers;
+}
+
+std::vector<Buffer> run_on_cpu(const LaunchPlan& plan, host::Order order) {
+    Device device(plan, order);
+    device.run(plan.steps);
+    device.check_guards();
+    std::vector<Buffer> after;
+    for (const BufferPlan& one : plan.buffers) {
+        const std::span<const std::byte> content = device.content(one.name);
+        after.push_back({one.name, one.type, {content.begin(), content.end()}});
     }
     return after;
 }

@@ -1,25 +1,39 @@
 // SPDX-License-Identifier: MIT
 // The oracle of the executor: the same .cu text, compiled for the host, run over a launch file.
 //
-//   const LaunchFile file = read_launch_file(kernels_folder() / "saxpy.yaml");
-//   const std::vector<Buffer> after = run_on_cpu(file);
+//   const LaunchPlan plan = read_launches(kernels_folder() / "saxpy.yaml");
+//   const std::vector<Buffer> after = run_on_cpu(plan);
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/launch_plan.h"
 #include "tests/kernels/host/fibers.h"
-#include "tests/kernels/launch_file.h"
 
 namespace occupipe::test {
 
-// All buffers after the last launch, in the file's order. Throws InputError where the launches do
+struct Buffer {
+    std::string name;
+    ElementType type = ElementType::f32;
+    std::vector<std::byte> bytes;
+};
+
+// As they are before the first launch, in the file's order.
+std::vector<Buffer> buffers_before(const LaunchPlan& plan);
+
+// All buffers after the last step, in the file's order. Throws InputError where the launches do
 // not fit the kernels, host::KernelFault where a kernel does what CUDA does not define (a write
 // outside of a buffer among it, as far as it hits the 4 KiB beside it). For one thread at a time.
-std::vector<Buffer> run_on_cpu(const LaunchFile& file, host::Order order = host::Order::forward);
+std::vector<Buffer> run_on_cpu(const LaunchPlan& plan, host::Order order = host::Order::forward);
 
+struct Argument {
+    std::vector<std::byte> bytes;
+};
 // A kernel compiled for the host; the build makes the table from the launch files.
 struct HostKernel {
     std::string_view source;  // "saxpy.cu"
