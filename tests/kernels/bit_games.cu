@@ -47,7 +47,7 @@ extern "C" __global__ void bit_games(const unsigned* in, int count, unsigned* ou
     o[21] = (v & w) | (~v & k) | ((v ^ w) & ~k);
     o[22] = ((v & w) ^ (w & k) ^ (v & k)) + ((v | w) & k);
     // next number with as many ones
-    const unsigned even = v & 0x7ffffffeu | 2u, lowest = even & (0u - even), ripple = even + lowest;
+    const unsigned even = (v & 0x7ffffffeu) | 2u, lowest = even & (0u - even), ripple = even + lowest;
     o[23] = ripple | ((even ^ ripple) >> 2) / lowest;
 }
 

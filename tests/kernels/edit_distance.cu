@@ -13,14 +13,17 @@ extern "C" __global__ void edit_distance(const unsigned char* left, const unsign
     unsigned char a[LEN], b[LEN];
     // lengths differ by thread, so that loops end at different times
     const int n = LEN - (left[me * LEN] >> 4), m = LEN - (right[me * LEN] >> 5);
+#pragma unroll 1
     for (int i = 0; i < n; ++i)
         a[i] = left[me * LEN + i] & 3;
+#pragma unroll 1
     for (int j = 0; j < m; ++j)
         b[j] = right[me * LEN + j] & 3;
     for (unsigned i = 0; i < sizeof moves; ++i)
         moves[i] = 0;
 #define SET_MOVE(i, j, v) moves[((i) * (LEN + 1) + (j)) >> 2] |= (unsigned char)((v) << (2 * (((i) * (LEN + 1) + (j)) & 3)))
 #define GET_MOVE(i, j) ((moves[((i) * (LEN + 1) + (j)) >> 2] >> (2 * (((i) * (LEN + 1) + (j)) & 3))) & 3)
+#pragma unroll 1
     for (int j = 0; j <= m; ++j) {
         row[0][j] = (unsigned short)j;
         if (j > 0)
@@ -31,6 +34,7 @@ extern "C" __global__ void edit_distance(const unsigned char* left, const unsign
         const int next = now ^ 1;
         row[next][0] = (unsigned short)i;
         SET_MOVE(i, 0, 1);
+#pragma unroll 1
         for (int j = 1; j <= m; ++j) {
             int best = row[now][j - 1] + (a[i - 1] != b[j - 1]);
             int move = 0;

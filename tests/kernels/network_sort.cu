@@ -99,7 +99,7 @@ extern "C" __global__ void sort_rows_i64_near(const long long* in, long long* ou
 extern "C" __global__ void sort_rows_i32(const int* in, int* out, int count) { net::rows<net::Up<int>, int, 16>(in, out, count); }
 
 extern "C" __global__ void sort_rows_u8_down(const unsigned char* in, unsigned char* out, int count) {
-    net::rows<net::Down<unsigned char>, unsigned char, 32>(in, out, count);
+    net::rows<net::Down<unsigned char>, unsigned char, 16>(in, out, count);
 }
 
 extern "C" __global__ void sort_rows_f32(const float* in, float* out, int count) { net::rows<net::Up<float>, float, 8>(in, out, count); }

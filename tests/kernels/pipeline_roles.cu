@@ -7,6 +7,9 @@
 #ifdef __CUDACC__
 static __device__ __forceinline__ void barrier_wait(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 static __device__ __forceinline__ void barrier_arrive(int id, int threads) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+#else
+using on_host::barrier_arrive;
+using on_host::barrier_wait;
 #endif
 
 enum { full = 1, empty = 3, notes = 5, buffer_words = 64, workers = 128 };

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <variant>
 
@@ -42,12 +44,25 @@ TEST(RecordedKernels, AreOfTheTextsAsTheyStand) {
     EXPECT_GT(kernels, 0U);
 }
 
-// What isa/ does not read yet: a line goes when it does.
-const std::set<std::string> gaps = {"kmeans.cubin kmeans_assign: I2F: bit 60 is set"};
+// What isa/ does not read yet on an architecture, from recorded/gaps.txt; a line goes when it does.
+std::set<std::string> gaps_of(int architecture) {
+    std::set<std::string> found;
+    std::istringstream lines(read_text_file(recorded() / "gaps.txt"));
+    const std::string wanted = fmt::format(" {} ", architecture);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("#")) continue;
+        const std::size_t bar = line.find('|');  // " 75 80 |BREAK: bit 72 is set"
+        if (bar == std::string::npos) throw std::logic_error("gaps.txt: " + line);
+        if (line.substr(0, bar).find(wanted) != std::string::npos)
+            found.insert(line.substr(bar + 1));
+    }
+    return found;
+}
 
 class Recorded : public testing::TestWithParam<int> {};
 
 TEST_P(Recorded, AllInstructionsAreUnderstood) {
+    const std::set<std::string> gaps = gaps_of(GetParam());
     std::set<std::string> unknown;
     for (const std::filesystem::path& path : launch_files()) {
         const LaunchPlan plan = read_launches(path);
@@ -63,9 +78,10 @@ TEST_P(Recorded, AllInstructionsAreUnderstood) {
         }
         for (const isa::Kernel& kernel : cubin.kernels) {
             for (const isa::Instruction& one : isa::decode(kernel.code, GetParam())) {
-                if (!one.unknown.empty())
-                    unknown.insert(
-                        fmt::format("{} {}: {}: {}", name, kernel.name, one.opcode, one.unknown));
+                if (one.unknown.empty()) continue;
+                const std::string what = fmt::format("{}: {}", one.opcode, one.unknown);
+                if (unknown.insert(what).second && !gaps.contains(what))
+                    ADD_FAILURE() << name << " " << kernel.name << ": " << what;
             }
         }
     }

@@ -60,10 +60,11 @@ struct Montgomery {
     }
 };
 
-static __device__ bool is_prime(u64 n) {
+static __device__ __noinline__ bool is_prime(u64 n) {
     if (n < 2u)
         return false;
     const unsigned small[12] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
+#pragma unroll 1
     for (int i = 0; i < 12; ++i) {
         if (n % small[i] == 0u)
             return n == small[i];
@@ -74,6 +75,7 @@ static __device__ bool is_prime(u64 n) {
     for (; (odd & 1u) == 0u; odd >>= 1)
         ++twos;
     const u64 minus_one = n - field.one;
+#pragma unroll 1
     for (int i = 0; i < 12; ++i) {
         u64 x = field.power(field.times(small[i], field.square), odd);
         if (x == field.one || x == minus_one)

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // CUDA's atomics: threads of the host's grid never run at once, so a plain read and write will do.
+// One that leaves memory as it was may be a wait for another thread (a lock that is taken, a flag
+// that is read): the others get a turn.
 #pragma once
 
 #include <concepts>
+#include <cstring>
 #include <type_traits>
 
+#include "tests/kernels/host/fibers.h"
 #include "tests/kernels/host/half.h"
 
 namespace occupipe::test::host {
@@ -19,8 +23,12 @@ concept AtomicSum = OneOf<T, int, unsigned, unsigned long long, float, double, _
 
 template <typename T, typename Change>
 T changed(T* at, Change change) {
-    const T before = *at;
-    *at = change(before);
+    const T before = *at, after = change(before);
+    if (std::memcmp(static_cast<const void*>(&before), static_cast<const void*>(&after),
+                    sizeof before) == 0)
+        let_others_run();
+    else
+        *at = after;
     return before;
 }
 

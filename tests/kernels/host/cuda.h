@@ -14,6 +14,7 @@
 #include "tests/kernels/host/intrinsics.h"
 #include "tests/kernels/host/matrix.h"
 #include "tests/kernels/host/vectors.h"
+#include "tests/kernels/host/video.h"
 #include "tests/kernels/host/warp.h"
 
 #define __global__

@@ -281,6 +281,16 @@ void run_group(dim3 block, Order order) {
     }
 }
 
+Barrier& come_to(unsigned id, unsigned threads) {
+    if (id >= barriers) throw KernelFault("there are 16 barriers");
+    Barrier& barrier = group().barriers_of[id];
+    if (barrier.arrived > 0 && barrier.expected != threads)
+        throw KernelFault("threads disagree about how many a barrier is for");
+    barrier.expected = threads;
+    ++barrier.arrived;
+    return barrier;
+}
+
 }  // namespace
 
 void run_grid(dim3 grid, dim3 block, void (*thread)(void*), void* data, Order order) {
@@ -302,12 +312,7 @@ void run_grid(dim3 grid, dim3 block, void (*thread)(void*), void* data, Order or
 
 Votes barrier(unsigned id, unsigned threads, bool predicate) {
     Group& g = group();
-    if (id >= barriers) throw KernelFault("there are 16 barriers");
-    Barrier& barrier = g.barriers_of[id];
-    if (barrier.arrived > 0 && barrier.expected != threads)
-        throw KernelFault("threads disagree about how many a barrier is for");
-    barrier.expected = threads;
-    ++barrier.arrived;
+    Barrier& barrier = come_to(id, threads);
     barrier.votes += predicate;
     Fiber& fiber = g.fibers[g.running];
     fiber.state = State::at_barrier;
@@ -315,6 +320,12 @@ Votes barrier(unsigned id, unsigned threads, bool predicate) {
     if (barrier.arrived == (threads ? threads : g.live)) release(barrier, id);
     if (fiber.state != State::ready) to_scheduler();
     return fiber.votes;
+}
+
+void barrier_arrive(unsigned id, unsigned threads) {
+    if (threads == 0) throw KernelFault("who arrives without waiting has to say for how many");
+    Barrier& barrier = come_to(id, threads);
+    if (barrier.arrived == threads) release(barrier, id);
 }
 
 Lane exchange(std::uint32_t mask, Exchange compute, std::uint64_t value, std::uint32_t parameter) {

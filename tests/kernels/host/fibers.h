@@ -36,6 +36,8 @@ struct Votes {
 };
 // Barrier `id` of the group, for `threads` threads (0: for all that have not left).
 Votes barrier(unsigned id, unsigned threads, bool predicate);
+// Counts the thread as one that came, and goes on.
+void barrier_arrive(unsigned id, unsigned threads);
 
 // One lane of a warp at an exchange.
 struct Lane {

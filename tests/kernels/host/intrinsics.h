@@ -94,6 +94,9 @@ constexpr int __rhadd(int a, int b) {
 constexpr unsigned __uhadd(unsigned a, unsigned b) {
     return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
 }
+constexpr unsigned __urhadd(unsigned a, unsigned b) {
+    return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
+}
 constexpr unsigned __usad(unsigned a, unsigned b, unsigned c) {
     return (a < b ? b - a : a - b) + c;
 }
@@ -192,15 +195,47 @@ OCCUPIPE_CONVERT(double, double, unsigned, uint)
 OCCUPIPE_CONVERT(double, double, long long, ll)
 OCCUPIPE_CONVERT(double, double, unsigned long long, ull)
 #undef OCCUPIPE_CONVERT
-inline float __int2float_rn(int a) { return static_cast<float>(a); }
-inline float __uint2float_rn(unsigned a) { return static_cast<float>(a); }
-inline float __ll2float_rn(long long a) { return static_cast<float>(a); }
-inline float __ull2float_rn(unsigned long long a) { return static_cast<float>(a); }
+// Conversions to reals, with the direction of rounding in the name. Nearest is the host's own; the
+// others step to the neighbour where that lies on the wrong side.
+namespace occupipe::test::host {
+enum class Toward { nearest, zero, up, down };
+
+template <typename To, Toward Direction, typename From>
+To rounded(From value) {
+    constexpr To infinity = std::numeric_limits<To>::infinity();
+    const To near = static_cast<To>(value);
+    if (Direction == Toward::nearest || near != near) return near;
+    // Both are exact in 64 bits of mantissa: integers of 64 bits, double, and what is rounded.
+    static_assert(std::numeric_limits<long double>::digits >= 64);
+    const auto exact = static_cast<long double>(value), got = static_cast<long double>(near);
+    const bool up = Direction == Toward::up || (Direction == Toward::zero && exact < 0);
+    if (up && got < exact) return std::nextafter(near, infinity);
+    if (!up && got > exact) return std::nextafter(near, -infinity);
+    return near;
+}
+}  // namespace occupipe::test::host
+
+#define OCCUPIPE_TO_REAL(from, name, to)                                                 \
+    inline to __##name##2##to##_rn(from a) { return static_cast<to>(a); }                \
+    inline to __##name##2##to##_rz(from a) {                                             \
+        return occupipe::test::host::rounded<to, occupipe::test::host::Toward::zero>(a); \
+    }                                                                                    \
+    inline to __##name##2##to##_ru(from a) {                                             \
+        return occupipe::test::host::rounded<to, occupipe::test::host::Toward::up>(a);   \
+    }                                                                                    \
+    inline to __##name##2##to##_rd(from a) {                                             \
+        return occupipe::test::host::rounded<to, occupipe::test::host::Toward::down>(a); \
+    }
+OCCUPIPE_TO_REAL(int, int, float)
+OCCUPIPE_TO_REAL(unsigned, uint, float)
+OCCUPIPE_TO_REAL(long long, ll, float)
+OCCUPIPE_TO_REAL(unsigned long long, ull, float)
+OCCUPIPE_TO_REAL(long long, ll, double)
+OCCUPIPE_TO_REAL(unsigned long long, ull, double)
+OCCUPIPE_TO_REAL(double, double, float)
+#undef OCCUPIPE_TO_REAL
 inline double __int2double_rn(int a) { return a; }
 inline double __uint2double_rn(unsigned a) { return a; }
-inline double __ll2double_rn(long long a) { return static_cast<double>(a); }
-inline double __ull2double_rn(unsigned long long a) { return static_cast<double>(a); }
-inline float __double2float_rn(double a) { return static_cast<float>(a); }
 
 // Loads and stores that name a cache.
 template <typename T>

@@ -189,3 +189,13 @@ OCCUPIPE_REDUCE(add, int, a + b)
 OCCUPIPE_REDUCE(min, int, a < b ? a : b)
 OCCUPIPE_REDUCE(max, int, a < b ? b : a)
 #undef OCCUPIPE_REDUCE
+
+// The named barriers of PTX (bar.sync and bar.arrive with a number and a count of threads).
+namespace on_host {
+inline void barrier_wait(int id, int threads) {
+    occupipe::test::host::barrier(static_cast<unsigned>(id), static_cast<unsigned>(threads), false);
+}
+inline void barrier_arrive(int id, int threads) {
+    occupipe::test::host::barrier_arrive(static_cast<unsigned>(id), static_cast<unsigned>(threads));
+}
+}  // namespace on_host
