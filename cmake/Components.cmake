@@ -8,7 +8,7 @@ target_link_libraries(occupipe_fmt INTERFACE $<IF:$<BOOL:${OCCUPIPE_PORTABLE}>,f
 
 # Who may link whom. A component that asks for anything else stops the configuration.
 set(OCCUPIPE_MAY_LINK_core   yaml-cpp nlohmann_json::nlohmann_json occupipe::fmt)
-set(OCCUPIPE_MAY_LINK_isa    occupipe::core occupipe::fmt)
+set(OCCUPIPE_MAY_LINK_isa    occupipe::core occupipe::fmt Threads::Threads)
 set(OCCUPIPE_MAY_LINK_bench  occupipe::core occupipe::isa benchmark::benchmark OpenCL::OpenCL occupipe::fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} Threads::Threads)
 set(OCCUPIPE_MAY_LINK_fit    occupipe::core Ceres::ceres occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_sim    occupipe::core occupipe::fmt Threads::Threads)

@@ -57,7 +57,10 @@ private:
 namespace elf {
 constexpr std::uint64_t flags = 0x30, section_table = 0x28, section_size = 0x3a,
                         section_count = 0x3c, section_names = 0x3e;
-constexpr std::uint64_t name = 0, type = 4, offset = 0x18, size = 0x20, link = 0x28;
+constexpr std::uint64_t name = 0, type = 4, offset = 0x18, size = 0x20, link = 0x28, info = 0x2c;
+constexpr std::uint64_t symbol_kind = 4, symbol_section = 6, symbol_value = 8, symbol_size = 16;
+constexpr std::uint32_t rela = 4, rel = 9;
+constexpr std::uint8_t object = 1;
 constexpr std::uint16_t header_bytes = 0x40;
 constexpr std::uint64_t symbol_bytes = 24;
 constexpr std::uint32_t no_bits = 8;
@@ -67,6 +70,7 @@ struct Section {
     std::string_view name;
     std::uint32_t type = 0;
     std::uint32_t link = 0;
+    std::uint32_t info = 0;
     std::uint64_t size = 0;  // also of a section without content
     Bytes content;
 };
@@ -93,6 +97,7 @@ std::vector<Section> sections(const Bytes& file) {
         found.push_back({.name = names.text(headers.at<std::uint32_t>(header + elf::name)),
                          .type = headers.at<std::uint32_t>(header + elf::type),
                          .link = headers.at<std::uint32_t>(header + elf::link),
+                         .info = headers.at<std::uint32_t>(header + elf::info),
                          .size = headers.at<std::uint64_t>(header + elf::size),
                          .content = content(header)});
     }
@@ -112,6 +117,46 @@ std::vector<std::string_view> symbols(const std::vector<Section>& all) {
     const Bytes& names = all[table->link].content;
     for (std::uint64_t i = 0; (i + 1) * elf::symbol_bytes <= table->content.size(); ++i) {
         found.push_back(names.text(table->content.at<std::uint32_t>(i * elf::symbol_bytes)));
+    }
+    return found;
+}
+
+// The whole symbol table, by index.
+std::vector<CubinSymbol> all_symbols(const std::vector<Section>& all) {
+    std::vector<CubinSymbol> found;
+    const Section* table = find(all, ".symtab");
+    if (!table || table->link >= all.size()) return found;
+    const Bytes& names = all[table->link].content;
+    const Bytes& entries = table->content;
+    for (std::uint64_t at = 0; at + elf::symbol_bytes <= entries.size(); at += elf::symbol_bytes) {
+        CubinSymbol symbol;
+        symbol.name = names.text(entries.at<std::uint32_t>(at));
+        const auto section = entries.at<std::uint16_t>(at + elf::symbol_section);
+        if (section < all.size()) symbol.section = all[section].name;
+        symbol.value = entries.at<std::uint64_t>(at + elf::symbol_value);
+        symbol.size = entries.at<std::uint64_t>(at + elf::symbol_size);
+        const auto kind = entries.at<std::uint8_t>(at + elf::symbol_kind);
+        symbol.is_object = (kind & 15) == elf::object;
+        found.push_back(std::move(symbol));
+    }
+    return found;
+}
+
+std::vector<Relocation> read_relocations(const Section& section,
+                                         const std::vector<CubinSymbol>& symbols) {
+    std::vector<Relocation> found;
+    const bool with_addend = section.type == elf::rela;
+    const std::uint64_t stride = with_addend ? 24 : 16;
+    for (std::uint64_t at = 0; at + stride <= section.content.size(); at += stride) {
+        Relocation one;
+        one.offset = section.content.at<std::uint64_t>(at);
+        const auto info = section.content.at<std::uint64_t>(at + 8);
+        one.type = static_cast<std::uint32_t>(info);
+        const std::uint64_t symbol = info >> 32;
+        if (symbol >= symbols.size()) fault("a relocation names no symbol");
+        one.symbol = symbols[symbol];
+        if (with_addend) one.addend = section.content.at<std::int64_t>(at + 16);
+        found.push_back(std::move(one));
     }
     return found;
 }
@@ -218,16 +263,37 @@ const Kernel& Cubin::kernel(std::string_view name) const {
         fmt::format("no kernel '{}' in it; there are: {}", name, names.empty() ? "none" : names));
 }
 
+std::string source_line(const Kernel& kernel, std::int64_t address) {
+    const auto behind = std::ranges::upper_bound(kernel.lines, address, {}, &SourceLine::address);
+    if (behind == kernel.lines.begin()) return "";
+    const SourceLine& line = *std::prev(behind);
+    if (line.line == 0) return "";
+    return fmt::format("{}:{}", line.file, line.line);
+}
+
 Cubin read_cubin(std::string_view bytes) {
     const Bytes file(bytes);
     const std::vector<Section> all = sections(file);
     Cubin cubin;
     cubin.architecture = architecture(file);
+    cubin.symbols = all_symbols(all);
     for (const Section& section : all) {
         if (section.name.starts_with(text_prefix)) {
             cubin.kernels.push_back(read_section(all, section));
         } else if (section.name.starts_with(".nv.constant")) {
             cubin.constants[std::string(section.name)] = std::string(section.content.all());
+        } else if (section.name == ".nv.global" || section.name == ".nv.global.init") {
+            if (section.size > (std::uint64_t{1} << 34)) fault("too large variables");
+            std::string& content = cubin.variables[std::string(section.name)];
+            content = section.content.all();
+            content.resize(section.size);
+        } else if ((section.type == elf::rel || section.type == elf::rela) &&
+                   section.info < all.size()) {
+            const std::string_view changed = all[section.info].name;
+            if (changed.starts_with(".text.") || changed.starts_with(".nv.constant") ||
+                changed.starts_with(".nv.global")) {
+                cubin.relocations[std::string(changed)] = read_relocations(section, cubin.symbols);
+            }
         }
     }
     return cubin;

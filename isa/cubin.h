@@ -22,6 +22,14 @@ struct Parameter {
     bool operator==(const Parameter&) const = default;
 };
 
+// Which line of a source file an instruction was made from (-lineinfo); holds for all instructions
+// from its address up to that of the next.
+struct SourceLine {
+    std::int64_t address = 0;  // bytes
+    std::string file;
+    int line = 0;
+};
+
 struct Kernel {
     std::string name;
     std::vector<Word> code;                    // subroutines of the kernel included
@@ -31,6 +39,24 @@ struct Kernel {
     std::optional<std::int64_t> bank_0_base;   // where the parameters begin in constant bank 0
     std::optional<std::int64_t> bank_0_bytes;  // that the parameters take there
     std::vector<Parameter> parameters;         // by ordinal
+    std::vector<SourceLine> lines;             // by address; empty where the file does not tell
+};
+
+// A name in the file's symbol table that stands for something in one of its sections.
+struct CubinSymbol {
+    std::string name;
+    std::string section;      // ".nv.global", ".text.NAME"
+    std::uint64_t value = 0;  // offset in the section
+    std::uint64_t size = 0;   // bytes
+    bool is_object = false;   // a variable
+};
+
+// Bytes of a section that depend on where a symbol lies.
+struct Relocation {
+    std::uint64_t offset = 0;  // in the section
+    std::uint32_t type = 0;
+    CubinSymbol symbol;
+    std::optional<std::int64_t> addend;  // none: it stands in the section's bytes
 };
 
 struct Cubin {
@@ -39,10 +65,17 @@ struct Cubin {
     // Constant memory that is the module's (3), a kernel's literals (2) or addresses (4): the bytes
     // by section name, ".nv.constant3", ".nv.constant2.NAME".
     std::map<std::string, std::string> constants;
+    // Variables in global memory: the bytes of ".nv.global.init", zeros for ".nv.global".
+    std::map<std::string, std::string> variables;
+    std::vector<CubinSymbol> symbols;
+    std::map<std::string, std::vector<Relocation>> relocations;  // by section that they change
 
     // Throws InputError where no kernel has this name, with those that there are.
     const Kernel& kernel(std::string_view name) const;
 };
+
+// "kernel.cu:12" for an instruction's address; empty where the cubin does not tell.
+std::string source_line(const Kernel& kernel, std::int64_t address);
 
 // Throws InputError on anything that is not a cubin.
 Cubin read_cubin(std::string_view bytes);

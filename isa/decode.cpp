@@ -346,8 +346,10 @@ void Decoder::read_operand(const OperandField& field, const Encoding& encoding) 
         read_marks(operand, field, field.bit);
     } else if (kind == "P" || kind == "UP") {
         operand = predicate(kind == "UP", field.bit, true);
+        operand.place = field.bit;
     } else if (kind == "p" || kind == "up") {
         operand = predicate(kind == "up", field.bit, false);
+        operand.place = field.bit;
     } else if (kind == "x" || kind == "s") {
         operand.kind = Kind::immediate;
         operand.bits = field.width;

@@ -53,6 +53,7 @@ struct Operand {
     std::optional<int> descriptor;  // uniform registers that describe the memory
     int scale = 1;
     std::string_view part;  // ".H0_H0", ".B1", ".ROW"
+    int place = 0;          // lowest bit of a predicate's number in the word
 };
 
 struct Guard {

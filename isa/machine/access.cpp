@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "isa/machine/access.h"
+
+#include <fmt/format.h>
+
+namespace occupipe::isa {
+namespace {
+
+std::string_view verb(AccessKind kind) {
+    switch (kind) {
+        case AccessKind::load:
+            return "reads";
+        case AccessKind::store:
+            return "writes";
+        case AccessKind::atomic:
+            return "changes";
+        case AccessKind::copy:
+            return "copies";
+    }
+    return "";
+}
+
+std::string buffer_text(const GlobalMemory::Buffer& buffer) {
+    return fmt::format("'{}' ({} bytes from {:#x} on)", buffer.name, buffer.size, buffer.address);
+}
+
+std::string global_text(const GlobalMemory& memory, std::uint64_t address) {
+    const GlobalMemory::Buffer* const near = memory.nearest(address);
+    if (!near) return "no buffer is there";
+    if (address < near->address) {
+        return fmt::format("{} bytes before buffer {}", near->address - address,
+                           buffer_text(*near));
+    }
+    const std::uint64_t offset = address - near->address;
+    if (offset < near->size) {
+        return fmt::format("beyond the end of buffer {}, which it begins in at byte {}",
+                           buffer_text(*near), offset);
+    }
+    return fmt::format("{} bytes behind the end of buffer {}", offset - near->size,
+                       buffer_text(*near));
+}
+
+}  // namespace
+
+void tell_observer(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
+                   const Addresses& addresses) {
+    const MemoryAccess access{.space = attempt.space,
+                              .kind = attempt.kind,
+                              .bytes = attempt.bytes,
+                              .active = active,
+                              .addresses = addresses.v.data()};
+    const auto instruction = static_cast<std::size_t>(&step - warp.launch->steps.data());
+    warp.group->observer->access(warp.number, instruction, access);
+}
+
+void fail_unaligned(const Warp& warp, const Step& step, Mask active, const Attempt& attempt,
+                    const Addresses& addresses) {
+    int lane = std::countr_zero(active);
+    each_of(active, [&](int one) {
+        const bool found = addresses[lane] % attempt.bytes != 0;
+        if (!found && addresses[one] % attempt.bytes != 0) lane = one;
+    });
+    fail(warp, step, lane,
+         fmt::format("{} {} bytes at {:#x}, which is no multiple of {}", verb(attempt.kind),
+                     attempt.bytes, addresses[lane], attempt.bytes));
+}
+
+void fail_outside(const Warp& warp, const Step& step, Mask active, const Attempt& attempt,
+                  const Addresses& addresses) {
+    const Launch& launch = *warp.launch;
+    const bool shared = attempt.space == Space::shared;
+    const std::uint64_t begin = shared ? launch.shared_base : 0;
+    const std::uint64_t end = shared ? launch.shared_bytes : launch.local_bytes;
+    int lane = -1;
+    each_of(active, [&](int one) {
+        const std::uint64_t address = addresses[one];
+        if (lane < 0 && (address < begin || address + attempt.bytes > end)) lane = one;
+    });
+    if (lane < 0) lane = std::countr_zero(active);
+    fail(warp, step, lane,
+         fmt::format("{} {} bytes at {:#x} of {} memory, which {}", verb(attempt.kind),
+                     attempt.bytes, addresses[lane], shared ? "the group's shared" : "its local",
+                     begin == end ? std::string("there is none of")
+                                  : fmt::format("reaches from {:#x} to {:#x}", begin, end)));
+}
+
+void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt& attempt,
+                       Addresses& addresses) {
+    const GlobalMemory& memory = *warp.launch->memory;
+    each_of(active, [&](int lane) {
+        const std::uint64_t address = addresses[lane];
+        const GlobalMemory::Buffer* const buffer = memory.find(address, attempt.bytes);
+        if (!buffer) {
+            fail(warp, step, lane,
+                 fmt::format("{} {} bytes at {:#x}, {}", verb(attempt.kind), attempt.bytes, address,
+                             global_text(memory, address)));
+        }
+        addresses[lane] =
+            reinterpret_cast<std::uint64_t>(buffer->data) + (address - buffer->address);
+    });
+    fill_inactive(active, addresses);
+}
+
+}  // namespace occupipe::isa

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// Groups over the host's threads, warps of a group in turn.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "isa/machine/launch.h"
+#include "isa/machine/spin.h"
+
+namespace occupipe::isa {
+namespace {
+
+// Steps of a warp before another one gets its turn, so that one that waits for another in a loop
+// does not wait for ever.
+constexpr std::uint32_t turn = 1024;
+
+// Runs the warp until it cannot go on or its turn is over; how many steps it took.
+template <bool watched>
+std::uint32_t run(Group& group, Warp& warp) {
+    const Step* const steps = group.launch->steps.data();
+    InstructionCount* const counts = group.counts.data();
+    warp.stop = false;
+    if (warp.active == 0) next_split(warp);
+    std::uint32_t taken = 0;
+    while (!warp.stop && taken < turn) {
+        const std::uint32_t pc = warp.pc;
+        const Step& step = steps[pc];
+        const Mask guard = warp.predicates[step.guard];
+        const Mask active = warp.active & (step.guard_inverted ? ~guard : guard);
+        ++taken;
+        warp.pc = pc + 1;
+        ++counts[pc].warps;
+        counts[pc].lanes += static_cast<std::uint64_t>(std::popcount(active));
+        if constexpr (watched) group.observer->step(warp.number, pc, warp.active, active);
+        if (active != 0) step.run(warp, step, active);
+    }
+    return taken;
+}
+
+// What all threads of the host share.
+struct Shared {
+    std::mutex mutex;
+    std::uint64_t next = 0;              // group
+    std::uint64_t end = 0;               // groups from here on are not begun
+    std::uint64_t done = 0;              // groups
+    std::vector<std::uint64_t> current;  // group of each thread; the highest number: none
+    std::exception_ptr error;
+    std::uint64_t error_group = std::numeric_limits<std::uint64_t>::max();
+    std::atomic<std::uint64_t> steps = 0;
+    std::atomic<bool> stop = false;
+};
+
+constexpr std::uint64_t no_group = std::numeric_limits<std::uint64_t>::max();
+
+[[noreturn]] void fail_deadlock(const Group& group) {
+    // What each warp waits for, the first of them by its instruction.
+    for (const Warp& warp : group.warps) {
+        for (const Split& split : warp.splits) {
+            if (split.waits == Split::Waits::no) continue;
+            const Step& step = group.launch->steps[split.pc > 0 ? split.pc - 1 : 0];
+            if (split.waits != Split::Waits::group_barrier) {
+                fail(warp, step, std::countr_zero(split.lanes),
+                     "waits for lanes of its warp that never come there: all others wait, too");
+            }
+            const GroupBarrier& barrier = group.barriers[split.barrier];
+            fail(warp, step, std::countr_zero(split.lanes),
+                 fmt::format("waits at barrier {} for {} threads; {} came there, and no other can "
+                             "go on",
+                             split.barrier, barrier.expected == 0 ? group.alive : barrier.expected,
+                             barrier.arrived));
+        }
+    }
+    throw ExecutionError("a group stands still");
+}
+
+class Worker {
+public:
+    Worker(const Launch& launch, const ExecutionOptions& options, Observer* observer,
+           Shared& shared, std::size_t thread)
+        : launch_(launch),
+          options_(options),
+          observer_(observer),
+          shared_(shared),
+          thread_(thread) {}
+
+    void run_groups() {
+        while (const auto number = take()) {
+            try {
+                run_group(*number);
+            } catch (...) {
+                const std::scoped_lock lock(shared_.mutex);
+                if (*number < shared_.error_group) {
+                    shared_.error = std::current_exception();
+                    shared_.error_group = *number;
+                }
+                // Groups before this one still run, so that the error is that of the first.
+                shared_.end = std::min(shared_.end, *number);
+            }
+            finish();
+        }
+    }
+
+    Group& group() { return group_; }
+    std::uint64_t steps() const { return steps_; }
+
+private:
+    std::optional<std::uint64_t> take() {
+        const std::scoped_lock lock(shared_.mutex);
+        if (shared_.stop || shared_.next >= shared_.end) return std::nullopt;
+        return shared_.current[thread_] = shared_.next++;
+    }
+
+    void finish() {
+        const std::scoped_lock lock(shared_.mutex);
+        shared_.current[thread_] = no_group;
+        ++shared_.done;
+    }
+
+    bool is_first_running(std::uint64_t number) {
+        const std::scoped_lock lock(shared_.mutex);
+        return std::ranges::all_of(shared_.current,
+                                   [&](std::uint64_t other) { return other >= number; });
+    }
+
+    void run_group(std::uint64_t number) {
+        group_.begin(launch_, number);
+        std::unique_ptr<GroupObserver> watching = observer_ ? observer_->begin(number) : nullptr;
+        group_.observer = watching.get();
+        SpinCheck spin(options_.spin_check_after);
+        while (group_.alive != 0) {
+            std::uint64_t taken = 0;
+            for (Warp& warp : group_.warps) {
+                if (!can_run(warp)) continue;
+                taken += turn_of(warp);
+            }
+            if (taken == 0) fail_deadlock(group_);
+            group_.clock += taken;
+            count(taken);
+            if (spin.goes_in_circles(group_, taken, [&] { return is_first_running(number); })) {
+                fail_spinning();
+            }
+        }
+        if (watching) observer_->end(number, std::move(watching));
+        group_.observer = nullptr;
+    }
+
+    std::uint32_t turn_of(Warp& warp) {
+        const std::uint32_t taken =
+            group_.observer ? run<true>(group_, warp) : run<false>(group_, warp);
+        // Others of the warp have their turn, too.
+        if (taken == turn && warp.active != 0) rotate(warp);
+        return taken;
+    }
+
+    void count(std::uint64_t taken) {
+        steps_ += taken;
+        const std::uint64_t all = shared_.steps.fetch_add(taken, std::memory_order_relaxed) + taken;
+        if (options_.step_budget != 0 && all > options_.step_budget) {
+            throw ExecutionError(fmt::format(
+                "kernel '{}': more than the {} warp-instructions that it may take; group "
+                "({},{},{}) was at work",
+                launch_.kernel->name, options_.step_budget, group_.place[0], group_.place[1],
+                group_.place[2]));
+        }
+        if (shared_.stop) throw Stopped("stopped");
+        if (thread_ == 0 && options_.progress && all - reported_ > (std::uint64_t{1} << 22)) {
+            reported_ = all;
+            report(all);
+        }
+    }
+
+    void report(std::uint64_t all) {
+        Progress progress{.warp_instructions = all};
+        {
+            const std::scoped_lock lock(shared_.mutex);
+            progress.groups_done = shared_.done;
+        }
+        const auto& grid = launch_.shape.grid;
+        progress.groups = std::uint64_t{grid[0]} * grid[1] * grid[2];
+        if (options_.progress(progress)) return;
+        shared_.stop = true;
+        throw Stopped("stopped");
+    }
+
+    [[noreturn]] void fail_spinning() {
+        for (const Warp& warp : group_.warps) {
+            if (!can_run(warp)) continue;
+            const std::uint32_t pc = warp.active != 0 ? warp.pc : warp.splits.front().pc;
+            const Mask lanes = warp.active != 0 ? warp.active : warp.splits.front().lanes;
+            fail(warp, launch_.steps[pc], std::countr_zero(lanes),
+                 "the group goes in circles: it waits in a loop for a change that only a later "
+                 "group, or none, could make");
+        }
+        throw ExecutionError("a group goes in circles");
+    }
+
+    const Launch& launch_;
+    const ExecutionOptions& options_;
+    Observer* observer_;
+    Shared& shared_;
+    std::size_t thread_;
+    Group group_;
+    std::uint64_t steps_ = 0;
+    std::uint64_t reported_ = 0;
+};
+
+std::size_t threads_for(const ExecutionOptions& options, const Launch& launch,
+                        std::uint64_t groups) {
+    if (launch.order_shows && !options.any_order) return 1;
+    const auto cores = std::max(1U, std::thread::hardware_concurrency());
+    const std::uint64_t asked =
+        options.threads <= 0 ? cores : static_cast<std::uint64_t>(options.threads);
+    return static_cast<std::size_t>(std::clamp<std::uint64_t>(asked, 1, groups));
+}
+
+void add_up(Execution& result, const std::vector<std::unique_ptr<Worker>>& workers) {
+    result.counts.resize(result.code->size());
+    for (const auto& worker : workers) {
+        const Group& group = worker->group();
+        result.branches += group.branches;
+        result.divergent_branches += group.divergent_branches;
+        for (std::size_t i = 0; i < std::min(result.counts.size(), group.counts.size()); ++i) {
+            result.counts[i].warps += group.counts[i].warps;
+            result.counts[i].lanes += group.counts[i].lanes;
+        }
+    }
+    for (const InstructionCount& one : result.counts) {
+        result.warp_instructions += one.warps;
+        result.lane_instructions += one.lanes;
+    }
+}
+
+}  // namespace
+
+Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape& shape,
+                  std::span<const std::byte> parameters, const ExecutionOptions& options,
+                  Observer* observer) {
+    const Launch launch = prepare(module, kernel, shape, parameters);
+    Execution result;
+    result.code = launch.code;
+    result.groups = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+    result.warps = result.groups * launch.warps_per_group;
+    result.in_order = launch.order_shows && !options.any_order;
+    const std::size_t threads = threads_for(options, launch, result.groups);
+    Shared shared;
+    shared.end = result.groups;
+    shared.current.assign(threads, no_group);
+    std::vector<std::unique_ptr<Worker>> workers;
+    for (std::size_t i = 0; i < threads; ++i) {
+        workers.push_back(std::make_unique<Worker>(launch, options, observer, shared, i));
+    }
+    {
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < threads; ++i) {
+            others.emplace_back([&, i] { workers[i]->run_groups(); });
+        }
+        workers[0]->run_groups();
+    }
+    if (shared.error) std::rethrow_exception(shared.error);
+    add_up(result, workers);
+    return result;
+}
+
+}  // namespace occupipe::isa

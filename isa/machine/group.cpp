@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// A group at its beginning, and what its warps wait for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "isa/decode.h"
+#include "isa/machine/launch.h"
+
+namespace occupipe::isa {
+
+void Group::begin(const Launch& of, std::uint64_t number) {
+    launch = &of;
+    index = number;
+    const auto& grid = of.shape.grid;
+    place = {static_cast<std::uint32_t>(number % grid[0]),
+             static_cast<std::uint32_t>(number / grid[0] % grid[1]),
+             static_cast<std::uint32_t>(number / grid[0] / grid[1])};
+    const std::uint32_t threads = of.threads_per_group;
+    registers.assign(std::size_t{of.warps_per_group} * of.register_count, Lanes{});
+    shared.assign(of.shared_bytes, std::byte{0});
+    local.assign(std::size_t{of.warps_per_group} * lane_count * of.local_bytes, std::byte{0});
+    counts.resize(of.steps.size());
+    barriers.fill({});
+    alive = threads;
+    memory_changed = false;
+    clock = 0;
+    warps.resize(of.warps_per_group);
+    for (std::uint32_t w = 0; w < of.warps_per_group; ++w) {
+        Warp& warp = warps[w];
+        warp.registers = registers.data() + std::size_t{w} * of.register_count;
+        warp.constants = of.constants.data();
+        warp.predicates.fill(0);
+        warp.predicates[predicate_index::always] = all_lanes;
+        warp.predicates[predicate_index::uniform_always] = all_lanes;
+        const std::uint32_t lanes = std::min<std::uint32_t>(threads - w * lane_count, lane_count);
+        warp.present = lanes == lane_count ? all_lanes : (Mask{1} << lanes) - 1;
+        warp.active = warp.alive = warp.present;
+        warp.pc = 0;
+        warp.stop = false;
+        warp.number = w;
+        warp.splits.clear();
+        warp.barriers.fill(Lanes{});
+        warp.local = local.data() + std::size_t{w} * lane_count * of.local_bytes;
+        warp.group = this;
+        warp.launch = &of;
+        warp.barrier_count = 0;
+        warp.barrier_truth = false;
+        for (int lane = 0; lane < lane_count; ++lane) {
+            const std::uint32_t thread = w * lane_count + static_cast<std::uint32_t>(lane);
+            const auto& block = of.shape.block;
+            warp.thread_x[lane] = thread % block[0];
+            warp.thread_y[lane] = thread / block[0] % block[1];
+            warp.thread_z[lane] = thread / block[0] / block[1];
+        }
+    }
+}
+
+bool can_run(const Warp& warp) {
+    return warp.active != 0 || std::ranges::any_of(warp.splits, [](const Split& split) {
+               return split.waits == Split::Waits::no;
+           });
+}
+
+void rotate(Warp& warp) {
+    for (std::size_t i = 0; i < warp.splits.size(); ++i) {
+        if (warp.splits[i].waits != Split::Waits::no) continue;
+        const Split next = warp.splits[i];
+        warp.splits.erase(warp.splits.begin() + static_cast<std::ptrdiff_t>(i));
+        warp.splits.push_back({.pc = warp.pc, .lanes = warp.active});
+        warp.pc = next.pc;
+        warp.active = next.lanes;
+        return;
+    }
+}
+
+void next_split(Warp& warp) {
+    std::size_t best = warp.splits.size();
+    for (std::size_t i = 0; i < warp.splits.size(); ++i) {
+        if (warp.splits[i].waits != Split::Waits::no) continue;
+        if (best == warp.splits.size() || warp.splits[i].pc < warp.splits[best].pc) best = i;
+    }
+    if (best == warp.splits.size()) {
+        warp.active = 0;
+        warp.stop = true;
+        return;
+    }
+    warp.active = warp.splits[best].lanes;
+    warp.pc = warp.splits[best].pc;
+    warp.splits.erase(warp.splits.begin() + static_cast<std::ptrdiff_t>(best));
+}
+
+namespace {
+
+// Lanes that a split awaits before it goes on: those of the barrier's mask, as any of its lanes
+// knows it, that have not left.
+Mask awaited(const Warp& warp, const Split& split) {
+    if (split.waits == Split::Waits::warp_barrier) return split.awaited & warp.alive;
+    Mask mask = 0;
+    each_of(split.lanes, [&](int lane) { mask |= warp.barriers[split.barrier][lane]; });
+    return (mask & warp.alive) | split.lanes;
+}
+
+bool wait_together(const Split& a, const Split& b) {
+    if (a.waits != b.waits) return false;
+    if (a.waits == Split::Waits::reconvergence) return a.barrier == b.barrier && a.pc == b.pc;
+    return a.waits == Split::Waits::warp_barrier && a.awaited == b.awaited;
+}
+
+// Those that wait together with the split at `first`; they go on if all are there.
+bool release_with(Warp& warp, std::size_t first) {
+    const Split waiting = warp.splits[first];
+    Mask there = 0;
+    for (const Split& one : warp.splits) {
+        if (wait_together(one, waiting)) there |= one.lanes;
+    }
+    if ((awaited(warp, waiting) & ~there) != 0) return false;
+    // One split for each place where they wait.
+    for (std::size_t i = first; i < warp.splits.size(); ++i) {
+        Split& into = warp.splits[i];
+        if (!wait_together(into, waiting)) continue;
+        for (std::size_t j = i + 1; j < warp.splits.size();) {
+            const Split& other = warp.splits[j];
+            if (wait_together(other, waiting) && other.pc == into.pc) {
+                into.lanes |= other.lanes;
+                warp.splits.erase(warp.splits.begin() + static_cast<std::ptrdiff_t>(j));
+            } else {
+                ++j;
+            }
+        }
+    }
+    for (Split& one : warp.splits) {
+        if (wait_together(one, waiting)) one.waits = Split::Waits::no;
+    }
+    return true;
+}
+
+}  // namespace
+
+void release_splits(Warp& warp) {
+    for (std::size_t i = 0; i < warp.splits.size();) {
+        const Split::Waits waits = warp.splits[i].waits;
+        const bool inside =
+            waits == Split::Waits::reconvergence || waits == Split::Waits::warp_barrier;
+        if (inside && release_with(warp, i)) {
+            i = 0;
+        } else {
+            ++i;
+        }
+    }
+}
+
+void release_barriers(Group& group) {
+    for (std::size_t b = 0; b < group.barriers.size(); ++b) {
+        GroupBarrier& barrier = group.barriers[b];
+        if (!barrier.in_use) continue;
+        const std::uint32_t expected = barrier.expected == 0 ? group.alive : barrier.expected;
+        if (barrier.arrived < expected) continue;
+        for (Warp& warp : group.warps) {
+            for (Split& split : warp.splits) {
+                if (split.waits != Split::Waits::group_barrier || split.barrier != b) continue;
+                split.waits = Split::Waits::no;
+                if (!barrier.reduces) continue;
+                warp.barrier_count = barrier.truths;
+                warp.barrier_truth = barrier.reduction == GroupBarrier::Reduction::all
+                                         ? barrier.truths == barrier.voted
+                                         : barrier.truths != 0;
+            }
+        }
+        barrier = {};
+    }
+}
+
+void fail(const Warp& warp, const Step& step, int lane, const std::string& why) {
+    const Launch& launch = *warp.launch;
+    const Group& group = *warp.group;
+    const Instruction& one = *step.instruction;
+    std::string text = fmt::format(
+        "kernel '{}', {:#06x} {}", launch.kernel->name, one.address,
+        one.opcode.empty() ? "(unknown instruction)" : to_text(one, launch.architecture));
+    if (const std::string line = source_line(*launch.kernel, one.address); !line.empty()) {
+        text += fmt::format(" ({})", line);
+    }
+    text += fmt::format(", group ({},{},{}), ", group.place[0], group.place[1], group.place[2]);
+    if (lane >= 0) {
+        text += fmt::format("thread ({},{},{}): ", warp.thread_x[lane], warp.thread_y[lane],
+                            warp.thread_z[lane]);
+    } else {
+        text += fmt::format("warp {}: ", warp.number);
+    }
+    throw ExecutionError(text + why);
+}
+
+}  // namespace occupipe::isa

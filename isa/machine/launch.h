@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// One launch made ready: steps, constants, layout; and a group of it while it runs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isa/machine/machine.h"
+#include "isa/machine/step.h"
+#include "isa/machine/warp.h"
+
+namespace occupipe::isa {
+
+// Constant bank 0: what the driver writes for a launch. Fields that are not known are not there.
+class LaunchBank {
+public:
+    LaunchBank(const Kernel& kernel, int architecture, const LaunchShape& shape,
+               std::span<const std::byte> parameters, std::uint32_t local_bytes);
+
+    std::span<const std::byte> bytes() const { return bytes_; }
+    bool known(std::size_t offset, std::size_t size) const;
+
+private:
+    void put(std::size_t offset, std::uint32_t value);
+
+    std::vector<std::byte> bytes_;
+    std::vector<bool> known_;
+};
+
+struct Launch {
+    LoadedModule* module = nullptr;
+    GlobalMemory* memory = nullptr;
+    const Kernel* kernel = nullptr;
+    int architecture = 0;
+    LaunchShape shape;
+    std::shared_ptr<const std::vector<Instruction>> code;
+    std::vector<Step> steps;  // one per instruction, and one behind the last that refuses
+    std::vector<Lanes> constants;
+    std::unique_ptr<LaunchBank> bank_0;
+
+    // Of a warp's registers, in Lanes: general ones from 0 on.
+    std::uint32_t zero = 0, sink = 0, uniform = 0, uniform_zero = 0, register_count = 0;
+
+    std::uint32_t threads_per_group = 0;
+    std::uint32_t warps_per_group = 0;
+    std::uint32_t shared_base = 0;   // below it no memory of the kernel lies
+    std::uint32_t shared_bytes = 0;  // end of the group's shared memory
+    std::uint32_t local_bytes = 0;   // per thread
+
+    // Whether the order shows in which groups do their atomic operations on global memory.
+    bool order_shows = false;
+    // For instructions whose handler refuses: why.
+    std::vector<std::string> why_not;
+
+    std::span<const std::byte> bank(int number) const;
+    std::uint32_t step_at(std::uint64_t address) const;  // steps.size() - 1 where there is none
+};
+
+// Throws InputError where the launch is not possible.
+Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& shape,
+               std::span<const std::byte> parameters);
+
+struct GroupBarrier {
+    std::uint32_t expected = 0;  // threads; 0: all that are alive
+    std::uint32_t arrived = 0;   // threads, those included that do not wait
+    std::uint32_t voted = 0;     // of BAR.RED: threads
+    std::uint32_t truths = 0;    // and those of them whose predicate held
+    enum class Reduction : std::uint8_t { count, all, any };
+    Reduction reduction = Reduction::count;
+    bool reduces = false;
+    bool in_use = false;
+};
+
+struct Group {
+    const Launch* launch = nullptr;
+    std::uint64_t index = 0;
+    std::array<std::uint32_t, 3> place{};
+    std::vector<Warp> warps;
+    std::vector<Lanes> registers;
+    std::vector<std::byte> shared;
+    std::vector<std::byte> local;
+    std::array<GroupBarrier, 16> barriers{};
+    std::uint32_t alive = 0;                       // threads
+    const GlobalMemory::Buffer* recent = nullptr;  // that an access went to
+    GroupObserver* observer = nullptr;
+    bool memory_changed = false;
+    std::vector<InstructionCount> counts;  // by step
+    std::uint64_t branches = 0;
+    std::uint64_t divergent_branches = 0;
+    std::uint64_t clock = 0;  // warp-instructions of this group
+
+    // For a group with this number: fresh warps, registers, shared memory.
+    void begin(const Launch& of, std::uint64_t number);
+};
+
+// Divergence, semantics_control.cpp. A warp's lanes that run are `active` at `pc`; others stand in
+// `splits`.
+// Takes up the split with the lowest pc that waits for nothing; sets `stop` where there is none.
+void next_split(Warp& warp);
+// Lets those go on whose barrier of convergence or of the warp is complete.
+void release_splits(Warp& warp);
+// Group barriers that are complete once threads have left.
+void release_barriers(Group& group);
+bool can_run(const Warp& warp);
+// The running lanes go behind the other splits that wait for nothing, if there are any.
+void rotate(Warp& warp);
+
+}  // namespace occupipe::isa

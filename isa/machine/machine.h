@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Executes a kernel's machine code on the host: every group, every warp, every lane, with the
+// memory that the kernel leaves behind as the result.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "isa/cubin.h"
+#include "isa/instruction.h"
+#include "isa/machine/lanes.h"
+#include "isa/machine/memory.h"
+
+namespace occupipe::isa {
+
+struct Step;
+struct Warp;
+
+struct LaunchShape {
+    std::array<std::uint32_t, 3> grid = {1, 1, 1};   // groups by x, y, z
+    std::array<std::uint32_t, 3> block = {1, 1, 1};  // threads of a group
+    std::uint32_t dynamic_shared_bytes = 0;
+};
+
+struct Progress {
+    std::uint64_t groups_done = 0;
+    std::uint64_t groups = 0;
+    std::uint64_t warp_instructions = 0;
+};
+
+struct ExecutionOptions {
+    int threads = 1;  // of the host; 0: as many as it has cores
+    // Warp-instructions of one launch, all groups together; 0: no limit.
+    std::uint64_t step_budget = 0;
+    // Called now and then from one thread; false ends the execution (Stopped).
+    std::function<bool(const Progress&)> progress;
+    // Kernels with atomic operations on global memory whose order shows (floating-point sums,
+    // exchanges, results that are used) run their groups in order, on one thread, so that the
+    // result does not depend on the number of threads. True: they run in parallel all the same.
+    bool any_order = false;
+    // Warp-instructions of a group after which it is looked at whether it goes in circles.
+    std::uint64_t spin_check_after = std::uint64_t{1} << 22;
+};
+
+struct InstructionCount {
+    std::uint64_t warps = 0;  // executions by warps, also where no lane's guard held
+    std::uint64_t lanes = 0;  // lanes that were active and whose guard held
+
+    bool operator==(const InstructionCount&) const = default;
+};
+
+struct Execution {
+    // The kernel's code, decoded, and per static instruction how often it ran.
+    std::shared_ptr<const std::vector<Instruction>> code;
+    std::vector<InstructionCount> counts;
+    std::uint64_t groups = 0;
+    std::uint64_t warps = 0;
+    std::uint64_t warp_instructions = 0;
+    std::uint64_t lane_instructions = 0;
+    std::uint64_t branches = 0;            // executed by warps where some lane was active
+    std::uint64_t divergent_branches = 0;  // lanes went different ways
+    bool in_order = false;  // groups ran in order because the order of atomic operations shows
+};
+
+// What a kernel did wrong, or what is not executed: one line with kernel, address, instruction,
+// group, warp, thread as far as they are known.
+class ExecutionError : public InputError {
+public:
+    using InputError::InputError;
+};
+
+// ExecutionOptions::progress asked for the end.
+class Stopped : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+enum class AccessKind : std::uint8_t { load, store, atomic, copy };
+
+struct MemoryAccess {
+    Space space = Space::global;
+    AccessKind kind = AccessKind::load;
+    std::uint32_t bytes = 0;  // per lane
+    Mask active = 0;
+    // By lane; those that are not active are undefined. Global: addresses as the kernel sees them;
+    // shared and local: offsets.
+    const std::uint64_t* addresses = nullptr;
+};
+
+// Watches one group. Calls come from one thread, in the order of execution.
+class GroupObserver {
+public:
+    virtual ~GroupObserver() = default;
+    // Before an instruction is executed. `warp`: its number in the group; `instruction`: index in
+    // the code; `running`: lanes of the split; `active`: those of them whose guard holds.
+    virtual void step(std::uint32_t warp, std::size_t instruction, Mask running, Mask active) = 0;
+    // Within the step, once per memory space that it touches.
+    virtual void access(std::uint32_t warp, std::size_t instruction,
+                        const MemoryAccess& access) = 0;
+};
+
+// begin and end may be called from several threads at once, for different groups.
+class Observer {
+public:
+    virtual ~Observer() = default;
+    // None: this group is not watched.
+    virtual std::unique_ptr<GroupObserver> begin(std::uint64_t group) = 0;
+    virtual void end(std::uint64_t group, std::unique_ptr<GroupObserver> observer) = 0;
+};
+
+// A variable of the module, in global memory or in constant bank 3.
+struct Symbol {
+    std::string name;
+    Space space = Space::global;
+    std::uint64_t address = 0;  // in global memory, or offset in the bank
+    std::uint64_t size = 0;     // bytes
+};
+
+// A cubin whose global variables have got their places in a memory and whose constants hold the
+// addresses of these. Variables live as long as the memory: launches share them.
+class LoadedModule {
+public:
+    // Adds a buffer per section of variables. Throws InputError where the cubin asks for what is
+    // not known (a relocation of another kind, an architecture that is not read).
+    LoadedModule(const Cubin& cubin, GlobalMemory& memory);
+    ~LoadedModule();
+    LoadedModule(LoadedModule&&) noexcept;
+    LoadedModule& operator=(LoadedModule&&) noexcept;
+
+    const Cubin& cubin() const;
+    GlobalMemory& memory() const;
+    const std::vector<Symbol>& symbols() const;
+    const Symbol* symbol(std::string_view name) const;
+
+    // A variable's bytes, to read or set between launches (cudaMemcpyToSymbol).
+    std::span<std::byte> bytes(const Symbol& symbol);
+
+    // Constant banks 2 (the kernel's own), 3 and 4 as a kernel sees them; empty where none.
+    std::span<const std::byte> bank(int number, std::string_view kernel) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// What stands in the way of executing this kernel to the last instruction: one line per static
+// instruction that is not understood or not executed ("HGMMA at 0x1230"). An empty list does not
+// promise that it runs without error.
+std::vector<std::string> not_executed(LoadedModule& module, const Kernel& kernel);
+
+// Runs all groups of one launch. `parameters`: as they lie in constant bank 0 from the base of the
+// parameters on. The memory is the module's. Throws ExecutionError, Stopped, and InputError where
+// the launch itself is not possible. After an error, memory holds what was done until then.
+Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape& shape,
+                  std::span<const std::byte> parameters, const ExecutionOptions& options = {},
+                  Observer* observer = nullptr);
+
+}  // namespace occupipe::isa

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "isa/machine/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "core/error.h"
+
+namespace occupipe::isa {
+namespace {
+
+constexpr std::uint64_t first_address = 0x0000'7000'0000'0000;
+constexpr std::uint64_t alignment = 256;
+constexpr std::uint64_t gap = 64 * 1024;
+constexpr std::uint64_t largest = std::uint64_t{1} << 40;
+
+}  // namespace
+
+struct GlobalMemory::Storage {
+    explicit Storage(std::uint64_t size)
+        : data(static_cast<std::byte*>(std::calloc(1, size + alignment))) {
+        if (!data) throw std::bad_alloc();
+    }
+    ~Storage() { std::free(data); }
+    Storage(const Storage&) = delete;
+    Storage& operator=(const Storage&) = delete;
+
+    std::byte* aligned() const {
+        const auto at = reinterpret_cast<std::uintptr_t>(data);
+        return data + ((at + alignment - 1) / alignment * alignment - at);
+    }
+
+    std::byte* data;
+};
+
+GlobalMemory::GlobalMemory() : next_(first_address) {}
+GlobalMemory::~GlobalMemory() = default;
+GlobalMemory::GlobalMemory(GlobalMemory&&) noexcept = default;
+GlobalMemory& GlobalMemory::operator=(GlobalMemory&&) noexcept = default;
+
+const GlobalMemory::Buffer& GlobalMemory::add(std::string name, std::uint64_t size) {
+    if (size == 0) throw InputError(fmt::format("buffer '{}' has no bytes", name));
+    if (size > largest) {
+        throw InputError(fmt::format("buffer '{}' has {} bytes; at most {}", name, size, largest));
+    }
+    if (named(name)) throw InputError(fmt::format("two buffers are called '{}'", name));
+    std::unique_ptr<Storage> storage;
+    try {
+        storage = std::make_unique<Storage>(size);
+    } catch (const std::bad_alloc&) {
+        throw InputError(
+            fmt::format("buffer '{}': no {} bytes of memory are left here", name, size));
+    }
+    storage_.push_back(std::move(storage));
+    buffers_.push_back({.name = std::move(name),
+                        .address = next_,
+                        .size = size,
+                        .data = storage_.back()->aligned()});
+    next_ += (size + gap + gap - 1) / gap * gap;
+    return buffers_.back();
+}
+
+const GlobalMemory::Buffer* GlobalMemory::named(std::string_view name) const {
+    const auto found = std::ranges::find(buffers_, name, &Buffer::name);
+    return found == buffers_.end() ? nullptr : &*found;
+}
+
+const GlobalMemory::Buffer* GlobalMemory::find(std::uint64_t address, std::uint64_t size) const {
+    auto behind = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
+    if (behind == buffers_.begin()) return nullptr;
+    const Buffer& buffer = *--behind;
+    const std::uint64_t offset = address - buffer.address;
+    return offset <= buffer.size && size <= buffer.size - offset ? &buffer : nullptr;
+}
+
+const GlobalMemory::Buffer* GlobalMemory::nearest(std::uint64_t address) const {
+    if (buffers_.empty()) return nullptr;
+    const auto behind = std::ranges::upper_bound(buffers_, address, {}, &Buffer::address);
+    if (behind == buffers_.begin()) return &*behind;
+    const auto before = std::prev(behind);
+    if (behind == buffers_.end()) return &*before;
+    const std::uint64_t end = before->address + before->size;
+    const std::uint64_t beyond = address >= end ? address - end : 0;
+    return behind->address - address < beyond ? &*behind : &*before;
+}
+
+}  // namespace occupipe::isa

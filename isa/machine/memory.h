@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Memory that kernels see: global memory as named buffers with nothing mapped between them, and the
+// windows of the generic address space.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace occupipe::isa {
+
+// Which memory an access goes to.
+enum class Space : std::uint8_t { global, shared, local, constant };
+
+// Generic addresses whose upper half is one of these lie in shared or local memory; all others are
+// global. Hardware chooses others; a program may not depend on them.
+inline constexpr std::uint32_t shared_window = 0x00000100;
+inline constexpr std::uint32_t local_window = 0x00000200;
+
+class GlobalMemory {
+public:
+    struct Buffer {
+        std::string name;
+        std::uint64_t address = 0;  // as kernels see it
+        std::uint64_t size = 0;     // bytes
+        std::byte* data = nullptr;  // on the host, aligned to 256 bytes
+    };
+
+    GlobalMemory();
+    ~GlobalMemory();
+    GlobalMemory(GlobalMemory&&) noexcept;
+    GlobalMemory& operator=(GlobalMemory&&) noexcept;
+
+    // A buffer of `size` bytes, all zero, at a multiple of 256 bytes; at least 64 KiB around it are
+    // not mapped. The address depends on the sizes added before alone. Throws InputError where the
+    // name is taken or the size is 0 or above 2^40.
+    const Buffer& add(std::string name, std::uint64_t size);
+
+    // None where no buffer has this name.
+    const Buffer* named(std::string_view name) const;
+
+    // The buffer that holds all of [address, address + size); none where there is no such one.
+    const Buffer* find(std::uint64_t address, std::uint64_t size) const;
+
+    // The buffer that is next to an address, before or behind; none where there are no buffers.
+    const Buffer* nearest(std::uint64_t address) const;
+
+    const std::deque<Buffer>& buffers() const { return buffers_; }
+
+    static std::span<std::byte> bytes(const Buffer& buffer) { return {buffer.data, buffer.size}; }
+
+private:
+    struct Storage;
+    std::deque<Buffer> buffers_;  // by address; elements stay where they are
+    std::deque<std::unique_ptr<Storage>> storage_;
+    std::uint64_t next_ = 0;
+};
+
+}  // namespace occupipe::isa

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Where a cubin's variables lie, and the constants and variables that hold addresses of these.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "isa/decode.h"
+#include "isa/machine/machine.h"
+
+namespace occupipe::isa {
+namespace {
+
+// Types of relocations that were seen in data: an address of 32 or of 64 bits.
+constexpr std::uint32_t address_32 = 1, address_64 = 2;
+
+}  // namespace
+
+struct LoadedModule::State {
+    const Cubin* cubin = nullptr;
+    GlobalMemory* memory = nullptr;
+    std::map<std::string, const GlobalMemory::Buffer*> variables;          // by section
+    std::map<std::string, std::vector<std::byte>, std::less<>> constants;  // by section
+    std::vector<Symbol> symbols;
+
+    void place_variables();
+    void find_symbols();
+    void relocate(const std::string& section, std::span<std::byte> bytes);
+    std::uint64_t address_of(const CubinSymbol& symbol) const;
+};
+
+void LoadedModule::State::place_variables() {
+    for (const auto& [section, bytes] : cubin->variables) {
+        if (bytes.empty()) continue;
+        std::string name = section;
+        for (int again = 2; memory->named(name); ++again) {
+            name = fmt::format("{}#{}", section, again);
+        }
+        const GlobalMemory::Buffer& buffer = memory->add(name, bytes.size());
+        std::memcpy(buffer.data, bytes.data(), bytes.size());
+        variables[section] = &buffer;
+    }
+}
+
+void LoadedModule::State::find_symbols() {
+    for (const CubinSymbol& one : cubin->symbols) {
+        if (!one.is_object) continue;
+        Symbol symbol;
+        symbol.name = one.name;
+        symbol.size = one.size;
+        if (const auto found = variables.find(one.section); found != variables.end()) {
+            symbol.address = found->second->address + one.value;
+        } else if (one.section.starts_with(".nv.constant3")) {
+            symbol.space = Space::constant;
+            symbol.address = one.value;
+        } else {
+            continue;
+        }
+        symbols.push_back(std::move(symbol));
+    }
+}
+
+std::uint64_t LoadedModule::State::address_of(const CubinSymbol& symbol) const {
+    if (const auto found = variables.find(symbol.section); found != variables.end()) {
+        return found->second->address + symbol.value;
+    }
+    // Code begins at 0, each kernel for itself.
+    if (symbol.section.starts_with(".text.")) return symbol.value;
+    throw InputError(fmt::format("the address of '{}' (in '{}') is not known", symbol.name,
+                                 symbol.section.empty() ? "another file" : symbol.section));
+}
+
+void LoadedModule::State::relocate(const std::string& section, std::span<std::byte> bytes) {
+    const auto found = cubin->relocations.find(section);
+    if (found == cubin->relocations.end()) return;
+    for (const Relocation& one : found->second) {
+        const std::size_t size = one.type == address_64 ? 8 : 4;
+        if (one.type != address_64 && one.type != address_32) {
+            throw InputError(
+                fmt::format("{}: a relocation of type {} is not known (at {:#x}, '{}')", section,
+                            one.type, one.offset, one.symbol.name));
+        }
+        if (one.offset > bytes.size() || bytes.size() - one.offset < size) {
+            throw InputError(fmt::format("{}: a relocation lies beyond its end", section));
+        }
+        std::uint64_t value = 0;
+        std::memcpy(&value, bytes.data() + one.offset, size);
+        if (one.addend) value = static_cast<std::uint64_t>(*one.addend);
+        value += address_of(one.symbol);
+        std::memcpy(bytes.data() + one.offset, &value, size);
+    }
+}
+
+LoadedModule::LoadedModule(const Cubin& cubin, GlobalMemory& memory)
+    : state_(std::make_unique<State>()) {
+    if (!cubin.architecture || !known_architecture(*cubin.architecture)) {
+        throw InputError("a cubin of an architecture whose machine code is not read");
+    }
+    state_->cubin = &cubin;
+    state_->memory = &memory;
+    state_->place_variables();
+    state_->find_symbols();
+    for (const auto& [section, bytes] : cubin.constants) {
+        std::vector<std::byte>& copy = state_->constants[section];
+        copy.resize(bytes.size());
+        std::memcpy(copy.data(), bytes.data(), bytes.size());
+        state_->relocate(section, copy);
+    }
+    for (const auto& [section, buffer] : state_->variables) {
+        state_->relocate(section, GlobalMemory::bytes(*buffer));
+    }
+}
+
+LoadedModule::~LoadedModule() = default;
+LoadedModule::LoadedModule(LoadedModule&&) noexcept = default;
+LoadedModule& LoadedModule::operator=(LoadedModule&&) noexcept = default;
+
+const Cubin& LoadedModule::cubin() const { return *state_->cubin; }
+GlobalMemory& LoadedModule::memory() const { return *state_->memory; }
+const std::vector<Symbol>& LoadedModule::symbols() const { return state_->symbols; }
+
+const Symbol* LoadedModule::symbol(std::string_view name) const {
+    const auto found = std::ranges::find(state_->symbols, name, &Symbol::name);
+    return found == state_->symbols.end() ? nullptr : &*found;
+}
+
+std::span<std::byte> LoadedModule::bytes(const Symbol& symbol) {
+    if (symbol.space == Space::constant) {
+        const auto found = state_->constants.find(".nv.constant3");
+        if (found == state_->constants.end()) return {};
+        std::vector<std::byte>& bank = found->second;
+        if (symbol.address > bank.size() || bank.size() - symbol.address < symbol.size) return {};
+        return std::span(bank).subspan(symbol.address, symbol.size);
+    }
+    const GlobalMemory::Buffer* const buffer = state_->memory->find(symbol.address, symbol.size);
+    if (!buffer) return {};
+    return GlobalMemory::bytes(*buffer).subspan(symbol.address - buffer->address, symbol.size);
+}
+
+std::span<const std::byte> LoadedModule::bank(int number, std::string_view kernel) const {
+    const std::string section = fmt::format(".nv.constant{}", number);
+    for (const std::string& name : {fmt::format("{}.{}", section, kernel), section}) {
+        const auto found = state_->constants.find(name);
+        if (found != state_->constants.end()) return found->second;
+    }
+    return {};
+}
+
+}  // namespace occupipe::isa

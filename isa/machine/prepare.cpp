@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+// Instructions become steps: operands become places in a warp's registers or splatted constants.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "isa/decode.h"
+#include "isa/machine/launch.h"
+#include "isa/machine/semantics.h"
+
+namespace occupipe::isa {
+namespace {
+
+constexpr std::uint32_t block =
+    16;  // zeros, and sinks: as many as the widest operand has registers
+constexpr std::uint32_t most_shared = 256 * 1024;
+
+void refuse(Warp& warp, const Step& step, Mask) {
+    fail(warp, step, -1, warp.launch->why_not.at(static_cast<std::size_t>(step.immediate)));
+}
+
+void fall_off_the_end(Warp& warp, const Step& step, Mask) {
+    fail(warp, step, -1, "there is no instruction at the place that it went to");
+}
+
+bool reads_bank(std::string_view opcode) {
+    return opcode == "LDC" || opcode == "ULDC" || opcode == "LDCU";
+}
+
+class Preparation {
+public:
+    explicit Preparation(Launch& launch) : launch_(launch) {}
+
+    void run() {
+        lay_out();
+        for (const Instruction& one : *launch_.code) launch_.steps.push_back(step(one));
+        Step end;
+        end.run = &fall_off_the_end;
+        end.guard = predicate_index::always;
+        end.instruction = &launch_.code->back();
+        launch_.steps.push_back(end);
+    }
+
+private:
+    void lay_out() {
+        int general = 1, uniform = 1;
+        for (const Instruction& one : *launch_.code) {
+            for (const Operand& operand : one.operands) {
+                int& most = operand.file == File::uniform ? uniform : general;
+                const int count = std::max(operand.count, 2);
+                if (operand.number) most = std::max(most, *operand.number + count);
+                for (const auto& also : {operand.uniform, operand.descriptor}) {
+                    if (also) uniform = std::max(uniform, *also + 2);
+                }
+            }
+        }
+        launch_.zero = static_cast<std::uint32_t>(general);
+        launch_.sink = launch_.zero + block;
+        launch_.uniform = launch_.sink + block;
+        launch_.uniform_zero = launch_.zero;
+        launch_.register_count = launch_.uniform + static_cast<std::uint32_t>(uniform);
+    }
+
+    // Two words, low first, splatted; where they stand in Launch::constants.
+    std::uint32_t constant(std::uint32_t low, std::uint32_t high) {
+        const auto [at, fresh] = pool_.try_emplace(
+            std::pair(low, high), static_cast<std::uint32_t>(launch_.constants.size()));
+        if (fresh) {
+            launch_.constants.push_back(splat(low));
+            launch_.constants.push_back(splat(high));
+        }
+        return at->second;
+    }
+
+    std::uint32_t register_index(File file, std::optional<int> number, bool is_written) const {
+        if (file == File::uniform) {
+            if (!number || *number == constant_register(File::uniform, launch_.architecture)) {
+                return is_written ? launch_.sink : launch_.zero;
+            }
+            return launch_.uniform + static_cast<std::uint32_t>(*number);
+        }
+        if (!number) return is_written ? launch_.sink : launch_.zero;
+        return static_cast<std::uint32_t>(*number);
+    }
+
+    static std::uint8_t predicate_number(File file, std::optional<int> number) {
+        const bool uniform = file == File::uniform_predicate;
+        if (!number) return uniform ? predicate_index::uniform_always : predicate_index::always;
+        return static_cast<std::uint8_t>(*number + (uniform ? predicate_index::uniform : 0));
+    }
+
+    void give_up(Step& step, const std::string& why) {
+        step.run = &refuse;
+        step.immediate = static_cast<std::int64_t>(launch_.why_not.size());
+        launch_.why_not.push_back(why);
+    }
+
+    Step step(const Instruction& one) {
+        Step step;
+        step.instruction = &one;
+        step.destination = launch_.sink;
+        step.predicate_out.fill(predicate_index::sink);
+        step.predicate_in.fill({.index = predicate_index::always});
+        step.guard = predicate_index::always;
+        step.address.base = step.address.uniform = launch_.zero;
+        step.address_2 = step.address;
+        if (one.guard) {
+            step.guard = predicate_number(one.guard->file, one.guard->number);
+            step.guard_inverted = one.guard->inverted;
+        }
+        step.uniform = one.opcode.starts_with('U');
+        if (!one.unknown.empty()) {
+            give_up(step, fmt::format("not understood ({}); its bits: {:#018x} {:#018x}",
+                                      one.unknown, one.word.low, one.word.high));
+            return step;
+        }
+        problem_.clear();
+        addresses_ = 0;
+        for (const Operand& operand : one.operands) use(operand, one, step);
+        if (!problem_.empty()) {
+            give_up(step, "not executed yet: " + problem_);
+            return step;
+        }
+        const Semantics* const meaning = semantics_of(one.opcode);
+        std::string why_not;
+        if (meaning) step.run = meaning->bind(one, launch_.architecture, step, why_not);
+        if (step.run) return step;
+        give_up(step, "not executed yet" + (why_not.empty() ? "" : ": " + why_not));
+        return step;
+    }
+
+    void add_source(Step& step, const Source& source) {
+        if (step.source_count == step.source.size()) {
+            problem_ = "more operands than expected";
+            return;
+        }
+        step.source[step.source_count++] = source;
+    }
+
+    static Source marked(const Operand& operand) {
+        Source source;
+        source.present = true;
+        source.negated = operand.negated;
+        source.absolute = operand.absolute;
+        source.inverted = operand.inverted;
+        source.count = static_cast<std::uint8_t>(operand.count);
+        source.halves = operand.part == ".H0_H0" ? 2 : operand.part == ".H1_H1" ? 3 : 0;
+        return source;
+    }
+
+    void use(const Operand& operand, const Instruction& one, Step& step) {
+        using Kind = Operand::Kind;
+        switch (operand.kind) {
+            case Kind::registers:
+                use_registers(operand, step);
+                break;
+            case Kind::predicate:
+                use_predicate(operand, step);
+                break;
+            case Kind::immediate:
+            case Kind::real:
+            case Kind::half_pair:
+                use_immediate(operand, step);
+                break;
+            case Kind::constant:
+                if (reads_bank(one.opcode)) {
+                    step.address = {.base = register_index(operand.file, operand.number, false),
+                                    .uniform = launch_.zero,
+                                    .has_base = operand.number.has_value(),
+                                    .offset = operand.value};
+                    step.option[0] = static_cast<std::uint8_t>(operand.bank);
+                } else {
+                    use_constant(operand, step);
+                }
+                break;
+            case Kind::address:
+                use_address(operand, step);
+                break;
+            case Kind::special:
+                step.immediate = operand.value;
+                break;
+            case Kind::barrier:
+                step.immediate = operand.number.value_or(0);
+                break;
+            case Kind::target:
+                if (operand.number) {
+                    step.immediate = operand.value;
+                    Source source;
+                    source.present = true;
+                    source.count = 2;
+                    source.index = register_index(operand.file, operand.number, false);
+                    add_source(step, source);
+                } else {
+                    step.target = static_cast<std::int32_t>(
+                        launch_.step_at(static_cast<std::uint64_t>(operand.value)));
+                }
+                break;
+            case Kind::scoreboard:
+            case Kind::all_predicates:
+                break;
+        }
+    }
+
+    void use_registers(const Operand& operand, Step& step) {
+        if (operand.written) {
+            step.destination = register_index(operand.file, operand.number, true);
+            step.destination_is_zero = step.destination == launch_.sink;
+            step.destination_count = static_cast<std::uint8_t>(operand.count);
+            if (operand.file == File::uniform) step.uniform = true;
+            return;
+        }
+        Source source = marked(operand);
+        source.index = register_index(operand.file, operand.number, false);
+        source.uniform = operand.file == File::uniform;
+        add_source(step, source);
+    }
+
+    void use_predicate(const Operand& operand, Step& step) {
+        const std::uint8_t number = predicate_number(operand.file, operand.number);
+        if (operand.written) {
+            const std::size_t at = operand.place == 84 ? 1 : 0;
+            if (!operand.number) return;
+            step.predicate_out[at] = number;
+            step.predicate_written[at] = true;
+            return;
+        }
+        const std::size_t at = operand.place == 77 ? 1 : operand.place == 68 ? 2 : 0;
+        step.predicate_in[at] = {.index = number, .inverted = operand.inverted};
+    }
+
+    void use_immediate(const Operand& operand, Step& step) {
+        Source source = marked(operand);
+        source.constant = source.uniform = true;
+        const auto value = static_cast<std::uint64_t>(operand.value);
+        const auto low = static_cast<std::uint32_t>(value);
+        if (operand.kind == Operand::Kind::real && operand.wide) {
+            source.index = constant(0, low);
+        } else {
+            source.index = constant(low, static_cast<std::uint32_t>(value >> 32));
+        }
+        add_source(step, source);
+    }
+
+    void use_constant(const Operand& operand, Step& step) {
+        if (operand.number) {
+            problem_ = "a constant with an index";
+            return;
+        }
+        Source source = marked(operand);
+        source.constant = source.uniform = true;
+        const auto offset = static_cast<std::uint64_t>(operand.value);
+        const std::span<const std::byte> bytes = launch_.bank(operand.bank);
+        const std::size_t size = operand.count > 1 ? 8 : 4;
+        const bool there = operand.value >= 0 && offset + size <= bytes.size() &&
+                           (operand.bank != 0 || launch_.bank_0->known(offset, size));
+        if (!there) {
+            problem_ = fmt::format("what stands at c[{:#x}][{:#x}] is not known", operand.bank,
+                                   operand.value);
+            return;
+        }
+        std::array<std::uint32_t, 2> words{};
+        const std::size_t there_are = std::min<std::size_t>(8, bytes.size() - offset);
+        std::memcpy(words.data(), bytes.data() + offset, there_are);
+        source.index = constant(words[0], words[1]);
+        add_source(step, source);
+    }
+
+    void use_address(const Operand& operand, Step& step) {
+        AddressSource address;
+        address.base = register_index(File::general, operand.number, false);
+        address.has_base = operand.number.has_value();
+        address.wide_base = operand.count == 2;
+        address.uniform = register_index(File::uniform, operand.uniform, false);
+        address.has_uniform = operand.uniform.has_value();
+        address.wide_uniform = operand.count == 2 || operand.part == ".U32";
+        address.scale = static_cast<std::uint8_t>(operand.scale);
+        address.offset = operand.value;
+        (addresses_++ == 0 ? step.address : step.address_2) = address;
+    }
+
+    Launch& launch_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> pool_;
+    std::string problem_;
+    int addresses_ = 0;  // of the step at hand
+};
+
+std::uint32_t product(const std::array<std::uint32_t, 3>& of) { return of[0] * of[1] * of[2]; }
+
+void check_shape(const Kernel& kernel, const LaunchShape& shape) {
+    constexpr std::array<std::uint64_t, 3> most_threads = {1024, 1024, 64};
+    constexpr std::array<std::uint64_t, 3> most_groups = {0x7fffffff, 65535, 65535};
+    std::uint64_t threads = 1;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const char axis = "xyz"[i];
+        if (shape.block[i] == 0 || shape.block[i] > most_threads[i]) {
+            throw InputError(fmt::format("kernel '{}': {} threads along {}; 1 to {} are possible",
+                                         kernel.name, shape.block[i], axis, most_threads[i]));
+        }
+        if (shape.grid[i] == 0 || shape.grid[i] > most_groups[i]) {
+            throw InputError(fmt::format("kernel '{}': {} groups along {}; 1 to {} are possible",
+                                         kernel.name, shape.grid[i], axis, most_groups[i]));
+        }
+        threads *= shape.block[i];
+    }
+    if (threads > 1024) {
+        throw InputError(
+            fmt::format("kernel '{}': {} threads in a group; at most 1024", kernel.name, threads));
+    }
+}
+
+bool order_shows(const Instruction& one) {
+    const bool reduction = one.opcode == "RED" || one.opcode == "REDG";
+    if (!reduction && one.opcode != "ATOM" && one.opcode != "ATOMG") return false;
+    for (const std::string_view real : {"F32", "F16x2", "F64", "F32x2", "F32x4", "F16x4", "F16x8",
+                                        "BF16x2", "BF16x4", "BF16x8"}) {
+        if (one.has(real)) return true;
+    }
+    if (one.has("CAS") || one.has("EXCH") || one.has("INC") || one.has("DEC")) return true;
+    return std::ranges::any_of(one.operands, [](const Operand& operand) {
+        return operand.written && operand.number && operand.kind == Operand::Kind::registers;
+    });
+}
+
+}  // namespace
+
+std::span<const std::byte> Launch::bank(int number) const {
+    if (number == 0) return bank_0->bytes();
+    return module->bank(number, kernel->name);
+}
+
+std::uint32_t Launch::step_at(std::uint64_t address) const {
+    const auto count = static_cast<std::uint64_t>(code->size());
+    const bool there = address % instruction_bytes == 0 && address / instruction_bytes < count;
+    return static_cast<std::uint32_t>(there ? address / instruction_bytes : count);
+}
+
+Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& shape,
+               std::span<const std::byte> parameters) {
+    check_shape(kernel, shape);
+    if (kernel.code.empty()) throw InputError(fmt::format("kernel '{}' has no code", kernel.name));
+    if (kernel.bank_0_bytes &&
+        static_cast<std::size_t>(*kernel.bank_0_bytes) != parameters.size()) {
+        throw InputError(fmt::format("kernel '{}' takes {} bytes of parameters; there are {}",
+                                     kernel.name, *kernel.bank_0_bytes, parameters.size()));
+    }
+    Launch launch;
+    launch.module = &module;
+    launch.memory = &module.memory();
+    launch.kernel = &kernel;
+    launch.architecture = module.cubin().architecture.value_or(0);
+    launch.shape = shape;
+    launch.threads_per_group = product(shape.block);
+    launch.warps_per_group = (launch.threads_per_group + lane_count - 1) / lane_count;
+    // From Hopper on the first KiB is reserved; the section's size holds it.
+    launch.shared_base = launch.architecture >= 90 ? 0x400 : 0;
+    const auto own = std::max<std::int64_t>(kernel.shared_bytes, launch.shared_base);
+    if (own + shape.dynamic_shared_bytes > most_shared) {
+        throw InputError(fmt::format("kernel '{}': {} bytes of shared memory; at most {}",
+                                     kernel.name, own + shape.dynamic_shared_bytes, most_shared));
+    }
+    launch.shared_bytes = static_cast<std::uint32_t>(own) + shape.dynamic_shared_bytes;
+    // Besides what the assembler counted, a kilobyte for functions that are called by address.
+    constexpr std::int64_t most_local = 512 * 1024;
+    const auto stack = std::clamp<std::int64_t>(kernel.stack_bytes.value_or(0), 0, most_local);
+    launch.local_bytes = static_cast<std::uint32_t>((stack + 1024 + 15) / 16 * 16);
+    launch.bank_0 = std::make_unique<LaunchBank>(kernel, launch.architecture, shape, parameters,
+                                                 launch.local_bytes);
+    launch.code =
+        std::make_shared<const std::vector<Instruction>>(decode(kernel.code, launch.architecture));
+    launch.order_shows = std::ranges::any_of(*launch.code, order_shows);
+    Preparation(launch).run();
+    return launch;
+}
+
+std::vector<std::string> not_executed(LoadedModule& module, const Kernel& kernel) {
+    const std::vector<std::byte> parameters(
+        static_cast<std::size_t>(std::max<std::int64_t>(kernel.bank_0_bytes.value_or(0), 0)));
+    const Launch launch = prepare(module, kernel, {}, parameters);
+    std::vector<std::string> lines;
+    for (const Step& step : launch.steps) {
+        if (step.run != &refuse) continue;
+        const Instruction& one = *step.instruction;
+        const std::string text =
+            one.opcode.empty() ? "an instruction" : to_text(one, launch.architecture);
+        lines.push_back(fmt::format("{} at {:#06x}: {}", text, one.address,
+                                    launch.why_not.at(static_cast<std::size_t>(step.immediate))));
+    }
+    return lines;
+}
+
+}  // namespace occupipe::isa

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// Control flow: branches, calls, convergence, barriers of the group, exits.
+//
+// A warp is a set of splits: lanes at one place that run together. Where a branch divides a split,
+// the part with the lower place runs first; the others wait for their turn. Splits become one again
+// at BSYNC and WARPSYNC alone.
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "isa/machine/launch.h"
+#include "isa/machine/semantics.h"
+
+namespace occupipe::isa {
+namespace {
+
+// `taken` of the running lanes go to `target`, the others go on.
+void branch(Warp& warp, Mask taken, std::uint32_t target) {
+    Group& group = *warp.group;
+    ++group.branches;
+    const Mask others = warp.active & ~taken;
+    if (taken == 0) return;
+    if (others == 0) {
+        warp.pc = target;
+        return;
+    }
+    ++group.divergent_branches;
+    if (target < warp.pc) {
+        warp.splits.push_back({.pc = warp.pc, .lanes = others});
+        warp.active = taken;
+        warp.pc = target;
+    } else {
+        warp.splits.push_back({.pc = target, .lanes = taken});
+        warp.active = others;
+    }
+}
+
+struct Branch {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        branch(warp, active & predicate(warp, step, 0), static_cast<std::uint32_t>(step.target));
+    }
+};
+
+// To an address that each lane has for itself.
+struct IndirectBranch {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        Mask rest = active & predicate(warp, step, 0);
+        if (rest == 0) return;
+        const Lanes* const registers = raw(warp, step, 0);
+        const Launch& launch = *warp.launch;
+        Group& group = *warp.group;
+        ++group.branches;
+        const auto base = static_cast<std::uint64_t>(step.immediate);
+        if (const Mask others = warp.active & ~rest; others != 0) {
+            warp.splits.push_back({.pc = warp.pc, .lanes = others});
+        }
+        const std::size_t before = warp.splits.size();
+        while (rest != 0) {
+            const int first = std::countr_zero(rest);
+            const std::uint64_t to = pair(registers, first) + base;
+            Mask together = 0;
+            each_of(rest, [&](int lane) {
+                if (pair(registers, lane) + base == to) together |= Mask{1} << lane;
+            });
+            rest &= ~together;
+            const std::uint32_t pc = launch.step_at(to);
+            if (pc + 1 == launch.steps.size()) {
+                fail(warp, step, first, fmt::format("goes to {:#x}, where no code is", to));
+            }
+            warp.splits.push_back({.pc = pc, .lanes = together});
+        }
+        if (warp.splits.size() > before + 1) ++group.divergent_branches;
+        next_split(warp);
+    }
+};
+
+// Whether the lanes of the mask in a uniform register (inverted where it is written so) all run
+// together.
+template <bool if_converged>
+struct BranchOnConvergence {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes scratch;
+        const Mask mask = integer(warp, step, 0, scratch)[0] & warp.alive;
+        const bool converged = (mask & ~warp.active) == 0;
+        const Mask taken = converged == if_converged ? active & predicate(warp, step, 0) : 0;
+        branch(warp, taken, static_cast<std::uint32_t>(step.target));
+    }
+};
+
+struct Exit {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Mask leaving = active & predicate(warp, step, 0);
+        if (leaving == 0) return;
+        Group& group = *warp.group;
+        warp.alive &= ~leaving;
+        warp.active &= ~leaving;
+        group.alive -= static_cast<std::uint32_t>(std::popcount(leaving));
+        if (!warp.splits.empty()) release_splits(warp);
+        release_barriers(group);
+        if (warp.active == 0) next_split(warp);
+    }
+};
+
+struct SetBarrier {  // BSSY
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Mask lanes = active & predicate(warp, step, 0);
+        assign(warp.barriers[static_cast<std::size_t>(step.immediate)], lanes,
+               [&](int) { return lanes; });
+    }
+};
+
+void wait(Warp& warp, const Split& split) {
+    warp.splits.push_back(split);
+    warp.active &= ~split.lanes;
+    release_splits(warp);
+    if (warp.active == 0) next_split(warp);
+}
+
+struct WaitAtBarrier {  // BSYNC
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Mask lanes = active & predicate(warp, step, 0);
+        if (lanes == 0) return;
+        const auto number = static_cast<std::uint8_t>(step.immediate);
+        const Lanes& masks = warp.barriers[number];
+        if ((masks[std::countr_zero(lanes)] & warp.alive & ~lanes) == 0 && lanes == warp.active) {
+            return;
+        }
+        wait(warp, {.pc = warp.pc,
+                    .lanes = lanes,
+                    .waits = Split::Waits::reconvergence,
+                    .barrier = number});
+    }
+};
+
+struct LeaveBarrier {  // BREAK
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Mask lanes = active & predicate(warp, step, 0);
+        Lanes& masks = warp.barriers[static_cast<std::size_t>(step.immediate)];
+        each_lane([&](int lane) { masks[lane] &= ~lanes; });
+        each_of(lanes, [&](int lane) { masks[lane] = 0; });
+        if (!warp.splits.empty()) release_splits(warp);
+    }
+};
+
+struct ReadBarrier {  // BMOV.32.CLEAR Rd, B
+    static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes& masks = warp.barriers[static_cast<std::size_t>(step.immediate)];
+        assign(destination(warp, step), active, masks);
+        if (step.option[0] != 0) each_of(active, [&](int lane) { masks[lane] = 0; });
+    }
+};
+
+struct WriteBarrier {  // BMOV.32 B, Rs
+    static void run(Warp& warp, const Step& step, Mask active) {
+        assign(warp.barriers[static_cast<std::size_t>(step.immediate)], active,
+               *raw(warp, step, 0));
+    }
+};
+
+struct WarpBarrier {  // WARPSYNC
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Mask lanes = active & predicate(warp, step, 0);
+        if (lanes == 0) return;
+        const Mask mask =
+            step.source_count == 0 ? all_lanes : (*raw(warp, step, 0))[std::countr_zero(lanes)];
+        if ((mask & warp.alive & ~lanes) == 0 && lanes == warp.active) return;
+        wait(warp,
+             {.pc = warp.pc, .lanes = lanes, .waits = Split::Waits::warp_barrier, .awaited = mask});
+    }
+};
+
+struct GiveWay {  // YIELD, NANOSLEEP
+    static void run(Warp& warp, const Step& step, Mask) {
+        rotate(warp);
+        if (step.option[0] != 0) warp.stop = true;
+    }
+};
+
+struct Nothing {
+    static void run(Warp&, const Step&, Mask) {}
+};
+
+// Memory of the host is ordered, too, where threads of the host run different groups.
+struct Fence {
+    static void run(Warp&, const Step&, Mask) {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+};
+
+struct Trap {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        fail(warp, step, std::countr_zero(active),
+             "the kernel stops itself (trap, or an assertion)");
+    }
+};
+
+enum class GroupBarrierUse : std::uint8_t { sync, arrive, reduce };
+
+// The number of the barrier and of the threads are known before the launch or come from registers.
+struct BarrierPlace {
+    std::uint32_t number, expected;
+};
+
+BarrierPlace barrier_place(Warp& warp, const Step& step, int lane) {
+    const std::uint32_t number = (*raw(warp, step, 0))[lane];
+    const std::uint32_t expected = step.source_count > 1 ? (*raw(warp, step, 1))[lane] : 0;
+    if (number >= warp.group->barriers.size()) {
+        fail(warp, step, lane, fmt::format("there is no barrier {}; 0 to 15", number));
+    }
+    if (expected % lane_count != 0) {
+        fail(warp, step, lane,
+             fmt::format("a barrier for {} threads; whole warps alone are possible", expected));
+    }
+    return {.number = number, .expected = expected};
+}
+
+template <GroupBarrierUse use>
+struct GroupWait {  // BAR
+    static void run(Warp& warp, const Step& step, Mask active) {
+        Group& group = *warp.group;
+        const int first = std::countr_zero(active);
+        const BarrierPlace place = barrier_place(warp, step, first);
+        GroupBarrier& barrier = group.barriers[place.number];
+        if (barrier.in_use && barrier.expected != place.expected) {
+            fail(warp, step, first,
+                 fmt::format("comes to barrier {} with {} threads; others came with {}",
+                             place.number, place.expected, barrier.expected));
+        }
+        barrier.in_use = true;
+        barrier.expected = place.expected;
+        const bool whole = place.expected != 0 && active == warp.alive;
+        barrier.arrived += whole ? lane_count : static_cast<std::uint32_t>(std::popcount(active));
+        if constexpr (use == GroupBarrierUse::reduce) {
+            barrier.reduces = true;
+            barrier.reduction = static_cast<GroupBarrier::Reduction>(step.option[0]);
+            barrier.voted += static_cast<std::uint32_t>(std::popcount(active));
+            barrier.truths +=
+                static_cast<std::uint32_t>(std::popcount(active & predicate(warp, step, 0)));
+        }
+        if (place.expected != 0 && barrier.arrived > place.expected) {
+            fail(warp, step, first,
+                 fmt::format("more than {} threads come to barrier {}", place.expected,
+                             place.number));
+        }
+        if constexpr (use != GroupBarrierUse::arrive) {
+            warp.splits.push_back({.pc = warp.pc,
+                                   .lanes = active,
+                                   .waits = Split::Waits::group_barrier,
+                                   .barrier = static_cast<std::uint8_t>(place.number)});
+            warp.active &= ~active;
+        }
+        release_barriers(group);
+        if (warp.active == 0) next_split(warp);
+    }
+};
+
+struct BarrierResult {  // B2R.RESULT
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const std::uint32_t count = warp.barrier_count;
+        assign(destination(warp, step), active, [&](int) { return count; });
+        set_predicate(warp, step, 0, active, warp.barrier_truth ? all_lanes : 0);
+    }
+};
+
+Handler bind_branch(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (one.has("INC") || one.has("DEC")) {
+        why_not = "with .INC or .DEC";
+        return nullptr;
+    }
+    if (one.has("CONV")) return handler_of<BranchOnConvergence<true>>();
+    if (one.has("DIV")) return handler_of<BranchOnConvergence<false>>();
+    if (one.has("U") && step.source_count != 0) {
+        why_not = "with a uniform register";
+        return nullptr;
+    }
+    return handler_of<Branch>();
+}
+
+Handler bind_indirect(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (one.has("INC") || one.has("DEC")) {
+        why_not = "with .INC or .DEC";
+        return nullptr;
+    }
+    if (one.opcode == "BRX") step.immediate += one.address + instruction_bytes;
+    return handler_of<IndirectBranch>();
+}
+
+Handler bind_call(const Instruction& one, int, Step& step, std::string&) {
+    if (step.source_count == 0) return handler_of<Branch>();
+    if (one.has("ABS")) step.immediate = 0;
+    return handler_of<IndirectBranch>();
+}
+
+Handler bind_return(const Instruction& one, int, Step& step, std::string&) {
+    if (one.has("ABS")) step.immediate = 0;
+    return handler_of<IndirectBranch>();
+}
+
+template <typename Op>
+Handler bind_plain(const Instruction&, int, Step&, std::string&) {
+    return handler_of<Op>();
+}
+
+Handler bind_sleep(const Instruction&, int, Step& step, std::string&) {
+    step.option[0] = 1;
+    return handler_of<GiveWay>();
+}
+
+Handler bind_move_barrier(const Instruction& one, int, Step& step, std::string&) {
+    step.option[0] = one.has("CLEAR") ? 1 : 0;
+    return step.source_count == 0 ? handler_of<ReadBarrier>() : handler_of<WriteBarrier>();
+}
+
+Handler bind_breakpoint(const Instruction& one, int, Step&, std::string& why_not) {
+    if (one.has("TRAP")) return handler_of<Trap>();
+    why_not = "a breakpoint";
+    return nullptr;
+}
+
+Handler bind_barrier(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (one.has("SYNC")) return handler_of<GroupWait<GroupBarrierUse::sync>>();
+    if (one.has("ARV")) return handler_of<GroupWait<GroupBarrierUse::arrive>>();
+    if (one.has("RED")) {
+        using Reduction = GroupBarrier::Reduction;
+        step.option[0] = static_cast<std::uint8_t>(one.has("AND")  ? Reduction::all
+                                                   : one.has("OR") ? Reduction::any
+                                                                   : Reduction::count);
+        return handler_of<GroupWait<GroupBarrierUse::reduce>>();
+    }
+    why_not = "this barrier";
+    return nullptr;
+}
+
+constexpr Semantics rows[] = {
+    {"BRA", &bind_branch},
+    {"BRX", &bind_indirect},
+    {"JMP", &bind_branch},
+    {"CALL", &bind_call},
+    {"RET", &bind_return},
+    {"EXIT", &bind_plain<Exit>},
+    {"BSSY", &bind_plain<SetBarrier>},
+    {"BSYNC", &bind_plain<WaitAtBarrier>},
+    {"BREAK", &bind_plain<LeaveBarrier>},
+    {"BMOV", &bind_move_barrier},
+    {"WARPSYNC", &bind_plain<WarpBarrier>},
+    {"YIELD", &bind_plain<GiveWay>},
+    {"NANOSLEEP", &bind_sleep},
+    {"NOP", &bind_plain<Nothing>},
+    {"BPT", &bind_breakpoint},
+    {"BAR", &bind_barrier},
+    {"B2R", &bind_plain<BarrierResult>},
+    {"DEPBAR", &bind_plain<Nothing>},
+    {"LDGDEPBAR", &bind_plain<Nothing>},
+    {"MEMBAR", &bind_plain<Fence>},
+    {"ERRBAR", &bind_plain<Fence>},
+    {"CGAERRBAR", &bind_plain<Fence>},
+    {"CCTL", &bind_plain<Nothing>},
+};
+
+}  // namespace
+
+std::span<const Semantics> control_semantics() { return rows; }
+
+}  // namespace occupipe::isa

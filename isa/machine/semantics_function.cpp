@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+#include "isa/machine/semantics.h"
+
+namespace occupipe::isa {
+
+std::span<const Semantics> function_semantics() { return {}; }
+
+}  // namespace occupipe::isa

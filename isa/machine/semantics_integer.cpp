@@ -1,0 +1,1061 @@
+// SPDX-License-Identifier: MIT
+// Integers of 32 and 64 bits: sums, products, shifts, logic, comparison. Handlers serve the uniform
+// datapath, too: its registers hold the same word in every lane.
+#include <algorithm>
+#include <bit>
+
+#include "isa/machine/operands.h"
+#include "isa/machine/semantics.h"
+#include "isa/machine/warp.h"
+
+namespace occupipe::isa {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using s32 = std::int32_t;
+using s64 = std::int64_t;
+
+constexpr s32 as_signed(u32 value) { return static_cast<s32>(value); }
+constexpr s64 as_signed(u64 value) { return static_cast<s64>(value); }
+constexpr u64 extended(u32 value) { return static_cast<u64>(static_cast<s64>(as_signed(value))); }
+
+// What a source adds to a sum whose carry is looked at: -R is ~R + 1, so that the carry of a
+// difference says that nothing was borrowed.
+struct Addend {
+    u32 turn = 0;
+    u64 more = 0;
+
+    explicit Addend(const Source& source)
+        : turn(source.negated || source.inverted ? 0xffffffff : 0), more(source.negated ? 1 : 0) {}
+};
+
+// ---- sums
+
+struct Add3 {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sa, sb, sc;
+        const Lanes& a = integer(warp, step, 0, sa);
+        const Lanes& b = integer(warp, step, 1, sb);
+        const Lanes& c = integer(warp, step, 2, sc);
+        assign(destination(warp, step), written(step, active),
+               [&](int i) { return a[i] + b[i] + c[i]; });
+    }
+};
+
+// With carries in (two, of up to two sums before) or out.
+struct Add3Carry {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& c = *raw(warp, step, 2);
+        const Addend fa(step.source[0]), fb(step.source[1]), fc(step.source[2]);
+        const u64 more = fa.more + fb.more + fc.more;
+        const bool extended_sum = step.option[0] != 0;
+        const Mask in_0 = extended_sum ? predicate(warp, step, 0) : 0;
+        const Mask in_1 = extended_sum ? predicate(warp, step, 1) : 0;
+        Lanes sum, carries;
+        each_lane([&](int i) {
+            const u64 all = u64{a[i] ^ fa.turn} + (b[i] ^ fb.turn) + (c[i] ^ fc.turn) + more +
+                            ((in_0 & lane_bits[i]) != 0 ? 1 : 0) +
+                            ((in_1 & lane_bits[i]) != 0 ? 1 : 0);
+            sum[i] = static_cast<u32>(all);
+            carries[i] = static_cast<u32>(all >> 32);
+        });
+        assign(destination(warp, step), written(step, active), sum);
+        if (step.predicate_written[0]) {
+            set_predicate(warp, step, 0, active,
+                          mask_where([&](int i) { return carries[i] != 0; }));
+        }
+        if (step.predicate_written[1]) {
+            set_predicate(warp, step, 1, active,
+                          mask_where([&](int i) { return as_signed(carries[i]) > 1; }));
+        }
+    }
+};
+
+Handler bind_add3(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (one.has("64")) {
+        if (step.predicate_written[0] || step.predicate_written[1]) {
+            why_not = "with a carry of 64 bits";
+            return nullptr;
+        }
+        struct Add64 {
+            OCCUPIPE_INLINE static void run(Warp& warp, const Step& s, Mask active) {
+                Lanes sa[2], sb[2], sc[2];
+                const Lanes* const a = integer_pair(warp, s, 0, sa);
+                const Lanes* const b = integer_pair(warp, s, 1, sb);
+                const Lanes* const c = integer_pair(warp, s, 2, sc);
+                assign_pair(&destination(warp, s), written(s, active),
+                            [&](int i) { return pair(a, i) + pair(b, i) + pair(c, i); });
+            }
+        };
+        return handler_of<Add64>();
+    }
+    step.option[0] = one.has("X") ? 1 : 0;
+    const bool carries = one.has("X") || step.predicate_written[0] || step.predicate_written[1];
+    return carries ? handler_of<Add3Carry>() : handler_of<Add3>();
+}
+
+// ---- two sources
+
+template <auto function>
+struct Binary {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sa, sb;
+        const Lanes& a = integer(warp, step, 0, sa);
+        const Lanes& b = integer(warp, step, 1, sb);
+        assign(destination(warp, step), written(step, active),
+               [&](int i) { return function(a[i], b[i]); });
+    }
+};
+
+template <auto function>
+struct Unary {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sa;
+        const Lanes& a = integer(warp, step, 0, sa);
+        assign(destination(warp, step), written(step, active),
+               [&](int i) { return function(a[i]); });
+    }
+};
+
+template <auto function>
+struct Ternary {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sa, sb, sc;
+        const Lanes& a = integer(warp, step, 0, sa);
+        const Lanes& b = integer(warp, step, 1, sb);
+        const Lanes& c = integer(warp, step, 2, sc);
+        assign(destination(warp, step), written(step, active),
+               [&](int i) { return function(a[i], b[i], c[i]); });
+    }
+};
+
+constexpr u32 add(u32 a, u32 b) { return a + b; }
+
+struct Add64Pair {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sa[2], sb[2];
+        const Lanes* const a = integer_pair(warp, step, 0, sa);
+        const Lanes* const b = integer_pair(warp, step, 1, sb);
+        assign_pair(&destination(warp, step), written(step, active),
+                    [&](int i) { return pair(a, i) + pair(b, i); });
+    }
+};
+
+Handler bind_add(const Instruction& one, int, Step&, std::string&) {
+    return one.has("64") ? handler_of<Add64Pair>() : handler_of<Binary<add>>();
+}
+
+// Two halves, each for itself.
+template <typename Function>
+constexpr u32 by_halves(u32 a, u32 b, Function function) {
+    const u32 low = function(a & 0xffff, b & 0xffff) & 0xffff;
+    return low | (function(a >> 16, b >> 16) & 0xffff) << 16;
+}
+
+constexpr u32 add_16x2(u32 a, u32 b) {
+    return by_halves(a, b, [](u32 x, u32 y) { return x + y; });
+}
+
+Handler bind_viadd(const Instruction& one, int, Step& step, std::string& why_not) {
+    const bool halves = one.has("16x2") || one.has("U16x2") || one.has("S16x2");
+    if (one.has("U8x4") || one.has("S8x4") ||
+        (halves && (step.source[0].negated || step.source[1].negated))) {
+        why_not = "on packed bytes, or on negated halves";
+        return nullptr;
+    }
+    return halves ? handler_of<Binary<add_16x2>>() : handler_of<Binary<add>>();
+}
+
+// ---- shifted sums
+
+// (a << n) + b, or with .HI the upper word of {c, a} << n, plus b; carries as in IADD3.
+template <bool high>
+struct ShiftedAdd {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& upper = *raw(warp, step, high && step.option[2] == 0 ? 2 : 0);
+        const u32 count = step.option[1];
+        const bool from_sign = step.option[2] != 0;
+        const Addend fa(step.source[0]), fb(step.source[1]);
+        const Mask in = step.option[0] != 0 ? predicate(warp, step, 0) : 0;
+        Lanes sum, carries;
+        each_lane([&](int i) {
+            u32 shifted = a[i] << count;
+            if (high) {
+                const u64 whole = from_sign ? extended(a[i]) : u64{a[i]} | u64{upper[i]} << 32;
+                shifted = static_cast<u32>((whole << count) >> 32);
+            }
+            const u64 all = u64{shifted ^ fa.turn} + (b[i] ^ fb.turn) + fa.more + fb.more +
+                            ((in & lane_bits[i]) != 0 ? 1 : 0);
+            sum[i] = static_cast<u32>(all);
+            carries[i] = static_cast<u32>(all >> 32);
+        });
+        assign(destination(warp, step), written(step, active), sum);
+        if (step.predicate_written[0]) {
+            set_predicate(warp, step, 0, active,
+                          mask_where([&](int i) { return carries[i] != 0; }));
+        }
+    }
+};
+
+struct ShiftedAddPlain {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        Lanes sb;
+        const Lanes& b = integer(warp, step, 1, sb);
+        const u32 count = step.option[1];
+        assign(destination(warp, step), written(step, active),
+               [&](int i) { return (a[i] << count) + b[i]; });
+    }
+};
+
+Handler bind_lea(const Instruction& one, int, Step& step, std::string& why_not) {
+    const Operand* const count = last_immediate(one);
+    if (!count) {
+        why_not = "no count of bits";
+        return nullptr;
+    }
+    const bool changed = step.source[0].negated || step.source[0].inverted;
+    step.option[0] = one.has("X") ? 1 : 0;
+    step.option[1] = static_cast<std::uint8_t>(count->value);
+    step.option[2] = one.has("SX32") ? 1 : 0;
+    if (changed && one.has("HI")) {
+        why_not = "with .HI and a changed first operand";
+        return nullptr;
+    }
+    if (one.has("HI")) return handler_of<ShiftedAdd<true>>();
+    if (changed || one.has("X") || step.predicate_written[0])
+        return handler_of<ShiftedAdd<false>>();
+    return handler_of<ShiftedAddPlain>();
+}
+
+// ---- products
+
+struct MultiplyAdd {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sc;
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& c = integer(warp, step, 2, sc);
+        assign(destination(warp, step), written(step, active),
+               [&](int i) { return a[i] * b[i] + c[i]; });
+    }
+};
+
+struct MultiplyMove {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sc;
+        assign(destination(warp, step), written(step, active), integer(warp, step, 2, sc));
+    }
+};
+
+struct MultiplyIsAdd {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sc;
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& c = integer(warp, step, 2, sc);
+        assign(destination(warp, step), written(step, active), [&](int i) { return a[i] + c[i]; });
+    }
+};
+
+struct MultiplyIsShift {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const u32 count = step.option[0];
+        assign(destination(warp, step), written(step, active),
+               [&](int i) { return a[i] << count; });
+    }
+};
+
+struct MultiplyAddCarry {  // IMAD.X
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sc;
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& c = integer(warp, step, 2, sc);
+        const Mask in = predicate(warp, step, 0);
+        assign(destination(warp, step), written(step, active),
+               [&](int i) { return a[i] * b[i] + c[i] + ((in & lane_bits[i]) != 0 ? 1U : 0U); });
+    }
+};
+
+template <bool is_signed>
+OCCUPIPE_INLINE u64 product(u32 a, u32 b) {
+    if constexpr (is_signed) {
+        return static_cast<u64>(s64{as_signed(a)} * as_signed(b));
+    } else {
+        return u64{a} * b;
+    }
+}
+
+template <bool is_signed>
+struct MultiplyWide {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sc[2];
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes* const c = integer_pair(warp, step, 2, sc);
+        assign_pair(&destination(warp, step), written(step, active),
+                    [&](int i) { return product<is_signed>(a[i], b[i]) + pair(c, i); });
+    }
+};
+
+// With a carry in or out of the 64-bit sum.
+template <bool is_signed>
+struct MultiplyWideCarry {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sc[2];
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes* const c = integer_pair(warp, step, 2, sc);
+        const Mask in = step.option[0] != 0 ? predicate(warp, step, 0) : 0;
+        Mask out = 0;
+        Lanes low, high;
+        for (int i = 0; i < lane_count; ++i) {
+            const u64 first = product<is_signed>(a[i], b[i]);
+            const u64 second = first + pair(c, i);
+            const u64 third = second + (has_lane(in, i) ? 1 : 0);
+            if (second < first || third < second) out |= Mask{1} << i;
+            low[i] = static_cast<u32>(third);
+            high[i] = static_cast<u32>(third >> 32);
+        }
+        const Mask mask = written(step, active);
+        assign((&destination(warp, step))[0], mask, low);
+        assign((&destination(warp, step))[1], mask, high);
+        set_predicate(warp, step, 0, active, out);
+    }
+};
+
+template <bool is_signed>
+struct MultiplyHigh {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sc[2];
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes* const c = integer_pair(warp, step, 2, sc);
+        assign(destination(warp, step), written(step, active), [&](int i) {
+            return static_cast<u32>((product<is_signed>(a[i], b[i]) + pair(c, i)) >> 32);
+        });
+    }
+};
+
+Handler bind_imad(const Instruction& one, int, Step& step, std::string& why_not) {
+    const bool is_signed = !one.has("U32");
+    step.option[0] = one.has("X") ? 1 : 0;
+    if (one.has("WIDE")) {
+        if (one.has("X") || step.predicate_written[0]) {
+            if (step.predicate_written[0] && (is_signed || step.source[2].negated)) {
+                why_not = "with the carry of a signed or negated sum";
+                return nullptr;
+            }
+            return is_signed ? handler_of<MultiplyWideCarry<true>>()
+                             : handler_of<MultiplyWideCarry<false>>();
+        }
+        return is_signed ? handler_of<MultiplyWide<true>>() : handler_of<MultiplyWide<false>>();
+    }
+    if (one.has("HI")) {
+        if (one.has("X") || step.predicate_written[0]) {
+            why_not = "with .HI and a carry";
+            return nullptr;
+        }
+        return is_signed ? handler_of<MultiplyHigh<true>>() : handler_of<MultiplyHigh<false>>();
+    }
+    if (one.has("X")) return handler_of<MultiplyAddCarry>();
+    if (one.has("MOV")) return handler_of<MultiplyMove>();
+    if (one.has("IADD")) return handler_of<MultiplyIsAdd>();
+    if (one.has("SHL")) {
+        const Operand* const factor = last_immediate(one);
+        if (factor) {
+            step.option[0] =
+                static_cast<std::uint8_t>(std::countr_zero(static_cast<u32>(factor->value)));
+            return handler_of<MultiplyIsShift>();
+        }
+    }
+    return handler_of<MultiplyAdd>();
+}
+
+// Sums of products of bytes: option 0, 1: a, b signed; 2: how b's bytes are chosen.
+template <int parts>
+struct DotProduct {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sc;
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& c = integer(warp, step, 2, sc);
+        const bool signed_a = step.option[0] != 0, signed_b = step.option[1] != 0;
+        const int first_b = step.option[2];
+        assign(destination(warp, step), written(step, active), [&](int lane) {
+            u32 sum = c[lane];
+            for (int i = 0; i < parts; ++i) {
+                constexpr int bits = 32 / parts;
+                constexpr u32 mask = bits == 8 ? 0xff : 0xffff;
+                const u32 x = a[lane] >> (bits * i) & mask;
+                const u32 y = b[lane] >> (8 * (i + first_b)) & 0xff;
+                const u32 wide_x =
+                    signed_a ? static_cast<u32>(as_signed(x << (32 - bits)) >> (32 - bits)) : x;
+                const u32 wide_y = signed_b ? static_cast<u32>(as_signed(y << 24) >> 24) : y;
+                sum += wide_x * wide_y;
+            }
+            return sum;
+        });
+    }
+};
+
+Handler bind_idp(const Instruction& one, int, Step& step, std::string&) {
+    // The last two modifiers are the types of a and b.
+    const std::size_t count = one.modifiers.size();
+    step.option[0] = count >= 2 && one.modifiers[count - 2].starts_with('S') ? 1 : 0;
+    step.option[1] = count >= 1 && one.modifiers[count - 1].starts_with('S') ? 1 : 0;
+    step.option[2] = one.has("HI") ? 2 : 0;
+    return one.has("4A") ? handler_of<DotProduct<4>>() : handler_of<DotProduct<2>>();
+}
+
+// ---- comparisons
+
+enum class Compare : std::uint8_t { F, LT, EQ, LE, GT, NE, GE, T };
+
+template <Compare how, typename T>
+OCCUPIPE_INLINE constexpr bool holds(T a, T b) {
+    switch (how) {
+        case Compare::F:
+            return false;
+        case Compare::LT:
+            return a < b;
+        case Compare::EQ:
+            return a == b;
+        case Compare::LE:
+            return a <= b;
+        case Compare::GT:
+            return a > b;
+        case Compare::NE:
+            return a != b;
+        case Compare::GE:
+            return a >= b;
+        case Compare::T:
+            return true;
+    }
+    return false;
+}
+
+// P81 = test OP p87, P84 = !test OP p87; option 0: OP.
+OCCUPIPE_INLINE void set_both(Warp& warp, const Step& step, Mask active, Mask test) {
+    const Mask other = predicate(warp, step, 0);
+    set_predicate(warp, step, 0, active, combined(step.option[0], test, other));
+    if (step.predicate_written[1]) {
+        set_predicate(warp, step, 1, active, combined(step.option[0], ~test, other));
+    }
+}
+
+template <Compare how, bool is_signed>
+struct SetPredicate {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Mask test = mask_where([&](int i) {
+            if constexpr (is_signed) return holds<how>(as_signed(a[i]), as_signed(b[i]));
+            return holds<how>(a[i], b[i]);
+        });
+        set_both(warp, step, active, test);
+    }
+};
+
+// The upper words of a comparison of 64 bits: where they are equal, what the lower ones said.
+template <Compare how, bool is_signed>
+struct SetPredicateExtended {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Mask equal = mask_where([&](int i) { return a[i] == b[i]; });
+        const Mask test = mask_where([&](int i) {
+            if constexpr (is_signed) return holds<how>(as_signed(a[i]), as_signed(b[i]));
+            return holds<how>(a[i], b[i]);
+        });
+        Mask result = (equal & predicate(warp, step, 2)) | (~equal & test);
+        if (how == Compare::F) result = 0;
+        if (how == Compare::T) result = all_lanes;
+        set_both(warp, step, active, result);
+    }
+};
+
+template <Compare how, bool is_signed>
+struct SetPredicate64 {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes* const a = raw(warp, step, 0);
+        const Lanes* const b = raw(warp, step, 1);
+        const Mask test = mask_where([&](int i) {
+            if constexpr (is_signed)
+                return holds<how>(as_signed(pair(a, i)), as_signed(pair(b, i)));
+            return holds<how>(pair(a, i), pair(b, i));
+        });
+        set_both(warp, step, active, test);
+    }
+};
+
+template <template <Compare, bool> typename Op>
+Handler comparison(Compare how, bool is_signed) {
+#define OCCUPIPE_CASE(name)                                      \
+    case Compare::name:                                          \
+        return is_signed ? handler_of<Op<Compare::name, true>>() \
+                         : handler_of<Op<Compare::name, false>>();
+    switch (how) {
+        OCCUPIPE_CASE(F)
+        OCCUPIPE_CASE(LT)
+        OCCUPIPE_CASE(EQ)
+        OCCUPIPE_CASE(LE)
+        OCCUPIPE_CASE(GT)
+        OCCUPIPE_CASE(NE)
+        OCCUPIPE_CASE(GE)
+        OCCUPIPE_CASE(T)
+    }
+#undef OCCUPIPE_CASE
+    return nullptr;
+}
+
+Handler bind_isetp(const Instruction& one, int, Step& step, std::string& why_not) {
+    constexpr std::string_view names[] = {"F", "LT", "EQ", "LE", "GT", "NE", "GE", "T"};
+    const auto found = std::ranges::find_first_of(one.modifiers, names);
+    const auto combine = combination(one);
+    if (found == one.modifiers.end() || !combine) {
+        why_not = "this comparison";
+        return nullptr;
+    }
+    const auto how = static_cast<Compare>(std::ranges::find(names, *found) - std::begin(names));
+    step.option[0] = *combine;
+    if (one.has("EX")) return comparison<SetPredicateExtended>(how, !one.has("U32"));
+    if (one.has("U64") || one.has("S64")) return comparison<SetPredicate64>(how, one.has("S64"));
+    return comparison<SetPredicate>(how, !one.has("U32"));
+}
+
+// ---- the smaller, the larger
+
+template <bool is_signed>
+OCCUPIPE_INLINE constexpr bool less(u32 a, u32 b) {
+    return is_signed ? as_signed(a) < as_signed(b) : a < b;
+}
+
+template <bool is_signed>
+OCCUPIPE_INLINE constexpr u32 chosen(u32 a, u32 b, bool smaller) {
+    return less<is_signed>(a, b) == smaller ? a : b;
+}
+
+template <bool is_signed>
+constexpr u32 chosen_16x2(u32 a, u32 b, bool smaller) {
+    return by_halves(a, b, [&](u32 x, u32 y) {
+        const u32 turn = is_signed ? 0x8000 : 0;
+        return ((x ^ turn) < (y ^ turn)) == smaller ? x : y;
+    });
+}
+
+// p87 holds: the smaller. option 0: .RELU, option 1: packed halves.
+template <bool is_signed, bool halves>
+OCCUPIPE_INLINE u32 choose(u32 a, u32 b, bool smaller) {
+    return halves ? chosen_16x2<is_signed>(a, b, smaller) : chosen<is_signed>(a, b, smaller);
+}
+
+template <bool is_signed, bool halves>
+OCCUPIPE_INLINE u32 rectified(u32 value, bool relu) {
+    return relu ? choose<is_signed, halves>(value, 0, false) : value;
+}
+
+template <bool is_signed, bool halves>
+struct MinMax {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sa, sb;
+        const Lanes& a = integer(warp, step, 0, sa);
+        const Lanes& b = integer(warp, step, 1, sb);
+        const Mask smaller = predicate(warp, step, 0);
+        const bool relu = step.option[0] != 0;
+        assign(destination(warp, step), written(step, active), [&](int i) {
+            return rectified<is_signed, halves>(
+                choose<is_signed, halves>(a[i], b[i], (smaller & lane_bits[i]) != 0), relu);
+        });
+    }
+};
+
+template <bool is_signed, bool halves>
+struct MinMax3 {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& c = *raw(warp, step, 2);
+        const Mask mask = predicate(warp, step, 0);
+        const bool relu = step.option[0] != 0;
+        assign(destination(warp, step), written(step, active), [&](int i) {
+            const bool smaller = (mask & lane_bits[i]) != 0;
+            const u32 two = choose<is_signed, halves>(a[i], b[i], smaller);
+            return rectified<is_signed, halves>(choose<is_signed, halves>(two, c[i], smaller),
+                                                relu);
+        });
+    }
+};
+
+template <bool is_signed, bool halves>
+struct AddMinMax {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes sb;
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = integer(warp, step, 1, sb);
+        const Lanes& c = *raw(warp, step, 2);
+        const Mask mask = predicate(warp, step, 0);
+        const bool relu = step.option[0] != 0;
+        assign(destination(warp, step), written(step, active), [&](int i) {
+            const u32 sum = halves ? add_16x2(a[i], b[i]) : a[i] + b[i];
+            const bool smaller = (mask & lane_bits[i]) != 0;
+            return rectified<is_signed, halves>(choose<is_signed, halves>(sum, c[i], smaller),
+                                                relu);
+        });
+    }
+};
+
+template <template <bool, bool> typename Op>
+Handler bind_choice(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (step.predicate_written[0] || step.predicate_written[1] || one.has("U8x4") ||
+        one.has("S8x4")) {
+        why_not = "with predicates written, or on packed bytes";
+        return nullptr;
+    }
+    const bool halves = one.has("U16x2") || one.has("S16x2");
+    if (halves && (step.source[0].negated || step.source[1].negated)) {
+        why_not = "on negated halves";
+        return nullptr;
+    }
+    const bool is_signed = !one.has("U32") && !one.has("U16x2");
+    step.option[0] = one.has("RELU") ? 1 : 0;
+    if (halves) return is_signed ? handler_of<Op<true, true>>() : handler_of<Op<false, true>>();
+    return is_signed ? handler_of<Op<true, false>>() : handler_of<Op<false, false>>();
+}
+
+// ---- shifts
+
+// {c, a} shifted as 64 bits; one word of it is the result.
+template <bool right, bool is_signed, bool high>
+struct Shift {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& c = *raw(warp, step, 2);
+        const bool wraps = step.option[0] != 0;
+        const u32 bits = step.option[1];
+        assign(destination(warp, step), written(step, active), [&](int i) {
+            const u32 count = wraps ? b[i] & (bits - 1) : std::min(b[i], bits);
+            const u64 value = u64{a[i]} | u64{c[i]} << 32;
+            u64 shifted = 0;
+            if (right && is_signed) {
+                shifted = static_cast<u64>(as_signed(value) >> std::min(count, 63U));
+            } else if (count < 64) {
+                shifted = right ? value >> count : value << count;
+            }
+            return static_cast<u32>(high ? shifted >> 32 : shifted);
+        });
+    }
+};
+
+// By a number that is known before the launch, of one word: the usual case.
+template <bool right, bool is_signed>
+struct ShiftWord {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, right ? 2 : 0);
+        const u32 count = step.option[2];
+        assign(destination(warp, step), written(step, active), [&](int i) {
+            if (right && is_signed) return static_cast<u32>(as_signed(a[i]) >> count);
+            return right ? a[i] >> count : a[i] << count;
+        });
+    }
+};
+
+Handler bind_shf(const Instruction& one, int, Step& step, std::string&) {
+    const bool right = one.has("R"), high = one.has("HI");
+    const bool is_signed = one.has("S64") || one.has("S32");
+    const bool wide = one.has("S64") || one.has("U64");
+    step.option[0] = one.has("W") ? 1 : 0;
+    step.option[1] = wide ? 64 : 32;
+    if (one.operands.size() > 2 && one.operands[2].kind == Operand::Kind::immediate &&
+        right == high) {
+        const auto asked = static_cast<u64>(one.operands[2].value);
+        const u64 count = one.has("W") ? asked & (wide ? 63 : 31) : asked;
+        if (count < 32) {
+            step.option[2] = static_cast<std::uint8_t>(count);
+            if (!right) return handler_of<ShiftWord<false, false>>();
+            return is_signed ? handler_of<ShiftWord<true, true>>()
+                             : handler_of<ShiftWord<true, false>>();
+        }
+    }
+    if (right) {
+        if (is_signed) {
+            return high ? handler_of<Shift<true, true, true>>()
+                        : handler_of<Shift<true, true, false>>();
+        }
+        return high ? handler_of<Shift<true, false, true>>()
+                    : handler_of<Shift<true, false, false>>();
+    }
+    return high ? handler_of<Shift<false, false, true>>()
+                : handler_of<Shift<false, false, false>>();
+}
+
+// ---- logic
+
+template <int table>
+OCCUPIPE_INLINE constexpr u32 looked_up(u32 a, u32 b, u32 c) {
+    u32 result = 0;
+    if constexpr ((table & 1) != 0) result |= ~a & ~b & ~c;
+    if constexpr ((table & 2) != 0) result |= ~a & ~b & c;
+    if constexpr ((table & 4) != 0) result |= ~a & b & ~c;
+    if constexpr ((table & 8) != 0) result |= ~a & b & c;
+    if constexpr ((table & 16) != 0) result |= a & ~b & ~c;
+    if constexpr ((table & 32) != 0) result |= a & ~b & c;
+    if constexpr ((table & 64) != 0) result |= a & b & ~c;
+    if constexpr ((table & 128) != 0) result |= a & b & c;
+    return result;
+}
+
+OCCUPIPE_INLINE u32 looked_up(u32 table, u32 a, u32 b, u32 c) {
+    const auto all = [&](int bit) { return (table >> bit & 1) != 0 ? 0xffffffffU : 0U; };
+    const u32 without =
+        (~a & ((~b & ((~c & all(0)) | (c & all(1)))) | (b & ((~c & all(2)) | (c & all(3))))));
+    return without |
+           (a & ((~b & ((~c & all(4)) | (c & all(5)))) | (b & ((~c & all(6)) | (c & all(7))))));
+}
+
+// P81 = (result != 0) OR p87; with .PAND: AND.
+OCCUPIPE_INLINE void set_not_zero(Warp& warp, const Step& step, Mask active, const Lanes& result) {
+    const Mask test = mask_where([&](int i) { return result[i] != 0; });
+    const Mask other = predicate(warp, step, 0);
+    set_predicate(warp, step, 0, active, step.option[1] != 0 ? test & other : test | other);
+}
+
+template <int table>
+struct Logic {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& c = *raw(warp, step, 2);
+        assign(destination(warp, step), written(step, active), [&](int i) {
+            if constexpr (table >= 0) return looked_up<table>(a[i], b[i], c[i]);
+            return looked_up(u32{step.option[0]}, a[i], b[i], c[i]);
+        });
+    }
+};
+
+struct LogicTest {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& c = *raw(warp, step, 2);
+        Lanes result;
+        const u32 table = step.option[0];
+        each_lane([&](int i) { result[i] = looked_up(table, a[i], b[i], c[i]); });
+        assign(destination(warp, step), written(step, active), result);
+        set_not_zero(warp, step, active, result);
+    }
+};
+
+Handler bind_lop3(const Instruction& one, int, Step& step, std::string& why_not) {
+    const Operand* const table = last_immediate(one);
+    if (!table || step.source_count != 4) {
+        why_not = "no table";
+        return nullptr;
+    }
+    step.option[0] = static_cast<std::uint8_t>(table->value);
+    step.option[1] = one.has("PAND") ? 1 : 0;
+    if (step.predicate_written[0]) return handler_of<LogicTest>();
+    switch (table->value) {
+        case 0xc0:
+            return handler_of<Logic<0xc0>>();
+        case 0xfc:
+            return handler_of<Logic<0xfc>>();
+        case 0x3c:
+            return handler_of<Logic<0x3c>>();
+        case 0x30:
+            return handler_of<Logic<0x30>>();
+        case 0x33:
+            return handler_of<Logic<0x33>>();
+        case 0xf8:
+            return handler_of<Logic<0xf8>>();
+        case 0xfe:
+            return handler_of<Logic<0xfe>>();
+        case 0x96:
+            return handler_of<Logic<0x96>>();
+        case 0x80:
+            return handler_of<Logic<0x80>>();
+        default:
+            return handler_of<Logic<-1>>();
+    }
+}
+
+struct LogicOfPredicates {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Mask a = predicate(warp, step, 0), b = predicate(warp, step, 1),
+                   c = predicate(warp, step, 2);
+        set_predicate(warp, step, 0, active, looked_up(u32{step.option[0]}, a, b, c));
+        set_predicate(warp, step, 1, active, looked_up(u32{step.option[1]}, a, b, c));
+    }
+};
+
+Handler bind_plop3(const Instruction& one, int, Step& step, std::string& why_not) {
+    std::size_t found = 0;
+    for (const Operand& operand : one.operands) {
+        if (operand.kind != Operand::Kind::immediate || found == 2) continue;
+        step.option[found++] = static_cast<std::uint8_t>(operand.value);
+    }
+    if (found == 2) return handler_of<LogicOfPredicates>();
+    why_not = "no tables";
+    return nullptr;
+}
+
+// ---- bits and bytes
+
+constexpr u32 absolute(u32 a) { return as_signed(a) < 0 ? 0 - a : a; }
+constexpr u32 count_ones(u32 a) { return static_cast<u32>(std::popcount(a)); }
+
+constexpr u32 reversed(u32 a) {
+    a = (a >> 1 & 0x55555555) | (a & 0x55555555) << 1;
+    a = (a >> 2 & 0x33333333) | (a & 0x33333333) << 2;
+    a = (a >> 4 & 0x0f0f0f0f) | (a & 0x0f0f0f0f) << 4;
+    a = (a >> 8 & 0x00ff00ff) | (a & 0x00ff00ff) << 8;
+    return a >> 16 | a << 16;
+}
+
+template <bool is_signed, bool as_shift>
+constexpr u32 leading_one(u32 a) {
+    if (is_signed && as_signed(a) < 0) a = ~a;
+    if (a == 0) return 0xffffffff;
+    const auto zeros = static_cast<u32>(std::countl_zero(a));
+    return as_shift ? zeros : 31 - zeros;
+}
+
+Handler bind_flo(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (step.predicate_written[0]) {
+        why_not = "with a predicate written";
+        return nullptr;
+    }
+    const bool is_signed = !one.has("U32");
+    if (one.has("SH")) {
+        return is_signed ? handler_of<Unary<leading_one<true, true>>>()
+                         : handler_of<Unary<leading_one<false, true>>>();
+    }
+    return is_signed ? handler_of<Unary<leading_one<true, false>>>()
+                     : handler_of<Unary<leading_one<false, false>>>();
+}
+
+template <auto function>
+Handler bind_unary(const Instruction&, int, Step&, std::string&) {
+    return handler_of<Unary<function>>();
+}
+
+// The lowest `width` bits, with their highest one as a sign.
+template <bool is_signed, bool wraps>
+constexpr u32 sign_extend(u32 a, u32 width) {
+    if (wraps) width &= 31;
+    if (width >= 32) return a;
+    if (width == 0) return 0;
+    const u32 up = a << (32 - width);
+    return is_signed ? static_cast<u32>(as_signed(up) >> (32 - width)) : up >> (32 - width);
+}
+
+Handler bind_sgxt(const Instruction& one, int, Step&, std::string&) {
+    if (one.has("U32")) {
+        return one.has("W") ? handler_of<Binary<sign_extend<false, true>>>()
+                            : handler_of<Binary<sign_extend<false, false>>>();
+    }
+    return one.has("W") ? handler_of<Binary<sign_extend<true, true>>>()
+                        : handler_of<Binary<sign_extend<true, false>>>();
+}
+
+// `width` ones from bit `first` on.
+template <bool wraps>
+constexpr u32 bit_mask(u32 first, u32 width) {
+    if (wraps) {
+        first &= 31;
+        width &= 31;
+    }
+    if (first >= 32) return 0;
+    const u32 ones = width >= 32 ? 0xffffffff : (1U << width) - 1;
+    return ones << first;
+}
+
+Handler bind_bmsk(const Instruction& one, int, Step&, std::string&) {
+    return one.has("W") ? handler_of<Binary<bit_mask<true>>>()
+                        : handler_of<Binary<bit_mask<false>>>();
+}
+
+// Bytes 0 to 3 are a's, 4 to 7 c's; b selects them by half bytes, whose highest bit asks for the
+// byte's sign in all its bits.
+constexpr u32 permute(u32 a, u32 b, u32 c) {
+    const u64 bytes = u64{a} | u64{c} << 32;
+    u32 result = 0;
+    for (u32 i = 0; i < 4; ++i) {
+        const u32 selector = b >> (4 * i) & 15;
+        u32 byte = static_cast<u32>(bytes >> (8 * (selector & 7))) & 0xff;
+        if ((selector & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
+        result |= byte << (8 * i);
+    }
+    return result;
+}
+
+enum class Permutation { forward_4, backward_4, replicate_8, edge_left, edge_right, replicate_16 };
+
+template <Permutation how>
+constexpr u32 permute_mode(u32 a, u32 b, u32 c) {
+    const u64 bytes = u64{a} | u64{c} << 32;
+    const u32 n = b & 3;
+    u32 result = 0;
+    for (u32 i = 0; i < 4; ++i) {
+        u32 from = 0;
+        switch (how) {
+            case Permutation::forward_4:
+                from = n + i;
+                break;
+            case Permutation::backward_4:
+                from = (n - i) & 7;
+                break;
+            case Permutation::replicate_8:
+                from = n;
+                break;
+            case Permutation::edge_left:
+                from = std::max(n, i);
+                break;
+            case Permutation::edge_right:
+                from = std::min(n, i);
+                break;
+            case Permutation::replicate_16:
+                from = 2 * (n & 1) + (i & 1);
+                break;
+        }
+        result |= (static_cast<u32>(bytes >> (8 * from)) & 0xff) << (8 * i);
+    }
+    return result;
+}
+
+struct PermuteConstant {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& c = *raw(warp, step, 2);
+        // A byte each: where it comes from, as shifts of both words of which one is masked away.
+        const auto selector = static_cast<u32>(step.immediate);
+        assign(destination(warp, step), written(step, active), [&](int lane) {
+            u32 result = 0;
+            for (u32 i = 0; i < 4; ++i) {
+                const u32 one = selector >> (4 * i) & 15;
+                const u32 word = (one & 4) != 0 ? c[lane] : a[lane];
+                u32 byte = word >> (8 * (one & 3)) & 0xff;
+                if ((one & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
+                result |= byte << (8 * i);
+            }
+            return result;
+        });
+    }
+};
+
+Handler bind_prmt(const Instruction& one, int, Step& step, std::string&) {
+    using enum Permutation;
+    if (one.has("F4E")) return handler_of<Ternary<permute_mode<forward_4>>>();
+    if (one.has("B4E")) return handler_of<Ternary<permute_mode<backward_4>>>();
+    if (one.has("RC8")) return handler_of<Ternary<permute_mode<replicate_8>>>();
+    if (one.has("ECL")) return handler_of<Ternary<permute_mode<edge_left>>>();
+    if (one.has("ECR")) return handler_of<Ternary<permute_mode<edge_right>>>();
+    if (one.has("RC16")) return handler_of<Ternary<permute_mode<replicate_16>>>();
+    if (one.operands.size() == 4 && one.operands[2].kind == Operand::Kind::immediate) {
+        step.immediate = one.operands[2].value;
+        return handler_of<PermuteConstant>();
+    }
+    return handler_of<Ternary<permute>>();
+}
+
+// ---- differences
+
+template <bool is_signed>
+constexpr u32 difference(u32 a, u32 b, u32 c) {
+    return c + (less<is_signed>(a, b) ? b - a : a - b);
+}
+
+Handler bind_vabsdiff(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (step.predicate_written[0]) {
+        why_not = "with a predicate written";
+        return nullptr;
+    }
+    return one.has("U32") ? handler_of<Ternary<difference<false>>>()
+                          : handler_of<Ternary<difference<true>>>();
+}
+
+template <bool is_signed>
+constexpr u32 difference_of_bytes(u32 a, u32 b, u32 c) {
+    for (u32 i = 0; i < 32; i += 8) {
+        const u32 x = a >> i & 0xff, y = b >> i & 0xff;
+        const u32 turn = is_signed ? 0x80 : 0;
+        c += (x ^ turn) < (y ^ turn) ? (y ^ turn) - (x ^ turn) : (x ^ turn) - (y ^ turn);
+    }
+    return c;
+}
+
+Handler bind_vabsdiff4(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (step.predicate_written[0] || !one.has("ACC")) {
+        why_not = "without .ACC";
+        return nullptr;
+    }
+    return one.has("U8") ? handler_of<Ternary<difference_of_bytes<false>>>()
+                         : handler_of<Ternary<difference_of_bytes<true>>>();
+}
+
+template <s32 low, s32 high>
+constexpr u32 clamped(u32 a) {
+    return static_cast<u32>(std::clamp(as_signed(a), low, high));
+}
+
+Handler bind_i2i(const Instruction& one, int, Step&, std::string& why_not) {
+    if (one.has("U8")) return handler_of<Unary<clamped<0, 255>>>();
+    if (one.has("S8")) return handler_of<Unary<clamped<-128, 127>>>();
+    if (one.has("U16")) return handler_of<Unary<clamped<0, 65535>>>();
+    if (one.has("S16")) return handler_of<Unary<clamped<-32768, 32767>>>();
+    why_not = "of this type";
+    return nullptr;
+}
+
+constexpr Semantics table[] = {
+    {"IADD3", &bind_add3},
+    {"UIADD3", &bind_add3},
+    {"IADD", &bind_add},
+    {"VIADD", &bind_viadd},
+    {"LEA", &bind_lea},
+    {"ULEA", &bind_lea},
+    {"IMAD", &bind_imad},
+    {"UIMAD", &bind_imad},
+    {"IDP", &bind_idp},
+    {"ISETP", &bind_isetp},
+    {"UISETP", &bind_isetp},
+    {"IMNMX", &bind_choice<MinMax>},
+    {"VIMNMX", &bind_choice<MinMax>},
+    {"UVIMNMX", &bind_choice<MinMax>},
+    {"VIMNMX3", &bind_choice<MinMax3>},
+    {"VIADDMNMX", &bind_choice<AddMinMax>},
+    {"SHF", &bind_shf},
+    {"USHF", &bind_shf},
+    {"LOP3", &bind_lop3},
+    {"ULOP3", &bind_lop3},
+    {"PLOP3", &bind_plop3},
+    {"UPLOP3", &bind_plop3},
+    {"IABS", &bind_unary<absolute>},
+    {"POPC", &bind_unary<count_ones>},
+    {"UPOPC", &bind_unary<count_ones>},
+    {"BREV", &bind_unary<reversed>},
+    {"FLO", &bind_flo},
+    {"UFLO", &bind_flo},
+    {"SGXT", &bind_sgxt},
+    {"USGXT", &bind_sgxt},
+    {"BMSK", &bind_bmsk},
+    {"UBMSK", &bind_bmsk},
+    {"PRMT", &bind_prmt},
+    {"UPRMT", &bind_prmt},
+    {"VABSDIFF", &bind_vabsdiff},
+    {"VABSDIFF4", &bind_vabsdiff4},
+    {"I2I", &bind_i2i},
+};
+
+}  // namespace
+
+std::span<const Semantics> integer_semantics() { return table; }
+
+}  // namespace occupipe::isa

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// Loads and stores: global, generic, shared, local and constant memory.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "isa/machine/access.h"
+#include "isa/machine/semantics.h"
+
+namespace occupipe::isa {
+namespace {
+
+enum class Size : std::uint8_t { u8, s8, u16, s16, b32, b64, b128 };
+
+constexpr std::uint32_t bytes_of(Size size) {
+    switch (size) {
+        case Size::u8:
+        case Size::s8:
+            return 1;
+        case Size::u16:
+        case Size::s16:
+            return 2;
+        case Size::b32:
+            return 4;
+        case Size::b64:
+            return 8;
+        case Size::b128:
+            return 16;
+    }
+    return 0;
+}
+
+Size size_of(const Instruction& one) {
+    if (one.has("U8")) return Size::u8;
+    if (one.has("S8")) return Size::s8;
+    if (one.has("U16")) return Size::u16;
+    if (one.has("S16")) return Size::s16;
+    if (one.has("64")) return Size::b64;
+    if (one.has("128")) return Size::b128;
+    return Size::b32;
+}
+
+template <Size size>
+OCCUPIPE_INLINE std::uint32_t load_one(const Addresses& hosts, int lane) {
+    switch (size) {
+        case Size::u8:
+            return *at<std::uint8_t>(hosts, lane);
+        case Size::s8:
+            return static_cast<std::uint32_t>(std::int32_t{*at<std::int8_t>(hosts, lane)});
+        case Size::u16:
+            return *at<std::uint16_t>(hosts, lane);
+        case Size::s16:
+            return static_cast<std::uint32_t>(std::int32_t{*at<std::int16_t>(hosts, lane)});
+        default:
+            return *at<std::uint32_t>(hosts, lane);
+    }
+}
+
+// Whether lane i's bytes follow lane i - 1's, for all lanes.
+OCCUPIPE_INLINE bool in_a_row(const Addresses& hosts, std::uint32_t bytes) {
+    std::uint64_t other = 0;
+    const std::uint64_t first = hosts[0];
+    each_lane(
+        [&](int i) { other |= (hosts[i] - first) ^ (static_cast<std::uint64_t>(i) * bytes); });
+    return other == 0;
+}
+
+template <Size size>
+OCCUPIPE_INLINE void load(Lanes* into, Mask active, const Addresses& hosts) {
+    constexpr std::uint32_t words = bytes_of(size) < 4 ? 1 : bytes_of(size) / 4;
+    if (active == all_lanes && words == 1 && size == Size::b32 && in_a_row(hosts, 4)) {
+        std::memcpy(into->v.data(), at<std::uint32_t>(hosts, 0), sizeof(Lanes));
+        return;
+    }
+    if (active == all_lanes) {
+        for (int lane = 0; lane < lane_count; ++lane) {
+            into[0][lane] = load_one<size>(hosts, lane);
+            for (std::uint32_t w = 1; w < words; ++w) {
+                into[w][lane] = at<std::uint32_t>(hosts, lane)[w];
+            }
+        }
+        return;
+    }
+    each_of(active, [&](int lane) {
+        into[0][lane] = load_one<size>(hosts, lane);
+        for (std::uint32_t w = 1; w < words; ++w) into[w][lane] = at<std::uint32_t>(hosts, lane)[w];
+    });
+}
+
+template <Size size>
+OCCUPIPE_INLINE void store(const Lanes* from, Mask active, const Addresses& hosts) {
+    constexpr std::uint32_t words = bytes_of(size) < 4 ? 1 : bytes_of(size) / 4;
+    if (active == all_lanes && size == Size::b32 && in_a_row(hosts, 4)) {
+        std::memcpy(at<std::uint32_t>(hosts, 0), from->v.data(), sizeof(Lanes));
+        return;
+    }
+    each_of(active, [&](int lane) {
+        if constexpr (bytes_of(size) == 1) {
+            *at<std::uint8_t>(hosts, lane) = static_cast<std::uint8_t>(from[0][lane]);
+        } else if constexpr (bytes_of(size) == 2) {
+            *at<std::uint16_t>(hosts, lane) = static_cast<std::uint16_t>(from[0][lane]);
+        } else {
+            for (std::uint32_t w = 0; w < words; ++w)
+                at<std::uint32_t>(hosts, lane)[w] = from[w][lane];
+        }
+    });
+}
+
+enum class Where : std::uint8_t { global, shared, local, generic };
+
+constexpr Space space_of(Where where) {
+    return where == Where::shared  ? Space::shared
+           : where == Where::local ? Space::local
+                                   : Space::global;
+}
+
+template <Where where>
+OCCUPIPE_INLINE void find_addresses(const Warp& warp, const AddressSource& source, Mask active,
+                                    Addresses& addresses) {
+    if constexpr (where == Where::shared || where == Where::local) {
+        narrow_addresses(warp, source, active, addresses);
+    } else {
+        wide_addresses(warp, source, active, addresses);
+    }
+}
+
+template <Where where, Size size>
+struct Load {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Addresses addresses;
+        find_addresses<where>(warp, step.address, active, addresses);
+        Lanes* const into = &destination(warp, step);
+        if constexpr (where == Where::generic) {
+            by_space(active, addresses, [&](Space space, Mask lanes, Addresses& some) {
+                translate(warp, step, lanes,
+                          {.space = space, .kind = AccessKind::load, .bytes = bytes_of(size)},
+                          some);
+                load<size>(into, lanes, some);
+            });
+        } else {
+            translate(warp, step, active,
+                      {.space = space_of(where), .kind = AccessKind::load, .bytes = bytes_of(size)},
+                      addresses);
+            load<size>(into, active, addresses);
+        }
+    }
+};
+
+template <Where where, Size size>
+struct Store {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Addresses addresses;
+        find_addresses<where>(warp, step.address, active, addresses);
+        const Lanes* const from = raw(warp, step, 0);
+        if constexpr (where == Where::generic) {
+            by_space(active, addresses, [&](Space space, Mask lanes, Addresses& some) {
+                translate(warp, step, lanes,
+                          {.space = space, .kind = AccessKind::store, .bytes = bytes_of(size)},
+                          some);
+                store<size>(from, lanes, some);
+            });
+        } else {
+            translate(
+                warp, step, active,
+                {.space = space_of(where), .kind = AccessKind::store, .bytes = bytes_of(size)},
+                addresses);
+            store<size>(from, active, addresses);
+        }
+    }
+};
+
+template <template <Where, Size> typename Op, Where where>
+Handler by_size(Size size) {
+    switch (size) {
+        case Size::u8:
+            return handler_of<Op<where, Size::u8>>();
+        case Size::s8:
+            return handler_of<Op<where, Size::s8>>();
+        case Size::u16:
+            return handler_of<Op<where, Size::u16>>();
+        case Size::s16:
+            return handler_of<Op<where, Size::s16>>();
+        case Size::b32:
+            return handler_of<Op<where, Size::b32>>();
+        case Size::b64:
+            return handler_of<Op<where, Size::b64>>();
+        case Size::b128:
+            return handler_of<Op<where, Size::b128>>();
+    }
+    return nullptr;
+}
+
+template <template <Where, Size> typename Op, Where where>
+Handler bind_access(const Instruction& one, int, Step&, std::string& why_not) {
+    if ((where == Where::global || where == Where::generic) && !one.has("E")) {
+        why_not = "an address of 32 bits";
+        return nullptr;
+    }
+    return by_size<Op, where>(size_of(one));
+}
+
+// Constant memory at an address that is known when it is reached.
+template <Size size>
+struct LoadConstant {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Launch& launch = *warp.launch;
+        const std::span<const std::byte> bytes = launch.bank(step.option[0]);
+        const Lanes& base = warp.registers[step.address.base];
+        Lanes* const into = &destination(warp, step);
+        constexpr std::uint32_t length = bytes_of(size);
+        const auto offset = static_cast<std::uint32_t>(step.address.offset);
+        if (GroupObserver* const observer = warp.group->observer; observer) {
+            Addresses addresses;
+            each_lane([&](int i) { addresses[i] = std::uint32_t{base[i] + offset}; });
+            tell_observer(warp, step, active,
+                          {.space = Space::constant, .kind = AccessKind::load, .bytes = length},
+                          addresses);
+        }
+        const auto word = [&](int lane, std::uint32_t* words) {
+            const std::uint32_t at = base[lane] + offset;
+            if (at > bytes.size() || bytes.size() - at < length ||
+                (step.option[0] == 0 && !launch.bank_0->known(at, length))) {
+                fail(warp, step, lane,
+                     fmt::format(
+                         "reads {} bytes at c[{:#x}][{:#x}]; nothing is known to stand there",
+                         length, step.option[0], at));
+            }
+            if (at % length != 0) {
+                fail(warp, step, lane,
+                     fmt::format("reads {} bytes at c[{:#x}][{:#x}], which is no multiple of {}",
+                                 length, step.option[0], at, length));
+            }
+            words[0] = 0;
+            std::memcpy(words, bytes.data() + at, length);
+            if (size == Size::s8)
+                words[0] = static_cast<std::uint32_t>(static_cast<std::int8_t>(words[0]));
+            if (size == Size::s16)
+                words[0] = static_cast<std::uint32_t>(static_cast<std::int16_t>(words[0]));
+        };
+        constexpr std::size_t count = length < 4 ? 1 : length / 4;
+        std::array<std::uint32_t, 4> words{};
+        const Mask mask = written(step, active);
+        if (!step.address.has_base || step.uniform) {
+            word(std::countr_zero(active), words.data());
+            for (std::size_t w = 0; w < count; ++w) {
+                const std::uint32_t value = words[w];
+                assign(into[w], mask, [&](int) { return value; });
+            }
+            return;
+        }
+        each_of(mask, [&](int lane) {
+            word(lane, words.data());
+            for (std::size_t w = 0; w < count; ++w) into[w][lane] = words[w];
+        });
+    }
+};
+
+Handler bind_constant(const Instruction& one, int, Step&, std::string&) {
+    switch (size_of(one)) {
+        case Size::u8:
+            return handler_of<LoadConstant<Size::u8>>();
+        case Size::s8:
+            return handler_of<LoadConstant<Size::s8>>();
+        case Size::u16:
+            return handler_of<LoadConstant<Size::u16>>();
+        case Size::s16:
+            return handler_of<LoadConstant<Size::s16>>();
+        case Size::b32:
+            return handler_of<LoadConstant<Size::b32>>();
+        case Size::b64:
+            return handler_of<LoadConstant<Size::b64>>();
+        case Size::b128:
+            return handler_of<LoadConstant<Size::b128>>();
+    }
+    return nullptr;
+}
+
+// From global to shared memory; done at once, which a kernel that waits as it should cannot tell.
+template <Size size>
+struct Copy {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        constexpr std::uint32_t length = bytes_of(size);
+        Addresses to;
+        narrow_addresses(warp, step.address, active, to);
+        translate(warp, step, active,
+                  {.space = Space::shared, .kind = AccessKind::copy, .bytes = length}, to);
+        const Mask zeros = active & ~predicate(warp, step, 0);
+        each_of(zeros, [&](int lane) { std::memset(at<std::byte>(to, lane), 0, length); });
+        const Mask copies = active & ~zeros;
+        if (copies == 0) return;
+        Addresses from;
+        wide_addresses(warp, step.address_2, copies, from);
+        translate(warp, step, copies,
+                  {.space = Space::global, .kind = AccessKind::load, .bytes = length}, from);
+        each_of(copies, [&](int lane) {
+            std::memcpy(at<std::byte>(to, lane), at<std::byte>(from, lane), length);
+        });
+    }
+};
+
+Handler bind_copy(const Instruction& one, int, Step& step, std::string& why_not) {
+    const bool always =
+        step.predicate_in[0].index == predicate_index::always && !step.predicate_in[0].inverted;
+    if (!always && !one.has("ZFILL")) {
+        why_not = "with a predicate and without .ZFILL";
+        return nullptr;
+    }
+    switch (size_of(one)) {
+        case Size::b32:
+            return handler_of<Copy<Size::b32>>();
+        case Size::b64:
+            return handler_of<Copy<Size::b64>>();
+        case Size::b128:
+            return handler_of<Copy<Size::b128>>();
+        default:
+            why_not = "of this size";
+            return nullptr;
+    }
+}
+
+constexpr Semantics table[] = {
+    {"LDG", &bind_access<Load, Where::global>},
+    {"STG", &bind_access<Store, Where::global>},
+    {"LDS", &bind_access<Load, Where::shared>},
+    {"STS", &bind_access<Store, Where::shared>},
+    {"LDL", &bind_access<Load, Where::local>},
+    {"STL", &bind_access<Store, Where::local>},
+    {"LD", &bind_access<Load, Where::generic>},
+    {"ST", &bind_access<Store, Where::generic>},
+    {"LDC", &bind_constant},
+    {"ULDC", &bind_constant},
+    {"LDCU", &bind_constant},
+    {"LDGSTS", &bind_copy},
+};
+
+}  // namespace
+
+std::span<const Semantics> memory_semantics() { return table; }
+
+}  // namespace occupipe::isa
