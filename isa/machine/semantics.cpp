@@ -9,9 +9,10 @@ namespace {
 std::unordered_map<std::string_view, const Semantics*> collect() {
     std::unordered_map<std::string_view, const Semantics*> all;
     for (const auto rows :
-         {integer_semantics(), move_semantics(), memory_semantics(), atomic_semantics(),
-          control_semantics(), collective_semantics(), float_semantics(), half_semantics(),
-          double_semantics(), conversion_semantics(), function_semantics(), matrix_semantics()}) {
+         {integer_semantics(), bit_semantics(), move_semantics(), memory_semantics(),
+          atomic_semantics(), control_semantics(), collective_semantics(), float_semantics(),
+          half_semantics(), double_semantics(), conversion_semantics(), function_semantics(),
+          matrix_semantics()}) {
         for (const Semantics& row : rows) all.emplace(row.opcode, &row);
     }
     return all;

@@ -24,6 +24,7 @@ struct Semantics {
 
 // Rows by unit, each in a file of its name.
 std::span<const Semantics> integer_semantics();
+std::span<const Semantics> bit_semantics();
 std::span<const Semantics> move_semantics();
 std::span<const Semantics> memory_semantics();
 std::span<const Semantics> atomic_semantics();
