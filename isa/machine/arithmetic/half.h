@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Packed halves: binary16 and bfloat16 in 16 bits. Operations are carried out to odd in binary64
+// and rounded once; both formats are so much shorter that this is exact rounding.
+#pragma once
+
+#include "isa/machine/arithmetic/binary32.h"
+
+namespace occupipe::isa::arithmetic {
+
+enum class Half : std::uint8_t { ieee, brain };  // binary16, bfloat16
+
+inline constexpr std::uint16_t nan16 = 0x7fff;  // of both
+
+// Exactly. A NaN becomes one of binary32.
+template <Half half>
+float widened(std::uint16_t pattern) {
+    if constexpr (half == Half::brain) {
+        return as_float(std::uint32_t{pattern} << 16);
+    } else {
+        const std::uint32_t sign = std::uint32_t{pattern & 0x8000U} << 16;
+        const std::uint32_t magnitude = std::uint32_t{pattern & 0x7fffU} << 13;
+        // The exponent's bias differs by 112; the multiplication puts denormals right, too.
+        const std::uint32_t scaled =
+            as_bits(as_float(magnitude) * as_float(std::uint32_t{127 + 112} << 23));
+        const std::uint32_t special = magnitude + (std::uint32_t{255 - 31} << 23);
+        return as_float(sign | ((pattern & 0x7c00U) == 0x7c00U ? special : scaled));
+    }
+}
+
+// To nearest, from a number whose last digit is odd where something was lost before.
+template <Half half>
+std::uint16_t halved(float value) {
+    const std::uint32_t pattern = as_bits(value);
+    const std::uint32_t magnitude = pattern & 0x7fffffff;
+    const std::uint32_t sign = pattern >> 16 & 0x8000;
+    std::uint32_t rounded = 0;
+    if constexpr (half == Half::brain) {
+        rounded = (magnitude + 0x7fff + (magnitude >> 16 & 1)) >> 16;
+    } else {
+        // Denormals of binary16 have their last digit where a number near 0.5 has it.
+        const float denormal = as_float(magnitude) + 0.5F;
+        const std::uint32_t small = as_bits(denormal) - 0x3f000000;
+        const std::uint32_t normal =
+            (magnitude - (std::uint32_t{112} << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+        rounded = magnitude < 0x38800000 ? small : normal > 0x7c00 ? 0x7c00 : normal;
+    }
+    return static_cast<std::uint16_t>(magnitude > 0x7f800000 ? nan16 : sign | rounded);
+}
+
+// binary64 to binary32 with an odd last digit where something is lost, now or before.
+inline float narrowed_to_odd(double value) {
+    const auto nearest = static_cast<float>(value);
+    const std::uint32_t pattern = as_bits(nearest);
+    const double rest = value - static_cast<double>(nearest);  // exact; NaN of infinities, kept out
+    const double difference = std::isinf(nearest) ? (value > 0 ? -1.0 : 1.0) : rest;
+    const bool lost = (difference < 0 || difference > 0) && !std::isinf(value);
+    const bool away = (difference > 0) == (value > 0);
+    return as_float(lost && (pattern & 1) == 0 ? (away ? pattern + 1 : pattern - 1) : pattern);
+}
+
+template <Half half>
+std::uint16_t halved(double to_odd) {
+    return halved<half>(narrowed_to_odd(to_odd));
+}
+
+inline std::uint16_t flushed_half(std::uint16_t pattern, Half half) {
+    const unsigned exponent = half == Half::ieee ? 0x7c00 : 0x7f80;
+    return static_cast<std::uint16_t>((pattern & exponent) == 0 ? pattern & 0x8000 : pattern);
+}
+
+template <Half half>
+std::uint16_t half_sum(std::uint16_t a, std::uint16_t b) {
+    return halved<half>(sum_to_odd(widened<half>(a), widened<half>(b)));
+}
+
+template <Half half>
+std::uint16_t half_product(std::uint16_t a, std::uint16_t b) {
+    return halved<half>(static_cast<double>(widened<half>(a)) *
+                        static_cast<double>(widened<half>(b)));
+}
+
+template <Half half>
+std::uint16_t half_fused(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+    const double both =
+        static_cast<double>(widened<half>(a)) * static_cast<double>(widened<half>(b));
+    return halved<half>(sum_to_odd(both, widened<half>(c)));
+}
+
+// To [0, 1]; a NaN becomes +0.
+template <Half half>
+std::uint16_t half_saturated(std::uint16_t pattern) {
+    const float value = widened<half>(pattern);
+    const std::uint16_t one = half == Half::ieee ? 0x3c00 : 0x3f80;
+    const std::uint16_t capped = value > 1.0F ? one : pattern;
+    return value > 0.0F ? capped : std::uint16_t{0};
+}
+
+// Negative numbers and -0 become +0, a NaN the canonical one.
+template <Half half>
+std::uint16_t half_rectified(std::uint16_t pattern) {
+    const float value = widened<half>(pattern);
+    return value > 0.0F ? pattern : value != value ? nan16 : std::uint16_t{0};
+}
+
+// As of binary32 (a number wins over a NaN), or with `nan` the other way round.
+template <Half half>
+std::uint16_t half_chosen(std::uint16_t a, std::uint16_t b, bool least, bool nan) {
+    const std::uint32_t left = as_bits(widened<half>(a));
+    const std::uint32_t right = as_bits(widened<half>(b));
+    const bool any = (left & 0x7fffffff) > 0x7f800000 || (right & 0x7fffffff) > 0x7f800000;
+    if (nan && any) return nan16;
+    return halved<half>(as_float(least ? lesser(left, right) : greater(left, right)));
+}
+
+}  // namespace occupipe::isa::arithmetic
