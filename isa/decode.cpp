@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::array half_selectors = {std::string_view(""), std::string_view(".F32"),
                                        std::string_view(".H0_H0"), std::string_view(".H1_H1")};
+constexpr std::array pair_selectors = {std::string_view(".F32x2.HI_LO"),
+                                       std::string_view(".F32x2.LO_HI"), std::string_view(".F32")};
 constexpr std::array byte_selectors = {std::string_view(""), std::string_view(".B1"),
                                        std::string_view(".B2"), std::string_view(".B3")};
 
@@ -234,6 +236,20 @@ private:
         if (field.reuse_of_last && place == 32) operand.reuse = bit(124);
     }
 
+    // Two binary32 in a pair of registers, in order or exchanged, or one for both. An immediate is
+    // one for both.
+    void read_pair_selector(Operand& operand, const OperandField& field) {
+        const std::uint64_t selector = bits(*field.pair_selector_bit, 3);
+        if (operand.kind == Operand::Kind::real) {
+            if (selector != 2) not_known("an immediate that is not for both");
+        } else if (selector >= pair_selectors.size()) {
+            not_known(fmt::format("value {} of a selector", selector));
+        } else {
+            operand.part = pair_selectors[selector];
+            operand.count = selector == 2 ? 1 : 2;
+        }
+    }
+
     Operand immediate(const OperandField& field) const {
         Operand operand;
         const std::uint64_t pattern = bits(32, 32);
@@ -316,6 +332,7 @@ private:
 
     void finish(Operand operand, const OperandField& field) {
         if (operand.kind == Operand::Kind::registers) operand.count = counted(field);
+        if (field.pair_selector_bit) read_pair_selector(operand, field);
         out_.operands.push_back(operand);
     }
 

@@ -43,10 +43,11 @@ namespace occupipe::isa {
 // Marks: -|~ negation, absolute value, inversion at the place's own bit, or at the bit that
 // follows (-72); ^ negation, which is inversion where bit 74 is set; *2 so many registers; *w as
 // many as the access is wide (bits 73-75), *m as the matrix instruction's shape asks; h halves by
-// their selector; g halves without one; ? not written where it is RZ or PT; [74] [!74] only where
-// the bit is set, clear; :x :s :f :d :h how an immediate is meant; .ROW written behind; r the mark
-// of reuse is that of the last source; z not written where it is 0. More counts: *d *e by the sizes
-// of a conversion's result and operand; *t *f by the type of an atomic operation; *u by bit 73.
+// their selector; g halves without one; v two binary32 by their selector at the bit that follows;
+// ? not written where it is RZ or PT; [74] [!74] only where the bit is set, clear; :x :s :f :d :h
+// how an immediate is meant; .ROW written behind; r the mark of reuse is that of the last source;
+// z not written where it is 0. More counts: *d *e by the sizes of a conversion's result and
+// operand; *t *f by the type of an atomic operation; *u by bit 73.
 struct Row {
     int code;  // bits 0-8
     std::string_view forms;
@@ -79,6 +80,7 @@ struct OperandField {
     int count = 1;
     char counted_by = 0;  // 'w', 'm'
     bool halves = false, half_places = false;
+    std::optional<int> pair_selector_bit;
     bool hidden_when_constant = false, hidden_when_zero = false;
     bool reuse_of_last = false;
     std::optional<BitTest> only;

@@ -102,6 +102,50 @@ TEST(Decoder, ReadsAddresses) {
     EXPECT_EQ(load.operands[1].descriptor, 10);
 }
 
+// What nvdisasm 13.2 writes for these words.
+TEST(Decoder, ReadsTwoBinary32AtOnce) {
+    const auto text = [](std::uint64_t low, std::uint64_t high) {
+        return to_text(at(100, low, high), 100);
+    };
+    EXPECT_EQ(text(0x00000004020c7249, 0x004fc80000000006),
+              "FFMA2 R12, R2.F32x2.HI_LO, R4.F32x2.HI_LO, R6.F32x2.HI_LO");
+    EXPECT_EQ(text(0x000000040c0c7249, 0x000fc8000001c006),
+              "FFMA2.FTZ.RZ R12, R12.F32x2.HI_LO, R4.F32x2.HI_LO, R6.F32x2.HI_LO");
+    EXPECT_EQ(text(0x4000000004067849, 0x008fc8000120000d), "FFMA2 R6, R4.F32x2.HI_LO, 2, R13.F32");
+    EXPECT_EQ(text(0x0000000808087e49, 0x004fc8000900000d),
+              "FFMA2 R8, R8.F32x2.HI_LO, R13.F32, UR8.F32x2.HI_LO");
+    EXPECT_EQ(text(0x0000000a08087249, 0x010fc8000010000a),
+              "FFMA2 R8, R8.F32x2.HI_LO, R10.F32x2.HI_LO, R10.F32x2.LO_HI");
+    EXPECT_EQ(text(0x4000000008087449, 0x000fc80000200004),
+              "FFMA2 R8, R8.F32x2.HI_LO, R4.F32x2.HI_LO, 2");
+    EXPECT_EQ(text(0x000000040c0c724a, 0x000fc80000004000),
+              "FMUL2.RM R12, R12.F32x2.HI_LO, R4.F32x2.HI_LO");
+    EXPECT_EQ(text(0x400000000608784a, 0x000fe40001000000), "FMUL2 R8, R6.F32x2.HI_LO, 2");
+    EXPECT_EQ(text(0x0000000608087c4a, 0x000fc80008000000),
+              "FMUL2 R8, R8.F32x2.HI_LO, UR6.F32x2.HI_LO");
+    EXPECT_EQ(text(0x000000060c0c724b, 0x000fe40000018000),
+              "FADD2.FTZ.RP R12, R12.F32x2.HI_LO, R6.F32x2.HI_LO");
+    EXPECT_EQ(text(0x0000000a0802724b, 0x000fe40000200000), "FADD2 R2, R8.F32x2.HI_LO, R10.F32");
+    const Instruction sum = at(100, 0x0000000a0802724b, 0x000fe40000200000);
+    EXPECT_EQ(sum.operands[1].count, 2);
+    EXPECT_EQ(sum.operands[2].count, 1);
+    // A selector without a known meaning, and an immediate that would be for one of the two.
+    EXPECT_FALSE(at(100, 0x000000040c0c724b, 0x000fc80000080000).unknown.empty());
+    EXPECT_FALSE(at(100, 0x400000000608784a, 0x000fe40000000000).unknown.empty());
+}
+
+TEST(Decoder, ReadsMinimaOfThreeAndOfNaNs) {
+    EXPECT_EQ(to_text(at(100, 0x0000000700007276, 0x000fc80007810806), 100),
+              "FMNMX3.FTZ R0, R0, R7, -R6, !PT");
+    EXPECT_EQ(to_text(at(100, 0x4000000700007276, 0x000fc80007820006), 100),
+              "FMNMX3.NAN R0, R0, |R7|, R6, !PT");
+    EXPECT_EQ(to_text(at(80, 0x0000000007077209, 0x000fc80007830000), 80),
+              "FMNMX.FTZ.NAN R7, R7, R0, !PT");
+    EXPECT_EQ(to_text(at(90, 0x4000000706077209, 0x000fc80003840200), 90),
+              "FMNMX.XORSIGN R7, |R6|, |R7|, PT");
+    EXPECT_FALSE(at(75, 0x0000000007077209, 0x000fc80007820000).unknown.empty());
+}
+
 TEST(Decoder, ReadsTheControlField) {
     const Instruction load = at(75, 0x00270000060d7381, 0x000ee800001ee900);
     EXPECT_EQ(load.control.stall, 4);
