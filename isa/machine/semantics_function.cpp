@@ -1,8 +1,60 @@
 // SPDX-License-Identifier: MIT
-#include "isa/machine/semantics.h"
+// MUFU: special functions, rounded to nearest (arithmetic/function.h says what that means).
+#include <array>
+#include <utility>
+
+#include "isa/machine/arithmetic/function.h"
+#include "isa/machine/floating.h"
 
 namespace occupipe::isa {
+namespace {
 
-std::span<const Semantics> function_semantics() { return {}; }
+using Function = std::uint32_t (*)(std::uint32_t);
+
+template <Function function>
+struct Evaluation {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes scratch;
+        const Lanes& a = real(warp, step, 0, scratch);
+        Lanes& into = destination(warp, step);
+        each_of(active, [&](int lane) { into[lane] = function(a[lane]); });
+    }
+};
+
+template <Function function>
+Handler evaluation() {
+    return handler_of<Evaluation<function>>();
+}
+
+Handler bind_function(const Instruction& one, int, Step&, std::string& why_not) {
+    // Which half they take and leave is not known.
+    if (one.has("F16") || one.has("BF16")) {
+        why_not = "of a half";
+        return nullptr;
+    }
+    using namespace arithmetic;
+    constexpr std::array<std::pair<std::string_view, Handler (*)()>, 10> functions = {
+        {{"COS", &evaluation<&cosine>},
+         {"SIN", &evaluation<&sine>},
+         {"EX2", &evaluation<&power_of_two>},
+         {"LG2", &evaluation<&binary_logarithm>},
+         {"RCP", &evaluation<&reciprocal>},
+         {"RSQ", &evaluation<&reciprocal_root>},
+         {"SQRT", &evaluation<&square_root>},
+         {"TANH", &evaluation<&hyperbolic_tangent>},
+         {"RCP64H", &evaluation<&reciprocal_high>},
+         {"RSQ64H", &evaluation<&reciprocal_root_high>}}};
+    for (const auto& [name, make] : functions) {
+        if (one.has(name)) return make();
+    }
+    why_not = "of this function";
+    return nullptr;
+}
+
+constexpr Semantics table[] = {{"MUFU", &bind_function}};
+
+}  // namespace
+
+std::span<const Semantics> function_semantics() { return table; }
 
 }  // namespace occupipe::isa

@@ -10,33 +10,34 @@
 #include <limits>
 
 #include "isa/machine/arithmetic/exact.h"
+#include "isa/machine/lanes.h"
 
 namespace occupipe::isa::arithmetic {
 
-inline float as_float(std::uint32_t pattern) { return std::bit_cast<float>(pattern); }
-inline std::uint32_t as_bits(float value) { return std::bit_cast<std::uint32_t>(value); }
-inline double as_double(std::uint64_t pattern) { return std::bit_cast<double>(pattern); }
-inline std::uint64_t as_bits(double value) { return std::bit_cast<std::uint64_t>(value); }
+OCCUPIPE_INLINE float as_float(std::uint32_t pattern) { return std::bit_cast<float>(pattern); }
+OCCUPIPE_INLINE std::uint32_t as_bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+OCCUPIPE_INLINE double as_double(std::uint64_t pattern) { return std::bit_cast<double>(pattern); }
+OCCUPIPE_INLINE std::uint64_t as_bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 
 inline constexpr std::uint32_t nan32 = 0x7fffffff;
 
-inline std::uint32_t flushed(std::uint32_t pattern) {
+OCCUPIPE_INLINE std::uint32_t flushed(std::uint32_t pattern) {
     return (pattern & 0x7f800000) == 0 ? pattern & 0x80000000 : pattern;
 }
 
-inline std::uint32_t canonical(std::uint32_t pattern) {
+OCCUPIPE_INLINE std::uint32_t canonical(std::uint32_t pattern) {
     return (pattern & 0x7fffffff) > 0x7f800000 ? nan32 : pattern;
 }
 
 // To [0, 1]; a NaN and both zeros become +0.
-inline std::uint32_t saturated(std::uint32_t pattern) {
+OCCUPIPE_INLINE std::uint32_t saturated(std::uint32_t pattern) {
     const float value = as_float(pattern);
     const std::uint32_t capped = value > 1.0F ? 0x3f800000 : pattern;
     return value > 0.0F ? capped : 0;
 }
 
 // `value`, next to `rest` that was lost in it, with an odd last digit where anything was lost.
-inline double to_odd(double value, double rest) {
+OCCUPIPE_INLINE double to_odd(double value, double rest) {
     const bool lost = rest < 0 || rest > 0;  // not for a NaN
     const std::uint64_t pattern = as_bits(value);
     const bool away = (rest > 0) == (value > 0);
@@ -46,14 +47,14 @@ inline double to_odd(double value, double rest) {
 
 // The sum to odd. The error of an addition is exact where nothing overflows (Knuth, TAOCP 2, 4.2.2
 // theorem B); binary64 is wide enough for that with operands that come from binary32.
-inline double sum_to_odd(double a, double b) {
+OCCUPIPE_INLINE double sum_to_odd(double a, double b) {
     const double sum = a + b;
     const double part = sum - a;
     return to_odd(sum, (a - (sum - part)) + (b - part));
 }
 
 template <Rounding rounding>
-std::uint32_t narrowed(double value) {
+OCCUPIPE_INLINE std::uint32_t narrowed(double value) {
     const auto nearest = static_cast<float>(value);
     const std::uint32_t pattern = as_bits(nearest);
     if constexpr (rounding == Rounding::nearest) {
@@ -78,7 +79,7 @@ std::uint32_t narrowed(double value) {
 
 // What a sum of two zeros, or of two numbers that cancel, is when rounding down.
 template <Rounding rounding>
-std::uint32_t with_zero_sign(std::uint32_t pattern, double a, double b) {
+OCCUPIPE_INLINE std::uint32_t with_zero_sign(std::uint32_t pattern, double a, double b) {
     if constexpr (rounding == Rounding::down) {
         const bool positive = !std::signbit(a) && !std::signbit(b);
         return pattern == 0 && a == -b && !positive ? 0x80000000 : pattern;
@@ -89,7 +90,7 @@ std::uint32_t with_zero_sign(std::uint32_t pattern, double a, double b) {
 
 // Canonical NaNs; denormals kept; not saturated.
 template <Rounding rounding>
-std::uint32_t added(std::uint32_t a, std::uint32_t b) {
+OCCUPIPE_INLINE std::uint32_t added(std::uint32_t a, std::uint32_t b) {
     if constexpr (rounding == Rounding::nearest) {
         return canonical(as_bits(as_float(a) + as_float(b)));
     } else {
@@ -102,7 +103,7 @@ std::uint32_t added(std::uint32_t a, std::uint32_t b) {
 
 // Times a power of two (FMUL.D2, .M4), which rounds no more than once.
 template <Rounding rounding>
-std::uint32_t multiplied(std::uint32_t a, std::uint32_t b, double scale = 1) {
+OCCUPIPE_INLINE std::uint32_t multiplied(std::uint32_t a, std::uint32_t b, double scale = 1) {
     if constexpr (rounding == Rounding::nearest) {
         if (scale == 1) return canonical(as_bits(as_float(a) * as_float(b)));
     }
@@ -112,7 +113,7 @@ std::uint32_t multiplied(std::uint32_t a, std::uint32_t b, double scale = 1) {
 
 // Without a fused operation of the host.
 template <Rounding rounding>
-std::uint32_t fused(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+OCCUPIPE_INLINE std::uint32_t fused(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     const double both = static_cast<double>(as_float(a)) * static_cast<double>(as_float(b));
     const double last = as_float(c);
     const std::uint32_t sum = narrowed<rounding>(sum_to_odd(both, last));
@@ -120,7 +121,7 @@ std::uint32_t fused(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 }
 
 // Minimum and maximum: a number wins over a NaN, -0 is less than +0 (PTX, min and max).
-inline std::uint32_t lesser(std::uint32_t a, std::uint32_t b) {
+OCCUPIPE_INLINE std::uint32_t lesser(std::uint32_t a, std::uint32_t b) {
     const auto key = [](std::uint32_t pattern) {  // ordered as integers
         return static_cast<std::int32_t>(pattern ^ (pattern >> 31 != 0 ? 0x7fffffff : 0));
     };
@@ -129,7 +130,7 @@ inline std::uint32_t lesser(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t least = key(b) < key(a) ? b : a;
     return a_nan ? canonical(b) : b_nan ? a : least;
 }
-inline std::uint32_t greater(std::uint32_t a, std::uint32_t b) {
+OCCUPIPE_INLINE std::uint32_t greater(std::uint32_t a, std::uint32_t b) {
     const auto key = [](std::uint32_t pattern) {
         return static_cast<std::int32_t>(pattern ^ (pattern >> 31 != 0 ? 0x7fffffff : 0));
     };
@@ -142,7 +143,7 @@ inline std::uint32_t greater(std::uint32_t a, std::uint32_t b) {
 // The sixteen comparisons, as they are encoded: bit 0 holds where a < b, bit 1 where a = b, bit 2
 // where a > b, bit 3 where one of them is a NaN.
 template <typename Real>
-bool compared(Real a, Real b, unsigned code) {
+OCCUPIPE_INLINE bool compared(Real a, Real b, unsigned code) {
     const unsigned outcome = a < b ? 1U : a == b ? 2U : a > b ? 4U : 8U;
     return (code & outcome) != 0;
 }

@@ -13,7 +13,7 @@ inline constexpr std::uint16_t nan16 = 0x7fff;  // of both
 
 // Exactly. A NaN becomes one of binary32.
 template <Half half>
-float widened(std::uint16_t pattern) {
+OCCUPIPE_INLINE float widened(std::uint16_t pattern) {
     if constexpr (half == Half::brain) {
         return as_float(std::uint32_t{pattern} << 16);
     } else {
@@ -29,7 +29,7 @@ float widened(std::uint16_t pattern) {
 
 // To nearest, from a number whose last digit is odd where something was lost before.
 template <Half half>
-std::uint16_t halved(float value) {
+OCCUPIPE_INLINE std::uint16_t halved(float value) {
     const std::uint32_t pattern = as_bits(value);
     const std::uint32_t magnitude = pattern & 0x7fffffff;
     const std::uint32_t sign = pattern >> 16 & 0x8000;
@@ -48,7 +48,7 @@ std::uint16_t halved(float value) {
 }
 
 // binary64 to binary32 with an odd last digit where something is lost, now or before.
-inline float narrowed_to_odd(double value) {
+OCCUPIPE_INLINE float narrowed_to_odd(double value) {
     const auto nearest = static_cast<float>(value);
     const std::uint32_t pattern = as_bits(nearest);
     const double rest = value - static_cast<double>(nearest);  // exact; NaN of infinities, kept out
@@ -59,28 +59,28 @@ inline float narrowed_to_odd(double value) {
 }
 
 template <Half half>
-std::uint16_t halved(double to_odd) {
+OCCUPIPE_INLINE std::uint16_t halved(double to_odd) {
     return halved<half>(narrowed_to_odd(to_odd));
 }
 
-inline std::uint16_t flushed_half(std::uint16_t pattern, Half half) {
+OCCUPIPE_INLINE std::uint16_t flushed_half(std::uint16_t pattern, Half half) {
     const unsigned exponent = half == Half::ieee ? 0x7c00 : 0x7f80;
     return static_cast<std::uint16_t>((pattern & exponent) == 0 ? pattern & 0x8000 : pattern);
 }
 
 template <Half half>
-std::uint16_t half_sum(std::uint16_t a, std::uint16_t b) {
+OCCUPIPE_INLINE std::uint16_t half_sum(std::uint16_t a, std::uint16_t b) {
     return halved<half>(sum_to_odd(widened<half>(a), widened<half>(b)));
 }
 
 template <Half half>
-std::uint16_t half_product(std::uint16_t a, std::uint16_t b) {
+OCCUPIPE_INLINE std::uint16_t half_product(std::uint16_t a, std::uint16_t b) {
     return halved<half>(static_cast<double>(widened<half>(a)) *
                         static_cast<double>(widened<half>(b)));
 }
 
 template <Half half>
-std::uint16_t half_fused(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+OCCUPIPE_INLINE std::uint16_t half_fused(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
     const double both =
         static_cast<double>(widened<half>(a)) * static_cast<double>(widened<half>(b));
     return halved<half>(sum_to_odd(both, widened<half>(c)));
@@ -88,7 +88,7 @@ std::uint16_t half_fused(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
 
 // To [0, 1]; a NaN becomes +0.
 template <Half half>
-std::uint16_t half_saturated(std::uint16_t pattern) {
+OCCUPIPE_INLINE std::uint16_t half_saturated(std::uint16_t pattern) {
     const float value = widened<half>(pattern);
     const std::uint16_t one = half == Half::ieee ? 0x3c00 : 0x3f80;
     const std::uint16_t capped = value > 1.0F ? one : pattern;
@@ -97,14 +97,14 @@ std::uint16_t half_saturated(std::uint16_t pattern) {
 
 // Negative numbers and -0 become +0, a NaN the canonical one.
 template <Half half>
-std::uint16_t half_rectified(std::uint16_t pattern) {
+OCCUPIPE_INLINE std::uint16_t half_rectified(std::uint16_t pattern) {
     const float value = widened<half>(pattern);
     return value > 0.0F ? pattern : value != value ? nan16 : std::uint16_t{0};
 }
 
 // As of binary32 (a number wins over a NaN), or with `nan` the other way round.
 template <Half half>
-std::uint16_t half_chosen(std::uint16_t a, std::uint16_t b, bool least, bool nan) {
+OCCUPIPE_INLINE std::uint16_t half_chosen(std::uint16_t a, std::uint16_t b, bool least, bool nan) {
     const std::uint32_t left = as_bits(widened<half>(a));
     const std::uint32_t right = as_bits(widened<half>(b));
     const bool any = (left & 0x7fffffff) > 0x7f800000 || (right & 0x7fffffff) > 0x7f800000;
