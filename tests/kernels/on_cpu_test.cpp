@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The oracle itself: kernels on the host give what their definition says, in whichever order their
 // threads run.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cctype>
 #include <cmath>
 #include <complex>
@@ -431,6 +434,243 @@ TEST(KernelOnCpu, LuDecomposition) {
     }
     for (int i = 0; i < n * n; ++i)
         ASSERT_NEAR(after[i], m[i], 0.02 * std::abs(m[i]) + 0.02) << i / n << " " << i % n;
+}
+
+TEST(KernelOnCpu, OptionPrices) {
+    const Case run("options");
+    const auto spot = run.before_of<float>("spot"), strike = run.before_of<float>("strike");
+    const auto years = run.before_of<float>("years"), price = run.after_of<float>("price");
+    const auto normal = [](double d) { return 0.5 * std::erfc(-d / std::sqrt(2.0)); };
+    for (std::size_t i = 0; i < spot.size(); ++i) {
+        const double s = spot[i], x = strike[i], t = years[i], root = 0.3 * std::sqrt(t);
+        const double d1 = (std::log(s / x) + (0.02 + 0.045) * t) / root, d2 = d1 - root;
+        const double discounted = x * std::exp(-0.02 * t);
+        ASSERT_NEAR(price[2 * i], s * normal(d1) - discounted * normal(d2), 2e-3);
+        ASSERT_NEAR(price[2 * i + 1], discounted * normal(-d2) - s * normal(-d1), 2e-3);
+    }
+}
+
+TEST(KernelOnCpu, Mandelbrot) {
+    const Case run("mandelbrot");
+    const auto image = run.after_of<std::uint8_t>("image");
+    const auto agree = run.after_of<unsigned>("agree");
+    int same = 0;
+    for (int y = 0; y < 72; ++y) {
+        for (int x = 0; x < 128; ++x) {
+            std::complex<double> z = 0;
+            const std::complex<double> c(-2.125 + x * 0.03125, -1.125 + y * 0.03125);
+            int steps = 0;
+            for (; steps < 150 && std::norm(z) <= 4; ++steps) z = z * z + c;
+            const int i = y * 128 + x;
+            const bool equal = steps == image[i];
+            same += equal;
+            if (equal) {
+                EXPECT_TRUE(agree[i / 32] >> i % 32 & 1) << x << " " << y;
+            }
+        }
+    }
+    EXPECT_GT(same, 9000);
+}
+
+TEST(KernelOnCpu, Philox) {
+    const Case run("philox");
+    const auto words = run.after_of<unsigned>("words");
+    std::uint64_t inside = 0;
+    const auto philox = [](std::array<std::uint32_t, 4> c, std::array<std::uint32_t, 2> key) {
+        for (int round = 0; round < 10; ++round) {
+            const std::uint64_t p0 = std::uint64_t{0xd2511f53} * c[0];
+            const std::uint64_t p1 = std::uint64_t{0xcd9e8d57} * c[2];
+            c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ key[0],
+                 static_cast<std::uint32_t>(p1),
+                 static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ key[1],
+                 static_cast<std::uint32_t>(p0)};
+            key = {key[0] + 0x9e3779b9, key[1] + 0xbb67ae85};
+        }
+        return c;
+    };
+    for (unsigned i = 0; i < 192; ++i) {
+        const auto expected = philox({0xfffffffe + i, 0, 7, 0}, {0x12345678, 0x9abcdef0});
+        for (unsigned j = 0; j < 4; ++j) ASSERT_EQ(words[4 * i + j], expected[j]) << i;
+    }
+    for (unsigned thread = 0; thread < 576; ++thread) {
+        for (unsigned i = 0; i < 40; ++i) {
+            const auto r = philox({i, thread, 0, 0}, {0xcafef00d, 0xdeadbeef});
+            for (const unsigned j : {0u, 2u}) {
+                const std::uint64_t x = r[j] >> 1, y = r[j + 1] >> 1;
+                inside += x * x + y * y < std::uint64_t{1} << 62;
+            }
+        }
+    }
+    EXPECT_EQ(run.after_of<std::uint64_t>("inside")[0], inside);
+    // The author's own answer for counter and key of zeros (Random123, kat_vectors).
+    EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
+              (std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+}
+
+TEST(KernelOnCpu, GameOfLife) {
+    const Case run("life");
+    auto cells = run.before_of<std::uint8_t>("now");
+    const int width = 148, height = 75;
+    for (int step = 0; step < 6; ++step) {
+        std::vector<std::uint8_t> next(cells.size());
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) {
+                int neighbours = -cells[y * width + x];
+                for (int i = 0; i < 9; ++i)
+                    neighbours += cells[(y + i / 3 + height - 1) % height * width +
+                                        (x + i % 3 + width - 1) % width];
+                next[y * width + x] = neighbours == 3 || (neighbours == 2 && cells[y * width + x]);
+            }
+        }
+        cells = next;
+    }
+    EXPECT_EQ(run.after_of<std::uint8_t>("now"), cells);
+}
+
+TEST(KernelOnCpu, Pathfinder) {
+    const Case run("pathfinder");
+    const auto wall = run.before_of<int>("wall");
+    auto cost = run.before_of<int>("a");
+    const int columns = 3000;
+    for (int row = 0; row < 24; ++row) {
+        auto next = cost;
+        for (int x = 0; x < columns; ++x) {
+            next[x] =
+                std::min({cost[std::max(x - 1, 0)], cost[x], cost[std::min(x + 1, columns - 1)]}) +
+                wall[row * columns + x];
+        }
+        cost = next;
+    }
+    EXPECT_EQ(run.after_of<int>("a"), cost);
+}
+
+TEST(KernelOnCpu, StringSearch) {
+    const Case run("strings");
+    const auto text = run.before_of<char>("text"), pattern = run.before_of<char>("pattern");
+    const auto hits = run.after_of<unsigned>("hits");
+    const std::string_view all(text.data(), text.size()), part(pattern.data(), pattern.size());
+    std::vector<unsigned> expected(hits.size());
+    for (std::size_t at = all.find(part); at != std::string_view::npos; at = all.find(part, at + 1))
+        expected[at / 32] |= 1u << at % 32;
+    // The last threads, whose pattern would reach beyond the text, look at nothing.
+    EXPECT_EQ(hits, expected);
+    EXPECT_GT(std::ranges::count_if(hits, [](unsigned word) { return word != 0; }), 10);
+}
+
+TEST(KernelOnCpu, ModularArithmetic) {
+    const Case run("modular");
+    __extension__ using Wide = unsigned __int128;
+    const auto numbers = run.before_of<std::uint64_t>("numbers");
+    const auto prime = run.after_of<std::uint8_t>("prime");
+    const auto remainders = run.after_of<std::uint64_t>("remainders");
+    int primes = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const std::uint64_t n = numbers[i] | 1;
+        const auto power = [&](Wide base, std::uint64_t exponent) {
+            Wide result = 1;
+            for (; exponent; exponent >>= 1, base = base * base % n) {
+                if (exponent & 1) result = result * base % n;
+            }
+            return static_cast<std::uint64_t>(result);
+        };
+        bool expected = true;  // by twelve bases, which decide all numbers of 64 bits
+        for (const unsigned base : {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37}) {
+            std::uint64_t odd = (n - 1) >> std::countr_zero(n - 1);
+            std::uint64_t x = power(base, odd);
+            bool passes = x == 1;
+            for (; odd < n - 1; odd <<= 1, x = static_cast<std::uint64_t>(Wide{x} * x % n)) {
+                passes = passes || x == n - 1;
+                if (odd > (n - 1) / 2) break;
+            }
+            expected = expected && passes;
+        }
+        ASSERT_EQ(prime[i], expected) << n;
+        primes += expected;
+        ASSERT_EQ(remainders[2 * i], n / 1000000007);
+        ASSERT_EQ(static_cast<std::int64_t>(remainders[2 * i + 1]),
+                  static_cast<std::int64_t>(n) % (1000000007 >> 3));
+    }
+    EXPECT_GT(primes, 3);
+}
+
+TEST(KernelOnCpu, Jacobi) {
+    const Case run("jacobi");
+    auto now = run.before_of<double>("now");
+    const auto source = run.before_of<double>("source");
+    double change = 0;
+    for (int step = 0; step < 4; ++step) {
+        auto next = now;
+        change = 0;
+        for (int y = 1; y < 74; ++y) {
+            for (int x = 1; x < 73; ++x) {
+                const int i = y * 74 + x;
+                next[i] = 0.25 * (now[i - 1] + now[i + 1] + now[i - 74] + now[i + 74] - source[i]);
+                change = std::max(change, std::abs(next[i] - now[i]));
+            }
+        }
+        now = next;
+    }
+    EXPECT_EQ(run.after_of<double>("now"), now);
+    EXPECT_EQ(run.after_of<double>("change")[0], change);
+}
+
+TEST(KernelOnCpu, AxpyInHalfPrecision) {
+    const Case run("axpy_half");
+    const auto x = run.before_of<half>("x"), y = run.before_of<half>("y");
+    const auto after = run.after_of<half>("y");
+    const half a = 0.3f;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        // The product is exact in double, the sum of 11 and 22 bits nearly always.
+        const double exact = double(float(a)) * float(x[i]) + float(y[i]);
+        ASSERT_EQ(after[i].bits, half(exact).bits) << i;
+    }
+}
+
+TEST(KernelOnCpu, SumsOverBoxes) {
+    const Case run("sums3d");
+    std::int64_t total = 0;
+    for (const int value : run.before_of<int>("in")) total += value;
+    EXPECT_EQ(run.after_of<std::int64_t>("total")[0], total);
+    std::int64_t boxes = 0;
+    for (const int box : run.after_of<int>("boxes")) boxes += (box << 8) / 256;
+    EXPECT_EQ(boxes, total);
+}
+
+TEST(KernelOnCpu, SeparableConvolution) {
+    const Case run("convolution");
+    const auto in = run.before_of<float>("in"), out = run.after_of<float>("out");
+    const BufferPlan& symbol = run.plan.symbols.at(0);
+    const std::vector<std::byte> bytes = buffer_contents(run.plan, symbol, symbol.fill);
+    float filter[13];
+    ASSERT_EQ(bytes.size(), sizeof filter);
+    std::memcpy(filter, bytes.data(), sizeof filter);
+    for (int y = 0; y < 80; ++y) {
+        for (int x = 0; x < 100; ++x) {
+            double sum = 0;
+            for (int j = -6; j <= 6; ++j) {
+                for (int i = -6; i <= 6; ++i) {
+                    if (x + i < 0 || x + i >= 100 || y + j < 0 || y + j >= 80) continue;
+                    sum += double(filter[6 - i]) * filter[6 - j] * in[(y + j) * 100 + x + i];
+                }
+            }
+            ASSERT_NEAR(out[y * 100 + x], sum, 1e-3) << x << " " << y;
+        }
+    }
+}
+
+TEST(KernelOnCpu, Sha256) {
+    const Case run("sha256");
+    // By Python's hashlib, of the first message and of the last.
+    const auto digests = run.after_of<std::uint8_t>("digests");
+    std::string text;
+    for (const std::size_t message : {0, 199}) {
+        for (std::size_t i = 0; i < 32; ++i)
+            text += fmt::format("{:02x}", digests[32 * message + i]);
+        text += " ";
+    }
+    EXPECT_EQ(text,
+              "677fa35251c391891eb55794511427f6488b47c6a6d33ff5cd9f75dae51f2483 "
+              "74afea05c31cd6b63228f284bc0bf446c25e5e32de6652fc6d815ee93ac2ff23 ");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace occupipe::test {
 namespace {
 
-constexpr int architectures[] = {75, 80, 86, 89, 90, 100, 120};
+constexpr int architectures[] = {75, 80, 90, 100, 120};
 
 std::filesystem::path recorded() { return kernels_folder() / "recorded"; }
 

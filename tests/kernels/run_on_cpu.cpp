@@ -55,8 +55,13 @@ private:
 class Device {
 public:
     Device(const LaunchPlan& plan, host::Order order) : plan_(plan), order_(order) {
-        if (!plan.symbols.empty())
-            throw InputError(plan.file + ": variables of the module cannot be set on the host");
+        for (const BufferPlan& one : plan.symbols) {
+            const std::vector<std::byte> value = buffer_contents(plan, one, one.fill);
+            const std::span<std::byte> to = symbol(one.name);
+            if (to.size() < value.size())
+                throw InputError(fmt::format("{}: '{}' is smaller", plan.file, one.name));
+            std::ranges::copy(value, to.begin());
+        }
         for (const Buffer& buffer : buffers_before(plan)) {
             named_[buffer.name] = memory_.size();
             memory_.emplace_back(buffer);
@@ -106,13 +111,21 @@ private:
         }
     }
 
+    std::string source() const { return std::filesystem::path(plan_.source).filename().string(); }
+
     const HostKernel& kernel(const KernelLaunch& launch) const {
-        const std::string source = std::filesystem::path(plan_.source).filename().string();
         for (const HostKernel& kernel : host_kernels()) {
-            if (kernel.source == source && kernel.name == launch.kernel) return kernel;
+            if (kernel.source == source() && kernel.name == launch.kernel) return kernel;
         }
         throw InputError(fmt::format("{}: no kernel '{}' of {} was compiled for the host",
-                                     plan_.file, launch.kernel, source));
+                                     plan_.file, launch.kernel, source()));
+    }
+
+    std::span<std::byte> symbol(const std::string& name) const {
+        for (const HostSymbol& symbol : host_symbols()) {
+            if (symbol.source == source() && symbol.name == name) return symbol.content();
+        }
+        throw InputError(fmt::format("{}: no variable '{}' on the host", plan_.file, name));
     }
 
     std::vector<std::byte> bytes(const ArgumentPlan& argument) const {

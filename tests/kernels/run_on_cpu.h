@@ -42,6 +42,14 @@ struct HostKernel {
 };
 std::span<const HostKernel> host_kernels();
 
+// A variable of a module on the host; it keeps its value between runs.
+struct HostSymbol {
+    std::string_view source;
+    std::string_view name;
+    std::span<std::byte> (*content)();
+};
+std::span<const HostSymbol> host_symbols();
+
 std::filesystem::path kernels_folder();             // tests/kernels of the source tree
 std::vector<std::filesystem::path> launch_files();  // in it, sorted
 
