@@ -88,7 +88,9 @@ OCCUPIPE_INLINE void translate(Warp& warp, const Step& step, Mask active, const 
             fail_unaligned(warp, step, active, attempt, addresses);
         }
     }
-    if (attempt.kind != AccessKind::load) group.memory_changed = true;
+    if (attempt.kind == AccessKind::store || attempt.kind == AccessKind::copy) {
+        group.memory_changed = true;
+    }
     if (attempt.space == Space::global) {
         const GlobalMemory::Buffer* buffer = group.recent;
         if (!buffer || buffer->size < attempt.bytes ||

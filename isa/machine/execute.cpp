@@ -88,7 +88,9 @@ public:
           options_(options),
           observer_(observer),
           shared_(shared),
-          thread_(thread) {}
+          thread_(thread) {
+        group_.shares_memory = shared.current.size() > 1;
+    }
 
     void run_groups() {
         while (const auto number = take()) {

@@ -89,6 +89,7 @@ struct Group {
     const GlobalMemory::Buffer* recent = nullptr;  // that an access went to
     GroupObserver* observer = nullptr;
     bool memory_changed = false;
+    bool shares_memory = false;            // with groups that other threads of the host run
     std::vector<InstructionCount> counts;  // by step
     std::uint64_t branches = 0;
     std::uint64_t divergent_branches = 0;

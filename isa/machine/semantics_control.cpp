@@ -74,15 +74,13 @@ struct IndirectBranch {
     }
 };
 
-// Whether the lanes of the mask in a uniform register (inverted where it is written so) all run
-// together.
-template <bool if_converged>
-struct BranchOnConvergence {
+// BRA.CONV jumps over a wait for the lanes of a mask (in a uniform register, or all) if they all
+// run together: then there is nothing to wait for.
+struct BranchIfConverged {
     static void run(Warp& warp, const Step& step, Mask active) {
-        Lanes scratch;
-        const Mask mask = integer(warp, step, 0, scratch)[0] & warp.alive;
-        const bool converged = (mask & ~warp.active) == 0;
-        const Mask taken = converged == if_converged ? active & predicate(warp, step, 0) : 0;
+        const Mask mask = step.source_count == 0 ? all_lanes : (*raw(warp, step, 0))[0];
+        const bool converged = (mask & warp.alive & ~warp.active) == 0;
+        const Mask taken = converged ? active & predicate(warp, step, 0) : 0;
         branch(warp, taken, static_cast<std::uint32_t>(step.target));
     }
 };
@@ -267,8 +265,7 @@ Handler bind_branch(const Instruction& one, int, Step& step, std::string& why_no
         why_not = "with .INC or .DEC";
         return nullptr;
     }
-    if (one.has("CONV")) return handler_of<BranchOnConvergence<true>>();
-    if (one.has("DIV")) return handler_of<BranchOnConvergence<false>>();
+    if (one.has("CONV")) return handler_of<BranchIfConverged>();
     if (one.has("U") && step.source_count != 0) {
         why_not = "with a uniform register";
         return nullptr;

@@ -276,6 +276,8 @@ Handler bind_constant(const Instruction& one, int, Step&, std::string&) {
 }
 
 // From global to shared memory; done at once, which a kernel that waits as it should cannot tell.
+// Where the predicate does not hold, zeros are written. With .ZFILL the place within the unit at
+// which the source begins says how many bytes at its end are zeros instead.
 template <Size size>
 struct Copy {
     static void run(Warp& warp, const Step& step, Mask active) {
@@ -288,23 +290,25 @@ struct Copy {
         each_of(zeros, [&](int lane) { std::memset(at<std::byte>(to, lane), 0, length); });
         const Mask copies = active & ~zeros;
         if (copies == 0) return;
-        Addresses from;
+        Addresses from, zeros_behind;
         wide_addresses(warp, step.address_2, copies, from);
+        const std::uint64_t within = step.option[0] != 0 ? length - 1 : 0;
+        each_lane([&](int i) {
+            zeros_behind[i] = from[i] & within;
+            from[i] &= ~within;
+        });
         translate(warp, step, copies,
                   {.space = Space::global, .kind = AccessKind::load, .bytes = length}, from);
         each_of(copies, [&](int lane) {
-            std::memcpy(at<std::byte>(to, lane), at<std::byte>(from, lane), length);
+            const std::size_t kept = length - zeros_behind[lane];
+            std::memcpy(at<std::byte>(to, lane), at<std::byte>(from, lane), kept);
+            std::memset(at<std::byte>(to, lane) + kept, 0, zeros_behind[lane]);
         });
     }
 };
 
 Handler bind_copy(const Instruction& one, int, Step& step, std::string& why_not) {
-    const bool always =
-        step.predicate_in[0].index == predicate_index::always && !step.predicate_in[0].inverted;
-    if (!always && !one.has("ZFILL")) {
-        why_not = "with a predicate and without .ZFILL";
-        return nullptr;
-    }
+    step.option[0] = one.has("ZFILL") ? 1 : 0;
     switch (size_of(one)) {
         case Size::b32:
             return handler_of<Copy<Size::b32>>();
