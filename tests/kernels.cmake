@@ -82,4 +82,5 @@ set_source_files_properties(${generated} PROPERTIES INCLUDE_DIRECTORIES ${folder
     "-ffp-contract=off;-fwrapv;-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:GNU>:-fno-extern-tls-init>")
 
 occupipe_test(kernels_test KIND unit LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
-    SOURCES kernels/on_cpu_test.cpp kernels/recorded_test.cpp)
+    SOURCES kernels/on_cpu_test.cpp kernels/recorded_test.cpp kernels/second_hand_test.cpp
+        kernels/second_hand_numbers_test.cpp)

@@ -21,22 +21,11 @@
 
 #include "core/files/launch_files.h"
 #include "tests/kernels/host/half.h"
+#include "tests/kernels/kernel_case.h"
 #include "tests/kernels/run_on_cpu.h"
 
 namespace occupipe::test {
 namespace {
-
-template <typename T>
-std::vector<T> values(const std::vector<Buffer>& buffers, std::string_view name) {
-    for (const Buffer& buffer : buffers) {
-        if (buffer.name != name) continue;
-        if (bytes_of(buffer.type) > sizeof(T) * 2) throw std::logic_error("another type");
-        std::vector<T> made(buffer.bytes.size() / sizeof(T));
-        std::memcpy(static_cast<void*>(made.data()), buffer.bytes.data(), buffer.bytes.size());
-        return made;
-    }
-    throw std::logic_error("no such buffer");
-}
 
 std::vector<std::byte> content(const std::vector<Buffer>& buffers, std::string_view name) {
     return std::ranges::find(buffers, name, &Buffer::name)->bytes;
@@ -71,24 +60,6 @@ INSTANTIATE_TEST_SUITE_P(Kernels, OnCpu, testing::ValuesIn(launch_files()), [](c
         name, [](char c) { return !std::isalnum(c); }, '_');
     return name;
 });
-
-struct Case {
-    LaunchPlan plan;
-    std::vector<Buffer> before, after;
-
-    explicit Case(const std::string& name)
-        : plan(read_launches(kernels_folder() / (name + ".yaml"))),
-          before(buffers_before(plan)),
-          after(run_on_cpu(plan)) {}
-    template <typename T>
-    std::vector<T> before_of(std::string_view name) const {
-        return values<T>(before, name);
-    }
-    template <typename T>
-    std::vector<T> after_of(std::string_view name) const {
-        return values<T>(after, name);
-    }
-};
 
 TEST(KernelOnCpu, Saxpy) {
     const Case run("saxpy");
