@@ -861,7 +861,7 @@ TEST(SecondHandNumbers, RealToIntegers) {
             std::fesetround(direction);
             const volatile long double from = v, to = std::rint(from);
             std::fesetround(before);
-            const long double kept = std::clamp<long double>(to, low, end - 1);
+            const long double kept = to < low ? low : to > end - 1 ? end - 1 : to;
             return with_sign ? static_cast<u64>(static_cast<i64>(kept)) : static_cast<u64>(kept);
         };
         const i32* const o = &narrow[12 * me];

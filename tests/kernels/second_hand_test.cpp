@@ -41,8 +41,8 @@ TEST(SecondHand, NetworkSort) {
     const Case run("network_sort");
     expect_sorted_rows<i64>(run, "wide", 16, [](i64 a, i64 b) {
         const auto far = [](i64 v) {
-            const __int128 d = static_cast<__int128>(v) + 1000000007;
-            return d < 0 ? -d : d;
+            const u64 d = static_cast<u64>(v) + 1000000007;
+            return v < -1000000007 ? 0 - d : d;
         };
         return far(a) != far(b) ? far(a) < far(b) : a < b;
     });
@@ -692,7 +692,8 @@ TEST(SecondHand, LabelledGroups) {
                 EXPECT_EQ(sizes[members[k]], members.size() | k << 8 | members.size() << 16);
         }
         for (std::size_t at = 32 * warp; at < 32 * warp + 32; ++at) {
-            if (in[at] % 3 == 1) EXPECT_EQ(sizes[at], 0x80000000 | those);
+            if (in[at] % 3 != 1) continue;
+            EXPECT_EQ(sizes[at], 0x80000000 | those);
         }
     }
     u32 places = 0;
