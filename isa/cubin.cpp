@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "isa/debug_lines.h"
 #include "isa/decode.h"
 
 namespace occupipe::isa {
@@ -277,6 +278,7 @@ Cubin read_cubin(std::string_view bytes) {
     Cubin cubin;
     cubin.architecture = architecture(file);
     cubin.symbols = all_symbols(all);
+    std::map<std::string, std::vector<SourceLine>> lines;
     for (const Section& section : all) {
         if (section.name.starts_with(text_prefix)) {
             cubin.kernels.push_back(read_section(all, section));
@@ -294,7 +296,14 @@ Cubin read_cubin(std::string_view bytes) {
                 changed.starts_with(".nv.global")) {
                 cubin.relocations[std::string(changed)] = read_relocations(section, cubin.symbols);
             }
+            if (changed == ".debug_line") {
+                lines = read_debug_lines(all[section.info].content.all(),
+                                         read_relocations(section, cubin.symbols));
+            }
         }
+    }
+    for (Kernel& kernel : cubin.kernels) {
+        kernel.lines = std::move(lines[fmt::format("{}{}", text_prefix, kernel.name)]);
     }
     return cubin;
 }

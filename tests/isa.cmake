@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(isa_test KIND unit LINK occupipe::isa GTest::gmock
-    SOURCES isa/decode_test.cpp isa/cubin_test.cpp isa/random_test.cpp)
+    SOURCES isa/decode_test.cpp isa/cubin_test.cpp isa/debug_lines_test.cpp isa/random_test.cpp)
 occupipe_test(arithmetic_test KIND unit LINK occupipe::isa SOURCES isa/machine/arithmetic_test.cpp)
 occupipe_test(disassemble_test KIND cli WITHOUT_NVRTC * LINK occupipe::isa GTest::gmock
     SOURCES cli/disassemble_test.cpp support/run_program.cpp)

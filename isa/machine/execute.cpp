@@ -165,7 +165,7 @@ private:
         steps_ += taken;
         const std::uint64_t all = shared_.steps.fetch_add(taken, std::memory_order_relaxed) + taken;
         if (options_.step_budget != 0 && all > options_.step_budget) {
-            throw ExecutionError(fmt::format(
+            throw BudgetReached(fmt::format(
                 "kernel '{}': more than the {} warp-instructions that it may take; group "
                 "({},{},{}) was at work",
                 launch_.kernel->name, options_.step_budget, group_.place[0], group_.place[1],

@@ -77,6 +77,12 @@ public:
     using InputError::InputError;
 };
 
+// ExecutionOptions::step_budget was not enough.
+class BudgetReached : public ExecutionError {
+public:
+    using ExecutionError::ExecutionError;
+};
+
 // ExecutionOptions::progress asked for the end.
 class Stopped : public std::runtime_error {
 public:
