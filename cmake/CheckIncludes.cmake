@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # cmake -D ROOT=… -P CheckIncludes.cmake: refuses an #include that crosses the dependency rule
-# core ← isa ← bench, core ← {bench, fit, sim, plot} ← analysis ← report ← cli. Link rules (Components.cmake) cannot see these, since all
+# core ← isa ← {bench, extract}, core ← {bench, extract, fit, sim, plot} ← analysis ← report ← cli. Link rules (Components.cmake) cannot see these, since all
 # components share one include root.
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
@@ -9,12 +9,13 @@ get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 set(may_use_core  core)
 set(may_use_isa   core isa)
 set(may_use_bench core isa bench)
+set(may_use_extract core isa extract)
 set(may_use_fit   core fit)
 set(may_use_sim   core sim)
 set(may_use_plot  core plot)
-set(may_use_analysis core isa bench fit sim plot analysis)
-set(may_use_report core isa bench fit sim plot analysis report)
-set(may_use_cli   core isa bench fit sim plot analysis report cli)
+set(may_use_analysis core isa extract bench fit sim plot analysis)
+set(may_use_report core isa extract bench fit sim plot analysis report)
+set(may_use_cli   core isa extract bench fit sim plot analysis report cli)
 
 # confine(HEADERS FILES): headers matching the first regular expression stand only in files whose
 # path from the root matches the second.
@@ -55,7 +56,7 @@ function(check_include file component number header)
     endif()
 endfunction()
 
-foreach(component core isa bench fit sim plot analysis report cli)
+foreach(component core isa extract bench fit sim plot analysis report cli)
     file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${component}/*.h" "${ROOT}/${component}/*.cpp")
     foreach(file IN LISTS files)
         math(EXPR checked "${checked} + 1")

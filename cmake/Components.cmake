@@ -9,13 +9,14 @@ target_link_libraries(occupipe_fmt INTERFACE $<IF:$<BOOL:${OCCUPIPE_PORTABLE}>,f
 # Who may link whom. A component that asks for anything else stops the configuration.
 set(OCCUPIPE_MAY_LINK_core   yaml-cpp nlohmann_json::nlohmann_json occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_isa    occupipe::core occupipe::fmt Threads::Threads)
+set(OCCUPIPE_MAY_LINK_extract occupipe::core occupipe::isa occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_bench  occupipe::core occupipe::isa benchmark::benchmark OpenCL::OpenCL occupipe::fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} Threads::Threads)
 set(OCCUPIPE_MAY_LINK_fit    occupipe::core Ceres::ceres occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_sim    occupipe::core occupipe::fmt Threads::Threads)
 set(OCCUPIPE_MAY_LINK_plot   occupipe::core occupipe::fmt)
-set(OCCUPIPE_MAY_LINK_analysis occupipe::core occupipe::isa occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
-set(OCCUPIPE_MAY_LINK_report occupipe::analysis occupipe::core occupipe::isa occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
-set(OCCUPIPE_MAY_LINK_cli    occupipe::report occupipe::analysis occupipe::core occupipe::isa occupipe::bench occupipe::fit occupipe::sim occupipe::plot CLI11::CLI11 occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
+set(OCCUPIPE_MAY_LINK_analysis occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
+set(OCCUPIPE_MAY_LINK_report occupipe::analysis occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
+set(OCCUPIPE_MAY_LINK_cli    occupipe::report occupipe::analysis occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot CLI11::CLI11 occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
 
 # occupipe_component(NAME [WITHOUT REGEX…] [SOURCES file…] LINK target…): static library occupipe::NAME of
 # every source below its folder whose path from there matches no REGEX, and of further, generated ones.

@@ -21,6 +21,7 @@ file(WRITE ${planted}/sim/licence_missing.cpp "int x = 0;\n")
 foreach(case
         "sim/uses_bench.cpp|#include \"bench/backend.h\"|sim may not include from bench"
         "core/uses_sim.h|#  include \"sim/engine/simulate.h\"|core may not include from sim"
+        "extract/uses_bench.cpp|#include \"bench/backend.h\"|extract may not include from bench"
         "bench/sweep_uses_opencl.cpp|#include <CL/cl.h>|only files matching"
         "fit/laws_use_ceres.h|#include <ceres/ceres.h>|only files matching"
         "analysis/uses_cli.cpp|#include \"cli/console.h\"|analysis may not include from cli"
@@ -72,7 +73,7 @@ occupipe_source_test(Project.SourceCheckRefusesALongStringOfAnotherLanguage Chec
 
 # Every header has to compile alone. One that has a source file of its name is the first that it includes (CheckSources.cmake
 # sees to it); the others have a generated file each, compiled with everything else.
-foreach(component core isa bench fit sim plot analysis report cli)
+foreach(component core isa extract bench fit sim plot analysis report cli)
     if(NOT TARGET occupipe::${component})
         continue()
     endif()
@@ -87,6 +88,9 @@ foreach(component core isa bench fit sim plot analysis report cli)
         file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n")
         list(APPEND sources ${source})
     endforeach()
+    if(NOT sources)
+        continue()
+    endif()
     add_library(${component}_headers_alone OBJECT ${sources})
     target_link_libraries(${component}_headers_alone PRIVATE occupipe::${component} occupipe::warnings)
     target_compile_options(${component}_headers_alone PRIVATE -O0)

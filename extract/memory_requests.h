@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// What one memory instruction of one warp asks of the memory: sectors and lines of global memory,
+// passes of shared memory.
+//   32 lanes, 4 bytes each, side by side: 4 sectors, 1 line, 1 pass
+//   32 lanes, 4 bytes each, 128 bytes apart: 32 sectors, 32 lines; in shared memory 32 passes
+#pragma once
+
+#include <cstdint>
+
+#include "isa/machine/machine.h"
+
+namespace occupipe::extract {
+
+inline constexpr std::uint64_t sector_bytes = 32;
+inline constexpr std::uint64_t line_bytes = 128;
+inline constexpr std::uint64_t bank_count = 32;  // of 4 bytes
+
+// Sums over requests. A request is one execution of a memory instruction by one warp with at least
+// one active lane.
+struct MemoryCounts {
+    std::uint64_t requests = 0;
+    std::uint64_t lanes = 0;
+    std::uint64_t bytes_asked = 0;  // by all lanes together, what several ask for counted for each
+    // Global and local memory.
+    std::uint64_t sectors = 0;        // distinct ones of each request, summed
+    std::uint64_t least_sectors = 0;  // that the distinct bytes would take if they lay side by side
+    std::uint64_t lines = 0;
+    // Shared memory.
+    std::uint64_t passes = 0;  // times that the banks are gone through
+    std::uint64_t phases = 0;  // least possible passes: parts of the warp that are served together
+    // Atomic operations: the most lanes of a request that go to one address, summed.
+    std::uint64_t same_address = 0;
+
+    MemoryCounts& operator+=(const MemoryCounts& other);
+    bool operator==(const MemoryCounts&) const = default;
+};
+
+// Adds one request to `counts`.
+//
+// Global: a lane's access lies in the 32-byte sectors and 128-byte lines that its bytes touch.
+// Local: lanes' words are interleaved, word w of lane l at (32 w + l) 4, as the hardware lays them
+// out; the same rule then applies.
+// Shared: accesses of up to 4 bytes are served for all 32 lanes together, 8 bytes for 16 lanes at a
+// time, 16 bytes for 8 (phases). A phase takes as many passes as the bank with the most distinct
+// words; lanes that ask for the same word share it (NVIDIA, CUDA C++ Programming Guide, "Shared
+// Memory"; how wider accesses are divided is known from measurements, not documented).
+// Constant: requests, lanes and bytes alone.
+void add_request(MemoryCounts& counts, const isa::MemoryAccess& access);
+
+}  // namespace occupipe::extract

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Does what a launch file says: buffers, launches in order, on the host.
+//   PlanRun run(plan, cubin, ptx);
+//   run.execute({});
+//   run.bytes("out")
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/launch_plan.h"
+#include "core/occupancy.h"
+#include "extract/memory_observer.h"
+#include "extract/signature.h"
+#include "isa/cubin.h"
+#include "isa/machine/machine.h"
+
+namespace occupipe::extract {
+
+struct PlanProgress {
+    std::uint64_t launches_done = 0;
+    std::uint64_t launches = 0;
+    std::string kernel;  // of the launch at work
+    isa::Progress launch;
+    std::uint64_t warp_instructions = 0;  // of all launches so far
+};
+
+struct PlanOptions {
+    int threads = 1;                // of the host; 0: as many as it has cores
+    std::uint64_t step_budget = 0;  // warp-instructions of the whole plan; 0: no limit
+    bool measure_memory = true;
+    std::function<bool(const PlanProgress&)> progress;  // false: isa::Stopped
+};
+
+// What one step of the plan executed, all its repetitions together.
+struct LaunchResult {
+    const KernelLaunch* launch = nullptr;
+    const isa::Kernel* kernel = nullptr;
+    std::uint64_t times = 0;
+    Occupancy occupancy;
+    isa::Execution execution;       // sums
+    std::vector<MemorySite> sites;  // sums
+    Footprint footprint;            // of the repetition with the most
+};
+
+class PlanRun {
+public:
+    // Makes buffers and looks at every launch: names, arguments, limits. `cubin` and `plan` have to
+    // live as long. Throws InputError.
+    PlanRun(const LaunchPlan& plan, const isa::Cubin& cubin, std::string_view ptx);
+
+    // Instructions of the plan's kernels that are not executed, by kernel name.
+    std::map<std::string, std::vector<std::string>> not_executed();
+
+    // Throws as isa::execute() does. In the order of the plan.
+    std::vector<LaunchResult> execute(const PlanOptions& options);
+
+    // The content of the buffer for which the name stands now.
+    std::span<const std::byte> bytes(const std::string& name) const;
+
+private:
+    struct Ready {
+        const isa::Kernel* kernel = nullptr;
+        std::vector<ParameterType> signature;
+        Occupancy occupancy;
+    };
+
+    void make_buffers();
+    void set_symbols();
+    void look_at(const std::vector<PlanStep>& steps);
+    void look_at(const KernelLaunch& launch);
+    void fill(const std::string& name, const BufferFill& fill, SourcePosition where);
+    std::uint64_t address_of(const std::string& name) const;
+    const isa::GlobalMemory::Buffer& buffer(const std::string& name) const;
+
+    void run(const std::vector<PlanStep>& steps);
+    void run(const KernelLaunch& launch);
+
+    const LaunchPlan& plan_;
+    const isa::Cubin& cubin_;
+    std::string_view ptx_;
+    isa::GlobalMemory memory_;
+    std::map<std::string, std::string> stands_for_;  // name → buffer, after swaps
+    std::vector<isa::LoadedModule> module_;          // one, once buffers are there
+    std::map<const KernelLaunch*, Ready> ready_;
+
+    // Of execute().
+    const PlanOptions* options_ = nullptr;
+    PlanProgress progress_;
+    std::map<const KernelLaunch*, std::size_t> result_of_;
+    std::vector<LaunchResult> results_;
+};
+
+}  // namespace occupipe::extract

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "extract/signature.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "core/error.h"
+#include "core/suggestions.h"
+
+namespace occupipe::extract {
+namespace {
+
+using Kind = ParameterType::Kind;
+
+// ---- PTX ----
+
+bool is_name_letter(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+
+// The text between the brackets behind ".entry NAME", and the body behind it.
+std::pair<std::string_view, std::string_view> entry_of(std::string_view ptx,
+                                                       std::string_view name) {
+    constexpr std::string_view word = ".entry";
+    for (std::size_t at = ptx.find(word); at != std::string_view::npos;
+         at = ptx.find(word, at + 1)) {
+        std::string_view rest = ptx.substr(at + word.size());
+        rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+        if (!rest.starts_with(name)) continue;
+        rest.remove_prefix(name.size());
+        if (!rest.empty() && is_name_letter(rest.front())) continue;
+        const std::size_t open = rest.find_first_not_of(" \t\r\n");
+        if (open == std::string_view::npos || rest[open] != '(') return {};
+        const std::size_t close = rest.find(')', open);
+        if (close == std::string_view::npos) return {};
+        std::string_view body = rest.substr(close + 1);
+        body = body.substr(0, body.find(word));  // other kernels may load parameters, too
+        return {rest.substr(open + 1, close - open - 1), body};
+    }
+    return {};
+}
+
+ParameterType ptx_type(std::string_view declaration) {
+    constexpr std::pair<std::string_view, ElementType> types[] = {
+        {".u8 ", ElementType::u8},   {".s8 ", ElementType::i8},   {".u16 ", ElementType::u16},
+        {".s16 ", ElementType::i16}, {".u32 ", ElementType::u32}, {".s32 ", ElementType::i32},
+        {".f32 ", ElementType::f32}, {".f64 ", ElementType::f64}, {".f16 ", ElementType::f16}};
+    if (declaration.find(".ptr") != std::string_view::npos) return {.kind = Kind::pointer};
+    if (declaration.find('[') != std::string_view::npos) return {.kind = Kind::record};
+    for (const std::string_view wide : {".u64 ", ".s64 ", ".b64 "})
+        if (declaration.find(wide) != std::string_view::npos)
+            return {.kind = Kind::integer, .type = ElementType::i64};
+    for (const auto& [text, type] : types)
+        if (declaration.find(text) != std::string_view::npos)
+            return {.kind = Kind::scalar, .type = type};
+    return {};
+}
+
+// Registers into which the body loads a parameter whole, and that become global addresses.
+bool becomes_address(std::string_view body, std::string_view parameter) {
+    constexpr std::string_view load = "ld.param.u64";
+    const std::string place = fmt::format("[{}]", parameter);
+    for (std::size_t at = body.find(place); at != std::string_view::npos;
+         at = body.find(place, at + 1)) {
+        const std::size_t begin = body.rfind('\n', at) + 1;
+        std::string_view line = body.substr(begin, at - begin);
+        const std::size_t loaded = line.find(load);
+        const std::size_t comma = line.find(',');
+        if (loaded == std::string_view::npos || comma == std::string_view::npos) continue;
+        std::string_view target = line.substr(loaded + load.size(), comma - loaded - load.size());
+        target.remove_prefix(std::min(target.find_first_not_of(" \t"), target.size()));
+        const std::string use = fmt::format(", {};", target);
+        for (std::size_t used = body.find(use); used != std::string_view::npos;
+             used = body.find(use, used + 1)) {
+            const std::size_t start = body.rfind('\n', used) + 1;
+            if (body.substr(start, used - start).find("cvta.to.") != std::string_view::npos)
+                return true;
+        }
+    }
+    return false;
+}
+
+std::vector<ParameterType> from_ptx(const isa::Kernel& kernel, std::string_view ptx) {
+    std::vector<ParameterType> types;
+    auto [declarations, body] = entry_of(ptx, kernel.name);
+    while (!declarations.empty()) {
+        const std::size_t end = std::min(declarations.find(','), declarations.size());
+        std::string_view one = declarations.substr(0, end);
+        declarations.remove_prefix(std::min(end + 1, declarations.size()));
+        while (!one.empty() && std::isspace(static_cast<unsigned char>(one.back())) != 0)
+            one.remove_suffix(1);
+        if (one.find(".param") == std::string_view::npos) continue;
+        ParameterType type = ptx_type(one);
+        const std::string_view name = one.substr(one.find_last_of(" \t") + 1);
+        if (type.kind == Kind::integer && becomes_address(body, name))
+            type = {.kind = Kind::pointer};
+        types.push_back(type);
+    }
+    return types;
+}
+
+// ---- mangled names ----
+
+ParameterType named_type(std::string_view text) {
+    constexpr std::pair<std::string_view, ElementType> types[] = {
+        {"float", ElementType::f32},        {"double", ElementType::f64},
+        {"int", ElementType::i32},          {"unsigned int", ElementType::u32},
+        {"long", ElementType::i64},         {"unsigned long", ElementType::u64},
+        {"long long", ElementType::i64},    {"unsigned long long", ElementType::u64},
+        {"short", ElementType::i16},        {"unsigned short", ElementType::u16},
+        {"char", ElementType::i8},          {"signed char", ElementType::i8},
+        {"unsigned char", ElementType::u8}, {"bool", ElementType::u8},
+        {"__half", ElementType::f16},       {"__nv_bfloat16", ElementType::bf16}};
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    const std::size_t star = text.find('*');
+    if (star != std::string_view::npos || text.ends_with('&')) {
+        ParameterType pointer{.kind = Kind::pointer};
+        std::string_view to = text.substr(0, star);
+        if (to.ends_with(" const")) to.remove_suffix(6);
+        for (const auto& [name, type] : types)
+            if (to == name) pointer.pointee = type;
+        return pointer;
+    }
+    for (const auto& [name, type] : types)
+        if (text == name) return {.kind = Kind::scalar, .type = type};
+    return {};
+}
+
+std::vector<ParameterType> from_name(const std::string& name) {
+    const std::string readable = readable_name(name);
+    if (readable == name || !readable.ends_with(')')) return {};
+    // The bracket that the last one closes.
+    std::size_t open = readable.size() - 1;
+    int depth = 0;
+    do {
+        if (readable[open] == ')') ++depth;
+        if (readable[open] == '(') --depth;
+    } while (depth > 0 && open-- > 0);
+    if (depth != 0) return {};
+    std::vector<ParameterType> types;
+    std::string word;
+    for (std::size_t i = open + 1; i + 1 <= readable.size(); ++i) {
+        const char c = readable[i];
+        if (c == '(' || c == '<') ++depth;
+        if (c == ')' || c == '>') --depth;
+        if (depth < 0 || (depth == 0 && c == ',')) {
+            if (!word.empty()) types.push_back(named_type(word));
+            word.clear();
+        } else {
+            word += c;
+        }
+    }
+    return types;
+}
+
+// "scale<float>" of "void scale<float>(float*, float)".
+std::string without_parameters(const std::string& name) {
+    std::string readable = readable_name(name);
+    if (readable == name) return readable;
+    std::size_t end = readable.find('(');
+    if (readable.starts_with("(anonymous namespace)::")) end = readable.find('(', 1);
+    readable = readable.substr(0, end);
+    if (readable.starts_with("void ")) readable.erase(0, 5);
+    return readable;
+}
+
+}  // namespace
+
+std::vector<ParameterType> signature_of(const isa::Kernel& kernel, std::string_view ptx) {
+    const std::size_t count = kernel.parameters.size();
+    const std::vector<ParameterType> unknown(count);
+    std::vector<ParameterType> types = from_ptx(kernel, ptx);
+    if (types.size() != count) types = unknown;
+    std::vector<ParameterType> named = from_name(kernel.name);
+    if (named.size() != count) named = unknown;
+    for (std::size_t i = 0; i < count; ++i) {
+        ParameterType& type = types[i];
+        // The name knows what is signed and what is a pointer.
+        if (named[i].kind == Kind::pointer || named[i].kind == Kind::scalar) type = named[i];
+        const auto size = static_cast<std::size_t>(kernel.parameters[i].size);
+        const bool eight = type.kind == Kind::pointer || type.kind == Kind::integer;
+        if ((eight && size != 8) || (type.kind == Kind::scalar && size != bytes_of(type.type)))
+            type = {};
+    }
+    return types;
+}
+
+std::string readable_name(const std::string& name) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+    return status == 0 && text != nullptr && name.starts_with("_Z") ? std::string(text.get())
+                                                                    : name;
+}
+
+const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name) {
+    if (cubin.kernels.empty()) throw InputError("there is no kernel in it");
+    std::vector<std::string> names;
+    std::vector<std::string> searched;
+    const isa::Kernel* found = nullptr;
+    std::size_t matches = 0;
+    for (const isa::Kernel& kernel : cubin.kernels) {
+        if (kernel.name == name) return kernel;
+        const std::string plain = without_parameters(kernel.name);
+        names.push_back(readable_name(kernel.name));
+        searched.push_back(plain);
+        if (name.empty() || plain == name || plain.substr(0, plain.find('<')) == name ||
+            readable_name(kernel.name) == name) {
+            ++matches;
+            found = &kernel;
+        }
+    }
+    if (matches == 1) return *found;
+    if (name.empty())
+        throw InputError(fmt::format("which kernel? there are: {}", fmt::join(names, ", ")));
+    if (matches > 1)
+        throw InputError(
+            fmt::format("several kernels are called '{}': {}", name, fmt::join(names, "; ")));
+    const auto near = near_text(name, searched);
+    constexpr std::size_t most_names = 12;
+    const std::size_t all = names.size();
+    if (all > most_names) names.resize(most_names);
+    throw InputError(
+        fmt::format("no kernel '{}' in it{}; there {} {}{}", name, near, all == 1 ? "is" : "are",
+                    fmt::join(names, ", "),
+                    all > most_names ? fmt::format(" and {} more", all - most_names) : ""));
+}
+
+}  // namespace occupipe::extract

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What a kernel's parameters are, as far as its PTX or its mangled name tells; machine code knows
+// their sizes alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/element_type.h"
+#include "isa/cubin.h"
+
+namespace occupipe::extract {
+
+struct ParameterType {
+    enum class Kind : std::uint8_t {
+        unknown,
+        pointer,
+        scalar,   // `type`; of integers the sign is not known from PTX
+        integer,  // of 8 bytes, or a pointer: PTX does not always tell
+        record,   // bytes: a struct, a half
+    };
+    Kind kind = Kind::unknown;
+    ElementType type = ElementType::i32;
+    std::optional<ElementType> pointee;  // of a pointer, where the name tells
+
+    bool operator==(const ParameterType&) const = default;
+};
+
+// One per parameter of the kernel, all unknown where nothing tells. `ptx`: may be empty.
+std::vector<ParameterType> signature_of(const isa::Kernel& kernel, std::string_view ptx);
+
+// "saxpy(float*, float*, float, int)" of "_Z5saxpyPfS_fi"; other names as they are.
+std::string readable_name(const std::string& name);
+
+// The kernel of this name, or the only one whose readable name is this up to its parameters
+// ("saxpy", "scale<float>"). An empty name is the only kernel that there is. Throws InputError with
+// near names.
+const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name);
+
+}  // namespace occupipe::extract

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "extract/units.h"
+
+namespace occupipe::extract {
+namespace {
+
+struct Unit {
+    std::string_view name;
+    std::string_view opcodes;  // each between blanks
+};
+
+constexpr Unit units[] = {
+    {"float", " FADD FADD2 FFMA FFMA2 FMUL FMUL2 FMNMX FMNMX3 FSEL FSETP FCHK "},
+    {"integer",
+     " BMSK BREV FLO IABS IADD IADD3 IDP IMAD IMNMX ISETP LEA LOP3 PLOP3 POPC SGXT SHF VABSDIFF "
+     "VABSDIFF4 VIADD VIADDMNMX VIMNMX VIMNMX3 "},
+    {"half", " HADD2 HFMA2 HMNMX2 HMUL2 HSET2 HSETP2 "},
+    {"double", " DADD DFMA DMUL DSETP "},
+    {"conversion", " F2F F2FP F2I FRND I2F I2FP I2I "},
+    {"function", " MUFU "},
+    {"matrix", " BMMA DMMA HMMA IMMA HGMMA IGMMA OMMA QGMMA QMMA MOVM WARPGROUP "},
+    {"memory",
+     " LD LDC LDCU LDG LDGDEPBAR LDGSTS LDL LDS LDSM ST STG STL STS STSM TLD CCTL CCTLL UBLKCP "},
+    {"atomic", " ATOM ATOMG ATOMS RED REDG "},
+    {"collective", " MATCH SHFL VOTE VOTEU REDUX CREDUX ELECT "},
+    {"control",
+     " BAR BPT BRA BREAK BRX BSSY BSYNC CALL CGAERRBAR DEPBAR ERRBAR EXIT FENCE MEMBAR NANOSLEEP "
+     "NOP RET SYNCS UCGABAR WARPSYNC YIELD "},
+    {"move", " MOV PRMT SEL S2R S2UR CS2R CS2UR P2R R2P R2UR B2R BMOV LEPC "},
+    {"uniform",
+     " UBMSK UFADD UFLO UFMUL UFFMA UFSEL UFSETP UI2F UIADD3 UIMAD UISETP ULDC ULEA ULOP3 UMOV "
+     "UPLOP3 UPOPC UPRMT USEL USGXT USHF UVIMNMX "},
+};
+
+bool holds(std::string_view list, std::string_view word) {
+    for (std::size_t at = list.find(word); at != std::string_view::npos;
+         at = list.find(word, at + 1))
+        if (list[at - 1] == ' ' && list[at + word.size()] == ' ') return true;
+    return false;
+}
+
+}  // namespace
+
+std::string_view unit_of(std::string_view opcode) {
+    // "HMMA.SP" is in the table of encodings as one name.
+    opcode = opcode.substr(0, opcode.find('.'));
+    if (opcode.empty()) return "unknown";
+    for (const Unit& unit : units)
+        if (holds(unit.opcodes, opcode)) return unit.name;
+    return "unknown";
+}
+
+}  // namespace occupipe::extract
