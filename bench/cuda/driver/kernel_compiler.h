@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
+
 namespace occupipe::bench {
 
 struct NvrtcOutput {
@@ -13,6 +15,12 @@ struct NvrtcOutput {
     std::string cubin;
     std::string log;       // warnings; empty when the compiler had nothing to say
     std::string compiler;  // "NVRTC 13.0"
+};
+
+// The compiler refuses the text; what() holds its words, in lines.
+class CompileError : public DeviceError {
+public:
+    using DeviceError::DeviceError;
 };
 
 class KernelCompiler {

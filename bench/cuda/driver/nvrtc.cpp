@@ -54,8 +54,9 @@ bool load_calls(const SharedLibrary& library, NvrtcCalls& calls) {
 // A program under compilation, destroyed on every way out.
 class Compilation {
 public:
-    Compilation(const NvrtcCalls& calls, const std::string& text) : calls_(calls) {
-        check(calls.create(&program_, text.c_str(), "occupipe.cu", 0, nullptr, nullptr),
+    Compilation(const NvrtcCalls& calls, const std::string& text, const std::string& file)
+        : calls_(calls) {
+        check(calls.create(&program_, text.c_str(), file.c_str(), 0, nullptr, nullptr),
               "nvrtcCreateProgram");
     }
     ~Compilation() { calls_.destroy(&program_); }
@@ -161,26 +162,28 @@ std::vector<std::string> KernelCompiler::options(const std::string& architecture
 }
 
 NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architecture) const {
-    return compile_with(text, architecture, options(architecture));
+    return compile_with(text, architecture, options(architecture), "occupipe.cu");
 }
 
 NvrtcOutput Nvrtc::compile(const std::string& text, const std::string& architecture,
-                           const std::vector<std::string>& more_options) const {
+                           const std::vector<std::string>& more_options,
+                           const std::string& file) const {
     std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--std=c++17"};
     all.insert(all.end(), more_options.begin(), more_options.end());
-    return compile_with(text, architecture, all);
+    return compile_with(text, architecture, all, file);
 }
 
 NvrtcOutput Nvrtc::compile_with(const std::string& text, const std::string& architecture,
-                                const std::vector<std::string>& all_options) const {
-    Compilation program(*calls_, text);
+                                const std::vector<std::string>& all_options,
+                                const std::string& file) const {
+    Compilation program(*calls_, text, file);
     const NvrtcResult result = program.compile(all_options);
     NvrtcOutput output;
     output.log = program.log();
     output.compiler = name();
     if (result != 0) {
-        throw DeviceError(fmt::format("NVRTC: nvrtcCompileProgram for {}: {}: {}", architecture,
-                                      calls_->error_text(result), output.log));
+        throw CompileError(fmt::format("NVRTC: nvrtcCompileProgram for {}: {}: {}", architecture,
+                                       calls_->error_text(result), output.log));
     }
     output.ptx = program.ptx();
     output.cubin = program.cubin();

@@ -30,13 +30,16 @@ public:
     std::string architecture_for(int major, int minor) const override;
     NvrtcOutput compile(const std::string& text, const std::string& architecture) const override;
     // With the caller's options beside the architecture instead of those of measured kernels.
+    // `file`: how messages and line numbers call the text.
     NvrtcOutput compile(const std::string& text, const std::string& architecture,
-                        const std::vector<std::string>& more_options) const;
+                        const std::vector<std::string>& more_options,
+                        const std::string& file = "occupipe.cu") const;
 
 private:
     bool open(const std::string& name, std::string& why_not);
     NvrtcOutput compile_with(const std::string& text, const std::string& architecture,
-                             const std::vector<std::string>& all_options) const;
+                             const std::vector<std::string>& all_options,
+                             const std::string& file) const;
 
     SharedLibrary library_;
     SharedLibrary builtins_;
