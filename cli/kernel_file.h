@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// CUDA kernels as files: source (.cu), PTX (.ptx) or machine code (.cubin).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "isa/cubin.h"
+
+namespace occupipe::cli {
+
+struct KernelFile {
+    std::string path;
+    isa::Cubin cubin;
+    std::string ptx;                   // empty: machine code alone was given
+    std::string compiler;              // "NVRTC 13.0", "ptxas"; empty: compiled before
+    std::vector<std::string> options;  // that it was given
+};
+
+// Compiles what is not compiled, with line numbers. `architecture`: "sm_90"; may be empty for PTX
+// (its .target) and machine code, which has to be of it where it is given. Throws InputError;
+// DeviceError where a compiler is needed and not there.
+KernelFile read_kernel_file(const std::string& path, const std::string& architecture,
+                            const std::vector<std::string>& options);
+
+}  // namespace occupipe::cli
