@@ -72,7 +72,7 @@ file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/kernels/table.cpp @ONLY CONTEN
 std::span<const HostKernel> host_kernels() {\n    static constexpr HostKernel all[] = {\n${entries}    };\n    return all;\n}
 std::span<const HostSymbol> host_symbols() {\n    static constexpr HostSymbol all[] = {\n${symbol_entries}    };\n    return all;\n}\n}\n")
 
-add_library(occupipe_kernels_on_cpu STATIC kernels/run_on_cpu.cpp kernels/host/fibers.cpp
+add_library(occupipe_kernels_on_cpu STATIC kernels/run_on_cpu.cpp kernels/plan_target.cpp kernels/host/fibers.cpp
     ${CMAKE_CURRENT_BINARY_DIR}/kernels/table.cpp ${generated})
 target_link_libraries(occupipe_kernels_on_cpu PUBLIC occupipe::core)
 target_compile_definitions(occupipe_kernels_on_cpu PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -84,3 +84,5 @@ set_source_files_properties(${generated} PROPERTIES INCLUDE_DIRECTORIES ${folder
 occupipe_test(kernels_test KIND unit LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
     SOURCES kernels/on_cpu_test.cpp kernels/recorded_test.cpp kernels/second_hand_test.cpp
         kernels/second_hand_numbers_test.cpp kernels/second_hand_control_test.cpp)
+occupipe_test(execute_kernels_test KIND unit LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
+    SOURCES kernels/execute_test.cpp)

@@ -4,16 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <map>
-#include <optional>
-#include <utility>
-#include <variant>
 
 #include "core/error.h"
-#include "core/files/launch_files.h"
 
 namespace occupipe::test {
 namespace {
@@ -52,56 +46,29 @@ private:
     std::byte* begin_ = nullptr;
 };
 
-class Device {
+class Host : public PlanTarget {
 public:
-    Device(const LaunchPlan& plan, host::Order order) : plan_(plan), order_(order) {
-        for (const BufferPlan& one : plan.symbols) {
-            const std::vector<std::byte> value = buffer_contents(plan, one, one.fill);
-            const std::span<std::byte> to = symbol(one.name);
-            if (to.size() < value.size())
-                throw InputError(fmt::format("{}: '{}' is smaller", plan.file, one.name));
-            std::ranges::copy(value, to.begin());
+    Host(const LaunchPlan& plan, host::Order order) : plan_(plan), order_(order) {}
+
+    void add(const Buffer& buffer) override { memory_.emplace(buffer.name, DeviceBuffer(buffer)); }
+    std::span<std::byte> content(const std::string& buffer) override {
+        return memory_.at(buffer).content();
+    }
+    std::uint64_t address(const std::string& buffer) override {
+        return reinterpret_cast<std::uintptr_t>(content(buffer).data());
+    }
+
+    std::span<std::byte> symbol(const std::string& name) override {
+        for (const HostSymbol& symbol : host_symbols()) {
+            if (symbol.source == source() && symbol.name == name) return symbol.content();
         }
-        for (const Buffer& buffer : buffers_before(plan)) {
-            named_[buffer.name] = memory_.size();
-            memory_.emplace_back(buffer);
-        }
+        throw InputError(fmt::format("{}: no variable '{}' on the host", plan_.file, name));
     }
 
-    void run(const std::vector<PlanStep>& steps) {
-        for (const PlanStep& step : steps) std::visit([&](const auto& one) { take(one); }, step);
-    }
-
-    std::span<std::byte> content(const std::string& name) const {
-        const auto found = named_.find(name);
-        if (found == named_.end())
-            throw InputError(fmt::format("{}: no buffer '{}'", plan_.file, name));
-        return memory_[found->second].content();
-    }
-
-    void check_guards() const { std::ranges::for_each(memory_, &DeviceBuffer::check_guards); }
-
-private:
-    void take(const RepeatSteps& repeat) {
-        for (std::uint64_t i = 0; i < repeat.times; ++i) run(repeat.steps);
-    }
-    void take(const SwapBuffers& swap) {
-        std::swap(named_.at(swap.names[0]), named_.at(swap.names[1]));
-    }
-    void take(const SetBuffer& set) {
-        std::ranges::copy(buffer_contents(plan_, *plan_.find_buffer(set.buffer), set.fill),
-                          content(set.buffer).begin());
-    }
-    void take(const CopyBuffer& copy) {
-        std::ranges::copy(content(copy.from), content(copy.to).begin());
-    }
-    void take(const KernelLaunch& launch) {
+    void launch(const KernelLaunch& launch, const std::vector<Argument>& arguments) override {
         if (launch.shared_bytes > host::dynamic_shared_bytes)
             throw InputError(fmt::format("{}: the tests' host gives {} bytes of shared memory",
                                          plan_.file, host::dynamic_shared_bytes));
-        std::vector<Argument> arguments;
-        for (const ArgumentPlan& argument : launch.arguments)
-            arguments.push_back({bytes(argument)});
         const auto shape = [](const auto& n) { return dim3(n[0], n[1], n[2]); };
         try {
             kernel(launch).run(shape(launch.grid), shape(launch.block), arguments, order_);
@@ -111,6 +78,11 @@ private:
         }
     }
 
+    void check_guards() const {
+        for (const auto& [name, buffer] : memory_) buffer.check_guards();
+    }
+
+private:
     std::string source() const { return std::filesystem::path(plan_.source).filename().string(); }
 
     const HostKernel& kernel(const KernelLaunch& launch) const {
@@ -121,78 +93,17 @@ private:
                                      plan_.file, launch.kernel, source()));
     }
 
-    std::span<std::byte> symbol(const std::string& name) const {
-        for (const HostSymbol& symbol : host_symbols()) {
-            if (symbol.source == source() && symbol.name == name) return symbol.content();
-        }
-        throw InputError(fmt::format("{}: no variable '{}' on the host", plan_.file, name));
-    }
-
-    std::vector<std::byte> bytes(const ArgumentPlan& argument) const {
-        std::vector<std::byte> made;
-        const auto add = [&](const void* from, std::size_t size) {
-            const std::size_t at = made.size();
-            made.resize(at + size);
-            std::memcpy(made.data() + at, from, size);
-        };
-        switch (argument.kind) {
-            case ArgumentPlan::Kind::buffer: {
-                const std::byte* const address = content(argument.buffer).data() + argument.offset;
-                add(&address, sizeof address);
-                return made;
-            }
-            case ArgumentPlan::Kind::scalar: {
-                std::string why;
-                const auto bits = parse_element(argument.type, argument.text, why);
-                if (!bits) throw InputError(plan_.file + ": " + why);
-                made.resize(bytes_of(argument.type));
-                put_element(made.data(), argument.type, *bits);
-                return made;
-            }
-            case ArgumentPlan::Kind::bytes:
-                add(argument.content.data(), argument.content.size());
-                return made;
-            case ArgumentPlan::Kind::record: {
-                std::size_t widest = 1;
-                for (const ArgumentPlan& field : argument.fields) {
-                    const std::vector<std::byte> part = bytes(field);
-                    const std::size_t at = (made.size() + part.size() - 1) / part.size();
-                    made.resize(at * part.size());
-                    add(part.data(), part.size());
-                    widest = std::max(widest, part.size());
-                }
-                made.resize((made.size() + widest - 1) / widest * widest);
-                return made;
-            }
-            default:
-                throw InputError(plan_.file + ": an argument that the tests' host does not know");
-        }
-    }
-
     const LaunchPlan& plan_;
     host::Order order_;
-    std::vector<DeviceBuffer> memory_;
-    std::map<std::string, std::size_t> named_;
+    std::map<std::string, DeviceBuffer> memory_;
 };
 
 }  // namespace
 
-std::vector<Buffer> buffers_before(const LaunchPlan& plan) {
-    std::vector<Buffer> buffers;
-    for (const BufferPlan& one : plan.buffers)
-        buffers.push_back({one.name, one.type, buffer_contents(plan, one, one.fill)});
-    return buffers;
-}
-
 std::vector<Buffer> run_on_cpu(const LaunchPlan& plan, host::Order order) {
-    Device device(plan, order);
-    device.run(plan.steps);
-    device.check_guards();
-    std::vector<Buffer> after;
-    for (const BufferPlan& one : plan.buffers) {
-        const std::span<const std::byte> content = device.content(one.name);
-        after.push_back({one.name, one.type, {content.begin(), content.end()}});
-    }
+    Host host(plan, order);
+    std::vector<Buffer> after = run_plan(plan, host);
+    host.check_guards();
     return after;
 }
 

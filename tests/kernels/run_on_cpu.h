@@ -14,26 +14,15 @@
 
 #include "core/launch_plan.h"
 #include "tests/kernels/host/fibers.h"
+#include "tests/kernels/plan_target.h"
 
 namespace occupipe::test {
-
-struct Buffer {
-    std::string name;
-    ElementType type = ElementType::f32;
-    std::vector<std::byte> bytes;
-};
-
-// As they are before the first launch, in the file's order.
-std::vector<Buffer> buffers_before(const LaunchPlan& plan);
 
 // All buffers after the last step, in the file's order. Throws InputError where the launches do
 // not fit the kernels, host::KernelFault where a kernel does what CUDA does not define (a write
 // outside of a buffer among it, as far as it hits the 4 KiB beside it). For one thread at a time.
 std::vector<Buffer> run_on_cpu(const LaunchPlan& plan, host::Order order = host::Order::forward);
 
-struct Argument {
-    std::vector<std::byte> bytes;
-};
 // A kernel compiled for the host; the build makes the table from the launch files.
 struct HostKernel {
     std::string_view source;  // "saxpy.cu"

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// The executor's main oracle: a kernel's recorded machine code leaves the same bytes in every
+// buffer as the same text compiled for the CPU, with one thread of the host and with four.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "core/files/files.h"
+#include "core/files/launch_files.h"
+#include "isa/cubin.h"
+#include "isa/machine/machine.h"
+#include "tests/kernels/run_on_cpu.h"
+
+namespace occupipe::test {
+namespace {
+
+constexpr int architectures[] = {75, 80, 90, 100, 120};
+
+class MachineCode : public PlanTarget {
+public:
+    MachineCode(const isa::Cubin& cubin, int threads) : cubin_(cubin), threads_(threads) {}
+
+    void add(const Buffer& buffer) override {
+        memory_.add(buffer.name, buffer.bytes.size());
+        std::ranges::copy(buffer.bytes, content(buffer.name).begin());
+    }
+    std::span<std::byte> content(const std::string& buffer) override {
+        return isa::GlobalMemory::bytes(*memory_.named(buffer));
+    }
+    std::uint64_t address(const std::string& buffer) override {
+        return memory_.named(buffer)->address;
+    }
+    std::span<std::byte> symbol(const std::string& name) override {
+        const isa::Symbol* const symbol = module().symbol(name);
+        if (!symbol) throw InputError("no variable '" + name + "' in the machine code");
+        return module().bytes(*symbol);
+    }
+
+    void launch(const KernelLaunch& launch, const std::vector<Argument>& arguments) override {
+        const isa::Kernel& kernel = cubin_.kernel(launch.kernel);
+        if (kernel.parameters.size() != arguments.size())
+            throw InputError("another number of parameters in the machine code");
+        std::vector<std::byte> parameters(static_cast<std::size_t>(*kernel.bank_0_bytes));
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            const isa::Parameter& parameter = kernel.parameters[i];
+            if (parameter.size != static_cast<std::int64_t>(arguments[i].bytes.size()))
+                throw InputError("a parameter of another size in the machine code");
+            std::ranges::copy(arguments[i].bytes, parameters.begin() + parameter.offset);
+        }
+        isa::execute(module(), kernel,
+                     {.grid = launch.grid,
+                      .block = launch.block,
+                      .dynamic_shared_bytes = launch.shared_bytes},
+                     parameters, {.threads = threads_, .step_budget = 20'000'000});
+    }
+
+private:
+    isa::LoadedModule& module() {
+        if (!module_) module_.emplace(cubin_, memory_);
+        return *module_;
+    }
+
+    const isa::Cubin& cubin_;
+    int threads_;
+    isa::GlobalMemory memory_;
+    std::optional<isa::LoadedModule> module_;
+};
+
+// The first element that differs; empty: none.
+std::string difference(const std::vector<Buffer>& cpu, const std::vector<Buffer>& executed) {
+    for (std::size_t b = 0; b < cpu.size(); ++b) {
+        const std::size_t size = bytes_of(cpu[b].type), count = cpu[b].bytes.size() / size;
+        std::size_t different = 0, first = 0;
+        for (std::size_t i = count; i-- > 0;) {
+            if (std::memcmp(&cpu[b].bytes[i * size], &executed[b].bytes[i * size], size) == 0)
+                continue;
+            ++different;
+            first = i;
+        }
+        if (different == 0) continue;
+        const auto text = [&](const Buffer& buffer) {
+            const std::uint64_t bits = get_element(&buffer.bytes[first * size], buffer.type);
+            return fmt::format("{} (0x{:x})", element_text(buffer.type, bits), bits);
+        };
+        return fmt::format("{}[{}]: CPU {}, executed {}; {} of {} elements differ", cpu[b].name,
+                           first, text(cpu[b]), text(executed[b]), different, count);
+    }
+    return {};
+}
+
+struct Outcome {
+    std::string refused;     // why the executor stopped
+    std::string difference;  // or what it got wrong
+};
+
+Outcome run(const LaunchPlan& plan, int architecture, int threads, const std::vector<Buffer>& cpu) {
+    const std::string name = std::filesystem::path(plan.source).stem().string();
+    const isa::Cubin cubin = isa::read_cubin(read_text_file(
+        kernels_folder() / fmt::format("recorded/sm_{}/{}.cubin", architecture, name)));
+    try {
+        MachineCode target(cubin, threads);
+        return {.difference = difference(cpu, run_plan(plan, target))};
+    } catch (const InputError& error) {
+        return {.refused = error.what()};
+    }
+}
+
+// Whether recorded/not_executed.txt says that the executor refuses this one: lines such as
+// " 75 80 |spin_locks". A line goes when it is executed.
+bool not_executed(const std::string& name, int architecture) {
+    std::istringstream lines(read_text_file(kernels_folder() / "recorded/not_executed.txt"));
+    for (std::string line; std::getline(lines, line);) {
+        if (line.ends_with(" |" + name) &&
+            line.find(fmt::format(" {} ", architecture)) != std::string::npos)
+            return true;
+    }
+    return false;
+}
+
+class Execute : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(Execute, LeavesTheSameMemoryAsTheCpu) {
+    const LaunchPlan plan = read_launches(GetParam());
+    const std::vector<Buffer> cpu = run_on_cpu(plan);
+    for (const int architecture : architectures) {
+        const bool may_refuse = not_executed(GetParam().stem().string(), architecture);
+        for (const int threads : {1, 4}) {
+            const Outcome outcome = run(plan, architecture, threads, cpu);
+            EXPECT_EQ(outcome.difference, "") << "sm_" << architecture << ", " << threads;
+            if (may_refuse) {
+                EXPECT_NE(outcome.refused, "") << "sm_" << architecture << ": take it out of "
+                                               << "recorded/not_executed.txt";
+            } else {
+                EXPECT_EQ(outcome.refused, "") << "sm_" << architecture << ", " << threads;
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Execute, testing::ValuesIn(launch_files()), [](const auto& one) {
+    std::string name = one.param.stem().string();
+    std::ranges::replace_if(
+        name, [](char c) { return !std::isalnum(c); }, '_');
+    return name;
+});
+
+}  // namespace
+}  // namespace occupipe::test
