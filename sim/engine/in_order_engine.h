@@ -56,27 +56,28 @@ private:
         std::int64_t now = 0;
         std::int64_t issued = 0;
         std::int64_t launched = 0;  // groups
-        PerUnit<std::int64_t> free_at{};
-        PerUnit<std::int64_t> busy{};
+        PerUnit<std::int64_t> free_at{};  // at free_slot_
         PerUnit<std::uint64_t> ready{};   // sets of positions
-        PerUnit<std::int32_t> last_to{};  // warps
+        PerUnit<std::uint64_t> ring{};    // positions to try first, where each unit has its ring
         std::array<std::int32_t, max_narrow_subsystems> last_grant{};
-        PerScheduler<std::int64_t> turn{};  // not before this can it issue
+        PerScheduler<std::int64_t> turn{};  // when it issues next, as far as that is known
+        PerScheduler<std::int32_t> choice{};  // the subsystem that it issues to then
         PerScheduler<std::int64_t> window_end{};
         PerScheduler<std::int64_t> window_left{};
         PerScheduler<std::int64_t> open_at{};
-        PerScheduler<std::int32_t> last_warp{};
+        PerScheduler<std::int32_t> last_warp{};  // where that is the policy's memory
         PerScheduler<std::int32_t> last_subsystem{};
         std::array<std::int32_t, 64> head{};  // per warp: its next instruction
         std::array<std::int32_t, 64> position{};
         std::array<std::int32_t, 64> warp_at{};
-        std::array<std::int64_t, 64> wake{};    // per warp: when its head is ready, unless it is
+        std::array<std::int64_t, 64> wake{};    // per warp: when its head is, or was, ready
         std::vector<std::int64_t> times;        // all scoreboards
         std::vector<std::int64_t> issues;       // per warp and ring
         std::vector<std::int64_t> iteration;    // per warp and loop
         std::vector<std::int32_t> ahead;        // per warp and channel: barriers not opened
         std::vector<std::int32_t> barrier;      // per warp and channel: the last one issued
         std::vector<std::int32_t> arrivals;     // per slot and channel
+        std::vector<std::int64_t> started;      // per slot: groups
         std::vector<std::int64_t> group;        // per slot: its number, or no_group
         std::vector<std::int32_t> unfinished;   // per slot: warps with instructions left
         std::vector<std::int64_t> last_result;  // per slot: when all that issued has finished
@@ -84,29 +85,39 @@ private:
         std::vector<std::int32_t> age_order;    // resident slots, oldest group first
         std::vector<CompletionQueue> waiting;   // per CoreLayout::waiting_lines
     };
-    // Where one warp's part lies.
-    struct Warp {
-        const InOrderProgram* program = nullptr;
+    // Where one warp's part lies, and what its head needs.
+    struct alignas(64) Warp {
         const InOrderProgram::Instruction* instructions = nullptr;
         std::int64_t* times = nullptr;
-        std::int64_t* issues = nullptr;
-        std::int64_t* iterations = nullptr;
+        std::uint64_t place = 0;           // the set of its position
+        std::uint64_t next_try = 0;        // the positions to try first after this warp
+        InOrderProgram::Instruction head;  // a copy of the next instruction
+        std::int32_t unit = 0;             // where that issues
         std::int32_t scheduler = 0;
         std::int32_t slot = 0;
-        std::uint64_t place = 0;     // the set of its position
-        std::uint64_t next_try = 0;  // the positions to try first after this warp
+        const InOrderProgram* program = nullptr;
+        std::int64_t* issues = nullptr;
+        std::int64_t* iterations = nullptr;
     };
     struct Timing {
         std::int64_t cpi = 0;      // λ [ticks]
         std::int64_t latency = 0;  // Λ [ticks]
+        std::int64_t finish = 0;   // until the group may end [ticks]
+        bool store = false;
     };
-    struct Pick {
-        std::int32_t warp = 0;        // with Select::warp
-        std::int32_t subsystem = -1;  // none
+    // How a scheduler finds the warp that issues.
+    enum class Choice {
+        ring_per_subsystem,  // lrr
+        by_age,              // the subsystem first, then a warp by age or, with gto, the last one
+        warp_first,          // Select::warp
     };
-    struct Issue {
-        std::int32_t warp = 0;
-        std::int64_t wake = 0;  // when its next head is ready; 0: at once, or not known
+    // The run loop is compiled for each shape of machine, as a loop over what is not there costs
+    // time, too.
+    struct Shape {
+        int subsystems;  // or fewer
+        int schedulers;  // or fewer
+        Choice choice;
+        bool observed;
     };
     // Brent's cycle search: one remembered state, replaced after 1, 2, 4, … looks.
     struct Search {
@@ -117,44 +128,55 @@ private:
         std::int64_t remembered_at = 0;  // instructions that had issued at the last copy
     };
 
+    static Choice choice_of(const CoreLayout& layout);
     void launch_group(std::int32_t slot);
     void end_groups();
     void place_warps();
-    void find_free_units();
     void find_group_end();
+    void begin_head(std::int32_t warp, std::int64_t now);
 
-    // One for each shape of machine, as a loop over what is not there costs time, too: `scanned`
-    // subsystems or fewer, at `most` so many schedulers.
-    template <int scanned, int most, bool observed>
+    // The run loop (in_order_run.cpp).
+    template <Shape shape>
     bool run_as(std::int64_t until);
-    template <bool observed>
-    bool run_observed(std::int64_t until);
-    template <int scanned, bool observed>
-    void issue_alone(std::int64_t now);
-    template <int scanned, int most, bool observed>
+    template <int subsystems, int schedulers>
+    bool run_on(std::int64_t until);
+    template <int subsystems, int schedulers, Choice choice>
+    bool run_choosing(std::int64_t until);
+    template <Shape shape>
+    std::int64_t first_turn() const;
+    template <Shape shape>
+    std::int64_t free_time(int scheduler, int subsystem) const;
+    template <Shape shape>
+    void plan_from(int scheduler, std::int64_t from);
+    template <Shape shape>
+    void plan(int scheduler, std::int64_t now);
+    void plan_all();
+    template <Shape shape>
+    void propose_warp(int scheduler, std::int64_t now);
+    template <Shape shape>
+    std::uint32_t propose(std::int64_t now);
+    template <Shape shape>
     void issue_round(std::int64_t now);
-    template <int scanned>
-    Pick pick(int scheduler, std::int64_t now) const;
-    template <int scanned>
-    std::int64_t next_issue(int scheduler) const;
-    template <int most, bool observed>
-    Issue take(const Pick& pick, int scheduler, std::int64_t now);
-    template <bool observed>
-    void wake_later(const Issue& issue, std::int64_t turn, std::int64_t now);
-    std::int32_t pick_warp(const Pick& pick, int scheduler) const;
-    void set_ready(const Warp& w, int unit, std::int64_t now, std::int32_t warp);
+    template <Shape shape>
+    std::uint32_t rivals(int scheduler) const;
+    template <Shape shape>
     void wake_up(std::int32_t warp, std::int64_t now);
+    template <Shape shape>
+    std::int32_t choose_warp(int scheduler) const;
+    template <Shape shape>
+    void issue(int scheduler, std::int64_t now);
     void use_window(int scheduler, std::int64_t now);
-    std::int64_t await(const Warp& w, std::int32_t warp, std::int64_t now);
+    std::int64_t await(Warp& w, std::int32_t warp, std::int32_t head, std::int64_t now);
 
     // Not every instruction needs these.
-    void issue_special(const Warp& w, std::int32_t warp, std::int64_t now);
+    std::int32_t issue_special(const Warp& w, std::int32_t warp, std::int64_t now);
+    void keep_result(const Warp& w, std::int32_t warp, std::int64_t now);
     std::int64_t queued_until(const Warp& w, std::int32_t warp, std::int64_t now);
     static void set_time(const Warp& w, std::int32_t stream, std::int64_t instances_back,
                          std::int64_t time);
     void arrive(const Warp& w, std::int32_t warp, std::int64_t now);
     void open_barrier(std::int32_t slot, std::int32_t channel, std::int64_t now);
-    bool advance_from_end(const Warp& w, std::int32_t warp);
+    std::int32_t advance_from_end(const Warp& w, std::int32_t warp);
     static std::int64_t look_up(const Warp& w, const InOrderProgram::Lookup& lookup);
     static std::int64_t last_lookup(const Warp& w, std::int32_t stream);
 
@@ -189,23 +211,20 @@ private:
     WakeTimes wakes_;
     int schedulers_;
     int channels_;
-    bool by_subsystem_;
-    bool rings_;
-    bool moves_;
-    bool four_units_;  // or fewer
+    Choice choice_;
     const IssueWindow* window_;
-    bool may_close_;
+    std::int64_t window_allows_ = 0;  // to a scheduler in a cycle; 0: not always as many
+    bool may_close_;  // a scheduler may find cycles in which it may issue nothing
+    std::int64_t cycle_mask_ = -1;   // IssueWindow::cycle_mask(), if there is one
+    std::int64_t cycle_end_ = 0;     // of the present cycle, where there is an issue limit
     std::uint32_t shared_ = 0;       // set of subsystems of scope core
     std::int64_t next_end_ = never;  // the least of group_end
 
     std::vector<Timing> timings_;  // per Machine::ops
-    // Derived: from when on something there can issue, as far as the unit goes.
-    PerUnit<std::int64_t> from_{};
-    // Derived from the memories of the policy: the positions to try first.
-    PerUnit<std::uint64_t> ring_{};             // rings_
-    PerScheduler<std::uint64_t> try_first_{};   // else
-    std::array<std::int32_t, 64> head_unit_{};  // per warp: where its head issues
-    std::array<std::int64_t, 64> head_cpi_{};   // per warp: λ of its head [ticks]
+    PerUnit<std::uint8_t> free_slot_{};  // a shared unit's is the first scheduler's
+    // Derived from last_warp and the positions: those to try first, where a scheduler has one ring.
+    PerScheduler<std::uint64_t> try_first_{};
+    PerScheduler<std::int32_t> proposed_{};  // warps, with Select::warp
 
     Observer* observer_;
     // What has not been told yet.

@@ -106,11 +106,10 @@ void InOrderEngine::choose_marker() {
 }
 
 bool InOrderEngine::same_memories(const State& before) const {
-    if (by_subsystem_ && before.last_subsystem != s_.last_subsystem) return false;
-    if (rings_ && before.last_to != s_.last_to) return false;
-    if (layout_.policy != Policy::oldest && !rings_ && before.last_warp != s_.last_warp)
-        return false;
-    if (moves_ && before.age_order != s_.age_order) return false;
+    if (choice_ != Choice::warp_first && before.last_subsystem != s_.last_subsystem) return false;
+    if (before.ring != s_.ring) return false;
+    if (layout_.policy != Policy::oldest && before.last_warp != s_.last_warp) return false;
+    if (layout_.policy != Policy::lrr && before.age_order != s_.age_order) return false;
     return schedulers_ == 1 || before.last_grant == s_.last_grant;
 }
 
@@ -215,7 +214,7 @@ void InOrderEngine::repeat(const State& before, std::int64_t times) {
             if (moment < pending) moment += shift;
     };
     s_.issued += times * (s_.issued - before.issued);
-    add(s_.busy, before.busy);
+    add(s_.started, before.started);
     add(s_.iteration, before.iteration);
     for (std::size_t slot = 0; slot < s_.group.size(); ++slot)
         if (s_.group[slot] != before.group[slot]) s_.group[slot] += launched;
@@ -231,7 +230,6 @@ void InOrderEngine::repeat(const State& before, std::int64_t times) {
     move_on(s_.group_end);
     for (CompletionQueue& line : s_.waiting) line.shift(shift);
     find_group_end();
-    find_free_units();
     wakes_.clear();
     for (int warp = 0; warp < layout_.warps(); ++warp)
         if (s_.wake[warp] > s_.now && s_.wake[warp] < pending)

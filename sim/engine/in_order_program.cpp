@@ -9,6 +9,7 @@ namespace occupipe::sim {
 namespace {
 
 constexpr std::int64_t longest_ring = 64;
+constexpr std::int32_t last_near = 255;  // places beyond have no room in Instruction
 
 bool holds(const LoopProgram::Loop& loop, std::int32_t stream) {
     return loop.first <= stream && stream < loop.last;
@@ -45,7 +46,9 @@ public:
         : layout_(layout),
           program_(program),
           from_(program.program),
-          needs_(from_.streams.size()) {}
+          needs_(from_.streams.size()) {
+        made_.busy.resize(layout.machine.subsystems.size());
+    }
 
     InOrderProgram build() {
         for (const LoopProgram::Edge& edge : from_.edges) {
@@ -80,9 +83,8 @@ private:
         const MachineOp& op = layout_.machine.ops[stream.op];
         InOrderProgram::Instruction instruction;
         InOrderProgram::Details details;
-        instruction.op = stream.op;
+        instruction.op = static_cast<std::uint16_t>(stream.op);
         instruction.subsystem = static_cast<std::uint8_t>(op.subsystem);
-        instruction.store = op.kind == InstructionKind::store;
         details.channel = program_.streams[s].barrier_channel;
         details.queued = op.queued;
         details.completes = program_.streams[s].completion_queue >= 0;
@@ -98,6 +100,8 @@ private:
         instruction.special = details.channel >= 0 || details.queued || details.mask != 0;
         instruction.ends =
             details.ends_loop >= 0 || s + 1 == static_cast<std::int32_t>(from_.streams.size());
+        made_.busy[op.subsystem] +=
+            static_cast<std::uint64_t>(stream.instances) * static_cast<std::uint64_t>(op.cpi);
         made_.instructions.push_back(instruction);
         made_.details.push_back(details);
     }
@@ -111,17 +115,20 @@ private:
             // What is needed last by this instruction has been looked up when it issues.
             unused.insert(unused.end(), given_back[s].begin(), given_back[s].end());
             InOrderProgram::Instruction& instruction = made_.instructions[s];
+            InOrderProgram::Details& details = made_.details[s];
             const Need& need = needs_[s];
             if (need.end < 0 && !need.for_ever) continue;
-            const bool own = need.for_ever || made_.details[s].channel >= 0;
+            const bool own = need.for_ever || details.channel >= 0;
             if (own || unused.empty()) {
-                instruction.place = made_.places;
-                made_.places += made_.details[s].mask + 1;
+                details.place = made_.places;
+                made_.places += details.mask + 1;
             } else {
-                instruction.place = unused.back();
+                details.place = unused.back();
                 unused.pop_back();
             }
-            if (!own) given_back[need.end].push_back(instruction.place);
+            if (!own) given_back[need.end].push_back(details.place);
+            instruction.special |= details.place > last_near;
+            instruction.place = static_cast<std::uint8_t>(details.place);
         }
     }
 
@@ -133,7 +140,7 @@ private:
         for (std::int32_t e = stream.first_edge; e < stream.first_edge + stream.edge_count; ++e) {
             const LoopProgram::Edge& edge = from_.edges[e];
             InOrderProgram::Lookup lookup;
-            lookup.first = made_.instructions[edge.producer].place;
+            lookup.first = made_.details[edge.producer].place;
             lookup.mask = made_.details[edge.producer].mask;
             lookup.ring = made_.details[edge.producer].ring;
             lookup.lag = static_cast<std::int32_t>(lag_of(edge));
@@ -147,10 +154,11 @@ private:
                 }
             }
             made_.lookups.push_back(lookup);
-            if (lookup.mask != 0 || lookup.loop >= 0 || plain == instruction.lookups.size())
+            if (lookup.mask != 0 || lookup.loop >= 0 || lookup.first > last_near ||
+                plain == instruction.lookups.size())
                 instruction.looks_more = true;
             else
-                instruction.lookups[plain++] = lookup.first;
+                instruction.lookups[plain++] = static_cast<std::uint8_t>(lookup.first);
         }
         made_.details[s].last_lookup = static_cast<std::int32_t>(made_.lookups.size());
     }

@@ -28,21 +28,23 @@ struct InOrderProgram {
         std::int32_t loop = -1;
         std::int64_t back = 0;
     };
-    // The part that most issues need.
-    struct alignas(32) Instruction {
-        std::array<std::int32_t, 3> lookups = {past, past, past};  // places
-        std::int32_t place = nowhere;                              // of its result
-        std::int32_t op = 0;                                       // into Machine::ops
+    // All that most issues need of an instruction, small so that long bodies stay in caches.
+    struct alignas(8) Instruction {
+        std::array<std::uint8_t, 3> lookups = {past, past, past};  // places
+        std::uint8_t place = nowhere;                              // of its result
+        std::uint16_t op = 0;                                      // into Machine::ops
         std::uint8_t subsystem = 0;
-        bool store = false;
-        bool special = false;     // barrier, ring or queue
-        bool looks_more = false;  // see Details::first_lookup
-        bool ends = false;        // a loop or the program
+        // What its issue needs beside that.
+        bool special : 1 = false;     // it is a barrier, waits in a queue, or has a ring or far place
+        bool ends : 1 = false;        // a loop or the program
+        bool looks_more : 1 = false;  // see Details::first_lookup
     };
+    static_assert(sizeof(Instruction) == 8);
     struct Details {
         std::int32_t first_lookup = 0;  // all lookups, in the order of the kernel file
         std::int32_t last_lookup = 0;
-        std::int32_t ring = -1;  // number of its ring, if it has one
+        std::int32_t place = nowhere;  // of its result
+        std::int32_t ring = -1;        // number of its ring, if it has one
         std::int32_t mask = 0;
         std::int32_t loop = -1;       // the innermost around it
         std::int32_t ends_loop = -1;  // the innermost whose last instruction it is
@@ -63,11 +65,15 @@ struct InOrderProgram {
     std::vector<Lookup> lookups;
     std::vector<Loop> loops;
     std::vector<std::int32_t> ring_masks;
+    // Per subsystem: Σλ of all that a warp issues [ticks], modulo 2^64 where no run gets so far.
+    std::vector<std::uint64_t> busy;
     std::int32_t places = 2;  // in a scoreboard
 };
 
 // No dependence goes back too many instances.
 bool fits_scoreboard(const ProgramLayout& program);
+// So many instructions can be told apart.
+inline constexpr std::size_t max_scoreboard_ops = 1 << 16;
 
 // Of a program that fits.
 InOrderProgram in_order_program(const CoreLayout& layout, const ProgramLayout& program);

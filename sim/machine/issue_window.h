@@ -30,7 +30,7 @@ public:
 
     // The end of the cycle that `time` ≥ 0 lies in [ticks].
     std::int64_t end_of_cycle(std::int64_t time) const {
-        return cycle_mask_ != 0 ? (time | cycle_mask_) + 1 : (time / cycle_ + 1) * cycle_;
+        return cycle_mask_ ? (time | *cycle_mask_) + 1 : (time / cycle_ + 1) * cycle_;
     }
 
     // The earliest time from `time` on in whose cycle the scheduler may issue anything [ticks]; a
@@ -40,11 +40,15 @@ public:
     // What all schedulers together may issue in the cycles that begin before `end` [ticks].
     double capacity(std::int64_t end) const;
 
+    // What each scheduler may issue in each cycle, if that is always the same.
+    std::optional<std::int64_t> constant() const { return constant_; }
     // In every cycle each scheduler may issue something.
     bool always_open() const { return always_open_; }
     // The windows recur after this time [ticks]; none if that is beyond max_ticks.
     std::optional<std::int64_t> period() const { return period_; }
     std::int64_t cycle() const { return cycle_; }  // [ticks]
+    // cycle() - 1, if cycle() is a power of two: all its bits are set in the last tick of a cycle.
+    std::optional<std::int64_t> cycle_mask() const { return cycle_mask_; }
 
 private:
     std::int64_t before(int scheduler, std::int64_t n) const;
@@ -52,7 +56,7 @@ private:
     Rational limit_;
     int schedulers_;
     std::int64_t cycle_;
-    std::int64_t cycle_mask_ = 0;  // cycle_ - 1, if cycle_ is a power of two above 1
+    std::optional<std::int64_t> cycle_mask_;
     bool always_open_;
     std::optional<std::int64_t> constant_;  // the same in all cycles and for all schedulers
     std::optional<std::int64_t> period_;
