@@ -30,8 +30,8 @@ void InOrderEngine::report_issue(const Warp& w, std::int32_t warp, std::int64_t 
 
 void InOrderEngine::report_result(const Warp& w, std::int32_t warp, std::int64_t result) {
     const std::int32_t stream = s_.head[warp];
-    const Timing& timing = timings_[w.instructions[stream].op];
-    const std::int64_t finish = timing.store ? s_.now + timing.cpi : result;
+    const bool store = w.program->details[stream].store;
+    const std::int64_t finish = store ? s_.now + w.timing.cpi : result;
     account_.last_finish[warp] = std::max(account_.last_finish[warp], finish);
     if (w.program->details[stream].completes)
         observer_->completed({result, warp, stream, instance(w, stream)});
@@ -84,7 +84,7 @@ void InOrderEngine::note_bounds() {
     for (int scheduler = 0; scheduler < schedulers_; ++scheduler) {
         for (int unit = scheduler * units; unit < (scheduler + 1) * units; ++unit) {
             if (s_.ready[unit] == 0) continue;
-            const std::int64_t free = std::max(s_.now, s_.free_at[free_slot_[unit]]);
+            const std::int64_t free = std::max(s_.now, s_.free_at[unit]);
             const std::int64_t open =
                 window_ ? window_->first_open(scheduler, std::max(free, s_.open_at[scheduler]))
                         : free;

@@ -47,10 +47,6 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
     const auto& subsystems = layout.machine.subsystems;
     for (std::size_t s = 0; s < subsystems.size(); ++s)
         if (subsystems[s].scope == Scope::core) shared_ |= std::uint32_t{1} << s;
-    for (int unit = 0; unit < units * max_narrow_schedulers; ++unit) {
-        const bool shared = (shared_ >> (unit % units) & 1) != 0;
-        free_slot_[unit] = static_cast<std::uint8_t>(shared ? unit % units : unit);
-    }
     if (window_) cycle_mask_ = window_->cycle_mask().value_or(-1);
     if (window_ && !may_close_) window_allows_ = window_->constant().value_or(0);
     std::size_t times = 0;
@@ -69,15 +65,15 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
     times = issues = iterations = 0;
     for (std::int32_t warp = 0; warp < layout.warps(); ++warp) {
         const InOrderProgram& program = programs_[layout.program_of[warp]];
-        Warp w;
+        Warp& w = warps_[warp];
         w.program = &program;
         w.instructions = program.instructions.data();
         w.times = s_.times.data() + times;
         w.issues = s_.issues.data() + issues;
         w.iterations = s_.iteration.data() + iterations;
         w.scheduler = layout.scheduler_of[warp];
+        w.first_unit = w.scheduler * units;
         w.slot = warp / layout.group_warps;
-        warps_.push_back(w);
         times += program.places;
         issues += program.ring_masks.size();
         iterations += program.loops.size();
@@ -96,14 +92,14 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
     s_.last_warp.fill(no_warp);
     s_.ring.fill(~std::uint64_t{0});
     // Rings begin with the first.
-    s_.last_subsystem.fill(static_cast<std::int32_t>(subsystems.size()) - 1);
+    s_.last_subsystem.fill(static_cast<std::int64_t>(subsystems.size()) - 1);
     s_.last_grant.fill(schedulers_ - 1);
     std::iota(s_.position.begin(), s_.position.end(), 0);
     s_.warp_at = s_.position;
     account_.bound.fill(WaitReason::subsystem);
     for (const MachineOp& op : layout.machine.ops) {
         const bool store = op.kind == InstructionKind::store;
-        timings_.push_back({op.cpi, op.latency, store ? op.cpi : op.latency, store});
+        timings_.push_back({op.cpi, op.latency, store ? op.cpi : op.latency});
     }
     place_warps();
     for (std::int32_t slot = 0; slot < layout.slots; ++slot) launch_group(slot);
@@ -121,14 +117,14 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
 // Of all groups that have started, which is exact once they have ended.
 std::int64_t InOrderEngine::busy(int scheduler, int subsystem) const {
     std::uint64_t sum = 0;
-    for (const Warp& w : warps_)
+    for (const Warp& w : std::span(warps_).first(layout_.warps()))
         if (w.scheduler == scheduler)
             sum += static_cast<std::uint64_t>(s_.started[w.slot]) * w.program->busy[subsystem];
     return static_cast<std::int64_t>(sum);
 }
 
 std::int64_t InOrderEngine::free_at(int scheduler, int subsystem) const {
-    return s_.free_at[free_slot_[scheduler * units + subsystem]];
+    return s_.free_at[scheduler * units + subsystem];
 }
 
 void InOrderEngine::launch_group(std::int32_t slot) {
@@ -196,9 +192,9 @@ void InOrderEngine::place_warps() {
     }
     for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
         Warp& w = warps_[warp];
-        w.place = bit(s_.position[warp]);
+        w.position = bit(s_.position[warp]);
         w.next_try = ~std::uint64_t{0};
-        if (layout_.policy == Policy::gto) w.next_try = w.place;
+        if (layout_.policy == Policy::gto) w.next_try = w.position;
         if (layout_.policy == Policy::lrr) w.next_try = ~std::uint64_t{1} << s_.position[warp];
     }
     for (int j = 0; j < schedulers_; ++j) {
@@ -210,23 +206,23 @@ void InOrderEngine::place_warps() {
 // The rest of an issue of what is not plain. Returns the instruction that comes next, or -1.
 std::int32_t InOrderEngine::issue_special(const Warp& w, std::int32_t warp, std::int64_t now) {
     keep_result(w, warp, now);
-    return w.head.ends ? advance_from_end(w, warp) : s_.head[warp] + 1;
+    return (w.flags & InOrderProgram::ends) != 0 ? advance_from_end(w, warp) : s_.head[warp] + 1;
 }
 
 void InOrderEngine::keep_result(const Warp& w, std::int32_t warp, std::int64_t now) {
     const std::int32_t stream = s_.head[warp];
     const InOrderProgram::Details& details = w.program->details[stream];
-    const Timing& timing = timings_[w.head.op];
     if (details.ring >= 0) ++w.issues[details.ring];
     if (details.channel >= 0) {
         set_time(w, stream, 0, pending);
         arrive(w, warp, now);
         return;
     }
-    const std::int64_t result = details.queued ? queued_until(w, warp, now) : now + timing.latency;
+    const std::int64_t result =
+        details.queued ? queued_until(w, warp, now) : now + w.timing.latency;
     set_time(w, stream, 0, result);
     s_.last_result[w.slot] =
-        std::max(s_.last_result[w.slot], timing.store ? now + timing.cpi : result);
+        std::max(s_.last_result[w.slot], details.store ? now + w.timing.cpi : result);
     if (observer_) report_result(w, warp, result);
 }
 

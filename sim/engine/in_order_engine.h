@@ -55,18 +55,18 @@ private:
     struct State {
         std::int64_t now = 0;
         std::int64_t issued = 0;
-        std::int64_t launched = 0;  // groups
-        PerUnit<std::int64_t> free_at{};  // at free_slot_
+        std::int64_t launched = 0;        // groups
+        PerUnit<std::int64_t> free_at{};  // a shared unit's for each scheduler
         PerUnit<std::uint64_t> ready{};   // sets of positions
         PerUnit<std::uint64_t> ring{};    // positions to try first, where each unit has its ring
         std::array<std::int32_t, max_narrow_subsystems> last_grant{};
-        PerScheduler<std::int64_t> turn{};  // when it issues next, as far as that is known
-        PerScheduler<std::int32_t> choice{};  // the subsystem that it issues to then
+        PerScheduler<std::int64_t> turn{};    // when it issues next, as far as that is known
+        PerScheduler<std::int64_t> choice{};  // the subsystem that it issues to then
         PerScheduler<std::int64_t> window_end{};
         PerScheduler<std::int64_t> window_left{};
         PerScheduler<std::int64_t> open_at{};
         PerScheduler<std::int32_t> last_warp{};  // where that is the policy's memory
-        PerScheduler<std::int32_t> last_subsystem{};
+        PerScheduler<std::int64_t> last_subsystem{};
         std::array<std::int32_t, 64> head{};  // per warp: its next instruction
         std::array<std::int32_t, 64> position{};
         std::array<std::int32_t, 64> warp_at{};
@@ -85,25 +85,27 @@ private:
         std::vector<std::int32_t> age_order;    // resident slots, oldest group first
         std::vector<CompletionQueue> waiting;   // per CoreLayout::waiting_lines
     };
-    // Where one warp's part lies, and what its head needs.
-    struct alignas(64) Warp {
-        const InOrderProgram::Instruction* instructions = nullptr;
-        std::int64_t* times = nullptr;
-        std::uint64_t place = 0;           // the set of its position
-        std::uint64_t next_try = 0;        // the positions to try first after this warp
-        InOrderProgram::Instruction head;  // a copy of the next instruction
-        std::int32_t unit = 0;             // where that issues
-        std::int32_t scheduler = 0;
-        std::int32_t slot = 0;
-        const InOrderProgram* program = nullptr;
-        std::int64_t* issues = nullptr;
-        std::int64_t* iterations = nullptr;
-    };
     struct Timing {
         std::int64_t cpi = 0;      // λ [ticks]
         std::int64_t latency = 0;  // Λ [ticks]
         std::int64_t finish = 0;   // until the group may end [ticks]
-        bool store = false;
+    };
+    // Where one warp's part lies, and what the issue of its head needs.
+    struct alignas(64) Warp {
+        Timing timing;
+        std::int64_t* times = nullptr;
+        std::uint64_t position = 0;  // the set of it
+        std::uint64_t next_try = 0;  // the positions to try first after this warp
+        std::int32_t unit = 0;
+        std::int32_t slot = 0;
+        std::uint8_t place = 0;
+        std::uint8_t flags = 0;
+        std::int32_t scheduler = 0;
+        const InOrderProgram::Instruction* instructions = nullptr;
+        std::int32_t first_unit = 0;  // its scheduler's
+        const InOrderProgram* program = nullptr;
+        std::int64_t* issues = nullptr;
+        std::int64_t* iterations = nullptr;
     };
     // How a scheduler finds the warp that issues.
     enum class Choice {
@@ -144,17 +146,21 @@ private:
     bool run_choosing(std::int64_t until);
     template <Shape shape>
     std::int64_t first_turn() const;
+    void set_ready(const Warp& w);
     template <Shape shape>
-    std::int64_t free_time(int scheduler, int subsystem) const;
+    void take_from_others(std::int64_t subsystem, std::int64_t until);
     template <Shape shape>
     void plan_from(int scheduler, std::int64_t from);
     template <Shape shape>
     void plan(int scheduler, std::int64_t now);
     void plan_all();
+    void find_possible();
     template <Shape shape>
     void propose_warp(int scheduler, std::int64_t now);
     template <Shape shape>
     std::uint32_t propose(std::int64_t now);
+    template <Shape shape>
+    void issue_if_granted(int scheduler, std::uint32_t& left, std::int64_t now);
     template <Shape shape>
     void issue_round(std::int64_t now);
     template <Shape shape>
@@ -206,7 +212,7 @@ private:
 
     const CoreLayout& layout_;
     std::vector<InOrderProgram> programs_;
-    std::vector<Warp> warps_;
+    std::array<Warp, 64> warps_;
     State s_;
     WakeTimes wakes_;
     int schedulers_;
@@ -214,14 +220,14 @@ private:
     Choice choice_;
     const IssueWindow* window_;
     std::int64_t window_allows_ = 0;  // to a scheduler in a cycle; 0: not always as many
-    bool may_close_;  // a scheduler may find cycles in which it may issue nothing
-    std::int64_t cycle_mask_ = -1;   // IssueWindow::cycle_mask(), if there is one
-    std::int64_t cycle_end_ = 0;     // of the present cycle, where there is an issue limit
-    std::uint32_t shared_ = 0;       // set of subsystems of scope core
-    std::int64_t next_end_ = never;  // the least of group_end
+    bool may_close_;                  // a scheduler may find cycles in which it may issue nothing
+    std::int64_t cycle_mask_ = -1;    // IssueWindow::cycle_mask(), if there is one
+    std::int64_t cycle_end_ = 0;      // of the present cycle, where there is an issue limit
+    std::uint32_t shared_ = 0;        // set of subsystems of scope core
+    std::int64_t next_end_ = never;   // the least of group_end
 
-    std::vector<Timing> timings_;  // per Machine::ops
-    PerUnit<std::uint8_t> free_slot_{};  // a shared unit's is the first scheduler's
+    std::vector<Timing> timings_;       // per Machine::ops
+    PerUnit<std::int64_t> possible_{};  // derived: when it is free; never, if nothing is ready
     // Derived from last_warp and the positions: those to try first, where a scheduler has one ring.
     PerScheduler<std::uint64_t> try_first_{};
     PerScheduler<std::int32_t> proposed_{};  // warps, with Select::warp

@@ -157,7 +157,7 @@ bool InOrderEngine::same_queues(const State& before) const {
 bool InOrderEngine::same_scoreboards(const State& before) const {
     if (!same_times(before.times, before.now, s_.times, s_.now)) return false;
     std::size_t ring = 0;
-    for (const Warp& w : warps_)
+    for (const Warp& w : std::span(warps_).first(layout_.warps()))
         for (const std::int32_t mask : w.program->ring_masks) {
             if (((before.issues[ring] ^ s_.issues[ring]) & mask) != 0) return false;
             ++ring;
@@ -230,6 +230,7 @@ void InOrderEngine::repeat(const State& before, std::int64_t times) {
     move_on(s_.group_end);
     for (CompletionQueue& line : s_.waiting) line.shift(shift);
     find_group_end();
+    find_possible();
     wakes_.clear();
     for (int warp = 0; warp < layout_.warps(); ++warp)
         if (s_.wake[warp] > s_.now && s_.wake[warp] < pending)

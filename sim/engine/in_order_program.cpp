@@ -43,10 +43,7 @@ std::int64_t lag_of(const LoopProgram::Edge& edge) {
 class Builder {
 public:
     Builder(const CoreLayout& layout, const ProgramLayout& program)
-        : layout_(layout),
-          program_(program),
-          from_(program.program),
-          needs_(from_.streams.size()) {
+        : layout_(layout), program_(program), from_(program.program), needs_(from_.streams.size()) {
         made_.busy.resize(layout.machine.subsystems.size());
     }
 
@@ -87,6 +84,7 @@ private:
         instruction.subsystem = static_cast<std::uint8_t>(op.subsystem);
         details.channel = program_.streams[s].barrier_channel;
         details.queued = op.queued;
+        details.store = op.kind == InstructionKind::store;
         details.completes = program_.streams[s].completion_queue >= 0;
         details.loop = stream.loop;
         if (stream.loop >= 0 && from_.loops[stream.loop].last == s + 1)
@@ -97,9 +95,10 @@ private:
                 std::bit_ceil(static_cast<std::uint64_t>(needs_[s].lag)) - 1);
             made_.ring_masks.push_back(details.mask);
         }
-        instruction.special = details.channel >= 0 || details.queued || details.mask != 0;
-        instruction.ends =
-            details.ends_loop >= 0 || s + 1 == static_cast<std::int32_t>(from_.streams.size());
+        if (details.channel >= 0 || details.queued || details.mask != 0)
+            instruction.flags |= InOrderProgram::special;
+        if (details.ends_loop >= 0 || s + 1 == static_cast<std::int32_t>(from_.streams.size()))
+            instruction.flags |= InOrderProgram::ends;
         made_.busy[op.subsystem] +=
             static_cast<std::uint64_t>(stream.instances) * static_cast<std::uint64_t>(op.cpi);
         made_.instructions.push_back(instruction);
@@ -127,7 +126,7 @@ private:
                 unused.pop_back();
             }
             if (!own) given_back[need.end].push_back(details.place);
-            instruction.special |= details.place > last_near;
+            if (details.place > last_near) instruction.flags |= InOrderProgram::special;
             instruction.place = static_cast<std::uint8_t>(details.place);
         }
     }
@@ -156,7 +155,7 @@ private:
             made_.lookups.push_back(lookup);
             if (lookup.mask != 0 || lookup.loop >= 0 || lookup.first > last_near ||
                 plain == instruction.lookups.size())
-                instruction.looks_more = true;
+                instruction.flags |= InOrderProgram::looks_more;
             else
                 instruction.lookups[plain++] = static_cast<std::uint8_t>(lookup.first);
         }

@@ -34,11 +34,12 @@ struct InOrderProgram {
         std::uint8_t place = nowhere;                              // of its result
         std::uint16_t op = 0;                                      // into Machine::ops
         std::uint8_t subsystem = 0;
-        // What its issue needs beside that.
-        bool special : 1 = false;     // it is a barrier, waits in a queue, or has a ring or far place
-        bool ends : 1 = false;        // a loop or the program
-        bool looks_more : 1 = false;  // see Details::first_lookup
+        std::uint8_t flags = 0;  // what its issue needs beside that
     };
+    static constexpr std::uint8_t special =
+        1;                                   // a barrier, waits in a queue, has a ring or far place
+    static constexpr std::uint8_t ends = 2;  // a loop or the program
+    static constexpr std::uint8_t looks_more = 4;  // see Details::first_lookup
     static_assert(sizeof(Instruction) == 8);
     struct Details {
         std::int32_t first_lookup = 0;  // all lookups, in the order of the kernel file
@@ -50,6 +51,7 @@ struct InOrderProgram {
         std::int32_t ends_loop = -1;  // the innermost whose last instruction it is
         std::int32_t channel = -1;    // a barrier's
         bool queued = false;
+        bool store = false;
         bool completes = false;  // there is a result to speak of
     };
     struct Loop {

@@ -11,32 +11,40 @@
 
 namespace occupipe::sim {
 
-template <InOrderEngine::Shape shape>
-[[gnu::always_inline]] inline std::int64_t InOrderEngine::free_time(int scheduler,
-                                                                    int subsystem) const {
-    const int unit = scheduler * units + subsystem;
-    return s_.free_at[shape.schedulers == 1 ? unit : free_slot_[unit]];
+namespace {
+
+// A branch would be foreseen wrongly too often, and compilers make one of ?: as they like.
+template <typename Value>
+[[gnu::always_inline]] inline Value either(bool condition, Value first, Value second) {
+    return second ^ ((first ^ second) & -static_cast<Value>(condition));
 }
+
+}  // namespace
 
 // What the scheduler does next, if it may not issue before `from`.
 template <InOrderEngine::Shape shape>
 [[gnu::always_inline]] inline void InOrderEngine::plan_from(int scheduler, std::int64_t from) {
-    const std::uint64_t* const ready = s_.ready.data() + scheduler * units;
-    const int after = s_.last_subsystem[scheduler] + 1;
-    // Branches would be foreseen wrongly, hence a mask: all ones but the sign if nothing is ready.
-    const auto time_of = [&](int s) {
-        const std::int64_t free = free_time<shape>(scheduler, s);
-        const std::uint64_t empty = std::uint64_t{0} - static_cast<std::uint64_t>(ready[s] == 0);
-        return (free > from ? free : from) | static_cast<std::int64_t>(empty >> 1);
-    };
-    int choice = after & (shape.subsystems - 1);
-    std::int64_t turn = time_of(choice);
+    const std::int64_t* const possible = possible_.data() + scheduler * units;
+    const std::int64_t after = s_.last_subsystem[scheduler] + 1;
+    // The first that can be had at once. Where a branch is foreseen, what follows need not wait for
+    // the data.
+#pragma GCC unroll 8
+    for (int i = 0; i < shape.subsystems; ++i) {
+        const std::int64_t s = (after + i) & (shape.subsystems - 1);
+        if (possible[s] > from) continue;
+        s_.turn[scheduler] = from;
+        s_.choice[scheduler] = s;
+        return;
+    }
+    std::int64_t choice = after & (shape.subsystems - 1);
+    std::int64_t turn = possible[choice];
 #pragma GCC unroll 8
     for (int i = 1; i < shape.subsystems; ++i) {
-        const int s = (after + i) & (shape.subsystems - 1);
-        const std::int64_t time = time_of(s);
-        choice = time < turn ? s : choice;
-        turn = time < turn ? time : turn;
+        const std::int64_t s = (after + i) & (shape.subsystems - 1);
+        if (possible[s] < turn) {
+            turn = possible[s];
+            choice = s;
+        }
     }
     s_.turn[scheduler] = turn;
     s_.choice[scheduler] = choice;
@@ -55,37 +63,37 @@ template <InOrderEngine::Shape shape>
     }
 }
 
+[[gnu::always_inline]] inline void InOrderEngine::set_ready(const Warp& w) {
+    s_.ready[w.unit] |= w.position;
+    possible_[w.unit] = s_.free_at[w.unit];
+}
+
 template <InOrderEngine::Shape shape>
 [[gnu::always_inline]] inline void InOrderEngine::wake_up(std::int32_t warp, std::int64_t now) {
     const Warp& w = warps_[warp];
-    const int unit = w.unit;
     const int j = shape.schedulers == 1 ? 0 : w.scheduler;
-    const int s = unit - j * units;
-    s_.ready[unit] |= w.place;
+    set_ready(w);
     if (shape.observed) account_.ready_since[warp] = now;
     if (may_close_) [[unlikely]] {
         plan<shape>(j, now);
         return;
     }
-    const std::int64_t free = free_time<shape>(j, s);
-    const std::int64_t open = s_.open_at[j];
-    std::int64_t time = free > open ? free : open;
-    time = time > now ? time : now;
+    const std::int64_t s = w.unit - j * units;
+    const std::int64_t time = std::max({possible_[w.unit], s_.open_at[j], now});
     const std::int64_t turn = s_.turn[j];
-    const int choice = s_.choice[j];
-    const int after = s_.last_subsystem[j] + 1;
-    const bool nearer = ((s - after) & (shape.subsystems - 1)) <
-                        ((choice - after) & (shape.subsystems - 1));
-    const bool better = (time < turn) | ((time == turn) & nearer);
-    s_.turn[j] = better ? time : turn;
-    s_.choice[j] = better ? s : choice;
+    const std::int64_t choice = s_.choice[j];
+    const std::int64_t after = s_.last_subsystem[j] + 1;
+    const bool nearer =
+        ((s - after) & (shape.subsystems - 1)) < ((choice - after) & (shape.subsystems - 1));
+    s_.choice[j] = either((time < turn) | ((time == turn) & nearer), s, choice);
+    s_.turn[j] = std::min(time, turn);
 }
 
 // The warp that issues to what the scheduler has chosen.
 template <InOrderEngine::Shape shape>
 [[gnu::always_inline]] inline std::int32_t InOrderEngine::choose_warp(int scheduler) const {
     if (shape.choice == Choice::warp_first) return proposed_[scheduler];
-    const int unit = scheduler * units + s_.choice[scheduler];
+    const std::int64_t unit = scheduler * units + s_.choice[scheduler];
     const std::uint64_t positions = s_.ready[unit];
     const bool own_ring = shape.choice == Choice::ring_per_subsystem;
     const std::uint64_t first = positions & (own_ring ? s_.ring[unit] : try_first_[scheduler]);
@@ -98,8 +106,8 @@ template <InOrderEngine::Shape shape>
 template <InOrderEngine::Shape shape>
 inline void InOrderEngine::propose_warp(int scheduler, std::int64_t now) {
     std::uint64_t positions = 0;
-    for (int s = 0; s < shape.subsystems; ++s)
-        if (free_time<shape>(scheduler, s) <= now) positions |= s_.ready[scheduler * units + s];
+    for (int unit = scheduler * units; unit < scheduler * units + shape.subsystems; ++unit)
+        if (possible_[unit] <= now) positions |= s_.ready[unit];
     const std::uint64_t first = positions & try_first_[scheduler];
     const std::int32_t warp = s_.warp_at[lowest_bit(first != 0 ? first : positions)];
     proposed_[scheduler] = warp;
@@ -122,7 +130,7 @@ template <InOrderEngine::Shape shape>
 // The other schedulers that count on the same unit as this one, a set.
 template <InOrderEngine::Shape shape>
 [[gnu::always_inline]] inline std::uint32_t InOrderEngine::rivals(int scheduler) const {
-    const int choice = s_.choice[scheduler];
+    const std::int64_t choice = s_.choice[scheduler];
     std::uint32_t same = 0;
 #pragma GCC unroll 8
     for (int j = 0; j < shape.schedulers; ++j)
@@ -154,20 +162,18 @@ template <InOrderEngine::Shape shape>
                                                                 std::int32_t head,
                                                                 std::int64_t now) {
     s_.head[warp] = head;
-    const InOrderProgram::Instruction i = w.instructions[head];
-    const std::int64_t first = w.times[i.lookups[0]];
-    const std::int64_t second = w.times[i.lookups[1]];
-    std::int64_t time = w.times[i.lookups[2]];
-    time = second > time ? second : time;
-    time = first > time ? first : time;
-    if (i.looks_more) [[unlikely]]
+    const InOrderProgram::Instruction& i = w.instructions[head];
+    const std::int64_t* const times = w.times;
+    std::int64_t time = std::max({times[i.lookups[0]], times[i.lookups[1]], times[i.lookups[2]]});
+    if ((i.flags & InOrderProgram::looks_more) != 0) [[unlikely]]
         time = last_lookup(w, head);
-    w.head = i;
-    const int unit = w.scheduler * units + i.subsystem;
-    w.unit = unit;
+    w.timing = timings_[i.op];
+    w.place = i.place;
+    w.flags = i.flags;
+    w.unit = w.first_unit + i.subsystem;
     s_.wake[warp] = time;
     if (time <= now) {
-        s_.ready[unit] |= w.place;
+        set_ready(w);
         account_.ready_since[warp] = now;
         return 0;
     }
@@ -182,13 +188,16 @@ void InOrderEngine::begin_head(std::int32_t warp, std::int64_t now) {
 // Issues what the scheduler has chosen; the warp's next instruction becomes its head.
 template <InOrderEngine::Shape shape>
 [[gnu::always_inline]] inline void InOrderEngine::issue(int scheduler, std::int64_t now) {
-    const int subsystem = s_.choice[scheduler];
-    const int unit = scheduler * units + subsystem;
+    const std::int64_t subsystem = s_.choice[scheduler];
+    const std::int64_t unit = scheduler * units + subsystem;
     const std::int32_t warp = choose_warp<shape>(scheduler);
     Warp& w = warps_[warp];
-    const InOrderProgram::Instruction i = w.head;
-    const Timing& timing = timings_[i.op];
     if (shape.observed) report_issue(w, warp, now);
+    const std::int64_t free = now + w.timing.cpi;
+    const std::uint64_t left = s_.ready[unit] & ~w.position;
+    s_.ready[unit] = left;
+    s_.free_at[unit] = free;
+    possible_[unit] = left != 0 ? free : never;
     s_.last_subsystem[scheduler] = subsystem;
     if (shape.choice == Choice::ring_per_subsystem) {
         s_.ring[unit] = w.next_try;
@@ -196,20 +205,16 @@ template <InOrderEngine::Shape shape>
         s_.last_warp[scheduler] = warp;
         try_first_[scheduler] = w.next_try;
     }
-    s_.ready[unit] &= ~w.place;
-    s_.free_at[shape.schedulers == 1 ? unit : free_slot_[unit]] = now + timing.cpi;
-    if (shape.schedulers > 1) s_.last_grant[subsystem] = scheduler;
     if (window_) use_window(scheduler, now);
     ++s_.issued;
     std::int32_t next = s_.head[warp] + 1;
-    if (i.special || i.ends) [[unlikely]] {
+    if ((w.flags & (InOrderProgram::special | InOrderProgram::ends)) != 0) [[unlikely]] {
         next = issue_special(w, warp, now);
     } else {
-        const std::int64_t result = now + timing.latency;
-        w.times[i.place] = result;
-        const std::int64_t finished = now + timing.finish;
+        const std::int64_t result = now + w.timing.latency;
+        w.times[w.place] = result;
         std::int64_t& last = s_.last_result[w.slot];
-        last = finished > last ? finished : last;
+        last = std::max(last, now + w.timing.finish);
         if (shape.observed) report_result(w, warp, result);
     }
     const std::int64_t wake = next >= 0 ? await(w, warp, next, now) : 0;
@@ -233,6 +238,43 @@ template <InOrderEngine::Shape shape>
     return first;
 }
 
+// The shared unit is granted to a scheduler until then.
+template <InOrderEngine::Shape shape>
+[[gnu::always_inline]] inline void InOrderEngine::take_from_others(std::int64_t subsystem,
+                                                                   std::int64_t until) {
+#pragma GCC unroll 8
+    for (int j = 0; j < shape.schedulers; ++j) {
+        const std::int64_t unit = j * units + subsystem;
+        s_.free_at[unit] = until;
+        possible_[unit] = s_.ready[unit] != 0 ? until : never;
+    }
+}
+
+// `left` are the schedulers that have not had their turn in this round; this one has it now. One
+// that is not granted what it wants plans anew when another one is.
+template <InOrderEngine::Shape shape>
+[[gnu::always_inline]] inline void InOrderEngine::issue_if_granted(int scheduler,
+                                                                   std::uint32_t& left,
+                                                                   std::int64_t now) {
+    const std::int64_t subsystem = s_.choice[scheduler];
+    left &= ~(std::uint32_t{1} << scheduler);
+    if ((shared_ >> subsystem & 1) == 0) {
+        issue<shape>(scheduler, now);
+        return;
+    }
+    const std::uint32_t others = rivals<shape>(scheduler);
+    if ((others & left) != 0) {
+        const std::uint32_t all = (others & left) | std::uint32_t{1} << scheduler;
+        const std::uint32_t after = all & (~std::uint32_t{1} << s_.last_grant[subsystem]);
+        if (lowest_bit(after != 0 ? after : all) != scheduler) return;
+        left &= ~others;
+    }
+    s_.last_grant[subsystem] = scheduler;
+    issue<shape>(scheduler, now);
+    take_from_others<shape>(subsystem, s_.free_at[scheduler * units + subsystem]);
+    for_each_bit(others, [&](int other) { plan<shape>(other, now); });
+}
+
 // The schedulers propose; of those that want the same shared unit, the first in its ring is granted
 // it, and the others plan anew.
 template <InOrderEngine::Shape shape>
@@ -242,27 +284,14 @@ template <InOrderEngine::Shape shape>
         issue<shape>(0, now);
         return;
     }
-    do {
-        int j = lowest_bit(left);
-        const int subsystem = s_.choice[j];
-        if ((shared_ >> subsystem & 1) == 0) {
-            left &= left - 1;
-            issue<shape>(j, now);
-            continue;
-        }
-        std::uint32_t others = rivals<shape>(j);
-        if ((others & left) != 0) {
-            const std::uint32_t all = others | std::uint32_t{1} << j;
-            const std::uint32_t present = all & left;
-            const std::uint32_t after = present & (~std::uint32_t{1} << s_.last_grant[subsystem]);
-            j = lowest_bit(after != 0 ? after : present);
-            others = all & ~(std::uint32_t{1} << j);
-            left &= ~others;
-        }
-        left &= ~(std::uint32_t{1} << j);
-        issue<shape>(j, now);
-        for (; others != 0; others &= others - 1) plan<shape>(lowest_bit(others), now);
-    } while (left != 0);
+    // With few schedulers one copy of the code for each, which need not wait for their numbers.
+    if constexpr (shape.schedulers <= 4) {
+#pragma GCC unroll 4
+        for (int j = 0; j < shape.schedulers; ++j)
+            if ((left >> j & 1) != 0) issue_if_granted<shape>(j, left, now);
+    } else {
+        while (left != 0) issue_if_granted<shape>(lowest_bit(left), left, now);
+    }
 }
 
 template <InOrderEngine::Shape shape>
@@ -302,7 +331,13 @@ bool InOrderEngine::run_as(std::int64_t until) {
     throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
 }
 
+void InOrderEngine::find_possible() {
+    for (std::size_t unit = 0; unit < possible_.size(); ++unit)
+        possible_[unit] = s_.ready[unit] != 0 ? s_.free_at[unit] : never;
+}
+
 void InOrderEngine::plan_all() {
+    find_possible();
     constexpr Shape any{units, max_narrow_schedulers, Choice::warp_first, false};
     for (int j = 0; j < schedulers_; ++j) plan<any>(j, s_.now);
 }
@@ -318,8 +353,10 @@ bool InOrderEngine::run_on(std::int64_t until) {
     switch (choice_) {
         case Choice::ring_per_subsystem:
             return run_choosing<subsystems, schedulers, Choice::ring_per_subsystem>(until);
-        case Choice::by_age: return run_choosing<subsystems, schedulers, Choice::by_age>(until);
-        case Choice::warp_first: break;
+        case Choice::by_age:
+            return run_choosing<subsystems, schedulers, Choice::by_age>(until);
+        case Choice::warp_first:
+            break;
     }
     return run_choosing<subsystems, schedulers, Choice::warp_first>(until);
 }
