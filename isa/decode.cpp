@@ -250,6 +250,16 @@ private:
         }
     }
 
+    // A byte or a half of a register that holds smaller integers.
+    void read_integer_part(Operand& operand) {
+        const bool bytes = out_.has("U8") || out_.has("S8");
+        const bool halves = out_.has("U16") || out_.has("S16");
+        if (operand.kind != Operand::Kind::registers || (!bytes && !halves)) return;
+        const std::uint64_t selector = bits(60, 2);
+        if (halves && selector > 1) not_known(fmt::format("half {} of a register", selector));
+        if (selector != 0) operand.part = halves ? ".H1" : byte_selectors[selector];
+    }
+
     Operand immediate(const OperandField& field) const {
         Operand operand;
         const std::uint64_t pattern = bits(32, 32);
@@ -332,6 +342,7 @@ private:
 
     void finish(Operand operand, const OperandField& field) {
         if (operand.kind == Operand::Kind::registers) operand.count = counted(field);
+        if (field.integer_part) read_integer_part(operand);
         if (field.pair_selector_bit) read_pair_selector(operand, field);
         out_.operands.push_back(operand);
     }

@@ -32,6 +32,7 @@ enum Option : std::uint8_t {
     integer_signed = 5,
     nan_to_zero = 6,
     limits = 7,  // 1: .RELU, 2: .SATFINITE
+    shift = 7,   // of an integer in a part of a register
 };
 
 constexpr Format formats[] = {binary16, binary32, binary64, bfloat16};
@@ -224,7 +225,8 @@ struct IntegerToFormat {
         const IntegerType type = {step.option[integer_bits], step.option[integer_signed] != 0};
         const Lanes* const words = raw(warp, step, 0);
         each_of(written(step, active), [&](int lane) {
-            const std::uint64_t value = type.bits == 64 ? pair(words, lane) : words[0][lane];
+            const std::uint64_t value =
+                type.bits == 64 ? pair(words, lane) : words[0][lane] >> step.option[shift];
             put(warp, step, lane,
                 arithmetic::from_integer(value, type, target,
                                          static_cast<Rounding>(step.option[direction])));
@@ -267,6 +269,12 @@ Handler bind_i2f(const Instruction& one, int, Step& step, std::string&) {
     step.option[to] = target;
     step.option[integer_bits] = static_cast<std::uint8_t>(type.bits);
     step.option[integer_signed] = type.is_signed;
+    for (const Operand& operand : one.operands) {
+        const std::string_view part = operand.part;
+        if (part == ".B1") step.option[shift] = 8;
+        if (part == ".B2" || part == ".H1") step.option[shift] = 16;
+        if (part == ".B3") step.option[shift] = 24;
+    }
     if (target != f32 || type.bits != 32) return handler_of<IntegerToFormat>();
     switch (rounding) {
         case Rounding::nearest:

@@ -351,6 +351,7 @@ constexpr Semantics table[] = {
     {"FSEL", &bind_selection},
     {"FCHK", &bind_check},
     {"UFADD", &bind_calculation<Sum>},
+    {"UFFMA", &bind_calculation<Fused>},
     {"UFMUL", &bind_calculation<Product>},
     {"UFSETP", &bind_comparison},
     {"UFSEL", &bind_selection},

@@ -146,6 +146,21 @@ TEST(Decoder, ReadsMinimaOfThreeAndOfNaNs) {
     EXPECT_FALSE(at(75, 0x0000000007077209, 0x000fc80007820000).unknown.empty());
 }
 
+TEST(Decoder, ReadsPartsOfRegistersThatAreConverted) {
+    EXPECT_EQ(to_text(at(90, 0x1000000200287306, 0x000e220000101400), 90), "I2F.S16 R40, R2.H1");
+    EXPECT_EQ(to_text(at(90, 0x2000000200027306, 0x000fe20000001400), 90), "I2F.S8 R2, R2.B2");
+    EXPECT_FALSE(at(90, 0x2000000200287306, 0x000e220000101400).unknown.empty());
+}
+
+TEST(Decoder, ReadsUniformRegistersAndConstantsOfPackings) {
+    EXPECT_EQ(to_text(at(80, 0x00006000ff057a3e, 0x000fe200000000ff), 80),
+              "F2FP.PACK_AB R5, RZ, c[0x0][0x180]");
+    EXPECT_EQ(to_text(at(90, 0x00000006ff057c3e, 0x000fe400080000ff), 90),
+              "F2FP.F16.F32.PACK_AB R5, RZ, UR6");
+    EXPECT_EQ(to_text(at(120, 0x3f80000005047455, 0x000fc80008000804), 120),
+              "UFFMA UR4, UR5, -UR4, 1");
+}
+
 TEST(Decoder, ReadsTheControlField) {
     const Instruction load = at(75, 0x00270000060d7381, 0x000ee800001ee900);
     EXPECT_EQ(load.control.stall, 4);
