@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -154,6 +155,51 @@ inline double __drcp_rn(double a) { return 1.0 / a; }
 inline double __dsqrt_rn(double a) { return std::sqrt(a); }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline float __saturatef(float a) { return a > 0 ? (a < 1 ? a : 1.0f) : 0.0f; }
+
+// The same in the other directions: the processor's own, around one operation.
+namespace occupipe::test::host {
+template <typename Operation>
+[[gnu::noinline]] auto toward(int direction, const Operation& operation) {
+    const int before = std::fegetround();
+    std::fesetround(direction);
+    const volatile auto result = operation();  // keeps the operation between the two
+    std::fesetround(before);
+    return result;
+}
+template <typename T>
+T opaque(T value) {  // a value that the compiler does not compute with
+    volatile T kept = value;
+    return kept;
+}
+}  // namespace occupipe::test::host
+
+#define OCCUPIPE_DIRECTED(name, type, parameters, expression)                                     \
+    inline type __##name##_rz parameters {                                                        \
+        return occupipe::test::host::toward(FE_TOWARDZERO, [&]() -> type { return expression; }); \
+    }                                                                                             \
+    inline type __##name##_ru parameters {                                                        \
+        return occupipe::test::host::toward(FE_UPWARD, [&]() -> type { return expression; });     \
+    }                                                                                             \
+    inline type __##name##_rd parameters {                                                        \
+        return occupipe::test::host::toward(FE_DOWNWARD, [&]() -> type { return expression; });   \
+    }
+OCCUPIPE_DIRECTED(fadd, float, (float a, float b), occupipe::test::host::opaque(a) + b)
+OCCUPIPE_DIRECTED(fsub, float, (float a, float b), occupipe::test::host::opaque(a) - b)
+OCCUPIPE_DIRECTED(fmul, float, (float a, float b), occupipe::test::host::opaque(a) * b)
+OCCUPIPE_DIRECTED(fdiv, float, (float a, float b), occupipe::test::host::opaque(a) / b)
+OCCUPIPE_DIRECTED(frcp, float, (float a), 1.0f / occupipe::test::host::opaque(a))
+OCCUPIPE_DIRECTED(fsqrt, float, (float a), std::sqrt(occupipe::test::host::opaque(a)))
+OCCUPIPE_DIRECTED(fmaf, float, (float a, float b, float c),
+                  std::fma(occupipe::test::host::opaque(a), b, c))
+OCCUPIPE_DIRECTED(dadd, double, (double a, double b), occupipe::test::host::opaque(a) + b)
+OCCUPIPE_DIRECTED(dsub, double, (double a, double b), occupipe::test::host::opaque(a) - b)
+OCCUPIPE_DIRECTED(dmul, double, (double a, double b), occupipe::test::host::opaque(a) * b)
+OCCUPIPE_DIRECTED(ddiv, double, (double a, double b), occupipe::test::host::opaque(a) / b)
+OCCUPIPE_DIRECTED(drcp, double, (double a), 1.0 / occupipe::test::host::opaque(a))
+OCCUPIPE_DIRECTED(dsqrt, double, (double a), std::sqrt(occupipe::test::host::opaque(a)))
+OCCUPIPE_DIRECTED(fma, double, (double a, double b, double c),
+                  std::fma(occupipe::test::host::opaque(a), b, c))
+#undef OCCUPIPE_DIRECTED
 
 // Approximations: correctly rounded.
 inline float rsqrtf(float a) { return static_cast<float>(1.0L / sqrtl(a)); }
