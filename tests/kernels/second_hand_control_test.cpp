@@ -489,5 +489,125 @@ TEST(SecondHandControl, RealCorners) {
     EXPECT_GT(infinite, 20);
 }
 
+// m · 2^e for a finite number, m whole.
+struct Scaled {
+    i64 mantissa;
+    int exponent;
+};
+Scaled scaled(float v) {
+    int exponent;
+    const float fraction = std::frexp(v, &exponent);
+    return {static_cast<i64>(std::ldexp(fraction, 24)), exponent - 24};
+}
+
+// Remainders by whole numbers: (m1 · 2^d) mod m2, one bit at a time.
+TEST(SecondHandControl, ExactRemainders) {
+    const Case run("exact_functions");
+    const auto in = run.before_of<u32>("bits"), out = run.after_of<u32>("floats");
+    int large = 0;
+    for (u32 me = 0; me < 300; ++me) {
+        const u32 a = in[me], b = in[(me + 1) % 300];
+        const auto x =
+            std::bit_cast<float>((a & 0x807fffff) | (a >> 23 & 127) << 23 | (a & 1) << 29);
+        const auto y = std::bit_cast<float>((b & 0x807fffff) | (b >> 23 & 127) << 23);
+        const auto found = [&](u32 k) { return std::bit_cast<float>(out[16 * me + k]); };
+        EXPECT_EQ(std::signbit(found(0)), std::signbit(x));
+        const Scaled p = scaled(std::abs(x)), q = scaled(std::abs(y));
+        const int steps = p.exponent - q.exponent;
+        if (steps < 0 || q.mantissa == 0) {
+            if (std::abs(x) < std::abs(y)) {
+                EXPECT_EQ(found(0), x) << me;
+            }
+            continue;
+        }
+        i64 rest = p.mantissa % q.mantissa;
+        bool odd = p.mantissa / q.mantissa % 2 != 0;
+        for (int i = 0; i < steps; ++i) {
+            rest *= 2;
+            odd = rest >= q.mantissa;
+            rest -= odd ? q.mantissa : 0;
+        }
+        const auto value = [&](i64 m) { return std::ldexp(static_cast<float>(m), q.exponent); };
+        EXPECT_EQ(std::abs(found(0)), value(rest)) << me;
+        const bool up = 2 * rest > q.mantissa || (2 * rest == q.mantissa && odd);
+        EXPECT_EQ(std::abs(found(1)), value(up ? q.mantissa - rest : rest)) << me;
+        large += steps > 20;
+        // taken apart and put together
+        const auto fraction = found(3);
+        EXPECT_TRUE(std::abs(fraction) >= 0.5f && std::abs(fraction) < 1.0f);
+        EXPECT_EQ(std::ldexp(fraction, run.after_of<i32>("whole")[6 * me]), x);
+        EXPECT_EQ(found(4) + found(5),
+                  std::bit_cast<float>((a & 0x807fffff) | (120 + (a >> 24 & 15)) << 23));
+        EXPECT_EQ(found(5), std::trunc(found(5)));
+    }
+    EXPECT_GT(large, 50);
+}
+
+template <typename T>
+void expect_tight(const std::vector<T>& out, const std::vector<T>& in) {
+    for (std::size_t me = 0; me < in.size(); ++me) {
+        const long double x = in[me], square = std::sqrt(x * x + 1);
+        long double poly = static_cast<T>(0.1f);
+        for (int k = 0; k < 6; ++k) poly = poly * x + (k - 2);
+        const T* const o = &out[8 * me];
+        const long double exact[3] = {poly, square, 3 / (square + 1)};
+        for (int k = 0; k < 3; ++k) {
+            const T low = o[2 * k], high = o[2 * k + 1];
+            const long double slack = std::abs(exact[k]) * 0x1p-60L;
+            EXPECT_LE(low, exact[k] + slack) << me << " " << k;
+            EXPECT_GE(high, exact[k] - slack) << me << " " << k;
+            EXPECT_LT(low, high);
+            const T unit = std::numeric_limits<T>::epsilon() * std::max<T>(1, std::abs(high));
+            EXPECT_LT(high - low, unit * static_cast<T>(k == 0 ? 4000 : 8)) << me << " " << k;
+        }
+    }
+}
+
+TEST(SecondHandControl, IntervalsHoldTheirNumbers) {
+    const Case run("intervals");
+    expect_tight(run.after_of<float>("floats"), run.before_of<float>("in"));
+    expect_tight(run.after_of<double>("doubles"), run.before_of<double>("wide"));
+    const auto in = run.before_of<float>("in"), fused = run.after_of<float>("fused");
+    for (std::size_t me = 0; me < 160; ++me) {
+        const float c = in[(me + 2) % 160] * 1e-5f;
+        const double a = in[me], b = in[(me + 1) % 160], near = host::fused(a, b, c),
+                     far = host::fused(a, b, -c);
+        const float* const o = &fused[6 * me];
+        // 0: toward zero, 1: up; 2: down, of the other sum: neighbours of the exact values
+        EXPECT_TRUE(o[0] <= near && near < std::nextafter(o[0], 1e9f)) << me;
+        EXPECT_TRUE(o[1] >= near && near > std::nextafter(o[1], -1e9f)) << me;
+        EXPECT_TRUE(o[2] <= far && far < std::nextafter(o[2], 1e9f)) << me;
+        EXPECT_TRUE(o[4] <= a * b && a * b < std::nextafter(o[4], 1e9f)) << me;
+    }
+}
+
+// The manual's loops over single bits.
+TEST(SecondHandControl, PtxFields) {
+    const Case run("ptx_odds");
+    const auto in = run.before_of<u32>("in"), out = run.after_of<u32>("out");
+    const auto field = [](u64 a, u32 from, u32 length, u32 bits, bool with_sign) {
+        u64 made = 0;
+        const u32 last = std::min(from + length - 1, bits - 1);
+        const u64 sign = with_sign && length ? a >> last & 1 : 0;
+        for (u32 i = 0; i < bits; ++i)
+            made |= (i < length && from + i < bits ? a >> (from + i) & 1 : sign) << i;
+        return made;
+    };
+    for (u32 k = 0; k < 256; ++k) {
+        const u32 a = in[k] >> k % 4 * 7, b = in[(k + 1) % 256], c = in[(k + 2) % 256];
+        const u32* const o = &out[32 * k];
+        EXPECT_EQ(o[0], field(a, k & 63, k >> 3 & 63, 32, false)) << k;
+        EXPECT_EQ(o[1], field(a, k & 31, k >> 2 & 63, 32, true)) << k;
+        EXPECT_EQ(o[30], field(b, 40, 8, 32, true) ^ field(b, 31, 200, 32, false)) << k;
+        const u64 x = u64{a} << 32 | b;
+        EXPECT_EQ(run.after_of<u64>("wide")[4 * k + 1], field(x, k & 127, k >> 2 & 127, 64, false))
+            << k;
+        EXPECT_EQ(o[11], static_cast<u32>((u64{b} << 32 | a) >> std::min(k & 63, 32U))) << k;
+        EXPECT_EQ(o[19], (a ^ b ^ c) ^ ((a & b) | (b & c) | (a & c)));
+        EXPECT_EQ(o[10], c >> 31 ? b : a);
+        EXPECT_EQ(o[27], (x + (u64{b} << 32 | c)) < x);
+    }
+}
+
 }  // namespace
 }  // namespace occupipe::test
