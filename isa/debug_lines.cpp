@@ -105,7 +105,20 @@ private:
         constant_address = 8,
         fixed_address = 9,
     };
-    enum Extended : std::uint8_t { end_sequence = 1, set_address = 2, define_file = 3 };
+    // The last one is NVIDIA's: number of the row that called what was put in place here (0: the
+    // code is the function's own), then the callee's name.
+    enum Extended : std::uint8_t {
+        end_sequence = 1,
+        set_address = 2,
+        define_file = 3,
+        inlined_call = 0x90,
+    };
+
+    struct Place {
+        std::uint64_t file = 0;
+        std::int64_t line = 0;
+        std::uint64_t caller = 0;  // row, from 1; 0: none
+    };
 
     // Paths are a machine's own; the name is what a person looks for.
     void add_file(const std::string& path) {
@@ -176,18 +189,37 @@ private:
             case define_file:
                 add_file(reader_.text());
                 break;
+            case inlined_call:
+                caller_ = reader_.unsigned_leb128();
+                break;
             default:
-                break;  // NVIDIA's own: where a function was put in place of its call
+                break;
         }
         if (size > end_ - begin) throw EndsEarly();
         reader_.go_to(begin + size);
     }
 
     void add_row() {
-        const bool known = line_ > 0 && line_ < 1 << 30 && file_ >= 1 && file_ <= files_.size();
+        rows_.push_back({.file = file_, .line = line_, .caller = caller_});
+        if (rows_.size() == 1) main_file_ = file_;
+        const Place place = in_main_file(rows_.back());
+        const bool known = place.line > 0 && place.line < 1 << 30 && place.file >= 1 &&
+                           place.file <= files_.size();
         add({.address = static_cast<std::int64_t>(address_),
-             .file = known ? files_[file_ - 1] : "",
-             .line = known ? static_cast<int>(line_) : 0});
+             .file = known ? files_[place.file - 1] : "",
+             .line = known ? static_cast<int>(place.line) : 0});
+    }
+
+    // Code of CUDA's headers belongs to the line that calls it: the nearest caller that stands in
+    // the kernel's own file; the place itself where there is none.
+    Place in_main_file(const Place& place) const {
+        Place outer = place;
+        while (outer.file != main_file_ && outer.caller > 0 && outer.caller < rows_.size()) {
+            const Place& next = rows_[outer.caller - 1];
+            if (next.caller >= outer.caller) break;  // callers come first
+            outer = next;
+        }
+        return outer.file == main_file_ ? outer : place;
     }
 
     void add_end() {
@@ -195,6 +227,8 @@ private:
         address_ = 0;
         file_ = 1;
         line_ = 1;
+        caller_ = 0;
+        rows_.clear();
         section_.clear();
     }
 
@@ -215,6 +249,9 @@ private:
     std::uint64_t address_ = 0;
     std::uint64_t file_ = 1;
     std::int64_t line_ = 1;
+    std::uint64_t caller_ = 0;
+    std::vector<Place> rows_;      // of the sequence
+    std::uint64_t main_file_ = 0;  // of its first row
     std::string section_;
 };
 

@@ -17,22 +17,24 @@ std::string of_saxpy() {
         for (const int value : values) program.push_back(static_cast<char>(value));
     };
     bytes({2, 0});                // version
-    bytes({34, 0, 0, 0});         // bytes of the header that follow
+    bytes({49, 0, 0, 0});         // bytes of the header that follow
     bytes({1, 1, 0xfb, 14, 10});  // step, is_stmt, line base -5, line range, first special opcode
     bytes({0, 1, 1, 1, 1, 0, 0, 0, 1});
     program += std::string("/x\0\0", 4);
     program += std::string("saxpy.cu\0", 9);
-    bytes({1, 0xcb, 0x9a, 1});  // folder, time (two bytes), size
-    bytes({0});
-    while (program.size() < 2 + 4 + 34) bytes({0});
+    bytes({1, 0xcb, 0x9a, 1, 7});  // folder, time (three bytes), size
+    program += std::string("atomic.hpp\0", 11);
+    bytes({1, 1, 1, 0});
+    while (program.size() < 2 + 4 + 49) bytes({0});
     bytes({0, 9, 2, 0, 0, 0, 0, 0, 0, 0, 0});  // address 0
     bytes({4, 1});                             // file 1
     bytes({3, 1, 1});                          // line 2
     bytes({6 + 14 * 16 + 10});                 // special: 16 bytes on, line 3
     bytes({3, 1, 2, 64, 1});                   // 64 bytes on, line 4
     bytes({3, 1, 2, 48, 1});
-    bytes({0, 3, 0x90, 7, 7});  // NVIDIA's own, skipped
-    bytes({3, 2, 2, 0xa0, 1, 1});
+    // Line 107 of another file, called by row 4, then back.
+    bytes({4, 2, 0, 3, 0x90, 4, 7, 3, 0xe6, 0, 2, 16, 1});
+    bytes({4, 1, 0, 3, 0x90, 0, 0, 3, 0x9c, 0x7f, 2, 0x90, 1, 1});
     bytes({2, 0xe0, 1, 0, 1, 1});  // end at 0x200
     std::string all;
     for (int i = 0; i < 4; ++i) all.push_back(static_cast<char>(program.size() >> 8 * i));
@@ -57,6 +59,7 @@ TEST(DebugLines, SayWhichLineAnInstructionComesFrom) {
     EXPECT_EQ(source_line(kernel, 0x40), "saxpy.cu:3");
     EXPECT_EQ(source_line(kernel, 0x50), "saxpy.cu:4");
     EXPECT_EQ(source_line(kernel, 0x80), "saxpy.cu:5");
+    EXPECT_EQ(source_line(kernel, 0x90), "saxpy.cu:5");
     EXPECT_EQ(source_line(kernel, 0x1f0), "saxpy.cu:7");
     EXPECT_EQ(source_line(kernel, 0x200), "");
 }
