@@ -375,9 +375,11 @@ void execute(const Request& request) {
     report.architecture = *file.cubin.architecture;
     report.compiler = file.compiler;
     report.options = file.options;
-    for (const auto& [kernel, reasons] : run.not_executed())
+    for (const auto& [kernel, reasons] : run.not_executed()) {
         report.notes.push_back(fmt::format("{}: not executed yet, an error if it is reached: {}",
                                            kernel, fmt::join(reasons, ", ")));
+        fmt::print(stderr, "occupipe: note: {}\n", report.notes.back());
+    }
     report.launches = run_all(run, request);
     if (!only.empty())
         std::erase_if(report.launches, [&](const extract::LaunchResult& launch) {

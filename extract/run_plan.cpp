@@ -123,7 +123,7 @@ void PlanRun::look_at(const std::vector<PlanStep>& steps) {
 
 void PlanRun::look_at(const KernelLaunch& launch) {
     const auto refuse = [&](const std::string& why) {
-        throw InputError(plan_.file, launch.where, "kernel", why);
+        throw InputError(plan_.file, launch.where, plan_.file.empty() ? "" : "kernel", why);
     };
     Ready ready;
     try {

@@ -350,7 +350,6 @@ std::string to_text(const ExecutionReport& report, bool disassembly) {
     if (!report.compiler.empty())
         text += fmt::format("{}: compiled by {} with {}\n", report.kernels, report.compiler,
                             fmt::join(report.options, " "));
-    for (const std::string& note : report.notes) text += fmt::format("note: {}\n", note);
     isa::Execution all;
     std::uint64_t launches = 0;
     for (const LaunchResult& launch : report.launches) {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Kernels that do something wrong, for tests/cli/execute_refusals_test.cpp; faults.cubin is this
+// text compiled for sm_90 with line numbers (tools/record_faults.sh).
+extern "C" {
+
+__constant__ float weights[3];
+
+__global__ void saxpy(const float* x, float* y, float a, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + weights[0] + y[i];
+}
+
+__global__ void reads_outside(const float* x, float* y, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = x[i + n];
+}
+
+__global__ void writes_outside(float* y, int n) {
+    y[threadIdx.x * n] = 1;
+}
+
+__global__ void adds_outside(int* y, int n) {
+    atomicAdd(&y[threadIdx.x + n], 1);
+}
+
+__global__ void misaligned(const char* x, float* y) {
+    y[threadIdx.x] = *(const float*)(x + threadIdx.x);
+}
+
+__global__ void shared_outside(float* y, int n) {
+    extern __shared__ float tile[];
+    tile[threadIdx.x * n] = 1;
+    __syncthreads();
+    y[threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void spins(volatile int* flag, int* y) {
+    while (*flag == 0) {
+    }
+    y[0] = 1;
+}
+
+// The first group waits for the second, which begins only when the first has ended.
+__global__ void waits_for_later_group(volatile int* flag) {
+    if (blockIdx.x == 0) {
+        while (*flag == 0) {
+        }
+    } else {
+        *flag = 1;
+    }
+}
+
+__global__ void never_ends(int* y) {
+    for (unsigned i = 0;; ++i) y[i % 32] = i;
+}
+
+__global__ void half_at_barrier(int* y) {
+    if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");
+    y[threadIdx.x] = 1;
+}
+
+__global__ void different_barriers(int* y) {
+    if (threadIdx.x < 32) {
+        asm volatile("bar.sync 1, 64;");
+    } else {
+        asm volatile("bar.sync 2, 64;");
+    }
+    y[threadIdx.x] = 1;
+}
+
+__global__ void traps(int* y, int n) {
+    if (n > 3) __trap();
+    y[threadIdx.x] = n;
+}
+
+__global__ void clusters(int* y) {
+    asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;");
+    y[threadIdx.x] = 1;
+}
+
+__global__ void holds_much_shared(float* y) {
+    __shared__ float tile[10000];
+    for (int i = threadIdx.x; i < 10000; i += blockDim.x) tile[i] = i;
+    __syncthreads();
+    y[threadIdx.x] = tile[threadIdx.x * 7];
+}
+
+struct Pair {
+    float* at;
+    int n;
+};
+
+__global__ void takes_struct(Pair pair) {
+    pair.at[threadIdx.x] = pair.n;
+}
+
+__global__ void needs_registers(const float* x, float* y) {
+    float sums[80];
+#pragma unroll
+    for (int i = 0; i < 80; ++i) sums[i] = x[i * 32 + threadIdx.x];
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < 80; ++i) sums[i] = sums[i] * sums[(i + 7) % 80] + x[k];
+    }
+#pragma unroll
+    for (int i = 0; i < 80; ++i) y[i * 32 + threadIdx.x] = sums[i];
+}
+}
