@@ -397,8 +397,8 @@ void Decoder::read_operand(const OperandField& field, const Encoding& encoding) 
         if (kind != "KN") operand = general_or_uniform(kind == "UK", 24);
         operand.kind = Kind::constant;
         operand.bank = static_cast<int>(bits(54, 5));
-        operand.value =
-            kind == "UK" ? sign_extended(bits(37, 17), 17) : sign_extended(bits(38, 16), 16);
+        operand.value = out_.opcode == "LDCU" ? sign_extended(bits(37, 17), 17)
+                                              : sign_extended(bits(38, 16), 16);
         if (bit(91) && kind != "UK") {
             not_known("a constant of a bank in a uniform register");
         }
@@ -416,7 +416,12 @@ void Decoder::read_operand(const OperandField& field, const Encoding& encoding) 
         operand.value = static_cast<std::int64_t>(bits(72, 8));
     } else if (kind.starts_with('T')) {
         operand = branch_target(kind == "TR" || kind == "TX", kind == "TS");
-        if (kind == "TX") operand.value -= out_.address + instruction_bytes;
+        if (kind == "TU") {
+            operand.file = File::uniform;
+            operand.number = general_or_uniform(true, 24).number;
+            bit(91);
+        }
+        if (kind == "TX" || kind == "TU") operand.value -= out_.address + instruction_bytes;
     } else if (kind == "V" || kind == "W") {
         operand.kind = Kind::barrier;
         operand.number = static_cast<int>(bits(kind == "V" ? 16 : 24, 4));
@@ -464,7 +469,8 @@ Operand Decoder::global_address() {
     operand.count = 2;
     const bool load = out_.opcode == "LD" || out_.opcode == "LDG";
     const int code = static_cast<int>(bits(0, 9));
-    const bool always = code == 0x1a3 || code == 0x18e;  // bit 76 belongs to the type, or is clear
+    const bool always =
+        code == 0x1a3 || code == 0x18e || code == 0x1a6;  // bit 76 belongs to the type, or is clear
     const bool copy = out_.opcode == "LDGSTS";
     const bool atomic = out_.opcode.starts_with("ATOM") || out_.opcode.starts_with("RED");
     const bool generic = (out_.opcode == "LD" && architecture_ < 80) ||

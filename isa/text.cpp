@@ -129,9 +129,9 @@ private:
             case Kind::scoreboard:
                 return fmt::format("SB{}", operand.number.value_or(0));
             case Kind::target:
-                return operand.file == File::general && operand.number
-                           ? fmt::format("R{} {}", *operand.number, hex(operand.value))
-                           : hex(operand.value);
+                return operand.number ? fmt::format("{} {}", name(operand.file, operand.number),
+                                                    hex(operand.value))
+                                      : hex(operand.value);
             case Kind::all_predicates:
                 return "PR";
         }
@@ -158,7 +158,8 @@ private:
 
     std::string constant(const Operand& operand) const {
         std::string offset = hex(operand.value);
-        const bool indexed = instruction_.opcode == "LDC" || instruction_.opcode == "LDCU";
+        const bool indexed = instruction_.opcode == "LDC" || instruction_.opcode == "LDCU" ||
+                             (instruction_.opcode == "ULDC" && operand.number);
         if (indexed && (operand.number || operand.value == 0)) {
             offset = name(operand.file, operand.number);
             if (operand.value != 0) offset += "+" + hex(operand.value);

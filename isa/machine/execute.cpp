@@ -26,7 +26,7 @@ template <bool watched>
 std::uint32_t run(Group& group, Warp& warp) {
     const Step* const steps = group.launch->steps.data();
     InstructionCount* const counts = group.counts.data();
-    warp.stop = false;
+    warp.stop = warp.yields = false;
     if (warp.active == 0) next_split(warp);
     std::uint32_t taken = 0;
     while (!warp.stop && taken < turn) {
@@ -157,8 +157,16 @@ private:
         const std::uint32_t taken =
             group_.observer ? run<true>(group_, warp) : run<false>(group_, warp);
         // Others of the warp have their turn, too.
-        if (taken == turn && warp.active != 0) rotate(warp);
+        if (taken == turn && warp.active != 0) {
+            if (warp.yields && alone_in_warp(warp)) release_from_yielding(warp);
+            rotate(warp);
+        }
         return taken;
+    }
+
+    static bool alone_in_warp(const Warp& warp) {
+        return std::ranges::none_of(warp.splits,
+                                    [](const Split& one) { return one.waits == Split::Waits::no; });
     }
 
     void count(std::uint64_t taken) {

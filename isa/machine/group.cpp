@@ -102,10 +102,14 @@ Mask awaited(const Warp& warp, const Split& split) {
     return (mask & warp.alive) | split.lanes;
 }
 
-bool wait_together(const Split& a, const Split& b) {
+// Splits that came to a barrier of convergence with the same mask wait for each other; others may
+// stand at the same place for another pass through it.
+bool wait_together(const Warp& warp, const Split& a, const Split& b) {
     if (a.waits != b.waits) return false;
-    if (a.waits == Split::Waits::reconvergence) return a.barrier == b.barrier && a.pc == b.pc;
-    return a.waits == Split::Waits::warp_barrier && a.awaited == b.awaited;
+    if (a.waits == Split::Waits::warp_barrier) return a.awaited == b.awaited;
+    const Lanes& masks = warp.barriers[a.barrier];
+    return a.barrier == b.barrier && a.pc == b.pc &&
+           masks[std::countr_zero(a.lanes)] == masks[std::countr_zero(b.lanes)];
 }
 
 // Those that wait together with the split at `first`; they go on if all are there.
@@ -113,16 +117,16 @@ bool release_with(Warp& warp, std::size_t first) {
     const Split waiting = warp.splits[first];
     Mask there = 0;
     for (const Split& one : warp.splits) {
-        if (wait_together(one, waiting)) there |= one.lanes;
+        if (wait_together(warp, one, waiting)) there |= one.lanes;
     }
     if ((awaited(warp, waiting) & ~there) != 0) return false;
     // One split for each place where they wait.
     for (std::size_t i = first; i < warp.splits.size(); ++i) {
         Split& into = warp.splits[i];
-        if (!wait_together(into, waiting)) continue;
+        if (!wait_together(warp, into, waiting)) continue;
         for (std::size_t j = i + 1; j < warp.splits.size();) {
             const Split& other = warp.splits[j];
-            if (wait_together(other, waiting) && other.pc == into.pc) {
+            if (wait_together(warp, other, waiting) && other.pc == into.pc) {
                 into.lanes |= other.lanes;
                 warp.splits.erase(warp.splits.begin() + static_cast<std::ptrdiff_t>(j));
             } else {
@@ -131,12 +135,29 @@ bool release_with(Warp& warp, std::size_t first) {
         }
     }
     for (Split& one : warp.splits) {
-        if (wait_together(one, waiting)) one.waits = Split::Waits::no;
+        if (wait_together(warp, one, waiting)) one.waits = Split::Waits::no;
     }
     return true;
 }
 
 }  // namespace
+
+void release_from_yielding(Warp& warp) {
+    for (std::size_t i = 0; i < warp.splits.size(); ++i) {
+        const Split waiting = warp.splits[i];
+        if (waiting.waits != Split::Waits::reconvergence) continue;
+        Mask there = 0;
+        for (const Split& one : warp.splits) {
+            if (wait_together(warp, one, waiting)) there |= one.lanes;
+        }
+        if ((awaited(warp, waiting) & ~there & ~warp.active) != 0) continue;
+        std::erase_if(warp.splits,
+                      [&](const Split& one) { return wait_together(warp, one, waiting); });
+        warp.splits.push_back({.pc = waiting.pc, .lanes = there});
+        each_lane([&](int lane) { warp.barriers[waiting.barrier][lane] &= ~there; });
+        return;
+    }
+}
 
 void release_splits(Warp& warp) {
     for (std::size_t i = 0; i < warp.splits.size();) {
@@ -151,6 +172,26 @@ void release_splits(Warp& warp) {
     }
 }
 
+namespace {
+
+// Splits that a barrier of the group let go at one place go on as one.
+void merge_ready(Warp& warp) {
+    for (std::size_t i = 0; i < warp.splits.size(); ++i) {
+        if (warp.splits[i].waits != Split::Waits::no) continue;
+        for (std::size_t j = i + 1; j < warp.splits.size();) {
+            const Split& other = warp.splits[j];
+            if (other.waits == Split::Waits::no && other.pc == warp.splits[i].pc) {
+                warp.splits[i].lanes |= other.lanes;
+                warp.splits.erase(warp.splits.begin() + static_cast<std::ptrdiff_t>(j));
+            } else {
+                ++j;
+            }
+        }
+    }
+}
+
+}  // namespace
+
 void release_barriers(Group& group) {
     for (std::size_t b = 0; b < group.barriers.size(); ++b) {
         GroupBarrier& barrier = group.barriers[b];
@@ -158,15 +199,18 @@ void release_barriers(Group& group) {
         const std::uint32_t expected = barrier.expected == 0 ? group.alive : barrier.expected;
         if (barrier.arrived < expected) continue;
         for (Warp& warp : group.warps) {
+            bool released = false;
             for (Split& split : warp.splits) {
                 if (split.waits != Split::Waits::group_barrier || split.barrier != b) continue;
                 split.waits = Split::Waits::no;
+                released = true;
                 if (!barrier.reduces) continue;
                 warp.barrier_count = barrier.truths;
                 warp.barrier_truth = barrier.reduction == GroupBarrier::Reduction::all
                                          ? barrier.truths == barrier.voted
                                          : barrier.truths != 0;
             }
+            if (released && warp.splits.size() > 1) merge_ready(warp);
         }
         barrier = {};
     }

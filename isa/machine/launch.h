@@ -20,13 +20,15 @@ namespace occupipe::isa {
 class LaunchBank {
 public:
     LaunchBank(const Kernel& kernel, int architecture, const LaunchShape& shape,
-               std::span<const std::byte> parameters, std::uint32_t local_bytes);
+               std::span<const std::byte> parameters, std::uint32_t local_bytes,
+               std::uint64_t bank_3_address);  // 0: there is no such bank
 
     std::span<const std::byte> bytes() const { return bytes_; }
     bool known(std::size_t offset, std::size_t size) const;
 
 private:
     void put(std::size_t offset, std::uint32_t value);
+    void put_address(std::size_t offset, std::uint64_t value);
 
     std::vector<std::byte> bytes_;
     std::vector<bool> known_;
@@ -105,6 +107,9 @@ struct Group {
 void next_split(Warp& warp);
 // Lets those go on whose barrier of convergence or of the warp is complete.
 void release_splits(Warp& warp);
+// The running lanes do nothing but yield: lanes that wait for them alone at a barrier of
+// convergence go on without them.
+void release_from_yielding(Warp& warp);
 // Group barriers that are complete once threads have left.
 void release_barriers(Group& group);
 bool can_run(const Warp& warp);

@@ -31,7 +31,8 @@ Layout layout_of(int architecture) {
 }  // namespace
 
 LaunchBank::LaunchBank(const Kernel& kernel, int architecture, const LaunchShape& shape,
-                       std::span<const std::byte> parameters, std::uint32_t local_bytes) {
+                       std::span<const std::byte> parameters, std::uint32_t local_bytes,
+                       std::uint64_t bank_3_address) {
     const Layout layout = layout_of(architecture);
     const std::size_t base =
         kernel.bank_0_base
@@ -51,13 +52,11 @@ LaunchBank::LaunchBank(const Kernel& kernel, int architecture, const LaunchShape
     // The descriptor's bits are the driver's; memory does not depend on them here.
     put(layout.descriptor, 0);
     put(layout.descriptor + 4, 0);
-    if (architecture < 90) {
-        // Where shared and local memory lie in the generic address space.
-        put(0x18, 0);
-        put(0x1c, shared_window);
-        put(0x20, 0);
-        put(0x24, local_window);
-    }
+    // Where shared, local and constant memory (bank 3) lie in the generic address space.
+    if (architecture < 90) put_address(0x18, std::uint64_t{shared_window} << 32);
+    put_address(architecture >= 100 ? 0x2f8 : 0x20, std::uint64_t{local_window} << 32);
+    const std::size_t constants = architecture >= 100 ? 0x120 : architecture >= 90 ? 0xd0 : 0x50;
+    if (bank_3_address != 0) put_address(constants, bank_3_address);
 }
 
 bool LaunchBank::known(std::size_t offset, std::size_t size) const {
@@ -65,6 +64,11 @@ bool LaunchBank::known(std::size_t offset, std::size_t size) const {
     const auto begin = known_.begin() + static_cast<std::ptrdiff_t>(offset);
     return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(size),
                        [](bool one) { return one; });
+}
+
+void LaunchBank::put_address(std::size_t offset, std::uint64_t value) {
+    put(offset, static_cast<std::uint32_t>(value));
+    put(offset + 4, static_cast<std::uint32_t>(value >> 32));
 }
 
 void LaunchBank::put(std::size_t offset, std::uint32_t value) {

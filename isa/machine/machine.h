@@ -151,6 +151,8 @@ public:
 
     // Constant banks 2 (the kernel's own), 3 and 4 as a kernel sees them; empty where none.
     std::span<const std::byte> bank(int number, std::string_view kernel) const;
+    // Where bank 3 lies in global memory, for generic loads; 0 where the cubin has none.
+    std::uint64_t bank_3_address() const;
 
 private:
     struct State;

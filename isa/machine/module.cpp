@@ -16,6 +16,10 @@ namespace {
 // Types of relocations that were seen in data: an address of 32 or of 64 bits.
 constexpr std::uint32_t address_32 = 1, address_64 = 2;
 
+// Variables in constant memory; kernels may read them by generic addresses, too, so they lie in
+// global memory.
+const std::string bank_3 = ".nv.constant3";
+
 }  // namespace
 
 struct LoadedModule::State {
@@ -32,7 +36,11 @@ struct LoadedModule::State {
 };
 
 void LoadedModule::State::place_variables() {
-    for (const auto& [section, bytes] : cubin->variables) {
+    std::map<std::string, std::string> sections = cubin->variables;
+    if (const auto bank = cubin->constants.find(bank_3); bank != cubin->constants.end()) {
+        sections.insert(*bank);
+    }
+    for (const auto& [section, bytes] : sections) {
         if (bytes.empty()) continue;
         std::string name = section;
         for (int again = 2; memory->named(name); ++again) {
@@ -50,11 +58,12 @@ void LoadedModule::State::find_symbols() {
         Symbol symbol;
         symbol.name = one.name;
         symbol.size = one.size;
-        if (const auto found = variables.find(one.section); found != variables.end()) {
-            symbol.address = found->second->address + one.value;
-        } else if (one.section.starts_with(".nv.constant3")) {
+        const auto found = variables.find(one.section);
+        if (one.section == bank_3 && found != variables.end()) {
             symbol.space = Space::constant;
             symbol.address = one.value;
+        } else if (found != variables.end()) {
+            symbol.address = found->second->address + one.value;
         } else {
             continue;
         }
@@ -103,6 +112,7 @@ LoadedModule::LoadedModule(const Cubin& cubin, GlobalMemory& memory)
     state_->place_variables();
     state_->find_symbols();
     for (const auto& [section, bytes] : cubin.constants) {
+        if (section == bank_3) continue;
         std::vector<std::byte>& copy = state_->constants[section];
         copy.resize(bytes.size());
         std::memcpy(copy.data(), bytes.data(), bytes.size());
@@ -127,19 +137,24 @@ const Symbol* LoadedModule::symbol(std::string_view name) const {
 }
 
 std::span<std::byte> LoadedModule::bytes(const Symbol& symbol) {
-    if (symbol.space == Space::constant) {
-        const auto found = state_->constants.find(".nv.constant3");
-        if (found == state_->constants.end()) return {};
-        std::vector<std::byte>& bank = found->second;
-        if (symbol.address > bank.size() || bank.size() - symbol.address < symbol.size) return {};
-        return std::span(bank).subspan(symbol.address, symbol.size);
-    }
-    const GlobalMemory::Buffer* const buffer = state_->memory->find(symbol.address, symbol.size);
+    std::uint64_t address = symbol.address;
+    if (symbol.space == Space::constant) address += bank_3_address();
+    const GlobalMemory::Buffer* const buffer = state_->memory->find(address, symbol.size);
     if (!buffer) return {};
-    return GlobalMemory::bytes(*buffer).subspan(symbol.address - buffer->address, symbol.size);
+    return GlobalMemory::bytes(*buffer).subspan(address - buffer->address, symbol.size);
+}
+
+std::uint64_t LoadedModule::bank_3_address() const {
+    const auto found = state_->variables.find(bank_3);
+    return found == state_->variables.end() ? 0 : found->second->address;
 }
 
 std::span<const std::byte> LoadedModule::bank(int number, std::string_view kernel) const {
+    if (number == 3) {
+        const auto found = state_->variables.find(bank_3);
+        if (found == state_->variables.end()) return {};
+        return GlobalMemory::bytes(*found->second);
+    }
     const std::string section = fmt::format(".nv.constant{}", number);
     for (const std::string& name : {fmt::format("{}.{}", section, kernel), section}) {
         const auto found = state_->constants.find(name);

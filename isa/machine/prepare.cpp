@@ -368,7 +368,7 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
     const auto stack = std::clamp<std::int64_t>(kernel.stack_bytes.value_or(0), 0, most_local);
     launch.local_bytes = static_cast<std::uint32_t>((stack + 1024 + 15) / 16 * 16);
     launch.bank_0 = std::make_unique<LaunchBank>(kernel, launch.architecture, shape, parameters,
-                                                 launch.local_bytes);
+                                                 launch.local_bytes, module.bank_3_address());
     launch.code =
         std::make_shared<const std::vector<Instruction>>(decode(kernel.code, launch.architecture));
     launch.order_shows = std::ranges::any_of(*launch.code, order_shows);

@@ -75,6 +75,8 @@ OCCUPIPE_INLINE void put(Lanes* into, int lane, Bits value) {
 enum class Where : std::uint8_t { global, generic, shared };
 
 // Calls use(lanes, places) once per memory that is meant.
+// Generic operations that write a predicate do so where they are done: in global memory. For shared
+// and local memory the code behind them has another way.
 template <Where where, typename Use>
 OCCUPIPE_INLINE void each_memory(Warp& warp, const Step& step, Mask active, std::uint32_t bytes,
                                  Use use) {
@@ -94,7 +96,14 @@ OCCUPIPE_INLINE void each_memory(Warp& warp, const Step& step, Mask active, std:
         if constexpr (where == Where::global) {
             one(Space::global, active, addresses);
         } else {
-            by_space(active, addresses, one);
+            const bool global_alone = step.predicate_written[0];
+            Mask done = 0;
+            by_space(active, addresses, [&](Space space, Mask lanes, Addresses& some) {
+                if (global_alone && space != Space::global) return;
+                one(space, lanes, some);
+                done |= lanes;
+            });
+            if (global_alone) set_predicate(warp, step, 0, active, done);
         }
     }
 }
@@ -163,7 +172,7 @@ struct CompareAndSwap {
                 });
                 if (old == wanted) done |= Mask{1} << lane;
                 if constexpr (reports) {
-                    into[0][lane] = old == wanted ? 1 : 0;
+                    put(into, lane, static_cast<Bits>(old == wanted ? 1 : 0));
                 } else {
                     put(into, lane, old);
                 }
@@ -252,7 +261,7 @@ Handler bind_atomic(const Instruction& one, int, Step& step, std::string& why_no
         if (!wide) return handler_of<CompareAndSwap<where, std::uint32_t, true>>();
         return handler_of<CompareAndSwap<where, std::uint64_t, true>>();
     }
-    if (step.predicate_written[0]) {
+    if (step.predicate_written[0] && where != Where::generic) {
         why_not = "with a predicate written";
         return nullptr;
     }

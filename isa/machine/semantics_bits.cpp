@@ -305,10 +305,27 @@ constexpr u32 difference_of_bytes(u32 a, u32 b, u32 c) {
     return c;
 }
 
+template <bool is_signed>
+constexpr u32 differences(u32 a, u32 b, u32) {
+    u32 result = 0;
+    for (u32 i = 0; i < 32; i += 8) {
+        const u32 turn = is_signed ? 0x80 : 0;
+        const u32 x = (a >> i & 0xff) ^ turn, y = (b >> i & 0xff) ^ turn;
+        result |= (x < y ? y - x : x - y) << i;
+    }
+    return result;
+}
+
 Handler bind_vabsdiff4(const Instruction& one, int, Step& step, std::string& why_not) {
-    if (step.predicate_written[0] || !one.has("ACC")) {
-        why_not = "without .ACC";
+    const Operand& sum = one.operands.back();
+    const bool added = sum.kind != Operand::Kind::registers || sum.number;
+    if (step.predicate_written[0] || (!one.has("ACC") && added)) {
+        why_not = "without .ACC and with a third operand";
         return nullptr;
+    }
+    if (!one.has("ACC")) {
+        return one.has("U8") ? handler_of<Ternary<differences<false>>>()
+                             : handler_of<Ternary<differences<true>>>();
     }
     return one.has("U8") ? handler_of<Ternary<difference_of_bytes<false>>>()
                          : handler_of<Ternary<difference_of_bytes<true>>>();

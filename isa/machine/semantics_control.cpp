@@ -74,16 +74,29 @@ struct IndirectBranch {
     }
 };
 
-// BRA.CONV jumps over a wait for the lanes of a mask (in a uniform register, or all) if they all
-// run together: then there is nothing to wait for.
-struct BranchIfConverged {
+// // BRA.CONV jumps if the lanes that run, as far as their guard holds, are all lanes of a mask (in
+// a uniform register; else all there are); BRA.DIV if they are not. The code that is jumped to, or
+// over, waits for the lanes of the mask, which is right in any case.
+template <bool if_converged>
+struct BranchOnConvergence {
     static void run(Warp& warp, const Step& step, Mask active) {
-        const Mask mask = step.source_count == 0 ? all_lanes : (*raw(warp, step, 0))[0];
-        const bool converged = (mask & warp.alive & ~warp.active) == 0;
-        const Mask taken = converged ? active & predicate(warp, step, 0) : 0;
+        // The guard stands in the second place: lanes for which it does not hold jump, too.
+        const Mask there = active & predicate(warp, step, 1);
+        Lanes scratch;
+        const Mask mask = step.source_count == 0 ? all_lanes : integer(warp, step, 0, scratch)[0];
+        const bool converged = ((mask & warp.alive) ^ there) == 0;
+        const Mask taken = converged == if_converged ? active & predicate(warp, step, 0) : 0;
         branch(warp, taken, static_cast<std::uint32_t>(step.target));
     }
 };
+
+Handler bind_on_convergence(const Instruction& one, Step& step) {
+    step.predicate_in[1] = {.index = step.guard, .inverted = step.guard_inverted};
+    step.guard = predicate_index::always;
+    step.guard_inverted = false;
+    return one.has("CONV") ? handler_of<BranchOnConvergence<true>>()
+                           : handler_of<BranchOnConvergence<false>>();
+}
 
 struct Exit {
     static void run(Warp& warp, const Step& step, Mask active) {
@@ -155,20 +168,48 @@ struct WriteBarrier {  // BMOV.32 B, Rs
     }
 };
 
+// Each lane brings the mask of those that it waits for. Where all of them run together already they
+// go on; .EXCLUSIVE and .COLLECTIVE ask that nobody else does, so that lanes with different masks
+// part.
 struct WarpBarrier {  // WARPSYNC
     static void run(Warp& warp, const Step& step, Mask active) {
         const Mask lanes = active & predicate(warp, step, 0);
         if (lanes == 0) return;
-        const Mask mask =
-            step.source_count == 0 ? all_lanes : (*raw(warp, step, 0))[std::countr_zero(lanes)];
-        if ((mask & warp.alive & ~lanes) == 0 && lanes == warp.active) return;
-        wait(warp,
-             {.pc = warp.pc, .lanes = lanes, .waits = Split::Waits::warp_barrier, .awaited = mask});
+        const Lanes every = splat(all_lanes);
+        const Lanes& masks = step.source_count == 0 ? every : *raw(warp, step, 0);
+        const Mask first = masks[std::countr_zero(lanes)];
+        Mask awaited = 0;
+        bool same = true;
+        each_of(lanes, [&](int lane) {
+            awaited |= masks[lane];
+            same &= masks[lane] == first;
+        });
+        const bool exclusive = step.option[0] != 0;
+        if ((awaited & warp.alive & ~lanes) == 0 && lanes == warp.active && (same || !exclusive)) {
+            return;
+        }
+        Mask rest = lanes;
+        while (rest != 0) {
+            const Mask mask = masks[std::countr_zero(rest)];
+            Mask together = 0;
+            each_of(rest, [&](int lane) {
+                if (masks[lane] == mask) together |= Mask{1} << lane;
+            });
+            rest &= ~together;
+            warp.splits.push_back({.pc = warp.pc,
+                                   .lanes = together,
+                                   .waits = Split::Waits::warp_barrier,
+                                   .awaited = mask});
+        }
+        warp.active &= ~lanes;
+        release_splits(warp);
+        if (warp.active == 0) next_split(warp);
     }
 };
 
 struct GiveWay {  // YIELD, NANOSLEEP
     static void run(Warp& warp, const Step& step, Mask) {
+        warp.yields = true;
         rotate(warp);
         if (step.option[0] != 0) warp.stop = true;
     }
@@ -265,7 +306,7 @@ Handler bind_branch(const Instruction& one, int, Step& step, std::string& why_no
         why_not = "with .INC or .DEC";
         return nullptr;
     }
-    if (one.has("CONV")) return handler_of<BranchIfConverged>();
+    if (one.has("CONV") || one.has("DIV")) return bind_on_convergence(one, step);
     if (one.has("U") && step.source_count != 0) {
         why_not = "with a uniform register";
         return nullptr;
@@ -278,7 +319,7 @@ Handler bind_indirect(const Instruction& one, int, Step& step, std::string& why_
         why_not = "with .INC or .DEC";
         return nullptr;
     }
-    if (one.opcode == "BRX") step.immediate += one.address + instruction_bytes;
+    if (one.opcode.starts_with("BRX")) step.immediate += one.address + instruction_bytes;
     return handler_of<IndirectBranch>();
 }
 
@@ -296,6 +337,15 @@ Handler bind_return(const Instruction& one, int, Step& step, std::string&) {
 template <typename Op>
 Handler bind_plain(const Instruction&, int, Step&, std::string&) {
     return handler_of<Op>();
+}
+
+Handler bind_warp_barrier(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (step.source_count == 0 && !one.has("ALL")) {
+        why_not = "without a mask";
+        return nullptr;
+    }
+    step.option[0] = one.has("EXCLUSIVE") || one.has("COLLECTIVE") ? 1 : 0;
+    return handler_of<WarpBarrier>();
 }
 
 Handler bind_sleep(const Instruction&, int, Step& step, std::string&) {
@@ -331,6 +381,8 @@ Handler bind_barrier(const Instruction& one, int, Step& step, std::string& why_n
 constexpr Semantics rows[] = {
     {"BRA", &bind_branch},
     {"BRX", &bind_indirect},
+    {"BRXU", &bind_indirect},
+    {"ENDCOLLECTIVE", &bind_plain<Nothing>},
     {"JMP", &bind_branch},
     {"CALL", &bind_call},
     {"RET", &bind_return},
@@ -339,7 +391,7 @@ constexpr Semantics rows[] = {
     {"BSYNC", &bind_plain<WaitAtBarrier>},
     {"BREAK", &bind_plain<LeaveBarrier>},
     {"BMOV", &bind_move_barrier},
-    {"WARPSYNC", &bind_plain<WarpBarrier>},
+    {"WARPSYNC", &bind_warp_barrier},
     {"YIELD", &bind_plain<GiveWay>},
     {"NANOSLEEP", &bind_sleep},
     {"NOP", &bind_plain<Nothing>},

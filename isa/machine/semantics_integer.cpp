@@ -117,14 +117,28 @@ constexpr u32 add_16x2(u32 a, u32 b) {
     return by_halves(a, b, [](u32 x, u32 y) { return x + y; });
 }
 
-Handler bind_viadd(const Instruction& one, int, Step& step, std::string& why_not) {
+constexpr u32 negated_16x2(u32 a) {
+    return by_halves(a, 0, [](u32 x, u32) { return 0 - x; });
+}
+
+struct AddHalves {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const bool turn_a = step.source[0].negated, turn_b = step.source[1].negated;
+        assign(destination(warp, step), written(step, active), [&](int i) {
+            return add_16x2(turn_a ? negated_16x2(a[i]) : a[i], turn_b ? negated_16x2(b[i]) : b[i]);
+        });
+    }
+};
+
+Handler bind_viadd(const Instruction& one, int, Step&, std::string& why_not) {
     const bool halves = one.has("16x2") || one.has("U16x2") || one.has("S16x2");
-    if (one.has("U8x4") || one.has("S8x4") ||
-        (halves && (step.source[0].negated || step.source[1].negated))) {
-        why_not = "on packed bytes, or on negated halves";
+    if (one.has("U8x4") || one.has("S8x4")) {
+        why_not = "on packed bytes";
         return nullptr;
     }
-    return halves ? handler_of<Binary<add_16x2>>() : handler_of<Binary<add>>();
+    return halves ? handler_of<AddHalves>() : handler_of<Binary<add>>();
 }
 
 // ---- shifted sums
@@ -301,6 +315,25 @@ struct MultiplyHigh {
     }
 };
 
+// The carry of the 64-bit sum, too.
+struct MultiplyHighCarry {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes* const c = raw(warp, step, 2);
+        Lanes high;
+        Mask out = 0;
+        for (int i = 0; i < lane_count; ++i) {
+            const u64 first = u64{a[i]} * b[i];
+            const u64 sum = first + pair(c, i);
+            if (sum < first) out |= Mask{1} << i;
+            high[i] = static_cast<u32>(sum >> 32);
+        }
+        assign(destination(warp, step), written(step, active), high);
+        set_predicate(warp, step, 0, active, out);
+    }
+};
+
 Handler bind_imad(const Instruction& one, int, Step& step, std::string& why_not) {
     const bool is_signed = !one.has("U32");
     step.option[0] = one.has("X") ? 1 : 0;
@@ -316,10 +349,12 @@ Handler bind_imad(const Instruction& one, int, Step& step, std::string& why_not)
         return is_signed ? handler_of<MultiplyWide<true>>() : handler_of<MultiplyWide<false>>();
     }
     if (one.has("HI")) {
-        if (one.has("X") || step.predicate_written[0]) {
+        const bool plain = !step.source[2].negated && !step.source[2].inverted && !is_signed;
+        if (one.has("X") || (step.predicate_written[0] && !plain)) {
             why_not = "with .HI and a carry";
             return nullptr;
         }
+        if (step.predicate_written[0]) return handler_of<MultiplyHighCarry>();
         return is_signed ? handler_of<MultiplyHigh<true>>() : handler_of<MultiplyHigh<false>>();
     }
     if (one.has("X")) return handler_of<MultiplyAddCarry>();
@@ -564,12 +599,62 @@ struct AddMinMax {
     }
 };
 
+// Four bytes, each for itself.
+template <bool is_signed>
+struct MinMaxBytes {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Mask mask = predicate(warp, step, 0);
+        assign(destination(warp, step), written(step, active), [&](int lane) {
+            const bool smaller = (mask & lane_bits[lane]) != 0;
+            constexpr u32 turn = is_signed ? 0x80 : 0;
+            u32 result = 0;
+            for (u32 i = 0; i < 32; i += 8) {
+                const u32 x = a[lane] >> i & 0xff, y = b[lane] >> i & 0xff;
+                result |= (((x ^ turn) < (y ^ turn)) == smaller ? x : y) << i;
+            }
+            return result;
+        });
+    }
+};
+
+template <bool is_signed>
+struct MinMax64 {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes* const a = raw(warp, step, 0);
+        const Lanes* const b = raw(warp, step, 1);
+        const Mask mask = predicate(warp, step, 0);
+        assign_pair(&destination(warp, step), written(step, active), [&](int i) {
+            const u64 turn = is_signed ? u64{1} << 63 : 0;
+            const bool smaller = (mask & lane_bits[i]) != 0;
+            const u64 x = pair(a, i), y = pair(b, i);
+            return ((x ^ turn) < (y ^ turn)) == smaller ? x : y;
+        });
+    }
+};
+
+Handler bind_other_choice(const Instruction& one, Step& step, std::string& why_not) {
+    const bool other_predicate =
+        step.predicate_in[1].index != predicate_index::always || !step.predicate_in[1].inverted;
+    if (one.has("RELU") || step.source[0].negated || step.source[1].negated ||
+        (one.has("U64") && other_predicate) || (one.has("S64") && other_predicate)) {
+        why_not = "in this form";
+        return nullptr;
+    }
+    if (one.has("U64")) return handler_of<MinMax64<false>>();
+    if (one.has("S64")) return handler_of<MinMax64<true>>();
+    return one.has("U8x4") ? handler_of<MinMaxBytes<false>>() : handler_of<MinMaxBytes<true>>();
+}
+
 template <template <bool, bool> typename Op>
 Handler bind_choice(const Instruction& one, int, Step& step, std::string& why_not) {
-    if (step.predicate_written[0] || step.predicate_written[1] || one.has("U8x4") ||
-        one.has("S8x4")) {
-        why_not = "with predicates written, or on packed bytes";
+    if (step.predicate_written[0] || step.predicate_written[1]) {
+        why_not = "with predicates written";
         return nullptr;
+    }
+    if (one.has("U8x4") || one.has("S8x4") || one.has("U64") || one.has("S64")) {
+        return bind_other_choice(one, step, why_not);
     }
     const bool halves = one.has("U16x2") || one.has("S16x2");
     if (halves && (step.source[0].negated || step.source[1].negated)) {

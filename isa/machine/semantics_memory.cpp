@@ -322,7 +322,66 @@ Handler bind_copy(const Instruction& one, int, Step& step, std::string& why_not)
     }
 }
 
+// Matrices of 8 x 8 elements of 16 bits: lanes 8 m to 8 m + 7 say where the rows of matrix m begin;
+// lane 4 r + c gets elements 2 c and 2 c + 1 of row r, or, transposed, of column r.
+template <int matrices, bool transposed>
+struct LoadMatrix {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        if (active != warp.active || active != all_lanes) {
+            fail(warp, step, -1, "all lanes of the warp have to run together here");
+        }
+        constexpr Mask given = matrices == 4 ? all_lanes : (Mask{1} << 8 * (matrices % 4)) - 1;
+        Addresses rows;
+        narrow_addresses(warp, step.address, given, rows);
+        translate(warp, step, given,
+                  {.space = Space::shared, .kind = AccessKind::load, .bytes = 16}, rows);
+        Lanes* const into = &destination(warp, step);
+        for (int m = 0; m < matrices; ++m) {
+            for (int lane = 0; lane < lane_count; ++lane) {
+                const int r = lane / 4, c = 2 * (lane % 4);
+                const auto element = [&](int row, int column) {
+                    return std::uint32_t{at<std::uint16_t>(rows, 8 * m + row)[column]};
+                };
+                into[m][lane] = transposed ? element(c, r) | element(c + 1, r) << 16
+                                           : element(r, c) | element(r, c + 1) << 16;
+            }
+        }
+    }
+};
+
+Handler bind_load_matrix(const Instruction& one, int, Step&, std::string&) {
+    const bool transposed = one.has("MT88");
+    if (one.has("4")) {
+        return transposed ? handler_of<LoadMatrix<4, true>>() : handler_of<LoadMatrix<4, false>>();
+    }
+    if (one.has("2")) {
+        return transposed ? handler_of<LoadMatrix<2, true>>() : handler_of<LoadMatrix<2, false>>();
+    }
+    return transposed ? handler_of<LoadMatrix<1, true>>() : handler_of<LoadMatrix<1, false>>();
+}
+
+// Whether a generic address lies in shared memory.
+struct QuerySpace {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        Addresses addresses;
+        wide_addresses(warp, step.address, active, addresses);
+        Mask shared = 0;
+        each_of(active, [&](int lane) {
+            if (addresses[lane] >> 32 == shared_window) shared |= Mask{1} << lane;
+        });
+        set_predicate(warp, step, 0, active, shared);
+    }
+};
+
+Handler bind_query_space(const Instruction&, int, Step& step, std::string& why_not) {
+    if (step.destination_is_zero) return handler_of<QuerySpace>();
+    why_not = "with a register written";
+    return nullptr;
+}
+
 constexpr Semantics table[] = {
+    {"LDSM", &bind_load_matrix},
+    {"QSPC", &bind_query_space},
     {"LDG", &bind_access<Load, Where::global>},
     {"STG", &bind_access<Store, Where::global>},
     {"LDS", &bind_access<Load, Where::shared>},

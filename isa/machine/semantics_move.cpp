@@ -173,11 +173,25 @@ struct ToUniform {  // R2UR
     }
 };
 
+// With a predicate and no register: whether the running lanes have different words. That is how
+// code looks that asks whether all lanes bring one mask; where they do not, it waits for each mask.
+struct DifferentWords {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& values = *raw(warp, step, 0);
+        const std::uint32_t first = values[std::countr_zero(active)];
+        const Mask other = active & mask_where([&](int i) { return values[i] != first; });
+        Mask& place = warp.predicates[step.predicate_out[0]];
+        place = (place & ~active) | (other != 0 ? active : 0);
+    }
+};
+
 Handler bind_to_uniform(const Instruction& one, int, Step& step, std::string& why_not) {
-    if (step.predicate_written[0] || one.has("FILL") || one.has("BROADCAST")) {
-        why_not = "with a predicate written, .FILL or .BROADCAST";
+    const bool tests = step.predicate_written[0];
+    if ((tests && !step.destination_is_zero) || one.has("FILL") || one.has("BROADCAST")) {
+        why_not = "with a predicate and a register written, .FILL or .BROADCAST";
         return nullptr;
     }
+    if (tests) return handler_of<DifferentWords>();
     return handler_of<ToUniform>();
 }
 

@@ -44,6 +44,7 @@ struct Warp {
     std::uint32_t pc = 0;  // of the next step
     // Set by what ends a run of steps: no lane is left that could run, or others shall run first.
     bool stop = false;
+    bool yields = false;       // in this turn
     Mask alive = 0;            // lanes that have not left
     Mask present = 0;          // lanes that there are (the last warp may have fewer than 32)
     std::uint32_t number = 0;  // in the group
