@@ -644,5 +644,171 @@ TEST(KernelOnCpu, Sha256) {
               "74afea05c31cd6b63228f284bc0bf446c25e5e32de6652fc6d815ee93ac2ff23 ");
 }
 
+TEST(KernelOnCpu, Softmax) {
+    const Case run("special_functions");
+    const auto in = run.before_of<float>("in"), out = run.after_of<float>("out");
+    for (int row = 0; row < 17; ++row) {
+        double sum = 0;
+        for (int i = 0; i < 200; ++i) sum += std::exp(double(in[200 * row + i]));
+        for (int i = 0; i < 200; ++i)
+            ASSERT_NEAR(out[200 * row + i], std::exp(double(in[200 * row + i])) / sum, 1e-6);
+    }
+    const auto points = run.before_of<float>("points"), angles = run.before_of<float>("angles");
+    const auto turned = run.after_of<float>("turned");
+    for (int i = 0; i < 1000; ++i) {
+        const auto expected = std::complex<double>(points[2 * i], points[2 * i + 1]) *
+                              std::polar(1.0, double(angles[i]));
+        ASSERT_NEAR(turned[4 * i], expected.real(), 2e-5);
+        ASSERT_NEAR(turned[4 * i + 1], expected.imag(), 2e-5);
+        const double square = std::norm(expected);
+        ASSERT_NEAR(turned[4 * i + 2], std::sqrt(square / (square + 1)), 1e-6);
+        ASSERT_NEAR(turned[4 * i + 3], std::tanh(points[2 * i]), 1e-6);
+    }
+}
+
+// Element (row, column) of a fragment, as the PTX manual deals it to lanes: `k` neighbours of four
+// bytes lie in one register, 8 rows in 8 groups of four lanes.
+TEST(KernelOnCpu, KindsOfMatrixInstructions) {
+    const Case run("matrix_kinds");
+    const auto halves = run.before_of<half>("halves");
+    const auto floats = run.before_of<float>("floats");
+    const auto brains = run.before_of<__nv_bfloat16>("brains");
+    const auto bytes = run.before_of<std::uint8_t>("bytes");
+    const auto ints = run.before_of<std::int32_t>("bytes");
+    const auto out = run.after_of<unsigned>("out");
+    for (int group = 0; group < 3; ++group) {
+        for (int row = 0; row < 16; ++row) {
+            for (int column = 0; column < 8; ++column) {
+                const int lane = 32 * group + row % 8 * 4 + column / 2, high = row / 8;
+                float in_half = halves[16 * lane + 12 + 2 * high + column % 2];
+                float in_brain = std::array{1.0f, -2.0f, 3.0f, -4.0f}[2 * high + column % 2];
+                std::int64_t in_bytes = ints[8 * lane + 4 + 2 * high + column % 2];
+                for (int k = 0; k < 16; ++k) {
+                    const int a_lane = 32 * group + row % 8 * 4 + k % 8 / 2;
+                    const int b_lane = 32 * group + column * 4 + k % 8 / 2;
+                    const int a = 16 * a_lane + 2 * (high + 2 * (k / 8)) + k % 2;
+                    const int b = 16 * b_lane + 8 + 2 * (k / 8) + k % 2;
+                    in_half += float(halves[a]) * float(halves[b]);
+                    in_brain += float(brains[a]) * float(brains[b]);
+                    in_bytes +=
+                        static_cast<std::int8_t>(
+                            bytes[32 * (32 * group + row % 8 * 4 + k / 4) + 4 * high + k % 4]) *
+                        bytes[32 * (32 * group + column * 4 + k / 4) + 8 + k % 4];
+                }
+                for (int k = 0; k < 8; ++k) {
+                    const int a_lane = 32 * group + row % 8 * 4 + k % 4;
+                    const int b_lane = 32 * group + column * 4 + k % 4;
+                    if (k == 0) {
+                        EXPECT_EQ(out[16 * lane + 6 + 2 * high + column % 2],
+                                  std::bit_cast<unsigned>(in_brain));
+                    }
+                    in_brain +=
+                        floats[8 * a_lane + high + 2 * (k / 4)] * floats[8 * b_lane + 4 + k / 4];
+                }
+                EXPECT_EQ(out[16 * lane + 10 + 2 * high + column % 2],
+                          std::bit_cast<unsigned>(in_brain));
+                EXPECT_EQ(out[16 * lane + 2 + 2 * high + column % 2],
+                          static_cast<unsigned>(in_bytes));
+                EXPECT_EQ(out[16 * lane + high] >> 16 * (column % 2) & 0xffff, half(in_half).bits);
+            }
+        }
+    }
+}
+
+TEST(KernelOnCpu, BitPacking) {
+    const Case run("bit_packing");
+    EXPECT_EQ(run.after_of<int>("out"), run.before_of<int>("in"));
+    EXPECT_EQ(run.after_of<int>("wide_out"), run.before_of<int>("wide"));
+    EXPECT_EQ(run.after_of<unsigned>("packed")[0], 18u);
+    EXPECT_EQ(run.after_of<unsigned>("wide_packed")[0], 32u);
+}
+
+TEST(KernelOnCpu, QuantisedLayer) {
+    const Case run("quantised");
+    const auto image = run.before_of<std::int8_t>("image");
+    const auto weights = run.before_of<std::int8_t>("weights");
+    const auto scales = run.before_of<float>("scales");
+    const auto out = run.after_of<std::int8_t>("out");
+    const int width = 64, height = 40;
+    int checked = 0;
+    for (int filter = 0; filter < 3; ++filter) {
+        for (int y = 0; y < height; y += 2) {
+            for (int x = 0; x < width; x += 2) {
+                int most = -128;
+                for (int i = 0; i < 4; ++i) {
+                    int sum = 64;
+                    for (int k = 0; k < 36; ++k) {
+                        const int px = x + i % 2 + k / 4 % 3 - 1, py = y + i / 2 + k / 12 - 1;
+                        if (px < 0 || px >= width || py < 0 || py >= height) continue;
+                        sum += image[4 * (py * width + px) + k % 4] * weights[36 * filter + k];
+                    }
+                    most = std::max(
+                        most, static_cast<int>(std::nearbyint(std::clamp(
+                                  static_cast<float>(sum) * scales[filter], -128.0f, 127.0f))));
+                }
+                if (most < 0) continue;  // these depend on more
+                ++checked;
+                ASSERT_EQ(out[(filter * height + y) * width / 4 + x / 2], most) << x << " " << y;
+            }
+        }
+    }
+    EXPECT_GT(checked, 1000);
+}
+
+TEST(KernelOnCpu, Flux) {
+    const Case run("flux");
+    // Between two cells without walls what leaves one enters the other only if normals agree; here
+    // they are random, so the sums are held against the same formula in double.
+    const auto cells = run.before_of<float>("cells"), normals = run.before_of<float>("normals");
+    const auto neighbours = run.before_of<int>("neighbours");
+    const auto out = run.after_of<float>("out");
+    struct State {
+        double density, energy, mx, my, vx, vy, pressure, sound;
+    };
+    const auto state = [&](int i) {
+        State s{cells[i], 4.0 * cells[1800 + i], cells[600 + i], cells[1200 + i], 0, 0, 0, 0};
+        s.vx = s.mx / s.density;
+        s.vy = s.my / s.density;
+        s.pressure = 0.4 * (s.energy - 0.5 * s.density * (s.vx * s.vx + s.vy * s.vy));
+        s.sound = std::sqrt(1.4 * s.pressure / s.density);
+        return s;
+    };
+    for (int i = 0; i < 600; ++i) {
+        const State own = state(i);
+        double density = 0, energy = 0, mx = 0, my = 0, fastest = 0;
+        for (int face = 0; face < 4; ++face) {
+            const double nx = normals[2 * (600 * face + i)], ny = normals[2 * (600 * face + i) + 1];
+            const int other = neighbours[600 * face + i];
+            if (other < -40) {
+                mx += own.pressure * nx;
+                my += own.pressure * ny;
+            } else if (other < 0) {
+                const double through = nx * 0.75 - ny * 0.125;
+                density += through;
+                mx += 0.375 * through;
+                my -= 0.0625 * through;
+            } else {
+                const State next = state(other);
+                const double length = std::hypot(nx, ny);
+                const double factor = -0.2 * length *
+                                      (next.sound + own.sound + std::hypot(own.vx, own.vy) +
+                                       std::hypot(next.vx, next.vy));
+                const double through = 0.5 * (nx * (own.vx + next.vx) + ny * (own.vy + next.vy));
+                const double pressure = 0.5 * (own.pressure + next.pressure);
+                density += factor * (own.density - next.density) +
+                           through * 0.5 * (own.density + next.density);
+                energy += factor * (own.energy - next.energy);
+                mx += factor * (own.mx - next.mx) + through * own.mx + pressure * nx;
+                my += factor * (own.my - next.my) + through * own.my + pressure * ny;
+                fastest = std::max({fastest, next.sound, length});
+            }
+        }
+        ASSERT_NEAR(out[i], density, 1e-5);
+        ASSERT_NEAR(out[600 + i], mx, 1e-5);
+        ASSERT_NEAR(out[1200 + i], my, 1e-5);
+        ASSERT_NEAR(out[1800 + i], energy + fastest, 1e-5);
+    }
+}
+
 }  // namespace
 }  // namespace occupipe::test

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "tests/kernels/host/approximations.h"
 #include "tests/kernels/host/atomics.h"
 #include "tests/kernels/host/half_functions.h"
 #include "tests/kernels/host/intrinsics.h"
