@@ -725,8 +725,13 @@ TEST(KernelOnCpu, BitPacking) {
 
 TEST(KernelOnCpu, QuantisedLayer) {
     const Case run("quantised");
-    const auto image = run.before_of<std::int8_t>("image");
-    const auto weights = run.before_of<std::int8_t>("weights");
+    const auto bytes = [&](std::string_view name) {
+        const std::vector<std::byte> all = content(run.before, name);
+        std::vector<std::int8_t> made(all.size());
+        std::memcpy(made.data(), all.data(), all.size());
+        return made;
+    };
+    const auto image = bytes("image"), weights = bytes("weights");
     const auto scales = run.before_of<float>("scales");
     const auto out = run.after_of<std::int8_t>("out");
     const int width = 64, height = 40;
@@ -746,7 +751,7 @@ TEST(KernelOnCpu, QuantisedLayer) {
                         most, static_cast<int>(std::nearbyint(std::clamp(
                                   static_cast<float>(sum) * scales[filter], -128.0f, 127.0f))));
                 }
-                if (most < 0) continue;  // these depend on more
+                if (most < 1) continue;  // negative ones end as 1 at most
                 ++checked;
                 ASSERT_EQ(out[(filter * height + y) * width / 4 + x / 2], most) << x << " " << y;
             }
