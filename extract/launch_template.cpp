@@ -61,8 +61,10 @@ std::string launch_template(const isa::Cubin& cubin, const std::vector<const isa
         launches += fmt::format("  - kernel: {}\n", yaml_scalar(kernel.name));
         launches +=
             "    grid: [1, 1, 1]     # groups\n    block: [32, 1, 1]   # threads of a group\n";
-        launches += fmt::format("    shared_bytes: 0     # beside the {} that it has\n",
-                                kernel.shared_bytes);
+        launches +=
+            fmt::format("    shared_bytes: 0     # beside the {} that it has\n",
+                        cubin.architecture ? isa::own_shared_bytes(kernel, *cubin.architecture)
+                                           : kernel.shared_bytes);
         if (kernel.parameters.empty()) {
             launches += "    arguments: []\n";
             continue;

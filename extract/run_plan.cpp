@@ -136,11 +136,12 @@ void PlanRun::look_at(const KernelLaunch& launch) {
     const int architecture = *cubin_.architecture;
     const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
     try {
-        ready.occupancy = occupancy(occupancy_limits(architecture),
-                                    {.group_threads = static_cast<int>(threads),
-                                     .registers = kernel.registers.value_or(0),
-                                     .shared_bytes = kernel.shared_bytes + launch.shared_bytes,
-                                     .barriers = barriers_of(kernel, architecture)});
+        ready.occupancy = occupancy(
+            occupancy_limits(architecture),
+            {.group_threads = static_cast<int>(threads),
+             .registers = kernel.registers.value_or(0),
+             .shared_bytes = isa::own_shared_bytes(kernel, architecture) + launch.shared_bytes,
+             .barriers = barriers_of(kernel, architecture)});
     } catch (const InputError& error) {
         refuse(fmt::format("'{}': {}", kernel.name, error.what()));
     }

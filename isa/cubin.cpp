@@ -272,6 +272,12 @@ std::string source_line(const Kernel& kernel, std::int64_t address) {
     return fmt::format("{}:{}", line.file, line.line);
 }
 
+std::int64_t own_shared_bytes(const Kernel& kernel, int architecture) {
+    constexpr std::int64_t of_system = 1024;
+    if (architecture < 90) return kernel.shared_bytes;
+    return std::max<std::int64_t>(kernel.shared_bytes - of_system, 0);
+}
+
 Cubin read_cubin(std::string_view bytes) {
     const Bytes file(bytes);
     const std::vector<Section> all = sections(file);

@@ -32,10 +32,12 @@ struct SourceLine {
 
 struct Kernel {
     std::string name;
-    std::vector<Word> code;                    // subroutines of the kernel included
-    std::optional<int> registers;              // per thread; absent where the file does not tell
-    std::optional<std::int64_t> stack_bytes;   // per thread: spilled registers and local arrays
-    std::int64_t shared_bytes = 0;             // per group, known when it was compiled
+    std::vector<Word> code;                   // subroutines of the kernel included
+    std::optional<int> registers;             // per thread; absent where the file does not tell
+    std::optional<std::int64_t> stack_bytes;  // per thread: spilled registers and local arrays
+    // Per group, known when it was compiled; from sm_90 on with the first 1024 bytes, which are the
+    // system's (own_shared_bytes() is without them).
+    std::int64_t shared_bytes = 0;
     std::optional<std::int64_t> bank_0_base;   // where the parameters begin in constant bank 0
     std::optional<std::int64_t> bank_0_bytes;  // that the parameters take there
     std::vector<Parameter> parameters;         // by ordinal
@@ -76,6 +78,9 @@ struct Cubin {
 
 // "kernel.cu:12" for an instruction's address; empty where the cubin does not tell.
 std::string source_line(const Kernel& kernel, std::int64_t address);
+
+// What the kernel itself declares, as ptxas -v reports it and as occupancy counts it.
+std::int64_t own_shared_bytes(const Kernel& kernel, int architecture);
 
 // Throws InputError on anything that is not a cubin.
 Cubin read_cubin(std::string_view bytes);

@@ -37,8 +37,8 @@ std::string head(const isa::Kernel& kernel, int architecture) {
         text += *kernel.stack_bytes > 0 ? fmt::format(", {} bytes of stack", *kernel.stack_bytes)
                                         : std::string(", no stack");
     }
-    if (kernel.shared_bytes > 0) {
-        text += fmt::format(", {} bytes of shared memory", kernel.shared_bytes);
+    if (const std::int64_t shared = isa::own_shared_bytes(kernel, architecture); shared > 0) {
+        text += fmt::format(", {} bytes of shared memory", shared);
     }
     text += '\n';
     if (kernel.bank_0_base && !kernel.parameters.empty()) {

@@ -25,6 +25,7 @@ protected:
         test::MadeCubin made;
         made.code = code;
         made.architecture = architecture;
+        made.shared_bytes = 1024 + 256;  // the first 1024 are the system's
         const std::string path = folder.path / "k.cubin";
         std::ofstream(path, std::ios::binary) << made.bytes();
         return path;

@@ -208,6 +208,18 @@ TEST_F(Execute, PrintsTheCodeWithWhatItDid) {
     EXPECT_THAT(run.out, ::testing::ContainsRegex("32  31.25  [0-9a-f]+    STG.E .*3.91 sectors"));
 }
 
+// 40,000 bytes, as ptxas -v says; the section has 1024 of the system's, too. With 36,800 dynamic
+// ones, 3 groups fit into the core's 228 KiB; 2 would if the 1024 were counted twice.
+TEST_F(Execute, CountsTheSystemsSharedMemoryOnce) {
+    ProgramRun run =
+        run_program({"execute", faults, "--kernel", "holds_much_shared", "--template"});
+    EXPECT_THAT(run.out, HasSubstr("# beside the 40000 that it has\n"));
+    run = run_program({"execute", faults, "--kernel", "holds_much_shared", "--grid", "1", "--block",
+                       "32", "--shared-bytes", "36800", "--args", "y=f32[64]"});
+    EXPECT_THAT(run.out, HasSubstr("a core holds 3 groups of 1 warp, 5 % of its warps; limited by "
+                                   "shared memory"));
+}
+
 TEST_F(Execute, PrintsATemplateThatItTakes) {
     const ProgramRun run = run_program({"execute", faults, "--kernel", "saxpy", "--template"});
     EXPECT_EQ(run.exit_code, 0) << run.err;
