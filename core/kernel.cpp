@@ -9,8 +9,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "core/name_rules.h"
 
@@ -181,10 +184,8 @@ private:
     }
 
     std::int32_t op_index(const KernelInstruction& instruction) {
-        const std::string key = fmt::format("{} {}", instruction.op,
-                                            instruction.kind ? to_string(*instruction.kind) : "");
-        const auto [it, is_new] =
-            op_of_.try_emplace(key, static_cast<std::int32_t>(result_.ops.size()));
+        const auto [it, is_new] = op_of_.try_emplace({instruction.op, instruction.kind},
+                                                     static_cast<std::int32_t>(result_.ops.size()));
         if (is_new) {
             result_.ops.push_back({instruction.op, instruction.kind});
         }
@@ -199,8 +200,9 @@ private:
 
     const std::string& file_name_;
     Resolved result_;
-    std::unordered_map<std::string, Declared> declared_;
-    std::unordered_map<std::string, std::int32_t> op_of_;
+    // Names are the program's own.
+    std::unordered_map<std::string_view, Declared> declared_;
+    std::map<std::pair<std::string_view, std::optional<InstructionKind>>, std::int32_t> op_of_;
     std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, std::size_t> cell_of_;
     std::vector<std::size_t> path_;
     std::size_t repeats_ = 0;

@@ -4,8 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace occupipe {
+namespace {
+
+// What the file formats and the command line use between names.
+constexpr std::array<bool, 256> means_something = [] {
+    std::array<bool, 256> table{};
+    for (const char c : std::string_view("@/*,()[]{}=:#\"'")) {
+        table[static_cast<unsigned char>(c)] = true;
+    }
+    return table;
+}();
+
+}  // namespace
 
 std::optional<std::string> name_fault(std::string_view name) {
     if (name.empty()) {
@@ -16,7 +29,7 @@ std::optional<std::string> name_fault(std::string_view name) {
         if (byte <= 0x20 || byte == 0x7f) {
             return "a name must not contain blanks or control characters";
         }
-        if (std::string_view("@/*,()[]{}=:#\"'").find(c) != std::string_view::npos) {
+        if (means_something[byte]) {
             return fmt::format("a name must not contain '{}'", c);
         }
     }

@@ -33,11 +33,11 @@ std::vector<const InstructionTiming*> add_ops(Machine& machine, const GpuProfile
                                               const Kernel& kernel) {
     std::vector<const InstructionTiming*> timings;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
-        const std::pair key(instruction.op, instruction.kind);
-        if (std::find(machine.op_keys.begin(), machine.op_keys.end(), key) != machine.op_keys.end())
+        if (machine.find_op(instruction.op, instruction.kind) <
+            static_cast<int>(machine.op_keys.size()))
             return;
         const InstructionTiming* timing = profile.find_instruction(instruction.op);
-        machine.op_keys.push_back(key);
+        machine.op_keys.emplace_back(instruction.op, instruction.kind);
         timings.push_back(timing);
         machine.ops.push_back({.name = instruction.op,
                                .kind = instruction.kind.value_or(timing->effective_kind()),
@@ -125,7 +125,9 @@ int Machine::unit_count_of(int subsystem) const {
 }
 
 int Machine::find_op(const std::string& name, std::optional<InstructionKind> kind) const {
-    const auto found = std::find(op_keys.begin(), op_keys.end(), std::pair(name, kind));
+    const auto found = std::find_if(op_keys.begin(), op_keys.end(), [&](const auto& key) {
+        return key.second == kind && key.first == name;
+    });
     return static_cast<int>(found - op_keys.begin());
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "core/error.h"
@@ -58,7 +59,7 @@ private:
     const Machine& machine_;
     ProgramTree tree_;
     std::vector<const KernelInstruction*> texts_;
-    std::unordered_map<std::string, std::int32_t> index_;
+    std::unordered_map<std::string_view, std::int32_t> index_;  // names are the program's own
     std::vector<std::int32_t> path_;
 };
 
@@ -147,6 +148,8 @@ private:
         const auto self = static_cast<std::int32_t>(loops.size());
         const auto begin = static_cast<std::int32_t>(out_.program.streams.size());
         loops.push_back({parent, tree_.loops[loop].count, begin, 0, 0});
+        paths_.push_back(emitted_path(parent));
+        paths_.back().push_back(self);
         out_.source.push_back(loop);
         const std::int64_t length = emit(first, last, depth + 1, self, start);
         loops[self].last = static_cast<std::int32_t>(out_.program.streams.size());
@@ -190,7 +193,8 @@ private:
     }
 
     void add_edge(std::size_t user, const ProgramTree::Dependence& dependence) {
-        std::vector<std::int64_t> iterations = iterations_of_[user];
+        std::vector<std::int64_t>& iterations = iterations_;
+        iterations = iterations_of_[user];
         std::int64_t back = dependence.back;
         if (back > 0) {
             if (back >= tree_.loops[dependence.common_loop].count) return;
@@ -216,8 +220,8 @@ private:
     }
 
     void set_counts(LoopProgram::Edge& edge) const {
-        const auto user = emitted_path(edge.user);
-        const auto producer = emitted_path(edge.producer);
+        const auto& user = emitted_path(out_.program.streams[edge.user].loop);
+        const auto& producer = emitted_path(out_.program.streams[edge.producer].loop);
         const auto fork = std::mismatch(user.begin(), user.end(), producer.begin(), producer.end());
         for (auto l = fork.first; l != user.end(); ++l)
             edge.divisor *= out_.program.loops[*l].count;
@@ -227,25 +231,29 @@ private:
             edge.restart = out_.program.loops[*(fork.first - 1)].count;
     }
 
-    std::vector<std::int32_t> emitted_path(std::int32_t stream) const {
-        std::vector<std::int32_t> path;
-        for (std::int32_t l = out_.program.streams[stream].loop; l >= 0;
-             l = out_.program.loops[l].parent)
-            path.insert(path.begin(), l);
-        return path;
+    // The emitted loops around what is in this one, outermost first.
+    const std::vector<std::int32_t>& emitted_path(std::int32_t loop) const {
+        return loop < 0 ? no_path_ : paths_[loop];
     }
 
     void finish() {
         LoopProgram& program = out_.program;
-        std::vector<std::vector<std::int32_t>> users(program.streams.size());
-        for (std::size_t e = 0; e < program.edges.size(); ++e)
-            users[program.edges[e].producer].push_back(static_cast<std::int32_t>(e));
-        for (std::size_t s = 0; s < program.streams.size(); ++s) {
-            auto& stream = program.streams[s];
-            stream.first_user = static_cast<std::int32_t>(program.users.size());
-            stream.user_count = static_cast<std::int32_t>(users[s].size());
-            program.users.insert(program.users.end(), users[s].begin(), users[s].end());
-            const auto path = emitted_path(static_cast<std::int32_t>(s));
+        for (const LoopProgram::Edge& edge : program.edges)
+            ++program.streams[edge.producer].user_count;
+        std::int32_t users = 0;
+        for (auto& stream : program.streams) {
+            stream.first_user = users;
+            users += stream.user_count;
+            stream.user_count = 0;
+        }
+        program.users.resize(users);
+        for (std::size_t e = 0; e < program.edges.size(); ++e) {
+            auto& producer = program.streams[program.edges[e].producer];
+            program.users[producer.first_user + producer.user_count++] =
+                static_cast<std::int32_t>(e);
+        }
+        for (auto& stream : program.streams) {
+            const auto& path = emitted_path(stream.loop);
             if (!path.empty()) stream.top_end = program.loops[path[0]].last;
             if (machine_.ops[stream.op].kind == InstructionKind::barrier)
                 program.barriers += stream.instances;
@@ -259,6 +267,9 @@ private:
     std::vector<std::vector<std::int32_t>> stream_of_;      // per instruction: its copies
     std::vector<std::size_t> instruction_of_;               // per stream
     std::vector<std::vector<std::int64_t>> iterations_of_;  // per stream
+    std::vector<std::vector<std::int32_t>> paths_;          // per emitted loop: it and those around
+    std::vector<std::int32_t> no_path_;
+    std::vector<std::int64_t> iterations_;  // of the edge that is being added
     Lowered out_;
 };
 
