@@ -8,12 +8,14 @@
 namespace occupipe::sim {
 
 void EventEngine::report_issue(std::int32_t warp, std::int32_t stream) const {
+    if (!tells_instructions_) return;
     observer_->issued(
         {state_.now, warp, stream, warps_[warp].heads[stream].issued, warps_[warp].scheduler});
 }
 
 // Before it is counted.
 void EventEngine::report_completion(const CompletionEvent& event) const {
+    if (!tells_instructions_) return;
     observer_->completed(
         {event.time, event.warp, event.stream, warps_[event.warp].heads[event.stream].completed});
 }

@@ -11,6 +11,7 @@ namespace occupipe::sim {
 EventEngine::EventEngine(const CoreLayout& layout, bool detect_periods, Observer* observer)
     : layout_(layout),
       observer_(observer),
+      tells_instructions_(observer && observer->hears_instructions()),
       state_(layout),
       schedulers_(layout.machine.schedulers),
       subsystems_(static_cast<std::int32_t>(layout.machine.subsystems.size())),

@@ -192,6 +192,7 @@ private:
 
     const CoreLayout& layout_;
     Observer* observer_;
+    bool tells_instructions_;  // Observer::hears_instructions()
     CoreState state_;
     std::optional<PeriodDetector> periods_;
     std::vector<Warp> warps_;

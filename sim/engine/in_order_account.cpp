@@ -25,14 +25,16 @@ void InOrderEngine::report_issue(const Warp& w, std::int32_t warp, std::int64_t 
     report_blocked(w, warp, account_.ready_since[warp]);
     report_ready(warp, now);
     account_.since[warp] = now;
-    observer_->issued({now, warp, stream, instance(w, stream), w.scheduler});
+    if (tells_instructions_)
+        observer_->issued({now, warp, stream, instance(w, stream), w.scheduler});
 }
 
-void InOrderEngine::report_result(const Warp& w, std::int32_t warp, std::int64_t result) {
-    const std::int32_t stream = s_.head[warp];
-    const bool store = w.program->details[stream].store;
-    const std::int64_t finish = store ? s_.now + w.timing.cpi : result;
+// `finish`: from then on the group may end.
+void InOrderEngine::report_result(const Warp& w, std::int32_t warp, std::int64_t result,
+                                  std::int64_t finish) {
     account_.last_finish[warp] = std::max(account_.last_finish[warp], finish);
+    if (!tells_instructions_) return;
+    const std::int32_t stream = s_.head[warp];
     if (w.program->details[stream].completes)
         observer_->completed({result, warp, stream, instance(w, stream)});
 }
@@ -42,7 +44,7 @@ void InOrderEngine::report_barrier(const Warp& w, std::int32_t warp, std::int32_
     const std::int32_t own = warp * channels_ + channel;
     const std::int32_t stream = s_.barrier[own];
     account_.last_finish[warp] = std::max(account_.last_finish[warp], time);
-    if (w.program->details[stream].completes)
+    if (tells_instructions_ && w.program->details[stream].completes)
         observer_->completed({time, warp, stream, account_.instance[own] - s_.ahead[own]});
 }
 
@@ -81,13 +83,13 @@ void InOrderEngine::report_ready(std::int32_t warp, std::int64_t until) {
 // Called when nothing more can issue now: of subsystem and issue window, the one that is free later
 // holds back all warps that are ready for the subsystem (EventEngine::bound_of()).
 void InOrderEngine::note_bounds() {
+    const auto subsystems = static_cast<int>(layout_.machine.subsystems.size());
     for (int scheduler = 0; scheduler < schedulers_; ++scheduler) {
-        for (int unit = scheduler * units; unit < (scheduler + 1) * units; ++unit) {
+        for (int unit = scheduler * units; unit < scheduler * units + subsystems; ++unit) {
             if (s_.ready[unit] == 0) continue;
             const std::int64_t free = std::max(s_.now, s_.free_at[unit]);
-            const std::int64_t open =
-                window_ ? window_->first_open(scheduler, std::max(free, s_.open_at[scheduler]))
-                        : free;
+            std::int64_t open = std::max(free, s_.open_at[scheduler]);
+            if (may_close_) open = window_->first_open(scheduler, open);
             const WaitReason bound = open > free ? WaitReason::issue_limit : WaitReason::subsystem;
             if (bound == account_.bound[unit]) continue;
             for_each_bit(s_.ready[unit], [&](int position) {

@@ -41,6 +41,7 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
       window_(layout.machine.window ? &*layout.machine.window : nullptr),
       may_close_(window_ && !window_->always_open()),
       observer_(observer),
+      tells_instructions_(observer && observer->hears_instructions()),
       detect_periods_(detect_periods && !observer) {
     for (const ProgramLayout& program : layout.programs)
         programs_.push_back(in_order_program(layout, program));
@@ -221,9 +222,9 @@ void InOrderEngine::keep_result(const Warp& w, std::int32_t warp, std::int64_t n
     const std::int64_t result =
         details.queued ? queued_until(w, warp, now) : now + w.timing.latency;
     set_time(w, stream, 0, result);
-    s_.last_result[w.slot] =
-        std::max(s_.last_result[w.slot], details.store ? now + w.timing.cpi : result);
-    if (observer_) report_result(w, warp, result);
+    const std::int64_t finish = details.store ? now + w.timing.cpi : result;
+    s_.last_result[w.slot] = std::max(s_.last_result[w.slot], finish);
+    if (observer_) report_result(w, warp, result, finish);
 }
 
 // The time of an instance of the stream, so many before its last.

@@ -188,7 +188,7 @@ private:
 
     // What an observer is told (in_order_account.cpp).
     void report_issue(const Warp& w, std::int32_t warp, std::int64_t now);
-    void report_result(const Warp& w, std::int32_t warp, std::int64_t result);
+    void report_result(const Warp& w, std::int32_t warp, std::int64_t result, std::int64_t finish);
     void report_barrier(const Warp& w, std::int32_t warp, std::int32_t channel, std::int64_t time);
     void report_blocked(const Warp& w, std::int32_t warp, std::int64_t until);
     void report_ready(std::int32_t warp, std::int64_t until);
@@ -233,6 +233,7 @@ private:
     PerScheduler<std::int32_t> proposed_{};  // warps, with Select::warp
 
     Observer* observer_;
+    bool tells_instructions_;  // Observer::hears_instructions()
     // What has not been told yet.
     struct Account {
         std::array<std::int64_t, 64> since{};        // per warp: it waits for its head since then

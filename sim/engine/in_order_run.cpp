@@ -214,8 +214,9 @@ template <InOrderEngine::Shape shape>
         const std::int64_t result = now + w.timing.latency;
         w.times[w.place] = result;
         std::int64_t& last = s_.last_result[w.slot];
-        last = std::max(last, now + w.timing.finish);
-        if (shape.observed) report_result(w, warp, result);
+        const std::int64_t finish = now + w.timing.finish;
+        last = std::max(last, finish);
+        if (shape.observed) report_result(w, warp, result, finish);
     }
     const std::int64_t wake = next >= 0 ? await(w, warp, next, now) : 0;
     plan<shape>(scheduler, now);

@@ -70,6 +70,9 @@ public:
     Observer& operator=(const Observer&) = delete;
     virtual ~Observer() = default;
 
+    // Whether issued() and completed() do anything: telling of each instruction costs time.
+    virtual bool hears_instructions() const { return true; }
+
     virtual void started(const CoreLayout&) {}  // a copy must be kept for later
     virtual void group_started(const GroupEvent&) {}
     virtual void issued(const IssueEvent&) {}

@@ -23,6 +23,7 @@ std::string_view to_string(WaitReason reason);
 
 class StallView : public Observer {
 public:
+    bool hears_instructions() const override { return false; }
     void started(const CoreLayout& layout) override;
     void waited(const WaitEvent& event) override;
 
