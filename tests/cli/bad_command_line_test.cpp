@@ -285,7 +285,8 @@ TEST(Help, IsThereForEveryCommandAndNoError) {
     for (const char* words :
          {"--help", "list --help", "explain --help", "measure --help", "smoke --help", "fit --help",
           "characterize --help", "diff --help", "merge --help", "report --help", "table --help",
-          "rates --help", "predict --help", "compare --help", "check --help", "selfcheck --help"}) {
+          "rates --help", "predict --help", "compare --help", "check --help", "selfcheck --help",
+          "execute --help"}) {
         const auto run = run_program(split(words));
         EXPECT_EQ(run.exit_code, 0) << words << run.err;
         EXPECT_NE(run.out.find("Exit codes: 0 ok"), std::string::npos) << words << run.out;
