@@ -32,6 +32,9 @@ constexpr int newest = 1000;
 #define ATOMIC "{ADD|MIN|MAX|INC|DEC|AND|OR|XOR|EXCH|-|-|-|-|-|-|-}@87+4"
 #define REDUCE "{ADD|MIN|MAX|INC|DEC|AND|OR|XOR}@87+3"
 #define ATOMIC_TYPE "{|S32|64|F32.FTZ.RN|F16x2.RN|S64|F64.RN|-}@73+3"
+#define VECTOR_TYPE                                                                            \
+    "{F16x2.RN|F16x4.RN|F16x8.RN|BF16x2.RN|BF16x4.RN|BF16x8.RN|-|-|-|F32.FTZ.RN|F32x2.FTZ.RN|" \
+    "F32x4.FTZ.RN|F32.RN|F32x2.RN|F32x4.RN|F64.RN}@73+4"
 #define FUNCTION "{COS|SIN|EX2|LG2|RCP|RSQ|RCP64H|RSQ64H|SQRT|TANH}@74+4"
 
 #define F2F ".FTZ@80 {-|F16|F32|F64|BF16|-|-|-}@75+3 {-|F16|F32|F64}@84+2 " ROUNDING
@@ -319,8 +322,15 @@ constexpr Row table[] = {
      "#72+1=1 #76+1=0 .E " REDUCE " " EVICTION " {|S32|64|S64|-|-|-|-}@73+3 " STORE_SCOPE,
      "G R32*t"},
     {0x18e, "4", 100, newest, "REDG",
-     "#72+1=1 #76+1=0 #81+1=1 .E " REDUCE " " EVICTION " {|S32|64|-|-|-|-|-}@73+3 " STORE_SCOPE,
+     "#72+1=1 #76+1=0 #81+1=1 .E " REDUCE " " EVICTION " {|S32|64|S64|-|-|-|-}@73+3 " STORE_SCOPE,
      "G R32*t"},
+    {0x1a6, "4", 90, 99, "REDG",
+     "#72+1=1 .E {ADD|-|-|-}@88+2 " EVICTION " " VECTOR_TYPE " #87+1=0 #90+1=1 " STORE_SCOPE,
+     "G R32*f"},
+    {0x1a6, "4", 100, newest, "REDG",
+     "#72+1=1 #81+1=1 .E {ADD|-|-|-}@88+2 " EVICTION " " VECTOR_TYPE
+     " #87+1=0 #90+1=1 " STORE_SCOPE,
+     "G R32*f"},
     {0x1a8, "14", 75, 79, "ATOMG",
      ".E@72 " ATOMIC " " EVICTION " " ATOMIC_TYPE " " TURING_ATOMIC_SCOPE " #76+1=0",
      "P81 R16*t G R32*t"},
@@ -337,14 +347,10 @@ constexpr Row table[] = {
      ".E@72 .CAS " EVICTION " {|S32|64|-|-|-|-|-}@73+3 #76+1=0 " STORE_SCOPE,
      "P81 R16*t G R32*t R64*t"},
     {0x1a3, "4", 90, 99, "ATOMG",
-     "#72+1=1 .E {ADD|MIN|MAX|-}@88+2 " EVICTION
-     " {F16x2.RN|F16x4.RN|F16x8.RN|BF16x2.RN|BF16x4.RN|BF16x8.RN|-|-|-|F32.FTZ.RN|F32x2.FTZ.RN|"
-     "F32x4.FTZ.RN|F32.RN|F32x2.RN|F32x4.RN|F64.RN}@73+4 #87+1=0 #90+1=0 " STORE_SCOPE,
+     "#72+1=1 .E {ADD|MIN|MAX|-}@88+2 " EVICTION " " VECTOR_TYPE " #87+1=0 #90+1=0 " STORE_SCOPE,
      "P81 R16*f G R32*f"},
     {0x1a3, "4", 100, newest, "ATOMG",
-     "#72+1=1 .E {ADD|MIN|MAX|-}@88+2 " EVICTION
-     " {F16x2.RN|F16x4.RN|F16x8.RN|BF16x2.RN|BF16x4.RN|BF16x8.RN|-|-|-|F32.FTZ.RN|F32x2.FTZ.RN|"
-     "F32x4.FTZ.RN|F32.RN|F32x2.RN|F32x4.RN|F64.RN}@73+4 #87+1=0 #90+1=1 " STORE_SCOPE,
+     "#72+1=1 .E {ADD|MIN|MAX|-}@88+2 " EVICTION " " VECTOR_TYPE " #87+1=0 #90+1=1 " STORE_SCOPE,
      "P81 R16*f G R32*f"},
     {0x1ae, "7", 80, 99, "LDGSTS",
      ".E !BYPASS@81 " EVICTION

@@ -29,7 +29,7 @@ std::uint32_t run(Group& group, Warp& warp) {
     warp.stop = warp.yields = false;
     if (warp.active == 0) next_split(warp);
     std::uint32_t taken = 0;
-    while (!warp.stop && taken < turn) {
+    while (!warp.stop) {
         const std::uint32_t pc = warp.pc;
         const Step& step = steps[pc];
         const Mask guard = warp.predicates[step.guard];
@@ -40,6 +40,7 @@ std::uint32_t run(Group& group, Warp& warp) {
         counts[pc].lanes += static_cast<std::uint64_t>(std::popcount(active));
         if constexpr (watched) group.observer->step(warp.number, pc, warp.active, active);
         if (active != 0) step.run(warp, step, active);
+        if (taken >= turn && (step.may_switch || warp.splits.empty())) break;
     }
     return taken;
 }
@@ -157,7 +158,7 @@ private:
         const std::uint32_t taken =
             group_.observer ? run<true>(group_, warp) : run<false>(group_, warp);
         // Others of the warp have their turn, too.
-        if (taken == turn && warp.active != 0) {
+        if (taken >= turn && warp.active != 0) {
             if (warp.yields && alone_in_warp(warp)) release_from_yielding(warp);
             rotate(warp);
         }

@@ -154,7 +154,10 @@ void release_from_yielding(Warp& warp) {
         std::erase_if(warp.splits,
                       [&](const Split& one) { return wait_together(warp, one, waiting); });
         warp.splits.push_back({.pc = waiting.pc, .lanes = there});
-        each_lane([&](int lane) { warp.barriers[waiting.barrier][lane] &= ~there; });
+        Lanes& masks = warp.barriers[waiting.barrier];
+        const Mask mask = masks[std::countr_zero(waiting.lanes)];
+        each_lane(
+            [&](int lane) { masks[lane] = masks[lane] == mask ? mask & ~there : masks[lane]; });
         return;
     }
 }

@@ -31,6 +31,12 @@ bool reads_bank(std::string_view opcode) {
     return opcode == "LDC" || opcode == "ULDC" || opcode == "LDCU";
 }
 
+bool switches(std::string_view opcode) {
+    constexpr std::string_view all[] = {"BRA",  "BRX",   "BRXU",     "JMP",       "CALL", "RET",
+                                        "EXIT", "BSYNC", "WARPSYNC", "NANOSLEEP", "BAR",  "YIELD"};
+    return std::ranges::find(all, opcode) != std::end(all);
+}
+
 class Preparation {
 public:
     explicit Preparation(Launch& launch) : launch_(launch) {}
@@ -128,6 +134,7 @@ private:
         const Semantics* const meaning = semantics_of(one.opcode);
         std::string why_not;
         if (meaning) step.run = meaning->bind(one, launch_.architecture, step, why_not);
+        step.may_switch = switches(one.opcode);
         if (step.run) return step;
         give_up(step, "not executed yet" + (why_not.empty() ? "" : ": " + why_not));
         return step;

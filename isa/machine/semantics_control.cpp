@@ -147,8 +147,21 @@ struct LeaveBarrier {  // BREAK
     static void run(Warp& warp, const Step& step, Mask active) {
         const Mask lanes = active & predicate(warp, step, 0);
         Lanes& masks = warp.barriers[static_cast<std::size_t>(step.immediate)];
-        each_lane([&](int lane) { masks[lane] &= ~lanes; });
-        each_of(lanes, [&](int lane) { masks[lane] = 0; });
+        // Those that leave are no longer awaited by the others of their own pass through BSSY. The
+        // same barrier may be in use for other passes: in another call of a function that saved it.
+        Mask rest = lanes;
+        while (rest != 0) {
+            const Mask mask = masks[std::countr_zero(rest)];
+            Mask leaving = 0;
+            each_of(rest, [&](int lane) {
+                if (masks[lane] == mask) leaving |= Mask{1} << lane;
+            });
+            rest &= ~leaving;
+            each_lane([&](int lane) {
+                masks[lane] = masks[lane] == mask ? mask & ~leaving : masks[lane];
+            });
+            each_of(leaving, [&](int lane) { masks[lane] = 0; });
+        }
         if (!warp.splits.empty()) release_splits(warp);
     }
 };

@@ -132,12 +132,25 @@ struct AddHalves {
     }
 };
 
-Handler bind_viadd(const Instruction& one, int, Step&, std::string& why_not) {
-    const bool halves = one.has("16x2") || one.has("U16x2") || one.has("S16x2");
-    if (one.has("U8x4") || one.has("S8x4")) {
-        why_not = "on packed bytes";
-        return nullptr;
+struct AddBytes {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const u32 sign_a = step.source[0].negated ? 0xffffffff : 1;
+        const u32 sign_b = step.source[1].negated ? 0xffffffff : 1;
+        assign(destination(warp, step), written(step, active), [&](int lane) {
+            u32 result = 0;
+            for (u32 i = 0; i < 32; i += 8) {
+                result |= ((sign_a * (a[lane] >> i) + sign_b * (b[lane] >> i)) & 0xff) << i;
+            }
+            return result;
+        });
     }
+};
+
+Handler bind_viadd(const Instruction& one, int, Step&, std::string&) {
+    const bool halves = one.has("16x2") || one.has("U16x2") || one.has("S16x2");
+    if (one.has("U8x4") || one.has("S8x4")) return handler_of<AddBytes>();
     return halves ? handler_of<AddHalves>() : handler_of<Binary<add>>();
 }
 

@@ -298,7 +298,7 @@ struct Copy {
             from[i] &= ~within;
         });
         translate(warp, step, copies,
-                  {.space = Space::global, .kind = AccessKind::load, .bytes = length}, from);
+                  {.space = Space::global, .kind = AccessKind::copy, .bytes = length}, from);
         each_of(copies, [&](int lane) {
             const std::size_t kept = length - zeros_behind[lane];
             std::memcpy(at<std::byte>(to, lane), at<std::byte>(from, lane), kept);

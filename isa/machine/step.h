@@ -54,6 +54,10 @@ struct Step {
     std::uint8_t guard = 0;  // in Warp::predicates
     bool guard_inverted = false;
     bool uniform = false;  // of the uniform datapath: writes all lanes, whichever are active
+    // A branch, a wait or a way of giving way. Only behind such a step may other lanes of the warp
+    // get their turn: between them code keeps what is its own in uniform registers, which all
+    // share.
+    bool may_switch = false;
     std::uint8_t destination_count = 0;
     std::uint32_t destination = 0;  // index of Lanes in Warp::registers; a sink for RZ
     bool destination_is_zero = true;
