@@ -51,34 +51,40 @@ class Nvrtc:
 
 
 def stripped(cubin):
-    """The same ELF64 file without the sections in UNUSED; the numbers of the others stay."""
+    """The same ELF64 file without the sections in UNUSED."""
     table, = struct.unpack_from("<Q", cubin, 0x28)
     stride, count, names_at = struct.unpack_from("<HHH", cubin, 0x3A)
     headers = [list(struct.unpack_from("<IIQQQQIIQQ", cubin, table + stride * i)) for i in range(count)]
     contents = [b"" if header[1] in (0, 8) else cubin[header[4]:header[4] + header[5]] for header in headers]
     names = [contents[names_at][h[0]:contents[names_at].index(b"\0", h[0])] for h in headers]
-    for i in range(count):
-        if UNUSED.fullmatch(names[i].decode()):
-            headers[i], contents[i], names[i] = [0] * 10, b"", b""
-        elif names[i].startswith(b".nv.constant0.") and not contents[i].strip(b"\0"):
+    kept = [i for i in range(count) if not UNUSED.fullmatch(names[i].decode())]
+    place = {old: new for new, old in enumerate(kept)}
+    for i in kept:
+        if names[i].startswith(b".nv.constant0.") and not contents[i].strip(b"\0"):
             headers[i][1], contents[i] = 8, b""  # room for parameters: its size is all there is to know
-    while headers[-1][1] == 0:
-        headers.pop()
-    contents[names_at] = b"\0".join(dict.fromkeys([b""] + names)) + b"\0"
+        if headers[i][1] == 2:  # symbols: 16 bits at 6 say in which section each lies
+            symbols = bytearray(contents[i])
+            for at in range(6, len(symbols), 24):
+                section, = struct.unpack_from("<H", symbols, at)
+                struct.pack_into("<H", symbols, at, section if section >= 0xFF00 else place.get(section, 0))
+            contents[i] = bytes(symbols)
+        headers[i][6] = place.get(headers[i][6], 0)
+        if headers[i][2] & 0x40 or headers[i][1] in (4, 9):  # what relocations and notes are about
+            headers[i][7] = place[headers[i][7]]
+    contents[names_at] = b"\0".join(dict.fromkeys([b""] + [names[i] for i in kept])) + b"\0"
     out = bytearray(cubin[:0x40])
-    for header, content, name in zip(headers, contents, names):
-        if header[1] == 0:
-            continue
-        header[0] = contents[names_at].index(b"\0" + name + b"\0") + 1
+    for i in kept[1:]:
+        header, content = headers[i], contents[i]
+        header[0] = contents[names_at].index(b"\0" + names[i] + b"\0") + 1
         out += b"\0" * (-len(out) % max(header[8], 1) if content else 0)
         header[4] = len(out)
         header[5] = header[5] if header[1] == 8 else len(content)
         out += content
     out += b"\0" * (-len(out) % 8)
     struct.pack_into("<QQ", out, 0x20, 0, len(out))  # no program headers
-    struct.pack_into("<HHHHH", out, 0x36, 0, 0, stride, len(headers), names_at)
-    for header in headers:
-        out += struct.pack("<IIQQQQIIQQ", *header)
+    struct.pack_into("<HHHHH", out, 0x36, 0, 0, stride, len(kept), place[names_at])
+    for i in kept:
+        out += struct.pack("<IIQQQQIIQQ", *headers[i])
     return bytes(out)
 
 
