@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "addresses.h"
+#include "tests/isa/machine/addresses.h"
 
 #include "isa/decode.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "faults.h"
+#include "tests/isa/machine/faults.h"
 
 #include <bit>
 #include <cmath>

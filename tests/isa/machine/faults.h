@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "single_step.h"
+#include "tests/isa/machine/single_step.h"
 
 namespace occupipe::isa::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "formulas.h"
+#include "tests/isa/machine/formulas.h"
 
 #include <map>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "isa/instruction.h"
-#include "single_step.h"
+#include "tests/isa/machine/single_step.h"
 
 namespace occupipe::isa::test {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "formulas.h"
+#include "tests/isa/machine/formulas.h"
 
 namespace occupipe::isa::test {
 namespace {

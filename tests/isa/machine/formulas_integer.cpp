@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "formulas.h"
+#include "tests/isa/machine/formulas.h"
 
 namespace occupipe::isa::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "addresses.h"
-#include "formulas.h"
+#include "tests/isa/machine/addresses.h"
+#include "tests/isa/machine/formulas.h"
 
 namespace occupipe::isa::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "formulas.h"
+#include "tests/isa/machine/formulas.h"
 
 namespace occupipe::isa::test {
 namespace {

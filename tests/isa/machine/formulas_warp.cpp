@@ -2,7 +2,7 @@
 // What lanes do together, and what moves between the files of registers.
 #include <bit>
 
-#include "formulas.h"
+#include "tests/isa/machine/formulas.h"
 
 namespace occupipe::isa::test {
 namespace {

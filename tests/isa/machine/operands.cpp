@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "operands.h"
+#include "tests/isa/machine/operands.h"
 
 #include <iterator>
 

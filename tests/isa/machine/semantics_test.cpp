@@ -9,11 +9,11 @@
 #include <map>
 #include <set>
 
-#include "addresses.h"
-#include "faults.h"
-#include "formulas.h"
 #include "isa/decode.h"
-#include "operands.h"
+#include "tests/isa/machine/addresses.h"
+#include "tests/isa/machine/faults.h"
+#include "tests/isa/machine/formulas.h"
+#include "tests/isa/machine/operands.h"
 
 namespace occupipe::isa::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "single_step.h"
+#include "tests/isa/machine/single_step.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "isa/decode.h"
 #include "isa/machine/semantics.h"
-#include "operands.h"
+#include "tests/isa/machine/operands.h"
 
 namespace occupipe::isa::test {
 namespace {
