@@ -26,8 +26,9 @@ struct DeviceFacts {
     std::string architecture;
     std::string compute_capability;
     std::string driver;
-    bool cpu = false;    // warps of a core run one after the other: sweep chains
-    bool model = false;  // not hardware
+    bool cpu = false;          // warps of a core run one after the other: sweep chains
+    bool model = false;        // not hardware
+    bool checkpoints = false;  // kernels can read the core's clock on their way
     int cores = 0;
     int warp_size = 0;                       // work-items per warp; 1 on a CPU
     std::optional<double> nominal_clock_hz;  // what the device states, never used to derive cycles

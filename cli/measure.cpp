@@ -180,6 +180,12 @@ void add_carry_options(CLI::App* command, Arguments& arguments) {
         ->needs(dump)
         ->check(CLI::Range(1, 1000))
         ->type_name("N");
+    command
+        ->add_flag(
+            "--placement", arguments.dump.placement,
+            "With --dump: warps also write the core and slot that they run on, for a runner\n"
+            "that knows %smid and %warpid")
+        ->needs(dump);
     CLI::Option* import =
         command
             ->add_option(

@@ -71,6 +71,7 @@ void dump_measurement(bench::Backend& backend, const bench::SweepPlan& sweep,
                                           {.folder = request.folder,
                                            .overwrite = request.overwrite,
                                            .repetitions = request.repetitions,
+                                           .placement = request.placement,
                                            .progress = progress_line()});
     const bench::DeviceFacts& facts = backend.facts();
     nlohmann::ordered_json context = nlohmann::ordered_json::object();

@@ -25,6 +25,7 @@ struct DumpRequest {
     std::filesystem::path folder;
     Overwrite overwrite = Overwrite::no;
     int repetitions = 1;
+    bool placement = false;
 };
 
 void dump_measurement(bench::Backend& backend, const bench::SweepPlan& sweep,

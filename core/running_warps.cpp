@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,100 @@ std::optional<StopOrder> stop_order(std::span<const double> stops,
         }
     if (!(telling > 0)) return std::nullopt;
     return StopOrder{concordant / telling, telling / pairs};
+}
+
+namespace {
+
+// Readings of one warp, start and stop included.
+std::vector<double> readings_of(const WarpTimes& warp) {
+    std::vector<double> all = {warp.start};
+    all.insert(all.end(), warp.checkpoints.begin(), warp.checkpoints.end());
+    all.push_back(warp.stop);
+    return all;
+}
+
+struct Progress {
+    double parts = 0;  // of those between readings
+    double error = 0;
+};
+
+// How far a warp was at this time, had it kept its pace. It may have been anywhere that the quickest
+// pace of this part and its neighbours allows, and warps that starve do so together, so that the
+// furthest of it counts as error; a part as quick as its neighbours leaves no doubt.
+Progress progress_at(const std::vector<double>& readings, double time) {
+    const std::size_t parts = readings.size() - 1;
+    if (time <= readings.front()) return {0, 0};
+    if (time >= readings.back()) return {static_cast<double>(parts), 0};
+    const auto behind = std::ranges::upper_bound(readings, time);
+    const auto part = static_cast<std::size_t>(behind - readings.begin()) - 1;
+    const auto length = [&](std::size_t p) { return readings[p + 1] - readings[p]; };
+    const double own = length(part);
+    double least = own;
+    double most = own;
+    for (const std::size_t p : {part - 1, part + 1}) {
+        if (p >= parts) continue;  // also what lies in front of the first
+        least = std::min(least, length(p));
+        most = std::max(most, length(p));
+    }
+    const double into = (time - readings[part]) / own;
+    const double quickest = most > 0 ? std::max(least / most, 1e-3) : 1;  // over the own length
+    const double high = std::min(1.0, into / quickest);
+    const double low = std::max(0.0, 1 - (1 - into) / quickest);
+    return {static_cast<double>(part) + into, std::max(high - into, into - low)};
+}
+
+}  // namespace
+
+std::optional<Window> common_window(std::span<const WarpTimes> warps, double instructions) {
+    constexpr double shortest = 0.1;     // of the time from first start to last stop
+    constexpr double at_an_end = 1e-3;   // relative error of a window from start or to stop
+    constexpr double of_an_issue = 0.5;  // instructions of a warp, at each end of the window
+    std::vector<std::vector<double>> readings;
+    for (const WarpTimes& warp : warps) readings.push_back(readings_of(warp));
+    const std::size_t count = readings.front().size();
+    const auto at = [&](std::size_t k) {
+        return std::views::transform(readings, [k](const auto& of) { return of[k]; });
+    };
+    const double whole = std::ranges::max(at(count - 1)) - std::ranges::min(at(0));
+    const double per_part = instructions / static_cast<double>(count - 1);
+    std::optional<Window> best;
+    double least = 0;
+    for (std::size_t k = 0; k + 1 < count; ++k)
+        for (std::size_t l = k + 1; l < count; ++l) {
+            const double begin = std::ranges::max(at(k));
+            const double end = std::ranges::min(at(l));
+            if (!(end - begin > shortest * whole)) continue;
+            Window window{.cycles = end - begin};
+            double error = 0;
+            for (const auto& of : readings) {
+                const Progress from = progress_at(of, begin);
+                const Progress to = progress_at(of, end);
+                window.instructions += (to.parts - from.parts) * per_part;
+                error += (from.error + to.error) * per_part;
+            }
+            if (!(window.instructions > 0)) continue;
+            const double issues =
+                of_an_issue * std::sqrt(2.0 * static_cast<double>(readings.size()));
+            window.instructions_error = error + issues;
+            const double relative = window.instructions_error / window.instructions +
+                                    (k == 0 ? at_an_end : 0) + (l + 1 == count ? at_an_end : 0);
+            if (best && relative >= least) continue;
+            best = window;
+            least = relative;
+        }
+    if (best) best->instructions_error = least * best->instructions;
+    return best;
+}
+
+std::map<std::string, double> window_counters(std::span<const WarpTimes> warps,
+                                              double instructions) {
+    std::map<std::string, double> out;
+    if (const auto window = common_window(warps, instructions)) {
+        out[window_cycles_counter] = window->cycles;
+        out[window_instructions_counter] = window->instructions;
+        out[window_error_counter] = window->instructions_error;
+    }
+    return out;
 }
 
 std::string running_counter(std::size_t part) { return fmt::format("running_{:02}", part + 1); }

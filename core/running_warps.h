@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace occupipe {
 
@@ -42,6 +43,40 @@ inline constexpr const char* stop_order_counter = "stop_order";
 inline constexpr const char* stops_telling_counter = "stops_telling";
 inline constexpr const char* window_cycles_counter = "window_cycles";
 inline constexpr const char* window_instructions_counter = "window_instructions";
+
+// What one warp's clock readings say of its way: at its start nothing is done, at each checkpoint
+// an equal further part, at its stop all.
+struct WarpTimes {
+    double start = 0;
+    std::vector<double> checkpoints;  // between start and stop, ascending
+    double stop = 0;
+};
+
+// A stretch of time in which all warps ran, and what they did meanwhile.
+struct Window {
+    double cycles = 0;
+    double instructions = 0;  // of all warps
+    // Standard error of that: where a warp was between two of its readings is reckoned as if it had
+    // kept its pace, and known no better than its pace from part to part is.
+    double instructions_error = 0;
+};
+
+// Of all windows from the last warp's k-th reading to the first warp's l-th one, the one whose
+// instructions are known best, relatively; start and stop count as readings, but cost a thousandth,
+// since what is not the loop is beside them. nullopt where no window is a tenth of the time.
+// `warps`: of one core, at least one, all with equally many checkpoints; `instructions`: of one
+// warp from start to stop.
+std::optional<Window> common_window(std::span<const WarpTimes> warps, double instructions);
+
+// `checkpoints`: of a row whose kernel reads the clock so many times on its way. Such a row's
+// cycles contain that; its window is what it is for.
+inline constexpr const char* checkpoints_counter = "checkpoints";
+inline constexpr const char* checkpoint_instructions_counter = "checkpoint_instructions";
+inline constexpr const char* window_error_counter = "window_instructions_error";
+
+// The window's counters; empty where there is none.
+std::map<std::string, double> window_counters(std::span<const WarpTimes> warps,
+                                              double instructions);
 
 // The counters of one launch: `stop_spread_cycles` always; the others where warps of one scheduler
 // stopped apart by more than a hundredth of the time. `ages`: the warps in the order of their age.

@@ -162,6 +162,10 @@ public:
             throw DeviceError(fmt::format("CUDA: {} iterations in one launch", request.iterations));
         }
         if (measures_launches(own.plan.first->pattern)) return launch_bare(own, request);
+        if (own.plan.checkpointed && request.iterations % (checkpoints + 1) != 0) {
+            throw DeviceError(fmt::format("CUDA: {} iterations do not divide into {} equal parts",
+                                          request.iterations, checkpoints + 1));
+        }
         const MeasurementShape& shape = request.shape;
         const auto shared_bytes = prepare(own, shape);
         const int groups = facts_.cores * shape.concurrent_groups;
@@ -184,7 +188,7 @@ public:
                           static_cast<unsigned>(shape.group_warps * cuda_warp_size),
                           static_cast<unsigned>(shared_bytes), arguments);
         const double seconds = stopwatch_.stop();
-        Observation observation = read_stamps(warps, shape);
+        Observation observation = read_stamps(warps, own.plan, shape);
         observation.seconds = seconds;
         observation.counters["static_shared_bytes"] =
             own.kernel.attribute(cu::FunctionAttribute::static_shared_bytes);
@@ -353,13 +357,16 @@ private:
         return *bytes;
     }
 
-    Observation read_stamps(std::size_t warps, const MeasurementShape& shape) {
+    Observation read_stamps(std::size_t warps, const KernelPlan& plan,
+                            const MeasurementShape& shape) {
         StampHeader header;
         warps_.resize(warps);
         stamps_->read(std::as_writable_bytes(std::span(&header, 1)));
         stamps_->read(std::as_writable_bytes(std::span(warps_)), sizeof header);
+        std::optional<double> instructions;
+        if (plan.checkpointed) instructions = static_cast<double>(shape.depth) * shape.chains;
         return evaluate_stamps(header, warps_, shape, facts_.cores, tick_ns_,
-                               schedulers_per_core(architecture_number_ / 10));
+                               schedulers_per_core(architecture_number_ / 10), instructions);
     }
 
     WitnessStamp run_witness() {

@@ -140,10 +140,29 @@ void count_residency(const std::map<std::uint32_t, CoreTimes>& cores, std::optio
     }
 }
 
+// A checkpoint's reading has 32 bits: it lies behind the start by less than 2³² cycles.
+WarpTimes times_of(const WarpStamp& warp, std::uint64_t origin) {
+    WarpTimes times{.start = static_cast<double>(warp.start - origin),
+                    .checkpoints = {},
+                    .stop = static_cast<double>(warp.stop - origin)};
+    for (const std::uint32_t reading : warp.checkpoints) {
+        const std::uint32_t since = reading - static_cast<std::uint32_t>(warp.start);
+        times.checkpoints.push_back(times.start + since);
+    }
+    std::vector<double> all = {times.start};
+    all.insert(all.end(), times.checkpoints.begin(), times.checkpoints.end());
+    all.push_back(times.stop);
+    if (std::ranges::adjacent_find(all, std::ranges::greater_equal()) != all.end()) {
+        throw DeviceError("CUDA: the clock readings of a warp's checkpoints do not ascend");
+    }
+    return times;
+}
+
 // Starts and stops of the warps of the core whose cycles are the median's, the oldest first: by
 // their slots, which the hardware deals out in the order of arrival where nothing has left yet.
 void count_stops(const std::map<std::uint32_t, CoreTimes>& cores, std::optional<int> schedulers,
-                 double median_cycles, Observation& observation) {
+                 double median_cycles, std::optional<double> instructions,
+                 Observation& observation) {
     const auto distance = [&](const auto& entry) {
         const CoreTimes& core = entry.second;
         return std::abs(static_cast<double>(core.last_stop - core.first_start) - median_cycles);
@@ -161,6 +180,11 @@ void count_stops(const std::map<std::uint32_t, CoreTimes>& cores, std::optional<
         stops.push_back(static_cast<double>(warp.stop - core.first_start));
         const auto k = static_cast<std::uint32_t>(numbered ? schedulers.value_or(1) : 1);
         scheduler_of.push_back(static_cast<int>(warp.slot % k));
+    }
+    if (instructions) {
+        std::vector<WarpTimes> times;
+        for (const WarpStamp& warp : warps) times.push_back(times_of(warp, core.first_start));
+        observation.counters.merge(window_counters(times, *instructions));
     }
     // The row's cycles are the median over the cores; this core's may lie beside it.
     const double cycles = static_cast<double>(core.last_stop - core.first_start);
@@ -220,7 +244,8 @@ std::optional<std::int64_t> shared_bytes_for_residency(
 
 Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp> stamps,
                             const MeasurementShape& shape, int cores, double tick_ns,
-                            std::optional<int> schedulers) {
+                            std::optional<int> schedulers,
+                            std::optional<double> checkpointed_instructions) {
     if (header.missed > 0) {
         throw TransientDeviceError(fmt::format(
             "CUDA: {} of {} groups waited for the common start in vain: they were not resident "
@@ -256,7 +281,7 @@ Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp
     }
     observation.counters["cores_used"] = static_cast<double>(seen.size());
     count_residency(seen, schedulers, observation);
-    count_stops(seen, schedulers, *observation.cycles, observation);
+    count_stops(seen, schedulers, *observation.cycles, checkpointed_instructions, observation);
     if (!clocks.empty()) observation.clock_hz = median(clocks);
     return observation;
 }

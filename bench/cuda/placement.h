@@ -42,11 +42,14 @@ std::optional<int> schedulers_per_core(int major);
 
 // Cycles, clock and counters from what the warps left. `stamps`: group by group, warp by warp;
 // tick_ns: step of the global timer, 0 = not known (then no clock); schedulers: of a core, absent =
-// not known (then nothing is said about them). Throws DeviceError when a warp left nothing,
+// not known (then nothing is said about them); checkpointed_instructions: of one warp, where its
+// kernel also noted the clock on the way (then the window in which all warps ran is among the
+// counters). Throws DeviceError when a warp left nothing,
 // TransientDeviceError when groups did not start together, or when they did not lie as the shape
 // says: concurrent_groups on each of `cores` cores.
 Observation evaluate_stamps(const StampHeader& header, std::span<const WarpStamp> stamps,
                             const MeasurementShape& shape, int cores, double tick_ns,
-                            std::optional<int> schedulers = std::nullopt);
+                            std::optional<int> schedulers = std::nullopt,
+                            std::optional<double> checkpointed_instructions = std::nullopt);
 
 }  // namespace occupipe::bench

@@ -45,6 +45,8 @@ std::string constants(std::size_t table_words, int line_words, int lap_iteration
         {"STAMPS_BARRIER", of_header(offsetof(StampHeader, barrier))},
         {"STAMPS_HEADER_WORDS", of_header(sizeof(StampHeader))},
         {"STAMP_WORDS", of_header(sizeof(WarpStamp))},
+        {"STAMP_CHECKPOINTS", std::to_string(offsetof(WarpStamp, checkpoints) / 4)},
+        {"SEGMENTS", std::to_string(checkpoints + 1)},
     };
     std::string text;
     for (const auto& [name, value] : values) text += fmt::format("#define {} {}\n", name, value);

@@ -3,6 +3,7 @@
 // so that device and host cannot disagree.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -32,10 +33,13 @@ struct WarpStamp {
     std::uint64_t wall_stop = 0;
     std::uint32_t core = 0;  // %smid
     std::uint32_t slot = 0;  // %warpid
+    // Checkpointed kernels: the lower half of the core clock between the parts of the loop.
+    std::array<std::uint32_t, 3> checkpoints = {};
+    std::uint32_t unused = 0;
 };
 
 static_assert(sizeof(StampHeader) == 2 * StampHeader::line_bytes);
-static_assert(sizeof(WarpStamp) == 40);
+static_assert(sizeof(WarpStamp) == 56);
 
 // What the witness kernel (prelude.h) writes.
 struct WitnessStamp {

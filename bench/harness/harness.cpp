@@ -221,7 +221,8 @@ std::string journal_key(const Backend& backend, const SweepPlan& sweep) {
                        backend.facts().driver + "|" + std::to_string(sweep.repetitions) + "|" +
                        order_text();
     for (const PlannedPoint& point : sweep.points) {
-        text += fmt::format("|{},{}", point.name(), point.plan.unroll);
+        text += fmt::format("|{},{}{}", point.name(), point.plan.unroll,
+                            point.plan.checkpointed ? ",checkpoints" : "");
     }
     return content_hash(text);
 }

@@ -48,8 +48,8 @@ bool started_apart(const Observation& seen) {
 }
 
 Program& Sampler::program_of(const KernelPlan& plan) {
-    const std::string key = fmt::format("{}/{}/{}/{}", plan.subject(), plan.chains, plan.unroll,
-                                        plan.working_set_bytes);
+    const std::string key = fmt::format("{}/{}/{}/{}/{}", plan.subject(), plan.chains, plan.unroll,
+                                        plan.working_set_bytes, plan.checkpointed);
     if (const auto refused = refused_.find(key); refused != refused_.end()) {
         throw DeviceError(refused->second);
     }
@@ -154,9 +154,10 @@ Observation Sampler::sample(const PlannedPoint& point) {
     Program& program = program_of(point.plan);
     settle_clock();
     // Some runtimes compile again for each group size, and caches start cold. A model has neither.
-    const std::string shape = fmt::format(
-        "{}/{}/{}/{}/{}/{}", point.plan.subject(), point.plan.working_set_bytes, point.plan.unroll,
-        point.shape.chains, point.shape.group_warps, point.shape.concurrent_groups);
+    const std::string shape =
+        fmt::format("{}/{}/{}/{}/{}/{}/{}", point.plan.subject(), point.plan.working_set_bytes,
+                    point.plan.unroll, point.plan.checkpointed, point.shape.chains,
+                    point.shape.group_warps, point.shape.concurrent_groups);
     if (!warm_[shape] && !backend_.facts().model) {
         launch(program, point);
         warm_[shape] = true;

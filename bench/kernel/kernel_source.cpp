@@ -362,6 +362,7 @@ KernelSource kernel_source(const KernelPlan& plan) {
         return source;
     }
     const bool apart = plan.separate_chains();
+    const bool noted = plan.checkpointed;
     const std::string_view type = type_name(plan.first->type);
     std::string results = "x0";
     for (int c = 1; c < plan.chains; ++c) results += fmt::format(" + x{}", c);
@@ -375,21 +376,28 @@ KernelSource kernel_source(const KernelPlan& plan) {
             prologue(plan, *plan.second, second_names, fmt::format("{}", second_offset(plan)));
     }
     source.body = fmt::format(
-        "// {} chains:{} unroll:{}\n"
+        "// {} chains:{} unroll:{}{}\n"
         "{}{}KERNEL({})\n"
         "{{\n"
         "{}"
+        "{}"
         "    TIMED_BEGIN\n"
-        "        LOOP(i, iterations) {{\n"
+        "{}"
+        "        LOOP(i, {}) {{\n"
         "{}{}{}"
         "        }}\n"
+        "{}"
         "    TIMED_END({})\n"
+        "{}"
         "    out[THREAD] = {};\n"
         "}}\n",
-        plan.subject(), plan.chains, plan.unroll,
+        plan.subject(), plan.chains, plan.unroll, noted ? " checkpointed" : "",
         plan.first->pattern == Pattern::constant_chase ? ring_text() : "",
-        plan.first->cluster > 1 ? "CLUSTER_" : "", type, declarations, stream_lines(plan, true),
-        loop_body(plan), stream_lines(plan, false), results, results);
+        plan.first->cluster > 1 ? "CLUSTER_" : "", type, declarations,
+        noted ? "    CHECKPOINTS_DECLARED\n" : "", noted ? "        SEGMENTS_BEGIN\n" : "",
+        noted ? "segment_iterations" : "iterations", stream_lines(plan, true), loop_body(plan),
+        stream_lines(plan, false), noted ? "        SEGMENTS_END\n" : "", results,
+        noted ? "    LEAVE_CHECKPOINTS\n" : "", results);
     source.operands = operands(plan);
     if (source.body.find("SHARED_RING(") != std::string::npos) {
         source.shared_bytes = shared_ring_words * sizeof(std::uint32_t);

@@ -15,6 +15,10 @@ namespace occupipe::bench {
 
 inline constexpr const char* kernel_entry = "occupipe_kernel";
 
+// Readings of the clock between a checkpointed kernel's start and its stop. They are equally far
+// apart: iterations are a multiple of one more than there are checkpoints.
+inline constexpr int checkpoints = 3;
+
 // What a kernel is made of. A mix has a second row and β; else second is null.
 struct KernelPlan {
     const Row* first = nullptr;
@@ -23,6 +27,9 @@ struct KernelPlan {
     int chains = 1;
     int unroll = 1;                     // instructions per chain in the loop's body
     std::size_t working_set_bytes = 0;  // of a walk through global memory; 0: as the row says
+    // Whether each warp notes the clock on its way, too: the same loop runs `checkpoints` + 1
+    // times, one after the other, and the clock is read between them.
+    bool checkpointed = false;
 
     std::string subject() const;  // "fma.f32" or "mix(fma.f32*8,cos.approx.f32)"
     // The two instructions of a mix take turns in one dependent chain where they work on the same

@@ -149,6 +149,31 @@ void add_points(SweepPlan& sweep, const DeviceFacts& facts, KernelPlan plan, con
     }
 }
 
+// Where a unit may be busy, one longer run more, by a checkpointed kernel: the window in which all
+// warps run says λ where they drift apart. Its cycles hold the checkpoints, so that it is a point
+// of its own and no part of the curve. Barriers hold their warps together, and so do steps that
+// wait for more than their own chain.
+void add_window(SweepPlan& sweep, const DeviceFacts& facts, const Row& row, const Shape& shape,
+                std::int64_t deepest, bool quick) {
+    const std::int64_t warps = std::int64_t{shape.group_warps} * shape.concurrent_groups;
+    const bool chosen = warps >= 8 && warps % (quick ? 8 : 4) == 0 && shape.chains == 1;
+    const bool fits = row.pattern != Pattern::barrier && row.order != Order::waits &&
+                      row.cluster == 1 && row.group_warps == 1;
+    if (!facts.checkpoints || !chosen || !fits) return;
+    KernelPlan plan{.first = &row, .chains = 1, .checkpointed = true};
+    plan.unroll = default_unroll(row, nullptr, 0, 1, false);
+    std::array<std::int64_t, 3> depths = {deepest / 2, deepest, 2 * deepest};
+    if (!keep_to_fresh_lines(plan, depths, facts.tables, facts.cores * warps)) return;
+    const std::int64_t parts = checkpoints + 1;
+    const std::int64_t iterations = depths.back() / plan.unroll / parts * parts;
+    if (iterations < parts) return;
+    sweep.points.push_back({plan,
+                            {.group_warps = shape.group_warps,
+                             .concurrent_groups = shape.concurrent_groups,
+                             .chains = 1,
+                             .depth = iterations * plan.unroll}});
+}
+
 // Long enough that one run is well over the timer's noise (CPU: tens of microseconds and more by
 // events; GPU: thousands of cycles by the core's own counter), and four times round a long body.
 std::array<std::int64_t, 3> depths_of(const DeviceFacts& facts, const Row& row) {
@@ -379,6 +404,7 @@ SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
             facts.cpu ? cpu_shapes(row, request.quick) : gpu_shapes(facts, row, request.quick);
         for (const Shape& shape : shapes) {
             add_points(sweep, facts, {.first = &row}, shape, depths_of(facts, row));
+            add_window(sweep, facts, row, shape, depths_of(facts, row).back(), request.quick);
         }
     }
     add_mixes(sweep, backend, request);

@@ -73,6 +73,7 @@ DeviceFacts device_facts(const ArchitectureFacts& from, std::optional<int> cores
     facts.driver = "none: kernels for others to run";
     facts.cores = cores.value_or(from.cores);
     facts.warp_size = cuda_warp_size;
+    facts.checkpoints = true;
     if (clock_hz) {
         facts.nominal_clock_hz = clock_hz;
     } else if (from.boost_clock_hz > 0) {
@@ -114,8 +115,9 @@ public:
     Observation launch(Program&, const LaunchRequest&) override { refuse(); }
     std::optional<double> witness_clock() override { return std::nullopt; }
 
-    CarriedKernel carry(const KernelSource& source, const std::string& name) override {
-        return carry_cuda(source, facts_.id, facts_.tables, name);
+    CarriedKernel carry(const KernelSource& source, const std::string& name,
+                        bool placement) override {
+        return carry_cuda(source, facts_.id, facts_.tables, name, placement);
     }
     std::size_t carried_shared_bytes(const KernelSource& source, std::size_t static_bytes,
                                      const MeasurementShape& shape) const override {
@@ -123,7 +125,9 @@ public:
             dynamic_shared_bytes(from_.limits, shape, static_cast<std::int64_t>(static_bytes),
                                  static_cast<std::int64_t>(source.shared_bytes)));
     }
-    std::size_t stamp_bytes() const override { return carried_stamp_bytes; }
+    std::size_t stamp_bytes(const KernelPlan& plan) const override {
+        return carried_stamp_bytes(plan);
+    }
 
 private:
     [[noreturn]] void refuse() const {

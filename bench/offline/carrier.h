@@ -32,12 +32,14 @@ public:
     virtual ~Carrier() = default;
     // The kernel as a function `name`. Throws DeviceError with the compiler's words, or when its
     // receipt has a fault.
-    virtual CarriedKernel carry(const KernelSource& source, const std::string& name) = 0;
+    // `placement`: each warp also says on which core and in which slot it ran, where it can.
+    virtual CarriedKernel carry(const KernelSource& source, const std::string& name,
+                                bool placement) = 0;
     // Dynamic shared memory per group. Throws DeviceError when the shape does not fit.
     virtual std::size_t carried_shared_bytes(const KernelSource& source, std::size_t static_bytes,
                                              const MeasurementShape& shape) const = 0;
     // Bytes that one warp leaves in `stamps`.
-    virtual std::size_t stamp_bytes() const = 0;
+    virtual std::size_t stamp_bytes(const KernelPlan& plan) const = 0;
 };
 
 // "hex@0:0000803f…"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bench/offline/cuda_kernel.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <sstream>
 
@@ -34,9 +36,13 @@ std::size_t static_shared_bytes(const std::string& ptx) {
 
 }  // namespace
 
+std::size_t carried_stamp_bytes(const KernelPlan& plan) { return plan.checkpointed ? 32 : 16; }
+
 CarriedKernel carry_cuda(const KernelSource& source, const std::string& architecture,
-                         const TableSizes& tables, const std::string& name) {
+                         const TableSizes& tables, const std::string& name, bool placement) {
     std::string text = prelude_of(source.plan, tables);
+    text += fmt::format("#define CARRIED_STAMP_WORDS {}u\n#define PLACEMENT {}\n",
+                        carried_stamp_bytes(source.plan) / 4, placement ? 1 : 0);
     text += embedded(device_code(), "bench/cuda/device/carried_timing.cuh");
     text += source.body;
     // Whatever is visible outside of its module carries the kernel's name.
@@ -53,7 +59,7 @@ CarriedKernel carry_cuda(const KernelSource& source, const std::string& architec
         carried.counts[count.ptx_opcode] += count.expected;
         if (!count.sass.empty()) carried.counts[count.sass.front()] += count.sass_expected;
     }
-    const PtxCount ptx = count_ptx(compiled.ptx);
+    const PtxCount ptx = count_ptx(compiled.ptx, source.plan.checkpointed);
     for (const auto& [opcode, count] : ptx.in_loop)
         if (!carried.counts.contains(opcode)) carried.beside[opcode] += count;
     for (const auto& [opcode, count] : ptx.by_compiler) carried.beside[opcode] += count;

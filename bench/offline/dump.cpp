@@ -41,7 +41,7 @@ public:
             entry.name = fmt::format("{}_{}", plain, i);
         }
         try {
-            entry.kernel = carrier_.carry(entry.source, entry.name);
+            entry.kernel = carrier_.carry(entry.source, entry.name, options_.placement);
         } catch (const DeviceError& error) {
             entry.reason = error.what();
             return entry;
@@ -114,7 +114,7 @@ DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOption
                                 entry.kernel->beside,
                                 carrier->carried_shared_bytes(
                                     entry.source, entry.kernel->static_shared_bytes, point.shape),
-                                carrier->stamp_bytes()});
+                                carrier->stamp_bytes(point.plan)});
         } catch (const DeviceError& error) {
             result.skipped.push_back({point.name(), error.what()});
         }

@@ -17,6 +17,7 @@ struct DumpOptions {
     std::filesystem::path folder;
     Overwrite overwrite = Overwrite::no;
     int repetitions = 1;
+    bool placement = false;  // kernels read on which core and in which slot each warp runs
     std::function<void(std::size_t done, std::size_t total)> progress;  // kernels; may be empty
 };
 

@@ -16,6 +16,7 @@ std::string kernel_name(const KernelPlan& plan) {
     if (name.back() != '_') name += '_';
     name += fmt::format("chains{}_unroll{}", plan.chains, plan.unroll);
     if (plan.working_set_bytes > 0) name += fmt::format("_set{}", plan.working_set_bytes);
+    if (plan.checkpointed) name += "_checkpoints";
     return name;
 }
 

@@ -146,7 +146,7 @@ public:
         }
     }
 
-    CarriedKernel carry(const KernelSource& source, const std::string& name) override {
+    CarriedKernel carry(const KernelSource& source, const std::string& name, bool) override {
         const std::string text = renamed_kernel(prelude(source.plan) + source.body, name);
         try {
             const auto receipt = opencl_receipt(build(text), device_, source.plan, text, fence_);
@@ -164,7 +164,7 @@ public:
                                      const MeasurementShape& shape) const override {
         return shared_bytes(source.shared_bytes, shape);
     }
-    std::size_t stamp_bytes() const override { return sizeof(cl_ulong); }
+    std::size_t stamp_bytes(const KernelPlan&) const override { return sizeof(cl_ulong); }
 
     std::optional<double> witness_clock() override {
         if (!facts_.cpu || fence_ == Fence::none) return std::nullopt;

@@ -200,6 +200,7 @@ std::vector<double> CurveBuilder::at_skew(const std::vector<Sample>& samples, do
 void CurveBuilder::add(const MeasurementRow& row, std::optional<double> reference_clock_hz,
                        std::optional<double> number) {
     ++rows_;
+    if (row.counters.contains(checkpoints_counter)) return add_window(row);
     double cycles = 0;
     std::optional<std::string> fault = fault_of(row, cycles);
     const bool another_clock = at_another_clock(row, reference_clock_hz);
@@ -256,6 +257,46 @@ void CurveBuilder::add_running(const PointPlace& place, const MeasurementRow& ro
     const auto completed = counter(row, window_instructions_counter);
     if (window && completed && *window > 0 && *completed > 0)
         window_cpi_[place].push_back(*window / *completed);
+}
+
+// A checkpointed kernel's row is there for its window alone.
+void CurveBuilder::add_window(const MeasurementRow& row) {
+    if (row.error) {
+        ++rejected_[row.error->empty() ? "failed without a message" : *row.error];
+        return;
+    }
+    const auto window = counter(row, window_cycles_counter);
+    const auto completed = counter(row, window_instructions_counter);
+    if (!window || !completed || !(*window > 0) || !(*completed > 0)) return;
+    const auto body = static_cast<int>(counter(row, body_counter).value_or(0));
+    const auto busiest = static_cast<int>(counter(row, busiest_scheduler_counter).value_or(0));
+    CurveWindow one{.shape = row.shape, .busiest = busiest, .body = body};
+    one.cpi = *window / *completed;
+    one.error = counter(row, window_error_counter).value_or(0) / *completed;
+    const auto added = counter(row, checkpoint_instructions_counter);
+    const auto others = counter(row, other_instructions_counter);
+    if (added && others && *others > 0 && body > 0) {
+        const double parts = counter(row, checkpoints_counter).value_or(0) + 1;
+        const double iterations = static_cast<double>(row.shape.depth) / body;
+        one.checkpoint_share = *added * parts / (*others * iterations);
+    }
+    windows_[{row.shape, busiest, 0, body}].push_back(one);
+}
+
+std::vector<CurveWindow> CurveBuilder::finish_windows() const {
+    std::vector<CurveWindow> out;
+    for (const auto& [place, samples] : windows_) {
+        std::vector<double> cpi;
+        std::vector<double> errors;
+        for (const CurveWindow& one : samples) {
+            cpi.push_back(one.cpi);
+            errors.push_back(one.error);
+        }
+        out.push_back(samples.front());
+        out.back().cpi = median(std::move(cpi));
+        out.back().error = median(std::move(errors));
+    }
+    return out;
 }
 
 void CurveBuilder::finish_running(const PointPlace& place, CurvePoint& point) const {
@@ -370,6 +411,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     curve.subject = subject;
     curve.counters = counters;
     curve.rows = rows_;
+    curve.windows = finish_windows();
     curve.rejected = std::move(rejected_);
     curve.from_seconds = from_seconds_;
     curve.independent = independent_;

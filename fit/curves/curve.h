@@ -60,6 +60,19 @@ struct CurvePoint {
     std::optional<double> window_cpi;
 };
 
+// The window in which all warps of a longer run by a checkpointed kernel ran
+// (core/running_warps.h); its cycles are no point of the curve, since they hold the checkpoints.
+struct CurveWindow {
+    MeasurementShape shape;
+    int busiest = 0;   // as in PointPlace
+    int body = 0;      // as in PointPlace
+    double cpi = 0;    // cycles per instruction, median over repetitions
+    double error = 0;  // of that, relative: what is not known of the warps' ways
+    // What the checkpoints add to the instructions that the loop's iterations hold beside the
+    // steps, over these.
+    double checkpoint_share = 0;
+};
+
 // What rows of one curve have in common beside their subject (docs/file-formats.md, "Counters that
 // `fit` uses").
 struct CurveCounters {
@@ -73,6 +86,7 @@ struct Curve {
     std::string subject;  // "fma.f32" or a mix
     CurveCounters counters;
     std::vector<CurvePoint> points;       // by shape, ascending
+    std::vector<CurveWindow> windows;     // by shape, ascending
     int rows = 0;                         // in the files, usable or not
     std::map<std::string, int> rejected;  // reason → rows
     bool from_seconds = false;            // cycles = event time × clock for some row
@@ -132,6 +146,8 @@ private:
     void look_for_disturbances(Curve& curve) const;
     std::optional<std::string> fault_of(const MeasurementRow& row, double& cycles);
     void add_running(const PointPlace& place, const MeasurementRow& row, double cycles);
+    void add_window(const MeasurementRow& row);
+    std::vector<CurveWindow> finish_windows() const;
     void finish_running(const PointPlace& place, CurvePoint& point) const;
     bool skew_is_starvation() const;
     static std::vector<double> at_skew(const std::vector<Sample>& samples, double skew);
@@ -143,6 +159,7 @@ private:
     std::map<PointPlace, std::vector<std::vector<double>>> over_cores_;
     std::map<PointPlace, std::vector<RunningCycles>> running_;  // over the row's cycles
     std::map<PointPlace, std::vector<double>> window_cpi_;
+    std::map<PointPlace, std::vector<CurveWindow>> windows_;  // of checkpointed kernels
     struct StopSamples {
         std::vector<double> spread;
         std::vector<double> correlation;

@@ -50,25 +50,58 @@ std::optional<TimingFit> first_guess(const Curve& curve) {
 namespace {
 
 // Warps that do not spread evenly over the schedulers end at different times without any drift.
-bool spreads_evenly(const CurvePoint& point, int schedulers) {
+template <class Place>
+bool spreads_evenly(const Place& point, int schedulers) {
     return point.shape.warps() % schedulers == 0 &&
            (point.busiest == 0 || point.busiest * schedulers == point.shape.warps());
+}
+
+struct WindowCpi {
+    double value = 0;
+    double error = 0;  // relative
+};
+
+// What the windows say of λ where there is half as much work again as latency, without the loop and
+// the checkpoints in them.
+std::vector<WindowCpi> window_cpis(const Curve& curve, const TimingFit& fit, int schedulers) {
+    constexpr double busy = 1.5;
+    constexpr double checkpoint_doubt = 0.5;  // of what they cost
+    std::vector<WindowCpi> out;
+    const auto is_busy = [&](const MeasurementShape& shape) {
+        const double m = static_cast<double>(shape.warps()) * shape.chains;
+        return m * fit.cpi.value >= busy * fit.latency.value;
+    };
+    const auto loop = [&](const MeasurementShape& shape, int body) {
+        return fit.loop_cpi && body > 0 ? fit.loop_cpi->value / (body * shape.chains) : 0;
+    };
+    for (const CurvePoint& point : curve.points)
+        if (point.window_cpi && spreads_evenly(point, schedulers) && is_busy(point.shape))
+            out.push_back({*point.window_cpi - loop(point.shape, point.body), 0});
+    for (const CurveWindow& window : curve.windows) {
+        if (!spreads_evenly(window, schedulers) || !is_busy(window.shape)) continue;
+        const double of_loop = loop(window.shape, window.body);
+        const double of_checkpoints = of_loop * window.checkpoint_share;
+        out.push_back({window.cpi - of_loop - of_checkpoints,
+                       std::hypot(window.error, checkpoint_doubt * of_checkpoints / window.cpi)});
+    }
+    return out;
 }
 
 }  // namespace
 
 std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit, int schedulers) {
-    constexpr double busy = 1.5;
-    constexpr std::size_t fewest = 4;
+    constexpr std::size_t fewest = 3;
     constexpr double least_error = 1e-3;
+    constexpr double as_good = 2;  // times the least error, and a little
+    const std::vector<WindowCpi> all = window_cpis(curve, fit, schedulers);
+    if (all.empty()) return std::nullopt;
+    const double least = std::ranges::min(all, {}, &WindowCpi::error).error;
     std::vector<double> values;
-    for (const CurvePoint& point : curve.points) {
-        const double m = static_cast<double>(point.shape.warps()) * point.shape.chains;
-        if (!point.window_cpi || !spreads_evenly(point, schedulers)) continue;
-        if (m * fit.cpi.value < busy * fit.latency.value) continue;
-        const double body = static_cast<double>(point.body) * point.shape.chains;
-        values.push_back(*point.window_cpi -
-                         (fit.loop_cpi && body > 0 ? fit.loop_cpi->value / body : 0));
+    std::vector<double> errors;
+    for (const WindowCpi& one : all) {
+        if (one.error > as_good * least + 2 * least_error) continue;
+        values.push_back(one.value);
+        errors.push_back(one.error);
     }
     if (values.size() < fewest) return std::nullopt;
     Estimate out;
@@ -78,7 +111,9 @@ std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit,
     for (const double v : values) away.push_back(std::abs(v - out.value));
     const auto n = static_cast<double>(away.size());
     const double scatter = 1.4826 * median(std::move(away));
-    out.std_error = std::max(1.2533 * scatter / std::sqrt(n), least_error * out.value);
+    // What is not known of the warps' ways is common to all windows.
+    out.std_error = std::max({1.2533 * scatter / std::sqrt(n), least_error * out.value,
+                              median(std::move(errors)) * out.value});
     return out;
 }
 

@@ -30,8 +30,10 @@ std::vector<std::optional<double>> together_over_measured(const Curve& curve, co
                                                           int schedulers);
 
 // λ from the windows in which all warps ran, at places with half as much work again as latency:
-// the median of cycles per instruction, with its scatter over the places and no less than a part in
-// a thousand as standard error. The loop's own part is taken out. nullopt with fewer than four.
+// the median of cycles per instruction over the places whose windows are known best. Its standard
+// error is their scatter, and no less than what is not known of the warps' ways, nor than a part in
+// a thousand. What the loop and the checkpoints take is taken out, of the latter half into the
+// error. nullopt with fewer than three such places.
 std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit, int schedulers);
 
 // The curve with these times in the place of the measured ones. What was reckoned is uncertain by a

@@ -50,8 +50,9 @@ constexpr std::array planted = {
 void PrintTo(const Planted& p, std::ostream* out) { *out << p.subject; }
 
 // As many warps, groups and group sizes as GH100 has.
-bench::testing::FakeBackend gpu() {
+bench::testing::FakeBackend gpu(bool checkpoints = false) {
     bench::testing::FakeBackend backend;
+    backend.facts_.checkpoints = checkpoints;
     backend.facts_.limits.warps = 64;
     backend.facts_.limits.groups = 32;
     backend.facts_.limits.group_warps = 32;
@@ -59,20 +60,21 @@ bench::testing::FakeBackend gpu() {
 }
 
 // The loops as NVRTC 13.0 made them for sm_90; without NVRTC these are what is run.
-std::filesystem::path stored(const std::string& subject, int body) {
+std::filesystem::path stored(const bench::KernelPlan& plan) {
     return std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "tests/data/virtual-gpu" /
-           fmt::format("{}.body{}.txt", subject, body);
+           fmt::format("{}.body{}{}.txt", plan.subject(), plan.unroll,
+                       plan.checkpointed ? ".checkpoints" : "");
 }
 
 TimedCode compiled(const bench::KernelPlan& plan) {
     const bench::CompiledKernel kernel = bench::compile_cuda(bench::kernel_source(plan), "sm_90");
     EXPECT_TRUE(kernel.receipt.ok()) << bench::format_receipt(kernel.receipt);
     return test::timed_code(plan.subject(), plan.unroll, std::string(plan.first->sass),
-                            kernel.cubin);
+                            kernel.cubin, plan.checkpointed);
 }
 
 TimedCode stored_code(const bench::KernelPlan& plan) {
-    const auto path = stored(plan.subject(), plan.unroll);
+    const auto path = stored(plan);
     std::ifstream file(path);
     if (!file) throw std::runtime_error("cannot read " + path.string());
     return test::timed_code_from_text(file);
@@ -86,6 +88,8 @@ struct Conditions {
     std::uint64_t seed = 1;
     bool one_body = false;  // every depth with the longest body
     bool stops = false;     // rows say how many warps ran for how long
+    // Also longer runs by checkpointed kernels, as on GPUs, for their windows.
+    bool checkpoints = false;
 };
 
 void add_stops(const VirtualCore& core, const VirtualCore::Run& run, MeasurementRow& row) {
@@ -98,13 +102,28 @@ void add_stops(const VirtualCore& core, const VirtualCore::Run& run, Measurement
         row.counters[key] = value;
 }
 
+// What a checkpointed kernel's readings say: its window.
+void add_window(const TimedCode& code, const VirtualCore::Run& run, MeasurementRow& row) {
+    std::vector<WarpTimes> warps;
+    for (std::size_t w = 0; w < run.starts.size(); ++w) {
+        const auto& readings = run.checkpoints[w];
+        warps.push_back({.start = static_cast<double>(run.starts[w]),
+                         .checkpoints = std::vector<double>(readings.begin(), readings.end()),
+                         .stop = static_cast<double>(run.stops[w])});
+    }
+    const double instructions = static_cast<double>(row.shape.depth) * row.shape.chains;
+    row.counters.merge(window_counters(warps, instructions));
+    row.counters[checkpoint_instructions_counter] =
+        static_cast<double>(code.head.size() + code.tail.size());
+}
+
 // Rows as `measure --quick` would write them.
 MeasurementFile measure(const VirtualCore& core, const std::string& subject, const CodeOf& code_of,
                         const Conditions& conditions = {}) {
-    const auto backend = gpu();
+    const auto backend = gpu(conditions.checkpoints);
     const bench::SweepPlan sweep =
         bench::make_sweep(backend, {.patterns = {subject}, .quick = true});
-    std::map<int, TimedCode> code;
+    std::map<std::pair<int, bool>, TimedCode> codes;
     MeasurementFile file = test::empty_file();
     std::mt19937_64 random(conditions.seed);
     int longest = 0;
@@ -115,13 +134,14 @@ MeasurementFile measure(const VirtualCore& core, const std::string& subject, con
             point.shape.depth = std::max<std::int64_t>(1, point.shape.depth / longest) * longest;
         }
         const int body = point.plan.unroll;
-        if (!code.contains(body)) code[body] = code_of(point.plan);
+        TimedCode& code = codes[{body, point.plan.checkpointed}];
+        if (code.loop.empty()) code = code_of(point.plan);
         const auto warps = static_cast<std::size_t>(point.shape.warps());
         const auto run = [&](std::int64_t latest) {
             std::vector<std::int64_t> starts(warps);
             for (auto& start : starts)
                 start = std::uniform_int_distribution<std::int64_t>(0, latest)(random);
-            return core.run(code[body], point.shape.depth / body, starts);
+            return core.run(code, point.shape.depth / body, starts);
         };
         const VirtualCore::Run together = run(0);
         for (int r = 0; r < conditions.repetitions; ++r) {
@@ -136,12 +156,13 @@ MeasurementFile measure(const VirtualCore& core, const std::string& subject, con
                 row.counters[key] = value;
             row.counters["start_skew_cycles"] = static_cast<double>(result.skew);
             if (conditions.stops) add_stops(core, result, row);
+            if (point.plan.checkpointed) add_window(code, result, row);
             row.counters["busiest_scheduler_warps"] =
                 (point.shape.warps() + core.schedulers - 1) / core.schedulers;
-            const auto all = static_cast<double>(code[body].loop.size());
+            const auto all = static_cast<double>(code.loop.size());
             row.counters["loop_instructions"] = all;
             row.counters["other_instructions"] = all - body;
-            row.counters["other_stall_cycles"] = code[body].other_stall_cycles();
+            row.counters["other_stall_cycles"] = code.other_stall_cycles();
             file.rows.push_back(row);
         }
     }
@@ -164,7 +185,7 @@ std::string said(const TimingFit& fit) {
         text += fmt::format(" and {} ± {}", fit.loop_cpi->value, *fit.loop_cpi->std_error);
     if (fit.contention) text += fmt::format(", contention {}", fit.contention->value);
     if (fit.knee) text += fmt::format(", knee {}", fit.knee->value);
-    text += fmt::format(", {} schedulers", fit.schedulers);
+    text += fmt::format(", {} schedulers; {}", fit.schedulers, fit.cpi.note);
     for (const std::string& note : fit.notes) text += "; " + note;
     return text;
 }
@@ -192,10 +213,11 @@ TEST_P(VirtualGpu, PlantedTimingsComeOutOfTodaysLoops) {
         as_stored &= to_text(today) == to_text(stored_code(plan));
         return today;
     };
-    const auto backend = gpu();
+    const auto backend = gpu(true);
     for (const auto& point :
          bench::make_sweep(backend, {.patterns = {GetParam().subject}, .quick = true}).points)
-        if (point.shape.warps() == 1) both(point.plan);
+        if (point.shape.warps() == 1 || (point.plan.checkpointed && point.shape.warps() == 8))
+            both(point.plan);
     if (as_stored) return;
     expect_planted(fitted(measure(test::hopper_like_core(), GetParam().subject, both)), GetParam());
 }
@@ -282,6 +304,64 @@ TEST_P(VirtualGpu, GreedySchedulersAreReckonedOutByWhenEachWarpStopped) {
     })) << said(fit);
 }
 
+// Under each way to choose among warps, λ is within its error, which is a small one; also where a
+// unit of the core prefers one scheduler's warps, a little or always.
+TEST_P(VirtualGpu, DriftingWarpsGiveLambdaWithinItsErrorUnderEachPolicy) {
+    const Planted truth = GetParam();
+    for (const WarpChoice choice : {WarpChoice::loose_round_robin, WarpChoice::greedy_then_oldest,
+                                    WarpChoice::oldest_first, WarpChoice::youngest_first})
+        for (const int turns : {0, 5, 1}) {
+            VirtualCore core = test::hopper_like_core();
+            core.choice = choice;
+            core.turns = turns;
+            const bool of_core = std::string(truth.subject).starts_with("ld.");
+            if (turns > 0 && !of_core) continue;
+            const TimingFit fit =
+                fitted(measure(core, truth.subject, stored_code,
+                               {.repetitions = 2, .stops = true, .checkpoints = true}));
+            const std::string what =
+                fmt::format("policy {}, turns {}: {}", static_cast<int>(choice), turns, said(fit));
+            if (std::getenv("SHOW")) fmt::print("{} {}\n", truth.subject, what);
+            ASSERT_TRUE(fit.ok) << what;
+            EXPECT_TRUE(fit.cpi.identifiable()) << what;
+            EXPECT_NEAR(fit.cpi.value, truth.cpi, 0.01 * truth.cpi) << what;
+            const double error = 0.001 * truth.cpi + 2 * fit.cpi.std_error.value_or(0);
+            EXPECT_LE(std::abs(fit.cpi.value - truth.cpi), error) << what;
+            EXPECT_LE(fit.cpi.std_error.value_or(1), 0.05 * truth.cpi) << what;
+            EXPECT_NEAR(fit.latency.value, truth.latency, 0.05 * truth.latency) << what;
+        }
+}
+
+// The windows alone, whatever the fit makes of them.
+TEST_P(VirtualGpu, WindowsHoldWhatAllWarpsCompleted) {
+    const Planted truth = GetParam();
+    for (const WarpChoice choice : {WarpChoice::loose_round_robin, WarpChoice::greedy_then_oldest,
+                                    WarpChoice::youngest_first}) {
+        VirtualCore core = test::hopper_like_core();
+        core.choice = choice;
+        const auto file =
+            measure(core, truth.subject, stored_code, {.repetitions = 1, .checkpoints = true});
+        int windows = 0;
+        for (const MeasurementRow& row : file.rows) {
+            if (!row.counters.contains(window_cycles_counter)) continue;
+            EXPECT_TRUE(row.counters.contains(checkpoints_counter));
+            const double completed = row.counters.at(window_instructions_counter);
+            const double error = row.counters.at(window_error_counter) / completed;
+            const double cpi = row.counters.at(window_cycles_counter) / completed;
+            const double ideal =
+                std::max(truth.cpi, truth.latency / static_cast<double>(row.shape.warps()));
+            if (std::getenv("SHOW"))
+                fmt::print("{} policy {} warps {}: {} ideal {} error {:.3f}\n", truth.subject,
+                           static_cast<int>(choice), row.shape.warps(), cpi, ideal, error);
+            // The loop and the checkpoints are in it: 4 % at most.
+            EXPECT_GE(cpi, ideal * (1 - 3 * error - 0.001));
+            EXPECT_LE(cpi, ideal * (1.04 + 3 * error));
+            ++windows;
+        }
+        EXPECT_GE(windows, 6);
+    }
+}
+
 // Without them λ is a bound that holds, or its error covers the truth.
 TEST_P(VirtualGpu, GreedySchedulersWithoutStopsGiveNoConfidentLambda) {
     const Planted truth = GetParam();
@@ -318,14 +398,14 @@ TEST(VirtualGpuLoops, AreWhatTheCompilerMakesOrAreWrittenAnew) {
     if (!bench::have_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
     const bool store = std::getenv("OCCUPIPE_STORE_LOOPS") != nullptr;
     if (!store) GTEST_SKIP() << "OCCUPIPE_STORE_LOOPS is not set";
-    const auto backend = gpu();
+    const auto backend = gpu(true);
     for (const Planted& p : planted) {
-        std::map<int, bench::KernelPlan> plans;
+        std::map<std::pair<int, bool>, bench::KernelPlan> plans;
         for (const auto& point :
              bench::make_sweep(backend, {.patterns = {p.subject}, .quick = true}).points)
-            plans[point.plan.unroll] = point.plan;
+            plans[{point.plan.unroll, point.plan.checkpointed}] = point.plan;
         for (const auto& [body, plan] : plans)
-            std::ofstream(stored(p.subject, body))
+            std::ofstream(stored(plan))
                 << "# Timed part for sm_90 by NVRTC 13.0: count, operation, stall, scoreboards "
                    "raised for result and operands, scoreboards awaited (bits)\n"
                 << to_text(compiled(plan));

@@ -48,14 +48,19 @@ int TimedCode::other_stall_cycles() const {
 }
 
 TimedCode timed_code(const std::string& subject, int body, const std::string& step,
-                     std::string_view cubin) {
+                     std::string_view cubin, bool checkpointed) {
     const auto code =
         bench::decode_for_receipt(isa::read_kernel(cubin, bench::kernel_entry).code, architecture);
-    const bench::TimedLoop loop = bench::find_timed_loop(code);
-    TimedCode out{
-        .subject = subject, .body = body, .step = step, .before = {}, .loop = {}, .after = {}};
+    const bench::TimedLoop loop = bench::find_timed_loop(code, checkpointed);
+    TimedCode out;
+    out.subject = subject;
+    out.body = body;
+    out.step = step;
     for (std::size_t i = loop.clock_start; i <= loop.clock_stop; ++i) {
-        auto& part = i < loop.first ? out.before : i <= loop.last ? out.loop : out.after;
+        const bool parted = loop.segments && i >= loop.segments->first && i <= loop.segments->last;
+        auto& in_front = parted ? out.head : out.before;
+        auto& behind = parted ? out.tail : out.after;
+        auto& part = i < loop.first ? in_front : i <= loop.last ? out.loop : behind;
         part.push_back(timed(code[i]));
     }
     return out;
@@ -64,7 +69,9 @@ TimedCode timed_code(const std::string& subject, int body, const std::string& st
 std::string to_text(const TimedCode& code) {
     std::string text = fmt::format("{} body {} of {}\n", code.subject, code.body, code.step);
     append(text, "before", code.before);
+    if (code.checkpointed()) append(text, "head", code.head);
     append(text, "loop", code.loop);
+    if (code.checkpointed()) append(text, "tail", code.tail);
     append(text, "after", code.after);
     return text;
 }
@@ -80,6 +87,10 @@ TimedCode timed_code_from_text(std::istream& text) {
             words >> word;
             if (word == "before") {
                 part = &code.before;
+            } else if (word == "head") {
+                part = &code.head;
+            } else if (word == "tail") {
+                part = &code.tail;
             } else if (word == "loop") {
                 part = &code.loop;
             } else if (word == "after") {

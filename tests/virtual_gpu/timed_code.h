@@ -26,16 +26,21 @@ struct TimedCode {
     int body = 0;                          // steps per chain and iteration
     std::string step;                      // the operation that a step is
     std::vector<TimedInstruction> before;  // the first reading of the clock is its first
-    std::vector<TimedInstruction> loop;    // the backward branch is its last
-    std::vector<TimedInstruction> after;   // the second reading is its last
+    // Checkpointed kernels: what stands in front of each run of the loop, the clock's reading
+    // among it, and behind it, the branch to the next run last. Empty in others.
+    std::vector<TimedInstruction> head;
+    std::vector<TimedInstruction> loop;  // the backward branch is its last
+    std::vector<TimedInstruction> tail;
+    std::vector<TimedInstruction> after;  // the second reading is its last
 
+    bool checkpointed() const { return !head.empty(); }
     // Stall cycles behind the instructions of the loop that are no steps.
     int other_stall_cycles() const;
 };
 
 // From a kernel's machine code (sm_90). Throws what the decoder throws.
 TimedCode timed_code(const std::string& subject, int body, const std::string& step,
-                     std::string_view cubin);
+                     std::string_view cubin, bool checkpointed = false);
 
 // As text: a header line, then one line per run of equal instructions. Reading throws
 // std::runtime_error on anything else.

@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "bench/kernel/kernel_source.h"
+
 namespace occupipe::test {
 namespace {
 
@@ -22,11 +24,18 @@ struct Program {
     std::vector<Decoded> code;
     std::size_t loop_first = 0;
     std::size_t loop_last = 0;
+    // Checkpointed kernels: the loop around it and the reading in it.
+    std::size_t part_first = 0;
+    std::size_t part_last = 0;
+    std::size_t reading = 0;
+    int parts = 1;
 };
 
 struct Warp {
     std::size_t at = 0;
-    std::int64_t iterations_left = 0;
+    std::int64_t iterations_left = 0;  // of this part
+    int parts_left = 1;
+    std::vector<std::int64_t> readings{};
     std::int64_t next = 0;  // earliest cycle of its next instruction
     std::array<std::int64_t, 6> lowered{};
     std::int64_t start = 0;
@@ -59,10 +68,24 @@ public:
             }
         };
         add(code.before);
+        program_.part_first = program_.code.size();
+        add(code.head);
         program_.loop_first = program_.code.size();
         add(code.loop);
         program_.loop_last = program_.code.size() - 1;
+        add(code.tail);
+        program_.part_last = program_.code.size() - 1;
         add(code.after);
+        if (code.checkpointed()) {
+            const auto reads = [](const TimedInstruction& one) { return one.name == "CS2R"; };
+            const auto found = std::ranges::find_if(code.head, reads);
+            if (found == code.head.end()) throw std::runtime_error("no reading of the clock");
+            program_.reading =
+                program_.part_first + static_cast<std::size_t>(found - code.head.begin());
+            program_.parts = bench::checkpoints + 1;
+            if (iterations % program_.parts != 0) throw std::runtime_error("parts are not equal");
+            iterations_ /= program_.parts;
+        }
         free_.assign(static_cast<std::size_t>(core.schedulers),
                      std::vector<std::int64_t>(units_.size(), 0));
         core_free_.assign(units_.size(), 0);
@@ -71,7 +94,8 @@ public:
         for (std::size_t w = 0; w < starts.size(); ++w) {
             Warp warp;
             warp.next = starts[w];
-            warp.iterations_left = iterations;
+            warp.iterations_left = iterations_;
+            warp.parts_left = program_.parts;
             of_[w % of_.size()].push_back(warp);
         }
     }
@@ -82,8 +106,9 @@ public:
             std::int64_t next = never;
             // Who is asked first changes from cycle to cycle, so that nobody is preferred by a unit
             // of the core.
+            const std::int64_t turn = core_.turns > 0 ? now % core_.turns : now;
             for (std::size_t k = 0; k < of_.size(); ++k) {
-                const std::size_t s = (k + static_cast<std::size_t>(now)) % of_.size();
+                const std::size_t s = (k + static_cast<std::size_t>(turn)) % of_.size();
                 next = std::min(next, cycle_of(s, now));
             }
             now = next;
@@ -93,6 +118,8 @@ public:
             const Warp& warp = of_[w % of_.size()][w / of_.size()];
             out.starts.push_back(warp.start);
             out.stops.push_back(warp.stop);
+            if (warp.readings.size() > 1)
+                out.checkpoints.emplace_back(warp.readings.begin() + 1, warp.readings.end());
         }
         const auto [first, last] = std::ranges::minmax(out.starts);
         out.cycles = std::ranges::max(out.stops) - first;
@@ -132,16 +159,13 @@ private:
         std::int64_t next = never;
         const std::size_t n = warps.size();
         const bool greedy = core_.choice == WarpChoice::greedy_then_oldest;
-        for (std::size_t i = 0; i <= n; ++i) {
+        for (std::size_t i = 0; i < n + (greedy ? 1 : 0); ++i) {
             // Greedy: the last one, then all by age. Round robin: from the one behind the last.
-            std::size_t w = 0;
-            if (greedy) {
-                w = i == 0 ? last_[scheduler] : i - 1;
-            } else {
-                if (i == n) break;
-                w = (last_[scheduler] + 1 + i) % n;
-            }
-            if (n == 0 || w >= n) break;
+            std::size_t w = i;
+            if (greedy) w = i == 0 ? last_[scheduler] : i - 1;
+            if (core_.choice == WarpChoice::loose_round_robin) w = (last_[scheduler] + 1 + i) % n;
+            if (core_.choice == WarpChoice::youngest_first) w = n - 1 - i;
+            if (w >= n) break;
             const std::int64_t at = ready(warps[w]);
             if (at > now) {
                 next = std::min(next, at);
@@ -164,6 +188,7 @@ private:
     void issue(Warp& warp, const Decoded& one, std::int64_t now) {
         const TimedInstruction& text = *one.text;
         if (warp.at == 0) warp.start = clock(now);
+        if (program_.parts > 1 && warp.at == program_.reading) warp.readings.push_back(clock(now));
         warp.next = now + std::max(text.stall, 1);
         const auto raise = [&](const std::optional<int>& scoreboard, int cycles) {
             if (!scoreboard) return;
@@ -179,6 +204,10 @@ private:
         }
         if (warp.at == program_.loop_last && --warp.iterations_left > 0) {
             warp.at = program_.loop_first;
+            warp.next = std::max(warp.next, now + core_.branch_cycles);
+        } else if (program_.parts > 1 && warp.at == program_.part_last && --warp.parts_left > 0) {
+            warp.at = program_.part_first;
+            warp.iterations_left = iterations_;
             warp.next = std::max(warp.next, now + core_.branch_cycles);
         } else {
             ++warp.at;
@@ -224,6 +253,7 @@ VirtualCore hopper_like_core() {
     core.operations["BRA"] = {{"branch"}, 0};
     core.operations["CS2R"] = {{}, 8};
     core.operations["S2UR"] = {{"uniform"}, 20};
+    core.operations["LDC"] = {{}, 30};
     return core;
 }
 

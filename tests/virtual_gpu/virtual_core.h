@@ -14,7 +14,7 @@
 
 namespace occupipe::test {
 
-enum class WarpChoice { loose_round_robin, greedy_then_oldest };
+enum class WarpChoice { loose_round_robin, greedy_then_oldest, oldest_first, youngest_first };
 
 // A kind of unit: each scheduler has its own, or the core has one.
 struct Unit {
@@ -35,6 +35,10 @@ struct VirtualCore {
     std::map<std::string, Operation> operations;
     int branch_cycles = 8;  // from a taken branch to the warp's next instruction
     int clock_step = 1;     // the core clock counts in steps of so many cycles
+    // Schedulers are asked in turn which of them may use a unit of the core: the turns begin anew
+    // after so many cycles. 0: never; 1: always in the same order; 5: the first of four is
+    // preferred a little.
+    int turns = 0;
 
     struct Run {
         std::int64_t cycles = 0;  // last stop less first start, as the warps read the clock
@@ -42,6 +46,8 @@ struct VirtualCore {
         // By warp, as it read the clock.
         std::vector<std::int64_t> starts{};
         std::vector<std::int64_t> stops{};
+        // Checkpointed kernels: the clock as each part of the loop began, the first aside.
+        std::vector<std::vector<std::int64_t>> checkpoints{};
     };
     // Warp w runs on scheduler w mod `schedulers` and comes to its first instruction at starts[w].
     Run run(const TimedCode& code, std::int64_t iterations,

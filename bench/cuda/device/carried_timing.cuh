@@ -14,12 +14,18 @@ __device__ __forceinline__ uint clock_now()
 __device__ __forceinline__ void leave_times(uint* stamps, uint start, uint stop)
 {
     if (LANE != 0) return;
-    uint* stamp = stamps + WARP * 4;
+    uint* stamp = stamps + WARP * CARRIED_STAMP_WORDS;
     stamp[0] = start;
     stamp[1] = stop;
+#if PLACEMENT
     stamp[2] = core_number();
     stamp[3] = warp_slot();
+#endif
 }
+
+#undef LEAVE_CHECKPOINTS
+#define LEAVE_CHECKPOINTS                                                                    \
+    leave_checkpoints(stamps + WARP * CARRIED_STAMP_WORDS + 4, checkpoint_1, checkpoint_2, checkpoint_3);
 
 #undef TIMED_BEGIN
 #define TIMED_BEGIN                                                                          \

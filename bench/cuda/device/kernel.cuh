@@ -101,6 +101,21 @@ __device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong st
     stamp[4] = (ulong)warp_slot() << 32 | core_number();
 }
 
+__device__ __forceinline__ uint short_clock()
+{
+    uint value;
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(value) :: "memory");
+    return value;
+}
+
+__device__ __forceinline__ void leave_checkpoints(uint* to, uint first, uint second, uint third)
+{
+    if (LANE != 0) return;
+    to[0] = first;
+    to[1] = second;
+    to[2] = third;
+}
+
 // The assembler must not know that all lanes load the same operands: it would keep them in uniform
 // registers, and drop exchanges between lanes. The last term is zero.
 #define in (operands + threadIdx.x * ((uint)all_iterations >> 31))
@@ -123,6 +138,22 @@ __device__ __forceinline__ void leave_stamp(ulong* stamps, ulong start, ulong st
         clock_start = core_clock();
 
 #define LOOP(i, n) _Pragma("unroll 1") for (int i = 0; i < (n); ++i)
+
+// The loop of a checkpointed kernel, run in equal parts by the same instructions. The clock is read
+// as each part begins; the last three readings stay, which are those between the parts. Nothing waits
+// for results there: a reading says when the part's last instruction had been issued.
+#define CHECKPOINTS_DECLARED uint checkpoint_1 = 0, checkpoint_2 = 0, checkpoint_3 = 0;
+#define SEGMENTS_BEGIN                                                                       \
+        int segment_iterations = (iterations + SEGMENTS - 1) / SEGMENTS;                     \
+        asm volatile("" : "+r"(segment_iterations)); /* not worked out again each time */    \
+        _Pragma("unroll 1") for (int segment = 0; segment < SEGMENTS; ++segment) {           \
+            checkpoint_1 = checkpoint_2;                                                     \
+            checkpoint_2 = checkpoint_3;                                                     \
+            checkpoint_3 = short_clock();
+#define SEGMENTS_END }
+#define LEAVE_CHECKPOINTS                                                                    \
+    leave_checkpoints((uint*)(stamps + STAMPS_HEADER_WORDS + WARP * STAMP_WORDS) + STAMP_CHECKPOINTS, \
+                      checkpoint_1, checkpoint_2, checkpoint_3);
 
 #define TIMED_END(results)                                                                   \
         need_result(results);                                                                \

@@ -83,6 +83,7 @@ DeviceFacts cuda_facts(const Driver& driver, cu::Device device, int ordinal) {
         fmt::format("CUDA {}{}{}", driver.version(), package.empty() ? "" : ", driver ", package);
     facts.cores = attribute(Attribute::multiprocessors);
     facts.warp_size = attribute(Attribute::warp_size);
+    facts.checkpoints = true;
     facts.nominal_clock_hz = attribute(Attribute::clock_rate_khz) * 1e3;
     facts.clock_source =
         "cycles: the core's own counter (clock64), last stop minus first start on each core, "

@@ -80,15 +80,18 @@ std::vector<Statement> statements(std::string_view ptx) {
 
 }  // namespace
 
-PtxCount count_ptx(std::string_view ptx) {
+PtxCount count_ptx(std::string_view ptx, bool checkpointed) {
     const std::vector<Statement> all = statements(ptx);
     std::vector<std::size_t> clocks;
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].clock) clocks.push_back(i);
     }
-    if (clocks.size() != 2) {
-        throw InputError(fmt::format("PTX: the clock is read {} times, not twice", clocks.size()));
+    if (clocks.size() != (checkpointed ? 3 : 2)) {
+        throw InputError(fmt::format("PTX: the clock is read {} times, not {}", clocks.size(),
+                                     checkpointed ? "three times" : "twice"));
     }
+    // The loop around the checkpoint's reading begins in front of it.
+    if (checkpointed) clocks.erase(clocks.begin());
     std::size_t first = 0;
     std::size_t last = 0;
     int loops = 0;

@@ -16,7 +16,8 @@ struct PtxCount {
     std::map<std::string, int> outside;  // timed, but not in the loop
 };
 
-// Throws InputError when the text has not exactly two clock readings with one loop between them.
-PtxCount count_ptx(std::string_view ptx);
+// Throws InputError when the text has not exactly two clock readings with one loop between them; of
+// a checkpointed kernel three, the middle one in a loop around that loop.
+PtxCount count_ptx(std::string_view ptx, bool checkpointed = false);
 
 }  // namespace occupipe::bench

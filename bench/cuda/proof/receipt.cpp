@@ -81,7 +81,7 @@ public:
     ReceiptMaker(const KernelPlan& plan, Receipt& receipt) : plan_(plan), receipt_(receipt) {}
 
     void count_ptx_text(std::string_view ptx) {
-        const PtxCount count = count_ptx(ptx);
+        const PtxCount count = count_ptx(ptx, plan_.checkpointed);
         for (Receipt::Count& one : receipt_.counts) {
             one.ptx_found = found(count.in_loop, one.ptx_opcode);
             const int expected =
@@ -103,7 +103,7 @@ public:
         const std::vector<Instruction> code =
             decode_for_receipt(kernel.code, architecture_number(receipt_.architecture));
         check_spills(code);
-        const TimedLoop loop = find_timed_loop(code);
+        const TimedLoop loop = find_timed_loop(code, plan_.checkpointed);
         receipt_.loop_bytes =
             static_cast<std::int64_t>(loop.last - loop.first + 1) * isa::instruction_bytes;
         const LoopCount count = count_loop(code, loop);
@@ -115,6 +115,11 @@ public:
             fault("{} of the counted instructions are in the timed part outside the loop", stray);
         }
         measure_others(code, loop);
+        if (loop.segments) {
+            const CheckpointCost cost = checkpoint_cost(code, loop);
+            receipt_.checkpoint_instructions = cost.instructions;
+            receipt_.checkpoint_stall_cycles = cost.stall_cycles;
+        }
         const Dependences dependences = follow_dependences(code, loop, keys());
         check_dependences(dependences);
         describe_chain(count, dependences);
@@ -376,6 +381,10 @@ std::map<std::string, double> receipt_counters(const Receipt& receipt) {
         counters["other_instructions"] = receipt.other_instructions;
         counters["other_stall_cycles"] = receipt.other_stall_cycles;
     }
+    if (receipt.checkpoint_instructions) {
+        counters["checkpoint_instructions"] = *receipt.checkpoint_instructions;
+        counters["checkpoint_stall_cycles"] = receipt.checkpoint_stall_cycles;
+    }
     if (receipt.counted_latency) counters["counted_latency"] = *receipt.counted_latency;
     counters.merge(chain_counters(receipt));
     return counters;
@@ -397,6 +406,11 @@ std::string format_receipt(const Receipt& receipt) {
     }
     text += fmt::format("  others in the loop: {}; its control: {}\n", list(receipt.others),
                         list(receipt.control));
+    if (receipt.checkpoint_instructions) {
+        text += fmt::format(
+            "  checkpoints: {}, each {} instructions and {} stall cycles outside the loop\n",
+            checkpoints, *receipt.checkpoint_instructions, receipt.checkpoint_stall_cycles);
+    }
     text += fmt::format("  loop: {} bytes of machine code\n", receipt.loop_bytes);
     if (const std::string chain = chain_step_text(receipt.chain); !chain.empty()) {
         text += fmt::format("  a step of the chain: {}{}\n", chain,

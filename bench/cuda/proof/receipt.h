@@ -40,6 +40,10 @@ struct Receipt {
     int loop_instructions = 0;           // all of one iteration
     int other_instructions = 0;          // those that are not counted ones: others and control
     int other_stall_cycles = 0;          // that the assembler counts behind these
+    // Checkpointed kernels: instructions from one run of the loop to the next, clock reading
+    // included, and the stall cycles behind them. None of them is in the counted loop.
+    std::optional<int> checkpoint_instructions;
+    int checkpoint_stall_cycles = 0;
     // Cycles that the assembler counts from step to step, and how often in the loop's body; empty
     // where it awaits a scoreboard instead, and for several chains.
     std::map<int, int> step_cycles;

@@ -64,22 +64,49 @@ bool is_key(const std::string& name, const std::vector<std::string>& keys) {
 
 }  // namespace
 
-TimedLoop find_timed_loop(const std::vector<Instruction>& code) {
+namespace {
+
+// The backward branch behind the timed loop that leads to the checkpoint's reading or to what is in
+// front of it.
+TimedLoop::Segments find_segments(const std::vector<Instruction>& code, const TimedLoop& loop,
+                                  std::size_t checkpoint) {
+    std::optional<TimedLoop::Segments> found;
+    for (std::size_t i = loop.last + 1; i < loop.clock_stop; ++i) {
+        if (!code[i].branch_target || *code[i].branch_target < 0) continue;
+        const auto first =
+            static_cast<std::size_t>(*code[i].branch_target / isa::instruction_bytes);
+        if (first <= loop.clock_start || first > checkpoint) continue;
+        if (found) throw InputError("several loops lead to the checkpoint's clock reading");
+        found = {first, i};
+    }
+    if (!found) throw InputError("the checkpoint's clock reading is in no loop of its own");
+    return *found;
+}
+
+}  // namespace
+
+TimedLoop find_timed_loop(const std::vector<Instruction>& code, bool checkpointed) {
     std::vector<std::size_t> clocks;
     for (std::size_t i = 0; i < code.size(); ++i) {
         if (code[i].core_clock) clocks.push_back(i);
     }
-    if (clocks.size() != 2) {
-        throw InputError(fmt::format("the core clock is read {} times, not twice", clocks.size()));
+    if (clocks.size() != (checkpointed ? 3 : 2)) {
+        throw InputError(fmt::format("the core clock is read {} times, not {}", clocks.size(),
+                                     checkpointed ? "three times" : "twice"));
     }
-    TimedLoop loop{
-        .clock_start = clocks[0], .first = 0, .last = 0, .clock_stop = clocks[1], .control = {}};
+    TimedLoop loop{.clock_start = clocks.front(),
+                   .first = 0,
+                   .last = 0,
+                   .clock_stop = clocks.back(),
+                   .control = {},
+                   .segments = {}};
+    const std::size_t newest = clocks[clocks.size() - 2];  // reading in front of the loop
     int loops = 0;
-    for (std::size_t i = loop.clock_stop; i-- > loop.clock_start + 1;) {
+    for (std::size_t i = loop.clock_stop; i-- > newest + 1;) {
         if (!code[i].branch_target) continue;
         const std::int64_t target = *code[i].branch_target / isa::instruction_bytes;
         const auto first = static_cast<std::size_t>(target);
-        if (target < 0 || first > i || first <= loop.clock_start) continue;
+        if (target < 0 || first > i || first <= newest) continue;
         if (loops > 0 && first >= loop.first) continue;  // inside of the loop found before it
         loop.first = first;
         loop.last = i;
@@ -89,7 +116,19 @@ TimedLoop find_timed_loop(const std::vector<Instruction>& code) {
         throw InputError(fmt::format("{} loops between the clock readings, not one", loops));
     }
     loop.control = loop_control(code, loop);
+    if (checkpointed) loop.segments = find_segments(code, loop, newest);
     return loop;
+}
+
+CheckpointCost checkpoint_cost(const std::vector<Instruction>& code, const TimedLoop& loop) {
+    CheckpointCost cost;
+    if (!loop.segments) return cost;
+    for (std::size_t i = loop.segments->first; i <= loop.segments->last; ++i) {
+        if (i >= loop.first && i <= loop.last) continue;
+        ++cost.instructions;
+        cost.stall_cycles += code[i].stall_cycles;
+    }
+    return cost;
 }
 
 LoopCount count_loop(const std::vector<Instruction>& code, const TimedLoop& loop) {

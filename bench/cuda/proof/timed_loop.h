@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,11 +21,27 @@ struct TimedLoop {
     std::size_t last = 0;
     std::size_t clock_stop = 0;
     std::set<std::size_t> control;  // the loop's own counter, comparison and branch
+    // Checkpointed kernels: the loop around it that reads the clock between its parts, from its
+    // first instruction to its backward branch.
+    struct Segments {
+        std::size_t first = 0;
+        std::size_t last = 0;
+    };
+    std::optional<Segments> segments;
 };
 
 // Throws InputError saying what is wrong: not exactly two readings of the core clock, or not
-// exactly one loop between them.
-TimedLoop find_timed_loop(const std::vector<Instruction>& code);
+// exactly one loop between them. `checkpointed`: three readings, the middle one in a loop of its
+// own around the timed one.
+TimedLoop find_timed_loop(const std::vector<Instruction>& code, bool checkpointed = false);
+
+// What a checkpoint costs: instructions, and the stall cycles that the assembler counts behind
+// them, between one run of the timed loop and the next.
+struct CheckpointCost {
+    int instructions = 0;
+    int stall_cycles = 0;
+};
+CheckpointCost checkpoint_cost(const std::vector<Instruction>& code, const TimedLoop& loop);
 
 // Operations of the loop by name, its control given apart.
 struct LoopCount {

@@ -34,7 +34,7 @@ TEST_P(CarriedRows, EveryRowIsPlainAndHasItsReceipt) {
         try {
             const std::string name = kernel_name(plan);
             const CarriedKernel kernel =
-                dynamic_cast<Carrier&>(*backend).carry(kernel_source(plan), name);
+                dynamic_cast<Carrier&>(*backend).carry(kernel_source(plan), name, true);
             const std::string& ptx = kernel.files.at(".ptx");
             EXPECT_THAT(ptx, testing::HasSubstr(".entry " + name + "(")) << row.id;
             for (const char* missing : {"globaltimer", "%clock64", ".func", "cluster("}) {

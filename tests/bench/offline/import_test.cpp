@@ -74,7 +74,7 @@ protected:
     }
     static CarriedKernel carry(const char* id, const std::string& architecture = "sm_75") {
         const auto backend = open_architecture(architecture, {}, {});
-        return dynamic_cast<Carrier&>(*backend).carry(kernel_source(plan_of(id)), "occupipe_x");
+        return dynamic_cast<Carrier&>(*backend).carry(kernel_source(plan_of(id)), "occupipe_x", false);
     }
 };
 
