@@ -140,7 +140,8 @@ void count_residency(const std::map<std::uint32_t, CoreTimes>& cores, std::optio
     }
 }
 
-// A checkpoint's reading has 32 bits: it lies behind the start by less than 2³² cycles.
+// A checkpoint's reading has 32 bits: it lies behind the start by less than 2³² cycles. Throws
+// DeviceError when a warp's readings do not ascend.
 WarpTimes times_of(const WarpStamp& warp, std::uint64_t origin) {
     WarpTimes times{.start = static_cast<double>(warp.start - origin),
                     .checkpoints = {},
@@ -182,6 +183,8 @@ void count_stops(const std::map<std::uint32_t, CoreTimes>& cores, std::optional<
         scheduler_of.push_back(static_cast<int>(warp.slot % k));
     }
     if (instructions) {
+        for (const auto& [number, other] : cores)
+            for (const WarpStamp& warp : other.warps) times_of(warp, other.first_start);
         std::vector<WarpTimes> times;
         for (const WarpStamp& warp : warps) times.push_back(times_of(warp, core.first_start));
         observation.counters.merge(window_counters(times, *instructions));

@@ -94,5 +94,46 @@ TEST(RunningWarps, WarpsThatStopTogetherAddOneCounterOnly) {
     EXPECT_EQ(apart.at("stops_telling"), 0.25);  // 7 of 28 pairs
 }
 
+WarpTimes steady(double start, double per_part) {
+    WarpTimes warp{.start = start, .checkpoints = {}, .stop = start + 4 * per_part};
+    for (int part = 1; part < 4; ++part) warp.checkpoints.push_back(start + part * per_part);
+    return warp;
+}
+
+TEST(Windows, OfWarpsThatKeepTheirPaceAreExact) {
+    // 400 instructions each at 0.4, 0.5 and 0.32 per cycle.
+    const std::vector<WarpTimes> warps{steady(0, 250), steady(3, 200), steady(0, 312.5)};
+    const auto window = common_window(warps, 400);
+    ASSERT_TRUE(window);
+    EXPECT_NEAR(window->instructions / window->cycles, 0.4 + 0.5 + 0.32, 1e-9);
+    EXPECT_LT(window->instructions_error, 0.02 * window->instructions);
+    // From the last one's start to the first one's last checkpoint: longer, and known as well.
+    EXPECT_NEAR(window->cycles, 603 - 3, 1e-9);
+}
+
+TEST(Windows, OfWarpsThatStarveSayHowLittleIsKnown) {
+    // The second does nothing until the first has left, and then all at the first one's pace. How
+    // far it was when the first stopped cannot be told from the readings.
+    const WarpTimes first = steady(0, 100);
+    const WarpTimes starved{.start = 0, .checkpoints = {500, 600, 700}, .stop = 800};
+    const auto window = common_window(std::vector<WarpTimes>{first, starved}, 400);
+    ASSERT_TRUE(window);
+    const double truth = 1.0 * window->cycles;
+    EXPECT_GT(window->instructions, truth);
+    EXPECT_LE(window->instructions - window->instructions_error, truth);
+    EXPECT_GT(window->instructions_error, 0.1 * window->instructions);
+}
+
+TEST(Windows, AreAbsentWhereWarpsDidNotRunAtOnce) {
+    EXPECT_FALSE(common_window(std::vector<WarpTimes>{steady(0, 100), steady(390, 100)}, 400));
+    EXPECT_TRUE(
+        window_counters(std::vector<WarpTimes>{steady(0, 100), steady(390, 100)}, 400).empty());
+    const auto counters =
+        window_counters(std::vector<WarpTimes>{steady(0, 100), steady(0, 100)}, 400);
+    EXPECT_EQ(counters.size(), 3U);
+    EXPECT_EQ(counters.at("window_cycles"), 200);
+    EXPECT_EQ(counters.at("window_instructions"), 400);
+}
+
 }  // namespace
 }  // namespace occupipe

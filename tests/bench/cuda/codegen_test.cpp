@@ -114,6 +114,39 @@ TEST_P(EveryArchitecture, EveryRowHasItsReceipt) {
     expect_clean(single_chains(GetParam()), GetParam());
 }
 
+// The counted loop of a checkpointed kernel holds what the plain one's holds, and the clock is read
+// outside of it, at a price that the receipt names.
+TEST_P(EveryArchitecture, CheckpointsStandOutsideTheCountedLoop) {
+    NEEDS_NVRTC();
+    int seen = 0;
+    std::size_t number = 0;
+    for (KernelPlan plan : single_chains(GetParam())) {
+        const Row& row = *plan.first;
+        const bool fits = row.pattern != Pattern::barrier && row.order != Order::waits &&
+                          row.cluster == 1 && row.group_warps == 1 && !row.working_sets &&
+                          row.pattern != Pattern::empty_loop && !measures_launches(row.pattern);
+        if (!fits || !thinned::taken(number++, 0, 3)) continue;
+        const Receipt plain = compile_cuda(kernel_source(plan), GetParam()).receipt;
+        plan.checkpointed = true;
+        const Receipt noted = compile_cuda(kernel_source(plan), GetParam()).receipt;
+        EXPECT_TRUE(noted.ok()) << format_receipt(noted);
+        EXPECT_FALSE(plain.checkpoint_instructions.has_value());
+        ASSERT_TRUE(noted.checkpoint_instructions.has_value()) << row.id;
+        // Two moves, the reading, count, comparisons and branches; what goes on from iteration to
+        // iteration in other registers is copied there, too.
+        EXPECT_GE(*noted.checkpoint_instructions, 5) << format_receipt(noted);
+        EXPECT_LE(*noted.checkpoint_instructions, 40) << format_receipt(noted);
+        // The assembler may count and compare in other registers, not with more instructions.
+        EXPECT_LE(noted.loop_instructions, plain.loop_instructions + 4)
+            << format_receipt(plain) << format_receipt(noted);
+        for (std::size_t i = 0; i < plain.counts.size(); ++i)
+            EXPECT_EQ(noted.counts[i].sass_found, plain.counts[i].sass_found) << row.id;
+        EXPECT_THAT(format_receipt(noted), HasSubstr("checkpoints: 3, each "));
+        ++seen;
+    }
+    EXPECT_GT(seen, 5);
+}
+
 TEST_P(EveryArchitecture, MixesHaveTheirReceipts) {
     NEEDS_NVRTC();
     expect_clean({mix_of("fma.f32", 8, "cos.approx.f32"), mix_of("fma.f32", 1, "add.f32"),
@@ -401,6 +434,26 @@ TEST(CudaFaults, AClockReadTooEarlyIsCaught) {
     NEEDS_NVRTC();
     EXPECT_THAT(receipt_of(simple("rsqrt.approx.ftz.f32"), "TIMED_END(x0)", "TIMED_END(a)"),
                 HasSubstr("REFUSED: the clock is read before the last results are available"));
+}
+
+TEST(CudaFaults, ACheckpointInTheCountedLoopIsCaught) {
+    NEEDS_NVRTC();
+    KernelSource source = simple("fma.f32");
+    source.plan.checkpointed = true;
+    source = kernel_source(source.plan);
+    EXPECT_TRUE(compile_cuda(source, "sm_90").receipt.ok());
+    // The same clock readings, but in the loop that is counted; and none at all.
+    EXPECT_THAT(receipt_of(source, "        LOOP(i, segment_iterations) {",
+                           "        LOOP(i, segment_iterations) { checkpoint_3 = short_clock();"),
+                HasSubstr("REFUSED: PTX: the clock is read 4 times, not three times"));
+    KernelSource plain = source;
+    plain.plan.checkpointed = false;
+    EXPECT_THAT(format_receipt(compile_cuda(plain, "sm_90").receipt),
+                HasSubstr("REFUSED: the core clock is read 3 times, not twice"));
+    EXPECT_THAT(receipt_of(source, "        SEGMENTS_BEGIN",
+                           "        const int segment_iterations = iterations; checkpoint_3 = "
+                           "short_clock(); {"),
+                HasSubstr("REFUSED: the checkpoint's clock reading is in no loop of its own"));
 }
 
 TEST(CudaFaults, LocalMemoryIsCaught) {

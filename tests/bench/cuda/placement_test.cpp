@@ -159,6 +159,26 @@ TEST(CudaPlacement, WarpsThatStopApartAreTold) {
     EXPECT_EQ(evaluate_stamps({}, all, shape(1, 8), 4, 1, 4).counters.at("stop_order"), -1);
 }
 
+// A slow warp and three quick ones: while all ran, in 3000 cycles, three did all their 400
+// instructions each and one 300. 32 bits of clock have gone round meanwhile.
+TEST(CudaPlacement, CheckpointsGiveTheWindowInWhichAllRan) {
+    auto all = stamps(4, 4, 1);
+    for (WarpStamp& stamp : all) {
+        const std::uint64_t part = stamp.slot == 2 ? 1000 : 750;
+        stamp.start = 0xffff'ff00;
+        for (std::size_t i = 0; i < stamp.checkpoints.size(); ++i)
+            stamp.checkpoints[i] = static_cast<std::uint32_t>(stamp.start + (i + 1) * part);
+        stamp.stop = stamp.start + 4 * part;
+    }
+    const auto counters = evaluate_stamps({}, all, shape(1, 4), 4, 1, 4, 400.0).counters;
+    const double cpi = counters.at("window_cycles") / counters.at("window_instructions");
+    EXPECT_NEAR(cpi, 3000.0 / (3 * 400 + 300), 1e-9);
+    EXPECT_GE(counters.at("window_cycles"), 1000);
+    EXPECT_FALSE(evaluate_stamps({}, all, shape(1, 4), 4, 1, 4).counters.contains("window_cycles"));
+    all[5].checkpoints[1] = all[5].checkpoints[0];
+    EXPECT_THROW(evaluate_stamps({}, all, shape(1, 4), 4, 1, 4, 400.0), DeviceError);
+}
+
 TEST(CudaPlacement, TheClockNeedsAnIntervalOfManyTicks) {
     const auto all = stamps(4, 1, 1);
     EXPECT_EQ(evaluate_stamps({}, all, shape(1, 1), 4, 1).clock_hz, 2e9);

@@ -40,8 +40,11 @@ protected:
 
     // Of a row that works on registers; each group counts as a core.
     Observation run(const char* id, const MeasurementShape& shape, int cores,
-                    std::uint64_t iterations, int unroll = 16) {
-        const KernelPlan plan{.first = find_row(id), .chains = shape.chains, .unroll = unroll};
+                    std::uint64_t iterations, int unroll = 16, bool checkpointed = false) {
+        const KernelPlan plan{.first = find_row(id),
+                              .chains = shape.chains,
+                              .unroll = unroll,
+                              .checkpointed = checkpointed};
         const KernelSource source = kernel_source(plan);
         const std::size_t warps = static_cast<std::size_t>(cores) * shape.group_warps;
         buffers = {{"in", in_address, source.operands},
@@ -64,7 +67,9 @@ protected:
         EXPECT_EQ(header.arrived, static_cast<std::uint64_t>(cores));
         for (const WarpStamp& stamp : stamps) EXPECT_GE(stamp.wall_start, header.begin);
         barriers = header.barrier;
-        return evaluate_stamps(header, stamps, shape, cores, 1, 4);
+        std::optional<double> instructions;
+        if (checkpointed) instructions = static_cast<double>(shape.depth) * shape.chains;
+        return evaluate_stamps(header, stamps, shape, cores, 1, 4, instructions);
     }
 
     std::vector<ptx::Buffer> buffers;
@@ -89,6 +94,26 @@ TEST_F(CudaRun, GroupsMeetAtTheStartLineAndLeaveTheirStamps) {
     float result = 0;
     std::memcpy(&result, buffers[1].bytes.data(), sizeof result);
     EXPECT_FLOAT_EQ(result, 1.5f);
+}
+
+// Between two readings each warp executes a quarter of its steps, and the window of all warps holds
+// what the clock here, one tick a step, says.
+TEST_F(CudaRun, CheckpointsLieAtEqualShares) {
+    const MeasurementShape shape{
+        .group_warps = 2, .concurrent_groups = 1, .chains = 1, .depth = 256};
+    const Observation seen = run("fma.f32", shape, 3, 16, 16, true);
+    // Of each pass: start, four parts, the last one up to the stop; and from pass to pass.
+    ASSERT_EQ(outcome.intervals.size(), 11U);
+    for (const std::size_t part : {7U, 8U, 9U, 10U})
+        EXPECT_EQ(outcome.intervals[part].at("fma.rn.f32"), 64) << part;
+    EXPECT_FALSE(outcome.intervals[6].contains("fma.rn.f32"));
+    EXPECT_FALSE(outcome.intervals[5].contains("fma.rn.f32"));
+    ASSERT_TRUE(seen.counters.contains("window_cycles"));
+    const double done = seen.counters.at("window_instructions");
+    EXPECT_GT(done, 0.3 * 512);
+    EXPECT_LE(done, 512);
+    EXPECT_LT(seen.counters.at("window_instructions_error"), 0.2 * done);
+    EXPECT_FALSE(run("fma.f32", shape, 3, 16).counters.contains("window_cycles"));
 }
 
 // All groups look at one word, so that a look takes the longer the more there are. Here each takes

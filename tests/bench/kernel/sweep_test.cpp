@@ -57,6 +57,33 @@ TEST(Sweep, QuickKeepsEveryReachableWarpCountUpToEight) {
     EXPECT_EQ(full, quick);
 }
 
+// Where kernels can read the clock on their way: one run more, twice as deep, at every eighth warp.
+TEST(Sweep, WindowsAreMeasuredWhereAUnitMayBeBusy) {
+    FakeBackend backend;
+    backend.facts_.limits.warps = 32;
+    backend.facts_.limits.groups = 16;
+    backend.facts_.limits.group_warps = 32;
+    const auto windows = [&](const std::string& pattern, bool quick) {
+        std::set<int> warps;
+        for (const auto& p : make_sweep(backend, {.patterns = {pattern}, .quick = quick}).points) {
+            if (!p.plan.checkpointed) continue;
+            warps.insert(p.shape.warps());
+            EXPECT_EQ(p.shape.depth % (p.plan.unroll * (checkpoints + 1)), 0) << p.name();
+            EXPECT_EQ(p.shape.chains, 1);
+        }
+        return warps;
+    };
+    EXPECT_TRUE(windows("fma.f32", true).empty());
+    backend.facts_.checkpoints = true;
+    EXPECT_EQ(windows("fma.f32", true), (std::set<int>{8, 16, 24, 32}));
+    EXPECT_EQ(windows("fma.f32", false), (std::set<int>{8, 12, 16, 20, 24, 28, 32}));
+    EXPECT_TRUE(windows("bar.sync", false).empty());
+    EXPECT_TRUE(windows("mix(fma.f32*1,add.f32)", false).empty());
+    std::set<std::string> names;
+    for (const auto& p : make_sweep(backend, {.patterns = {"fma.f32"}}).points)
+        EXPECT_TRUE(names.insert(p.name()).second) << p.name();
+}
+
 TEST(Sweep, EveryShapeHasThreeDepthsThatAreWholeLoopBodies) {
     const FakeBackend backend;
     std::map<std::string, std::set<std::int64_t>> depths;

@@ -74,7 +74,8 @@ protected:
     }
     static CarriedKernel carry(const char* id, const std::string& architecture = "sm_75") {
         const auto backend = open_architecture(architecture, {}, {});
-        return dynamic_cast<Carrier&>(*backend).carry(kernel_source(plan_of(id)), "occupipe_x", false);
+        return dynamic_cast<Carrier&>(*backend).carry(kernel_source(plan_of(id)), "occupipe_x",
+                                                      false);
     }
 };
 
@@ -234,6 +235,37 @@ TEST_F(Returned, StampsOfWarpsBecomeCounters) {
     EXPECT_THAT(refused_stamps(stamps + point + ",0,5,0,0,90\n"),
                 HasSubstr("no core takes the 1000 cycles"));
     EXPECT_THAT(refused_stamps(stamps + point + ",7,5,0,0,1000\n"), HasSubstr("repetition 7 of"));
+}
+
+TEST_F(Returned, CheckpointsOfWarpsBecomeAWindow) {
+    auto times = parse_launches(header + "\n" + first + "1000\n", "launches.csv", false);
+    const std::string columns =
+        "point,repetition,core,scheduler,start,stop,checkpoint_1,checkpoint_2,checkpoint_3\n";
+    const std::string point = csv_text(times[0].point);
+    const std::string good =
+        columns + point + ",0,5,0,0,1000,250,500,750\n" + point + ",0,5,1,0,800,200,400,600\n";
+    const auto refused_stamps = [&](const std::string& text) -> std::string {
+        try {
+            add_warp_stamps(text, "stamps.csv", times);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_THAT(refused_stamps(good),
+                HasSubstr("stamps.csv:3: checkpoint_1: this launch's kernel has no checkpoints"));
+    times[0].counters["checkpoints"] = 3;
+    add_warp_stamps(good, "stamps.csv", times);
+    const double instructions = times[0].counters.at("depth");
+    EXPECT_NEAR(times[0].counters.at("window_cycles") / times[0].counters.at("window_instructions"),
+                1 / (instructions / 1000 + instructions / 800), 1e-9);
+    EXPECT_THAT(refused_stamps(columns + point + ",0,5,0,0,1000,250,500,\n"),
+                HasSubstr("a warp has all checkpoints or none"));
+    EXPECT_THAT(refused_stamps(columns + point + ",0,5,0,0,1000,250,200,750\n"),
+                HasSubstr("stamps.csv:2: checkpoint_2: the readings of a warp do not ascend"));
+    EXPECT_THAT(refused_stamps(columns + point + ",0,5,0,0,1000,250,500,750\n" + point +
+                               ",0,5,0,0,1000,,,\n"),
+                HasSubstr("some warps of the core have none"));
 }
 
 TEST_F(Returned, BadRowsAreRefusedByLineAndColumn) {
