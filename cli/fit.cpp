@@ -29,6 +29,7 @@ struct Arguments {
     std::string plot;
     std::vector<std::string> plot_only;
     std::string import_format;
+    std::optional<int> warp_size;
     std::optional<double> overhead;
     bool force = false;
 };
@@ -46,8 +47,9 @@ void run_import(const Arguments& arguments) {
             "--import: these files lack the device facts of a profile; leave out --output, "
             "--report and --plot");
     for (const std::string& path : arguments.results) {
-        const auto kernels = parse_gpu_stream(read_text_file(path), path);
-        fmt::print("{}\n{}", path, format_contention_table(kernels));
+        const int threads = arguments.warp_size.value_or(gpu_stream_warp_size(path));
+        const auto kernels = parse_gpu_stream(read_text_file(path), path, threads);
+        fmt::print("{} (warps of {} threads)\n{}", path, threads, format_contention_table(kernels));
     }
 }
 
@@ -98,10 +100,17 @@ void add_fit(CLI::App& app) {
                      "Instructions to draw, separated by commas (default: all)")
         ->delimiter(',')
         ->type_name("NAME");
+    CLI::Option* import =
+        command
+            ->add_option("--import", arguments->import_format,
+                         "Instead, read another program's results and print B, Λ0 and h per kernel")
+            ->check(CLI::IsMember({"gpu-stream"}));
     command
-        ->add_option("--import", arguments->import_format,
-                     "Instead, read another program's results and print B, Λ0 and h per kernel")
-        ->check(CLI::IsMember({"gpu-stream"}));
+        ->add_option("--warp-size", arguments->warp_size,
+                     "With --import: threads per warp (default: 64 for files named mi…, else 32)")
+        ->needs(import)
+        ->check(CLI::Range(1, 1024))
+        ->type_name("N");
     command
         ->add_option("--overhead", arguments->overhead,
                      "Cycles of a launch that runs no instruction, if known. One depth is then\n"

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 
 #include "core/error.h"
@@ -14,7 +16,6 @@
 namespace occupipe {
 namespace {
 
-constexpr double threads_per_warp = 32;
 constexpr double blocks_per_core = 2;  // the benchmark's own setting
 
 struct Word {
@@ -35,7 +36,8 @@ std::vector<Word> words_of(const std::string& line) {
 
 class Reader {
 public:
-    explicit Reader(const std::string& file_name) : file_name_(file_name) {}
+    Reader(const std::string& file_name, int warp_size)
+        : file_name_(file_name), warp_size_(warp_size) {}
 
     std::vector<GpuStreamKernel> read(const std::string& text) {
         std::istringstream in(text);
@@ -92,21 +94,31 @@ private:
             fail(
                 words.back().column,
                 fmt::format("{} values after 'GB/s:' are needed, one per kernel", kernels_.size()));
-        const double warps = blocks_per_core * threads / threads_per_warp;
+        // A warp that is half empty moves half the bytes, and counts as half.
+        const double warps = blocks_per_core * threads / warp_size_;
         for (std::size_t i = 0; i < kernels_.size(); ++i)
             kernels_[i].points.push_back({warps, number(words[at + 1 + i])});
     }
 
     const std::string& file_name_;
+    int warp_size_;
     int line_ = 0;
     std::vector<GpuStreamKernel> kernels_;
 };
 
 }  // namespace
 
-std::vector<GpuStreamKernel> parse_gpu_stream(const std::string& text,
-                                              const std::string& file_name) {
-    return Reader(file_name).read(text);
+std::vector<GpuStreamKernel> parse_gpu_stream(const std::string& text, const std::string& file_name,
+                                              int warp_size) {
+    return Reader(file_name, warp_size).read(text);
+}
+
+int gpu_stream_warp_size(const std::string& file_name) {
+    const std::string name = std::filesystem::path(file_name).stem().string();
+    const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+    const bool instinct = name.size() > 2 && lower(name[0]) == 'm' && lower(name[1]) == 'i' &&
+                          std::isdigit(static_cast<unsigned char>(name[2])) != 0;
+    return instinct ? 64 : 32;
 }
 
 std::string format_contention_table(const std::vector<GpuStreamKernel>& kernels) {

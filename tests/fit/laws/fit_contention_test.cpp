@@ -125,6 +125,16 @@ TEST(GpuStream, ReadsKernelsAndWarps) {
     EXPECT_EQ(kernels[1].points[1].throughput, 158);
 }
 
+TEST(GpuStream, WavesOf64ThreadsAreNotCountedAs32) {
+    EXPECT_EQ(gpu_stream_warp_size("data/mi210.txt"), 64);
+    EXPECT_EQ(gpu_stream_warp_size("MI300X.txt"), 64);
+    EXPECT_EQ(gpu_stream_warp_size("a100_40.txt"), 32);
+    EXPECT_EQ(gpu_stream_warp_size("mine.txt"), 32);
+    const auto narrow = parse_gpu_stream(good, "mi210.txt", 64);
+    EXPECT_EQ(narrow[1].points[1].warps, 2);
+    EXPECT_EQ(narrow[1].points[0].warps, 1);  // two blocks of half a wave
+}
+
 TEST(GpuStream, BrokenFilesNameLineAndColumn) {
     const auto error_of = [](const std::string& text) -> std::string {
         try {
