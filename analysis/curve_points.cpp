@@ -31,6 +31,78 @@ std::vector<std::size_t> deepest_points(const Curve& curve) {
     return places;
 }
 
+namespace {
+
+// Predicted cycles per instruction at a place.
+double predicted_cpi(const Curve& curve, const std::vector<double>& predicted, std::size_t i) {
+    return predicted[i] / instructions(curve.points[i]);
+}
+
+// One place for each number in flight: the first.
+std::vector<std::size_t> each_once(const Curve& curve, const std::vector<std::size_t>& places) {
+    std::vector<std::size_t> once;
+    for (const std::size_t i : places)
+        if (once.empty() || in_flight(curve.points[once.back()]) != in_flight(curve.points[i]))
+            once.push_back(i);
+    return once;
+}
+
+// Whether groups of different sizes differ where equally many instructions are in flight.
+bool sizes_differ(const Curve& curve, const std::vector<double>& predicted,
+                  const std::vector<std::size_t>& places) {
+    constexpr double alike = 0.01;
+    for (std::size_t k = 1; k < places.size(); ++k) {
+        const std::size_t a = places[k - 1];
+        const std::size_t b = places[k];
+        if (in_flight(curve.points[a]) != in_flight(curve.points[b])) continue;
+        const double ratio =
+            predicted_cpi(curve, predicted, a) / predicted_cpi(curve, predicted, b);
+        if (std::abs(ratio - 1) > alike) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<ShapeFamily> shape_families(const Curve& curve, const std::vector<double>& predicted) {
+    const std::vector<std::size_t> places = deepest_points(curve);
+    int fewest = 0;
+    for (const std::size_t i : places) {
+        const int chains = curve.points[i].shape.chains;
+        fewest = fewest == 0 ? chains : std::min(fewest, chains);
+    }
+    std::vector<std::size_t> along_warps;
+    std::map<int, std::vector<std::size_t>> by_size;
+    std::map<int, std::vector<std::size_t>> by_warps;
+    std::map<int, bool> more_chains;
+    for (const std::size_t i : places) {
+        const MeasurementShape& shape = curve.points[i].shape;
+        by_warps[shape.warps()].push_back(i);
+        more_chains[shape.warps()] |= shape.chains > fewest;
+        if (shape.chains > fewest) continue;
+        along_warps.push_back(i);
+        by_size[shape.group_warps].push_back(i);
+    }
+    const std::string chains = fewest == 1 ? "1 chain" : std::to_string(fewest) + " chains";
+    std::vector<ShapeFamily> families;
+    const auto add = [&](const std::string& name, const std::vector<std::size_t>& of) {
+        families.push_back({name, each_once(curve, of)});
+    };
+    if (sizes_differ(curve, predicted, along_warps)) {
+        for (const auto& [size, of] : by_size)
+            add(chains + ", groups of " + std::to_string(size), of);
+    } else {
+        add(chains, along_warps);
+    }
+    for (const auto& [warps, of] : by_warps)
+        if (more_chains[warps])
+            add("chains of " + std::to_string(warps) + (warps == 1 ? " warp" : " warps"), of);
+    // A single place is on one of the other lines.
+    if (families.size() > 1)
+        std::erase_if(families, [](const ShapeFamily& f) { return f.places.size() < 2; });
+    return families;
+}
+
 plot::Scale scale_for(const std::vector<plot::Series>& series) {
     double low = 0;
     double high = 0;

@@ -38,6 +38,10 @@ std::size_t checked_points(const Figure& figure) {
         }
         points += series.points.size();
     }
+    for (const Arrow& arrow : figure.arrows) {
+        for (const double x : {arrow.x, arrow.to_x}) require_on_axis(figure, figure.x, x);
+        for (const double y : {arrow.y, arrow.to_y}) require_on_axis(figure, figure.y, y);
+    }
     return points;
 }
 

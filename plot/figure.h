@@ -53,6 +53,15 @@ struct Label {
     bool under = false;  // it instead of over
 };
 
+// What lies outside of the axes, or a bound: which way it is from here.
+struct Arrow {
+    double x = 0;
+    double y = 0;
+    double to_x = 0;
+    double to_y = 0;
+    int style = guide;
+};
+
 enum class Key { top_right, top_left, bottom_right, bottom_left, outside, below, none };
 
 struct Figure {
@@ -61,6 +70,7 @@ struct Figure {
     Axis y;
     std::vector<Series> series;
     std::vector<Label> labels;
+    std::vector<Arrow> arrows;
     Key key = Key::top_right;
 };
 

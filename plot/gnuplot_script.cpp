@@ -177,6 +177,12 @@ std::string panel_text(const Figure& figure, std::size_t panel) {
         text += fmt::format("set label {} at {},{} {} offset {},{}\n", quoted(label.text), label.x,
                             label.y, label.left ? "right" : "left", label.left ? -0.8 : 0.8,
                             label.under ? -0.7 : 0.5);
+    text += "unset arrow\n";
+    for (const Arrow& arrow : figure.arrows)
+        text += fmt::format(
+            "set arrow from {},{} to {},{} head filled size graph 0.025,20 front lc rgb '{}' lw "
+            "1.5\n",
+            arrow.x, arrow.y, arrow.to_x, arrow.to_y, colour_of(arrow.style));
     std::string list;
     for (std::size_t i = 0; i < figure.series.size(); ++i)
         if (!figure.series[i].points.empty())

@@ -25,6 +25,7 @@ using plot::Series;
 constexpr int measured_style = 0;
 constexpr int fitted_style = 1;
 constexpr int latency_style = 9;  // dashed
+constexpr int more_chains_style = 7;
 
 // The next of 1, 2, 5 times a power of ten.
 double rounded_up(double value) {
@@ -49,17 +50,134 @@ std::string timing_text(const SubjectReport& subject) {
                        format_estimate(fit.latency));
 }
 
-Series fitted_line(const SubjectReport& subject) {
-    Series line{"fit", Mark::line, fitted_style, {}};
-    std::map<double, std::pair<double, int>> sums;  // shapes of equal M share a place
-    for (const std::size_t i : analysis::deepest_points(subject.curve)) {
-        const CurvePoint& p = subject.curve.points[i];
-        auto& [sum, count] = sums[analysis::in_flight(p)];
-        sum += subject.fit.predicted[i] / analysis::instructions(p);
-        ++count;
+// Colours and dashes of their own; what does not fit is left out of the key.
+constexpr std::array<int, 6> family_styles = {fitted_style, 2, 3, 4, 5, 6};
+
+// A fitted line for each family of shapes.
+std::vector<Series> fitted_lines(const SubjectReport& subject) {
+    std::vector<Series> lines;
+    const auto families = analysis::shape_families(subject.curve, subject.fit.predicted);
+    for (const analysis::ShapeFamily& family : families) {
+        const std::size_t n = lines.size();
+        Series line{families.size() == 1 ? "fit" : "fit, " + family.name,
+                    Mark::line,
+                    family_styles[n % family_styles.size()],
+                    {}};
+        if (n >= family_styles.size()) line.name.clear();
+        for (const std::size_t i : family.places) {
+            const CurvePoint& p = subject.curve.points[i];
+            line.points.push_back(
+                {analysis::in_flight(p), subject.fit.predicted[i] / analysis::instructions(p)});
+        }
+        lines.push_back(std::move(line));
     }
-    for (const auto& [m, sum] : sums) line.points.push_back({m, sum.first / sum.second});
-    return line;
+    return lines;
+}
+
+// The measured points: those with the fewest chains, and those with more.
+std::vector<Series> measured_points(const Curve& curve) {
+    Series plain{"measured", Mark::points, measured_style, {}};
+    Series more{"measured, more chains", Mark::points, more_chains_style, {}};
+    int fewest = curve.points.front().shape.chains;
+    int most = fewest;
+    bool several_warps = false;
+    for (const CurvePoint& p : curve.points) {
+        fewest = std::min(fewest, p.shape.chains);
+        most = std::max(most, p.shape.chains);
+        several_warps |= p.shape.warps() != curve.points.front().shape.warps();
+    }
+    const bool apart = several_warps && most > fewest;
+    for (const std::size_t i : analysis::deepest_points(curve)) {
+        const CurvePoint& p = curve.points[i];
+        const double cycles = p.cycles / analysis::instructions(p);
+        (apart && p.shape.chains > fewest ? more : plain)
+            .points.push_back({analysis::in_flight(p), cycles, cycles * p.log_error});
+    }
+    std::vector<Series> all = {plain};
+    if (!more.points.empty()) all.push_back(more);
+    return all;
+}
+
+// The range of y that measured and fitted points take, and a margin.
+struct Window {
+    Scale scale = Scale::linear;
+    double low = 0;
+    double high = 0;
+
+    explicit Window(const std::vector<Series>& series) : scale(analysis::scale_for(series)) {
+        bool first = true;
+        for (const Series& s : series)
+            for (const plot::Point& p : s.points) {
+                low = first ? p.y : std::min(low, p.y);
+                high = first ? p.y : std::max(high, p.y);
+                first = false;
+            }
+        constexpr double factor = 1.6;
+        const double margin = std::max(0.25 * (high - low), 0.02 * high);
+        const bool log = scale != Scale::linear;
+        low = log ? low / factor : std::max(0.0, low - margin);
+        high = log ? high * factor : high + margin;
+    }
+    bool has(double y) const { return y >= low && y <= high; }
+    // From the border inwards by this share of the height.
+    double inwards(bool from_below, double share) const {
+        if (scale == Scale::linear)
+            return from_below ? low + share * (high - low) : high - share * (high - low);
+        const double part = std::pow(high / low, share);
+        return from_below ? low * part : high / part;
+    }
+    double stepped(double y, bool down, double share) const {
+        if (scale == Scale::linear) return y + (down ? -1 : 1) * share * (high - low);
+        return y * std::pow(high / low, down ? -share : share);
+    }
+};
+
+// λ as a line. Outside of the picture it is an arrow that says which way, and a bound has one in
+// the direction in which the true value may lie.
+void add_cpi(const Estimate& cpi, const analysis::Span& span, const Window& window,
+             Figure& figure) {
+    const std::string name = fmt::format("λ {}{:.4g}", relation(cpi), cpi.value);
+    if (!window.has(cpi.value)) {
+        const bool below = cpi.value < window.low;
+        const double edge = below ? window.low : window.high;
+        figure.arrows.push_back({span.high, window.inwards(below, 0.14), span.high, edge});
+        figure.labels.push_back(
+            {span.high, window.inwards(below, 0.14), name, /*left=*/true, /*under=*/!below});
+        return;
+    }
+    figure.series.push_back(
+        {name, Mark::line, plot::guide, {{span.low, cpi.value}, {span.high, cpi.value}}});
+    const bool upper = cpi.kind == Estimate::Kind::upper_bound;
+    if (!upper && cpi.kind != Estimate::Kind::lower_bound) return;
+    const double end = std::clamp(window.stepped(cpi.value, upper, 0.1), window.low, window.high);
+    const double at = std::sqrt(span.low * span.high);
+    figure.arrows.push_back({at, cpi.value, at, end});
+}
+
+// Λ/M as a falling line, as far as it is in the picture and not far beyond the ridge.
+void add_latency(const Estimate& latency, double cpi, const analysis::Span& span,
+                 const Window& window, Figure& figure) {
+    const std::string name = fmt::format("Λ/M, Λ {}{:.4g}", relation(latency), latency.value);
+    const double ridge = cpi > 0 ? 1.5 * latency.value / cpi : span.high;
+    const double end = std::min({std::max(ridge, span.low), span.high, latency.value / window.low});
+    const double begin = std::max(span.low, latency.value / window.high);
+    if (begin < end) {
+        figure.series.push_back(
+            {name, Mark::line, latency_style,
+             analysis::sampled({begin, end}, [&](double m) { return latency.value / m; })});
+        const bool upper = latency.kind == Estimate::Kind::upper_bound;
+        if (!upper && latency.kind != Estimate::Kind::lower_bound) return;
+        const double y = latency.value / begin;
+        const double to = std::clamp(window.stepped(y, upper, 0.1), window.low, window.high);
+        figure.arrows.push_back({begin, y, begin, to, latency_style});
+        return;
+    }
+    const bool below = latency.value / span.low < window.low;
+    if (!below && latency.value / span.low <= window.high)
+        return;  // beyond the ridge from the start
+    const double edge = below ? window.low : window.high;
+    figure.arrows.push_back({span.low, window.inwards(below, 0.14), span.low, edge, latency_style});
+    figure.labels.push_back({span.low, window.inwards(below, 0.14), name, false, !below});
 }
 
 }  // namespace
@@ -70,33 +188,22 @@ Figure hull_figure(const SubjectReport& subject) {
                   .x = analysis::in_flight_axis(),
                   .y = {"cycles per instruction"},
                   .key = plot::Key::below};
-    Series measured{"measured", Mark::points, measured_style, {}};
-    for (const std::size_t i : analysis::deepest_points(curve)) {
-        const CurvePoint& p = curve.points[i];
-        const double cycles = p.cycles / analysis::instructions(p);
-        measured.points.push_back({analysis::in_flight(p), cycles, cycles * p.log_error});
-    }
+    const std::vector<Series> measured = measured_points(curve);
     if (subject.fit.ok) {
         const analysis::Span span = analysis::span_of(curve);
-        const double cpi = subject.fit.cpi.value;
-        const double latency = subject.fit.latency.value;
-        figure.series.push_back(fitted_line(subject));
-        if (cpi > 0)
-            figure.series.push_back({fmt::format("λ {}{:.4g}", relation(subject.fit.cpi), cpi),
-                                     Mark::line,
-                                     plot::guide,
-                                     {{span.low, cpi}, {span.high, cpi}}});
-        // Beyond the ridge Λ/M is out of the picture.
-        const double end =
-            cpi > 0 ? std::clamp(1.5 * latency / cpi, span.low, span.high) : span.high;
-        if (!curve.independent && latency > 0 && end > span.low)
-            figure.series.push_back(
-                {fmt::format("Λ/M, Λ {}{:.4g}", relation(subject.fit.latency), latency), Mark::line,
-                 latency_style,
-                 analysis::sampled({span.low, end}, [&](double m) { return latency / m; })});
+        figure.series = fitted_lines(subject);
+        std::vector<Series> shown = figure.series;
+        shown.insert(shown.end(), measured.begin(), measured.end());
+        const Window window(shown);
+        figure.y.low = window.low;
+        figure.y.high = window.high;
+        figure.y.scale = window.scale;
+        if (subject.fit.cpi.value > 0) add_cpi(subject.fit.cpi, span, window, figure);
+        if (!curve.independent && subject.fit.latency.value > 0)
+            add_latency(subject.fit.latency, subject.fit.cpi.value, span, window, figure);
     }
-    figure.series.push_back(measured);  // over the lines
-    figure.y.scale = analysis::scale_for(figure.series);
+    figure.series.insert(figure.series.end(), measured.begin(), measured.end());  // over the lines
+    if (!subject.fit.ok) figure.y.scale = analysis::scale_for(figure.series);
     return figure;
 }
 

@@ -65,11 +65,26 @@ struct Errors {
     }
 };
 
-// One panel: what `x` of each place is on the horizontal axis.
+// The β at which a law is drawn, also between the measured ones: it bends where the subsystem that
+// limits changes.
+std::vector<double> betas_between(const std::vector<MixPlace>& places) {
+    const auto [least, most] = std::ranges::minmax(places, {}, &MixPlace::beta);
+    constexpr int steps = 60;
+    std::vector<double> betas;
+    for (int i = 0; i <= steps; ++i)
+        betas.push_back(least.beta * std::pow(static_cast<double>(most.beta) / least.beta,
+                                              static_cast<double>(i) / steps));
+    return betas;
+}
+
+// One panel, over β or over what is in flight.
 plot::Figure panel(const Mix& mix, const std::vector<MixPlace>& places,
                    const std::vector<MeasuredPoint>& points,
                    const std::vector<Predictor>& predictors, const GpuProfile& profile,
-                   const std::function<double(const MixPlace&)>& x) {
+                   bool over_beta) {
+    const auto x = [over_beta](const MixPlace& place) {
+        return over_beta ? static_cast<double>(place.beta) : place.in_flight;
+    };
     plot::Figure figure{.title = "",
                         .x = {"", plot::Scale::log2},
                         .y = {mix.first + " per cycle and core"},
@@ -88,9 +103,12 @@ plot::Figure panel(const Mix& mix, const std::vector<MixPlace>& places,
         Errors errors;
         for (std::size_t i = 0; i < places.size(); ++i)
             if (const auto value = law(places[i].beta)) {
-                line.points.push_back({x(places[i]), *value});
+                if (!over_beta) line.points.push_back({x(places[i]), *value});
                 errors.add(*value, real[i]);
             }
+        if (over_beta && errors.count > 0)
+            for (const double beta : betas_between(places))
+                if (const auto value = law(beta)) line.points.push_back({beta, *value});
         line.name += errors.text();
         figure.series.push_back(line);
     }
@@ -155,8 +173,7 @@ std::vector<plot::Figure> mix_curves(const std::vector<MeasuredPoint>& points,
             if (place.in_flight == most) at_most.push_back(place);
         const std::string pair = fmt::format("{} with {}", mix->first, mix->second);
         if (at_most.size() >= 2) {
-            plot::Figure figure = panel(*mix, at_most, points, predictors, profile,
-                                        [](const MixPlace& p) { return p.beta; });
+            plot::Figure figure = panel(*mix, at_most, points, predictors, profile, true);
             figure.title = fmt::format("{}, {:g} in flight", pair, most);
             figure.x.label = fmt::format("β: {} for each {}", mix->first, mix->second);
             figures.push_back(std::move(figure));
@@ -164,8 +181,7 @@ std::vector<plot::Figure> mix_curves(const std::vector<MeasuredPoint>& points,
         const auto widest = std::ranges::max_element(
             by_beta, {}, [](const auto& entry) { return entry.second.size(); });
         if (widest->second.size() < least_occupancies) continue;
-        plot::Figure figure = panel(*mix, widest->second, points, predictors, profile,
-                                    [](const MixPlace& p) { return p.in_flight; });
+        plot::Figure figure = panel(*mix, widest->second, points, predictors, profile, false);
         figure.title = fmt::format("{}, β = {}", pair, widest->first);
         figure.x.label = "instructions in flight per core (warps × chains)";
         figures.push_back(std::move(figure));

@@ -50,6 +50,17 @@ TEST(Script, HasUserTextOnlyInQuotes) {
     EXPECT_NE(text.find("title 'S'' !id'"), std::string::npos) << text;
 }
 
+TEST(Script, DrawsArrowsOnAxesThatHoldThem) {
+    Picture picture = one_point();
+    EXPECT_NE(script(picture).find("unset arrow\nplot"), std::string::npos);
+    picture.panels[0].arrows = {{1, 2, 1, 1.5}};
+    EXPECT_NE(script(picture).find("set arrow from 1,2 to 1,1.5 head filled"), std::string::npos)
+        << script(picture);
+    picture.panels[0].y.scale = Scale::log10;
+    picture.panels[0].arrows = {{1, 2, 1, 0}};
+    EXPECT_THROW(script(picture), std::runtime_error);
+}
+
 TEST(Script, KeepsPercentSignsOfTickLabels) {
     Picture picture = one_point();
     picture.panels[0].x.ticks = {{1, "100 %"}};
