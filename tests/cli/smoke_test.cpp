@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "report/text/smoke_check.h"
+#include "report/text/smoke_verdict.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/thinned.h"
@@ -53,19 +53,19 @@ MeasurementFile hopper(const std::function<void(MeasurementRow&)>& change = {}) 
 }
 
 std::string first_fault(const MeasurementFile& file) {
-    const report::SmokeVerdict verdict = report::judge_smoke(file);
+    const analysis::SmokeVerdict verdict = analysis::judge_smoke(file);
     return verdict.faults.empty() ? "GO" : verdict.faults.front();
 }
 
 TEST(Smoke, ASaneGpuIsAGo) {
-    const report::SmokeVerdict verdict = report::judge_smoke(hopper());
+    const analysis::SmokeVerdict verdict = analysis::judge_smoke(hopper());
     EXPECT_THAT(verdict.faults, IsEmpty());
     ASSERT_EQ(verdict.figures.size(), 8u);
     EXPECT_EQ(verdict.figures.front().instruction, "fma.f32");
     EXPECT_NEAR(verdict.figures.front().measured.value_or(0), 4.05, 1e-9);
     EXPECT_NEAR(verdict.figures[1].measured.value_or(0), 0.256, 1e-9);
     EXPECT_THAT(report::format_smoke(verdict), HasSubstr("GO\n"));
-    for (const report::SmokeFigure& figure : verdict.figures) EXPECT_THAT(figure.notice, IsEmpty());
+    for (const analysis::SmokeFigure& figure : verdict.figures) EXPECT_THAT(figure.notice, IsEmpty());
 }
 
 TEST(Smoke, AWrongThroughputIsNamed) {
@@ -78,7 +78,7 @@ TEST(Smoke, AWrongThroughputIsNamed) {
     EXPECT_THAT(first_fault(scaled(3)), HasSubstr("fma.f64: λ: 1.515 cycles, expected 0.485"));
     EXPECT_THAT(first_fault(scaled(0.2)), HasSubstr("no hardware is that fast"));
     EXPECT_EQ(first_fault(scaled(1.5)), "GO");  // unusual, and said to be
-    EXPECT_THAT(report::format_smoke(report::judge_smoke(scaled(1.5))),
+    EXPECT_THAT(report::format_smoke(analysis::judge_smoke(scaled(1.5))),
                 HasSubstr("outside of what is expected"));
 }
 

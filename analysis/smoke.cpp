@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/text/smoke_check.h"
+#include "analysis/smoke.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "analysis/published.h"
-#include "report/text/text_table.h"
 
-namespace occupipe::report {
+namespace occupipe::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 20> instructions = {"fma.f32",
@@ -50,11 +49,11 @@ constexpr std::array stall_counts = {
 };
 
 // The figures' range, widened by what recipes differ by.
-std::optional<SmokeRange> range_of(const std::vector<analysis::PublishedFigure>& figures,
-                                   double low, double high) {
+std::optional<SmokeRange> range_of(const std::vector<PublishedFigure>& figures, double low,
+                                   double high) {
     if (figures.empty()) return std::nullopt;
-    const auto [least, most] = analysis::span_of(figures);
-    return SmokeRange{least * low, most * high, analysis::citation(figures.front())};
+    const auto [least, most] = span_of(figures);
+    return SmokeRange{least * low, most * high, citation(figures.front())};
 }
 
 // How far from the expected range is no longer a matter of recipe.
@@ -180,17 +179,17 @@ private:
             return SmokeRange{one.cycles * stall_low, one.cycles * stall_high,
                               "stall count in the machine code"};
         }
-        return range_of(analysis::built_in_published().latency(device_.capability, name),
-                        latency_low, latency_high);
+        return range_of(built_in_published().latency(device_.capability, name), latency_low,
+                        latency_high);
     }
 
     std::optional<SmokeRange> expected_cpi(const std::string& name) const {
         if (!device_.nvidia) return std::nullopt;
         // Three different registers may not come from the ports at full rate.
         const double ports = name == "fma.f32" ? 2 : 1;
-        return range_of(analysis::built_in_published().cpi(device_.capability, name,
-                                                           static_cast<int>(device_.warp_size)),
-                        cpi_low, cpi_high * ports);
+        return range_of(
+            built_in_published().cpi(device_.capability, name, static_cast<int>(device_.warp_size)),
+            cpi_low, cpi_high * ports);
     }
 
     void judge_subject(const std::string& name) {
@@ -280,26 +279,4 @@ std::vector<std::string_view> smoke_instructions() {
 
 SmokeVerdict judge_smoke(const MeasurementFile& file) { return Judge(file).judge(); }
 
-std::string format_smoke(const SmokeVerdict& verdict) {
-    TextTable table{{"instruction", "", "measured", "expected", ""},
-                    {Align::left, Align::left, Align::right, Align::right, Align::left},
-                    {}};
-    for (const SmokeFigure& figure : verdict.figures) {
-        table.rows.push_back(
-            {figure.instruction, figure.quantity,
-             figure.measured ? fmt::format("{:.4g}", *figure.measured) : "-",
-             figure.expected
-                 ? fmt::format("{:.4g} to {:.4g}", figure.expected->low, figure.expected->high)
-                 : "-",
-             !figure.fault.empty() ? "WRONG" : figure.notice});
-    }
-    std::string text = plain_text(table) + "\n";
-    if (verdict.faults.empty()) return text + "GO\n";
-    text += fmt::format("NO-GO, above all because of\n  {}\n", verdict.faults.front());
-    for (std::size_t i = 1; i < verdict.faults.size(); ++i) {
-        text += fmt::format("{}  {}\n", i == 1 ? "and\n" : "", verdict.faults[i]);
-    }
-    return text;
-}
-
-}  // namespace occupipe::report
+}  // namespace occupipe::analysis

@@ -9,7 +9,7 @@
 
 #include "core/measurement.h"
 
-namespace occupipe::report {
+namespace occupipe::analysis {
 
 // The instructions of a smoke test; a device is asked for those of them that it has.
 std::vector<std::string_view> smoke_instructions();
@@ -39,6 +39,4 @@ struct SmokeVerdict {
 // Never throws on odd numbers: they are faults.
 SmokeVerdict judge_smoke(const MeasurementFile& file);
 
-std::string format_smoke(const SmokeVerdict& verdict);  // a table, notices, and GO or NO-GO
-
-}  // namespace occupipe::report
+}  // namespace occupipe::analysis
