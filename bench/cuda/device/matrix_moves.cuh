@@ -20,7 +20,7 @@ struct MatrixWalk {
 };
 #define LDMATRIX_1(ptx, x) asm volatile(ptx " {%0}, [%0];" : "+r"((x).address) :: "memory")
 #define LDMATRIX_2(ptx, x) asm volatile("{ .reg .b32 t; " ptx " {%0, t}, [%0]; xor.b32 %1, %1, t; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
-#define LDMATRIX_4(ptx, x) asm volatile("{ .reg .b32 t, u, v; " ptx " {%0, t, u, v}, [%0]; lop3.b32 %1, %1, t, u, 0x96; xor.b32 %1, %1, v; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
+#define LDMATRIX_4(ptx, x) asm volatile("{ .reg .b32 t, u, v; " ptx " {%0, t, u, v}, [%0]; xor.b32 t, t, u; xor.b32 t, t, v; xor.b32 %1, %1, t; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
 // Two places in turn for each warp.
 struct MatrixStore {
     uint address;

@@ -11,7 +11,7 @@ template <typename Address> struct WalkOf {
 typedef WalkOf<uint> Walk;
 typedef WalkOf<ulong> WideWalk;
 #define WALK_2(load, x) asm volatile("{ .reg .b32 t; " load "{%0, t}, [%0]; xor.b32 %1, %1, t; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
-#define WALK_4(load, x) asm volatile("{ .reg .b32 t, u, v; " load "{%0, t, u, v}, [%0]; lop3.b32 %1, %1, t, u, 0x96; xor.b32 %1, %1, v; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
+#define WALK_4(load, x) asm volatile("{ .reg .b32 t, u, v; " load "{%0, t, u, v}, [%0]; xor.b32 t, t, u; xor.b32 t, t, v; xor.b32 %1, %1, t; }" : "+r"((x).address), "+r"((x).sink) :: "memory")
 #define LD_SHARED_V2_U32(x) WALK_2("ld.shared.v2.u32 ", x)
 #define LD_SHARED_V4_U32(x) WALK_4("ld.shared.v4.u32 ", x)
 #define TABLE_UPPER_HALF "r"((uint)((ulong)in >> 32))
@@ -23,7 +23,7 @@ typedef WalkOf<ulong> WideWalk;
 // These words are whole addresses: a load's result is the next address as it stands.
 #define WIDE_CHASE_START(lane, chains, chain) ((ulong)in + ((((start + (WARP * (chains) + (chain)) * CHASE_SPACING(chains)) & (TABLE_LINES - 1)) * LINE_WORDS) + (lane)) * 4)
 #define WIDE_WALK_2(load, x) asm volatile(load "%0, [%0];" : "+l"((x).address) :: "memory")
-#define WIDE_WALK_4(load, x) asm volatile("{ .reg .b64 t; .reg .b32 u, v; " load "{%0, t}, [%0]; mov.b64 {u, v}, t; lop3.b32 %1, %1, u, v, 0x96; }" : "+l"((x).address), "+r"((x).sink) :: "memory")
+#define WIDE_WALK_4(load, x) asm volatile("{ .reg .b64 t; .reg .b32 u, v; " load "{%0, t}, [%0]; mov.b64 {u, v}, t; xor.b32 u, u, v; xor.b32 %1, %1, u; }" : "+l"((x).address), "+r"((x).sink) :: "memory")
 #define LD_GLOBAL_U64(x) WIDE_WALK_2("ld.global.u64 ", x)
 #define LD_GLOBAL_V2_U64(x) WIDE_WALK_4("ld.global.v2.u64 ", x)
 #define LD_GLOBAL_CG_U64(x) WIDE_WALK_2("ld.global.cg.u64 ", x)
