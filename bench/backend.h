@@ -95,6 +95,8 @@ public:
     // Core clock [Hz] at present, by running something of known length; nullopt if nothing can
     // measure it.
     virtual std::optional<double> witness_clock() = 0;
+    // What came up since the device was opened and belongs into the file's context, by key.
+    virtual std::map<std::string, std::string> remarks() const { return {}; }
     // Bounds the waits of the calls that follow, as long as it lives. A backend that does not
     // support it waits for as long as its device does.
     virtual void watch(const std::shared_ptr<DeviceWatch>&) {}

@@ -17,19 +17,15 @@
 #include "core/files/files.h"
 #include "fit/profile/build_profile.h"
 #include "report/page/findings.h"
-#include "report/text/accuracy_on_measurements.h"
+#include "report/text/slope_accuracy.h"
 #include "report/text/summary.h"
 #include "report/text/timing_table.h"
 
 namespace occupipe::cli {
 namespace {
 
-struct Arguments {
-    std::string device;
-    std::filesystem::path kernels;
-    MeasureRequest request;
+struct Arguments : DeviceRun {
     std::filesystem::path folder;
-    bool force = false;
 };
 
 // How to call this program from the current folder.
@@ -47,7 +43,8 @@ void characterize(Arguments& arguments) {
     for (const char* name :
          {"measurements.json", "profile.yaml", "selfcheck.md", "table.md", "summary.md"})
         outputs.push_back({"--output", arguments.folder / name});
-    keep_apart({device_file(arguments.device), {"--kernels", arguments.kernels}}, outputs);
+    outputs.push_back(receipts_output(arguments.request.receipts));
+    keep_apart(device_inputs(arguments.device, arguments.kernels), outputs);
     const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
     std::filesystem::create_directories(arguments.folder);
     if (std::filesystem::exists(measurements) && !arguments.force) {
@@ -64,7 +61,8 @@ void characterize(Arguments& arguments) {
     analysis::apply_issue_choice(fitted.profile, files);
     const std::string table = report::format_timing_table(report::timing_table({fitted.profile}),
                                                           report::TableFormat::markdown, true);
-    const std::string check = report::self_check(files.front(), fitted.profile);
+    const std::string check =
+        report::slope_accuracy_text(analysis::slope_accuracy(files.front(), fitted.profile));
     const report::Summary summary = report::summarised(files.front(), fitted.profile, table, check);
     std::vector<report::CheckedProfile> checked;
     checked.push_back({"profile.yaml", &fitted.profile,
@@ -88,15 +86,13 @@ void add_characterize(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command =
         app.add_subcommand("characterize", "Measure, fit, tabulate and check a device in one go");
-    command->add_option("--device", arguments->device, analysis::device_help)->type_name("DEVICE");
-    command->add_option("--kernels", arguments->kernels, analysis::kernels_help)->type_name("PATH");
+    add_device_options(*command, *arguments, "Measure again even if the folder has results");
     command
         ->add_option("--instructions", arguments->request.instructions,
                      "As for measure (default: all that the device supports)")
         ->check(instruction_list())
         ->type_name("LIST");
     command->add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
-    command->add_flag("--force", arguments->force, "Measure again even if the folder has results");
     command->add_option("-o,--output", arguments->folder, "Folder for the results")
         ->required()
         ->type_name("FOLDER");

@@ -46,8 +46,9 @@ struct Arguments {
 void keep_inputs(const Arguments& arguments) {
     const std::filesystem::path& table = arguments.import.launches;
     const std::filesystem::path& output = arguments.request.output;
-    std::vector<NamedPath> inputs = {
-        device_file(arguments.device), {"--kernels", arguments.kernels}, {"--import", table}};
+    const std::filesystem::path& folder = arguments.dump.folder;
+    std::vector<NamedPath> inputs = device_inputs(arguments.device, arguments.kernels);
+    inputs.push_back({"--import", table});
     if (!table.empty()) {
         inputs.push_back({"--import", table.parent_path() / "context.json"});
         inputs.push_back({"--import", table.parent_path() / "stamps.csv"});
@@ -58,7 +59,14 @@ void keep_inputs(const Arguments& arguments) {
                                           ? named
                                           : bench::Journal::path_for(named)});
     }
-    keep_apart(inputs, {{"--output", output}});
+    std::vector<NamedPath> outputs = {{"--output", output},
+                                      receipts_output(arguments.request.receipts)};
+    if (!folder.empty()) {
+        for (const char* name : {"launches.csv", "context.json"})
+            outputs.push_back({"--dump", folder / name});
+        outputs.push_back({"--dump", folder / "kernels", {".cu", ".ptx", ".cubin", ".cl", ".txt"}});
+    }
+    keep_apart(inputs, outputs);
 }
 
 std::unique_ptr<bench::Backend> open_backend(const Arguments& arguments,
@@ -86,8 +94,8 @@ void dump(Arguments& arguments) {
     arguments.dump.overwrite = arguments.overwrite();
     const auto backend = open_backend(arguments);
     const bench::SweepPlan sweep = plan(*backend, arguments);
-    // If NVRTC is missing, this says so once instead of for every kernel.
-    if (!arguments.architecture.empty()) bench::nvrtc();
+    // If NVRTC is missing or too new, this says so once instead of for every kernel.
+    if (!arguments.architecture.empty()) bench::nvrtc().require(arguments.architecture);
     dump_measurement(*backend, sweep, arguments.dump);
 }
 
@@ -108,6 +116,7 @@ void compile_only(const Arguments& arguments) {
     if (arguments.architecture.empty()) {
         throw InputError("--compile-only needs --arch: sm_75, sm_90, …");
     }
+    bench::nvrtc().require(arguments.architecture);
     const auto backend =
         bench::open_architecture(arguments.architecture, arguments.cores, arguments.clock_hz,
                                  bench::KernelUse::launched, arguments.memory);

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 
+#include "analysis/open_device.h"
 #include "bench/harness/harness.h"
 #include "bench/harness/journal.h"
 #include "bench/kernel/sweep.h"
@@ -15,6 +17,22 @@
 #include "core/error.h"
 
 namespace occupipe::cli {
+
+void add_device_options(CLI::App& command, DeviceRun& run, const char* force) {
+    command.add_option("--device", run.device, analysis::device_help)->type_name("DEVICE");
+    command.add_option("--kernels", run.kernels, analysis::kernels_help)->type_name("PATH");
+    command.add_option("--receipts", run.request.receipts, "As for measure")->type_name("FOLDER");
+    command.add_flag("--force", run.force, force);
+}
+
+std::vector<NamedPath> device_inputs(const std::string& device,
+                                     const std::filesystem::path& kernels) {
+    return {device_file(device), {"--kernels", kernels}};
+}
+
+NamedPath receipts_output(const std::filesystem::path& folder) {
+    return {.name = "--receipts", .path = folder, .fills = {".txt"}};
+}
 
 std::function<void(const bench::KernelPlan&, const std::string&)> receipt_writer(
     const std::filesystem::path& folder) {

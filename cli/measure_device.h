@@ -9,6 +9,7 @@
 
 #include "bench/backend.h"
 #include "bench/kernel/sweep.h"
+#include "cli/options.h"
 #include "core/files/files.h"
 
 namespace occupipe::cli {
@@ -24,6 +25,24 @@ struct MeasureRequest {
     double hang_seconds = 20;        // without an answer from the device
     std::filesystem::path receipts;  // folder for the kernels' receipts; empty = none
 };
+
+// What `smoke` and `characterize` have in common: which device, and where the results go.
+struct DeviceRun {
+    std::string device;
+    std::filesystem::path kernels;
+    MeasureRequest request;
+    bool force = false;
+};
+
+// Adds --device, --kernels, --receipts and --force. `force`: its help text.
+void add_device_options(CLI::App& command, DeviceRun& run, const char* force);
+
+// The files that a run on this device reads, and the receipts' folder that it fills: for
+// keep_apart() (cli/options.h).
+std::vector<NamedPath> device_inputs(const std::string& device,
+                                     const std::filesystem::path& kernels);
+// A folder of receipts is as many outputs as it may get files; an empty path none.
+NamedPath receipts_output(const std::filesystem::path& folder);
 
 // Writes one text per kernel; a kernel compiled again by a later session replaces its own. Empty
 // for an empty path.

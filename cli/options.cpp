@@ -198,19 +198,35 @@ CLI::Validator instruction_list() {
         "");
 }
 
+namespace {
+
+// Whether writing this output may write this file.
+bool may_write(const NamedPath& output, const fs::path& file) {
+    if (same_file(output.path, file)) return true;
+    if (std::ranges::find(output.fills, file.extension().string()) == output.fills.end())
+        return false;
+    const fs::path folder = file.parent_path();
+    return same_file(output.path, folder.empty() ? fs::path(".") : folder);
+}
+
+}  // namespace
+
 void keep_apart(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs) {
     for (auto output = outputs.begin(); output != outputs.end(); ++output) {
         if (output->path.empty()) continue;
         for (const NamedPath& input : inputs) {
             if (input.path.empty()) continue;
-            for (const fs::path& file : files_behind(input.path))
-                if (same_file(output->path, file))
+            std::vector<fs::path> files = files_behind(input.path);
+            files.push_back(input.path);
+            for (const fs::path& file : files)
+                if (may_write(*output, file))
                     throw InputError(fmt::format(
                         "{} {}: is {}, which is read ({}); choose another name", output->name,
                         output->path.string(), file.string(), input.name));
         }
         for (auto other = outputs.begin(); other != output; ++other)
-            if (!other->path.empty() && same_file(output->path, other->path))
+            if (!other->path.empty() &&
+                (may_write(*output, other->path) || may_write(*other, output->path)))
                 throw InputError(fmt::format("{} {}: is what {} writes, too; choose another name",
                                              output->name, output->path.string(), other->name));
     }

@@ -39,10 +39,14 @@ CLI::Validator instruction_list();
 struct NamedPath {
     std::string name;            // as in a message: "--output", "RESULTS"
     std::filesystem::path path;  // empty = not given
+    // Of an output that is a folder: files of these extensions are written into it, under names
+    // that are not known yet. Empty: the path is a file.
+    std::vector<std::string> fills = {};
 };
 
 // Throws InputError when writing an output would replace an input or another output, however the
-// paths are spelt (./, links); --force does not change that. An input that is a folder stands for
+// paths are spelt (./, links), or lies in a folder that an output fills with files of its
+// extension, or is that folder; --force does not change that. An input that is a folder stands for
 // its .json, .yaml and .yml files. To be called before anything is read or measured.
 void keep_apart(const std::vector<NamedPath>& inputs, const std::vector<NamedPath>& outputs);
 

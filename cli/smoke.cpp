@@ -17,17 +17,10 @@
 #include "cli/reported.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "report/text/smoke_check.h"
+#include "report/text/smoke_verdict.h"
 
 namespace occupipe::cli {
 namespace {
-
-struct Arguments {
-    std::string device;
-    std::filesystem::path kernels;
-    MeasureRequest request;
-    bool force = false;
-};
 
 // One minute, whatever the device.
 constexpr double budget_seconds = 30;
@@ -35,13 +28,13 @@ constexpr double budget_seconds = 30;
 // One warp alone and as many as fit (CPUs: chains), at three depths each.
 bench::SweepPlan smoke_plan(const bench::Backend& backend) {
     bench::SweepRequest request{.quick = true};
-    for (const std::string_view name : report::smoke_instructions()) {
+    for (const std::string_view name : analysis::smoke_instructions()) {
         const bool known = bench::find_row(backend.rows(), name) != nullptr;
         if (known) request.patterns.emplace_back(name);
     }
     // A model may have none of these.
     for (const bench::Row& row : backend.rows().first(std::min<std::size_t>(
-             request.patterns.empty() ? report::smoke_instructions().size() : 0,
+             request.patterns.empty() ? analysis::smoke_instructions().size() : 0,
              backend.rows().size()))) {
         request.patterns.emplace_back(row.id);
     }
@@ -57,15 +50,15 @@ bench::SweepPlan smoke_plan(const bench::Backend& backend) {
     }
     std::erase_if(sweep.points, [&](const bench::PlannedPoint& point) {
         const auto& [least, most] = ends.at(point.plan.subject());
-        return size(point) != least && size(point) != most;
+        return point.plan.checkpointed || (size(point) != least && size(point) != most);
     });
     return sweep;
 }
 
-void smoke(Arguments& arguments) {
+void smoke(DeviceRun& arguments) {
     const std::filesystem::path& output = arguments.request.output;
-    keep_apart({device_file(arguments.device), {"--kernels", arguments.kernels}},
-               {{"--output", output}});
+    keep_apart(device_inputs(arguments.device, arguments.kernels),
+               {{"--output", output}, receipts_output(arguments.request.receipts)});
     if (std::filesystem::exists(output) && !arguments.force) {
         fmt::print(stderr, "{} exists: judged again without measuring (--force measures again)\n",
                    output.string());
@@ -77,7 +70,7 @@ void smoke(Arguments& arguments) {
             throw std::runtime_error("interrupted");
         }
     }
-    const report::SmokeVerdict verdict = report::judge_smoke(read_measurements(output));
+    const analysis::SmokeVerdict verdict = analysis::judge_smoke(read_measurements(output));
     fmt::print("{}", report::format_smoke(verdict));
     if (!verdict.faults.empty()) throw Reported(1);
 }
@@ -85,17 +78,13 @@ void smoke(Arguments& arguments) {
 }  // namespace
 
 void add_smoke(CLI::App& app) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<DeviceRun>();
     CLI::App* command = app.add_subcommand(
         "smoke", "Measure some twenty instructions in under a minute, and say whether to go on");
-    command->add_option("--device", arguments->device, analysis::device_help)->type_name("DEVICE");
-    command->add_option("--kernels", arguments->kernels, analysis::kernels_help)->type_name("PATH");
-    command->add_option("--receipts", arguments->request.receipts, "As for measure")
-        ->type_name("FOLDER");
+    add_device_options(*command, *arguments, "Replace an existing file");
     command->add_option("-o,--output", arguments->request.output, "FILE.json to write")
         ->required()
         ->type_name("FILE.json");
-    command->add_flag("--force", arguments->force, "Replace an existing file");
     add_help_end(
         *command,
         {.text =

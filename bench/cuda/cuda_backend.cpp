@@ -209,6 +209,12 @@ public:
 
     void watch(const std::shared_ptr<DeviceWatch>& watch) override { session_->watch(watch); }
 
+    std::map<std::string, std::string> remarks() const override {
+        const std::string remark = compiler_->remark();
+        if (remark.empty()) return {};
+        return {{"kernels_compiled_here", remark}};
+    }
+
 private:
     void check_freshness(const KernelPlan& plan, std::int64_t iterations, std::int64_t warps) {
         const auto most = most_fresh_iterations(plan, facts_.tables, warps);

@@ -367,6 +367,15 @@ void keep_reference_clock(const DeviceFacts& facts, Sampler& sampler, Journal& j
     journal.note(clock_warning_key, earlier.empty() ? warning : earlier + "; " + warning);
 }
 
+// What the backend has to say by now, once each: to the user and into the file's context.
+void keep_remarks(const Backend& backend, Journal& journal, const HarnessOptions& options) {
+    for (const auto& [key, text] : backend.remarks()) {
+        if (journal.context(key) == text) continue;
+        if (options.note) options.note(text);
+        journal.note(key, text);
+    }
+}
+
 // While alive, the backend waits as the options say.
 class Watched {
 public:
@@ -468,6 +477,7 @@ HarnessResult run_sweep(Backend& backend, const SweepPlan& sweep, const HarnessO
         try {
             point.statistics = statistics_of(point.repetitions, rule);
             journal.append(point);
+            keep_remarks(backend, journal, options);
         } catch (...) {
             run.problem = std::current_exception();
             return;

@@ -120,10 +120,10 @@ DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOption
         }
     }
     if (launches.empty()) {
-        const std::string why = result.skipped.empty()
-                                    ? ""
-                                    : fmt::format(": {}: {}", result.skipped.front().subject,
-                                                  result.skipped.front().reason);
+        const auto& reasons = result.skipped.empty() ? sweep.skipped : result.skipped;
+        const std::string why = reasons.empty() ? ""
+                                                : fmt::format(": {}: {}", reasons.front().subject,
+                                                              reasons.front().reason);
         throw InputError("--dump: none of the points can be dumped" + why);
     }
     write_text_file(table, format_launches(launches, backend.facts(), options.repetitions),

@@ -59,13 +59,24 @@ NvrtcOutput StoredCompiler::compile(const std::string& text,
                 .compiler = archive_.header.compiler};
     }
     try {
-        return nvrtc().compile(text, architecture);
+        NvrtcOutput output = nvrtc().compile(text, architecture);
+        const std::lock_guard lock(mutex_);
+        remark_ = fmt::format(
+            "{} does not contain all kernels that are needed; {} of this machine compiled the "
+            "others",
+            path_, nvrtc().name());
+        return output;
     } catch (const DeviceError& error) {
         throw DeviceError(fmt::format(
             "{} does not contain this kernel for {} (it depends on the GPU: --cores, --l2-bytes, "
             "--memory-bytes), and it cannot be compiled here: {}",
             path_, architecture, error.what()));
     }
+}
+
+std::string StoredCompiler::remark() const {
+    const std::lock_guard lock(mutex_);
+    return remark_;
 }
 
 std::shared_ptr<const KernelCompiler> open_kernels(const std::filesystem::path& path,

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "bench/cuda/driver/kernel_compiler.h"
@@ -27,10 +28,14 @@ public:
     // Throws InputError, naming both, when the archive is for an architecture that the GPU is not.
     std::string architecture_for(int major, int minor) const override;
     NvrtcOutput compile(const std::string& text, const std::string& architecture) const override;
+    // That kernels were missing and compiled here, once one was.
+    std::string remark() const override;
 
 private:
     KernelArchive archive_;
     std::string path_;
+    mutable std::mutex mutex_;
+    mutable std::string remark_;
 };
 
 // A file or folder; throws as the reader and the constructor do.

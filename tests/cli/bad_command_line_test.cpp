@@ -206,6 +206,12 @@ TEST_F(Outputs, ReplaceNoInputAndNoOtherOutput) {
                  "selfcheck p.yaml g.json -o g.json --force",
                  "selfcheck p.yaml -o hard.yaml --force",
                  "smoke --device model:p.yaml -o p.yaml --force",
+                 // Folders that get files under names not known yet.
+                 "smoke --device model:p.yaml --receipts sub -o sub/a.txt --force",
+                 "measure --device model:p.yaml --receipts sub -o ./sub/a.txt --force",
+                 "measure --device model:p.yaml --kernels sub --receipts ./sub -o new.yaml",
+                 "measure --device model:sub/context.json --dump sub --force",
+                 "measure --device cuda --arch sm_75 --dump sub --receipts sub/kernels",
 #if OCCUPIPE_FIT
                  "fit g.json -o g.json --force", "fit g.json -o ./g.json --force",
                  "fit g.json -o sub/../g.json --force", "fit g.json -o link.json --force",

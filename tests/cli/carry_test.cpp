@@ -121,5 +121,70 @@ TEST_F(Carry, OptionsThatDoNotGoTogetherAreBadInput) {
     }
 }
 
+TEST_F(Carry, ARefusedDumpNamesItsReasonAndLeavesNoFolder) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const auto dumped = [&](const char* architecture, const char* instructions) {
+        const auto run =
+            run_program({"measure", "--device", "cuda", "--arch", architecture, "--quick",
+                         "--instructions", instructions, "--dump", path("d")});
+        EXPECT_NE(run.exit_code, 0);
+        EXPECT_FALSE(std::filesystem::exists(path("d"))) << run.err;
+        return run.err;
+    };
+    EXPECT_NE(dumped("sm_90", "tex.1d.u32").find("no textures"), std::string::npos);
+    EXPECT_NE(dumped("sm_90", "launch").find("not a kernel's cycles"), std::string::npos);
+    // NVRTC 13 has left Volta behind; one that has not would dump it.
+    const auto version = run_program({"--version"}).out;
+    if (version.find("NVRTC 13") == std::string::npos) return;
+    const std::string volta = dumped("sm_70", "fma.f32");
+    EXPECT_NE(volta.find("does not compile for sm_70, only for sm_75"), std::string::npos) << volta;
+    EXPECT_NE(volta.find("OCCUPIPE_NVRTC"), std::string::npos) << volta;
+    const auto ahead = run_program({"measure", "--compile-only", "--arch", "sm_70",
+                                    "--instructions", "fma.f32", "-o", path("k.tar")});
+    EXPECT_EQ(ahead.exit_code, 1) << ahead.err;
+    EXPECT_FALSE(std::filesystem::exists(path("k.tar.partial")));
+}
+
+// Words of the stamps that nobody asked for are not written, and their registers not read.
+TEST_F(Carry, CoreAndSlotAreReadOnlyWhereAskedFor) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    for (const bool asked : {false, true}) {
+        std::vector<std::string> words = {"measure", "--device", "cuda",           "--arch",
+                                          "sm_90",   "--quick",  "--instructions", "fma.f32",
+                                          "--dump",  path("d")};
+        if (asked) words.insert(words.end(), {"--placement", "--force"});
+        const auto run = run_program(words);
+        ASSERT_EQ(run.exit_code, 0) << run.err;
+        int kernels = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(path("d/kernels"))) {
+            if (entry.path().extension() != ".ptx") continue;
+            const std::string ptx = read_text_file(entry.path());
+            for (const char* name : {"%smid", "%warpid"})
+                EXPECT_EQ(ptx.find(name) != std::string::npos, asked) << entry.path() << name;
+            ++kernels;
+        }
+        EXPECT_EQ(kernels, 3);  // two bodies, and one with checkpoints
+    }
+}
+
+// From the option to the tables of the kernels and the context of the file.
+TEST_F(Carry, TablesFollowTheDeclaredCache) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << no_nvrtc;
+    const auto table_bytes = [&](const char* row, const char* l2_bytes) {
+        const auto run = run_program({"measure", "--device", "cuda", "--arch", "sm_75", "--quick",
+                                      "--instructions", row, "--l2-bytes", l2_bytes, "--dump",
+                                      path("d"), "--force"});
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        EXPECT_NE(read_text_file(path("d/context.json"))
+                      .find(std::string("\"l2_bytes\": \"") + l2_bytes + "\""),
+                  std::string::npos);
+        return number_after(read_text_file(path("d/launches.csv")), "walk(table_bytes=");
+    };
+    EXPECT_EQ(table_bytes("ld.global.u32", "100663296"), 4.0 * (128 << 20));  // 96 MiB, four times
+    EXPECT_EQ(table_bytes("ld.global.u32", "4194304"), 128 << 20);
+    EXPECT_EQ(table_bytes("ld.global.l2.u32", "8388608"), 2 << 20);
+    EXPECT_EQ(table_bytes("ld.global.l2.u32", "131072"), 32 << 10);  // was twice the cache
+}
+
 }  // namespace
 }  // namespace occupipe::cli::testing

@@ -110,8 +110,11 @@ TableSizes tables_for(std::int64_t l2_bytes, std::uint64_t beyond_caches) {
     const auto cache = static_cast<std::size_t>(std::max<std::int64_t>(l2_bytes, 0));
     sizes.cache_bytes = cache;
     sizes.beyond_caches = beyond_caches;
-    // A quarter of the second-level cache, so that it holds whatever part of it a core reaches.
-    sizes.second_level = std::bit_floor(std::max<std::size_t>(cache / 4, 256u << 10));
+    // A quarter of the second-level cache, so that it holds whatever part of it a core reaches; at
+    // least a line for each warp of a core.
+    constexpr std::size_t unknown = 256u << 10;
+    constexpr std::size_t least = 8u << 10;
+    sizes.second_level = cache > 0 ? std::bit_floor(std::max(cache / 4, least)) : unknown;
     return sizes;
 }
 

@@ -36,6 +36,10 @@ public:
     // several threads at once.
     virtual NvrtcOutput compile(const std::string& text, const std::string& architecture) const = 0;
 
+    // What the reader of the measurements has to know about where kernels came from; empty:
+    // nothing.
+    virtual std::string remark() const { return {}; }
+
     // Options that every kernel is compiled with.
     static std::vector<std::string> options(const std::string& architecture);
 };

@@ -157,6 +157,16 @@ std::string Nvrtc::architecture_for(int major, int minor) const {
     return fmt::format("sm_{}", best);
 }
 
+void Nvrtc::require(const std::string& architecture) const {
+    const bool known = std::ranges::any_of(
+        architectures_, [&](int number) { return architecture == fmt::format("sm_{}", number); });
+    if (known) return;
+    throw DeviceError(fmt::format(
+        "NVRTC {} ({}) does not compile for {}, only for sm_{}; OCCUPIPE_NVRTC=FILE names another "
+        "one",
+        version(), path(), architecture, fmt::join(architectures_, ", sm_")));
+}
+
 std::vector<std::string> KernelCompiler::options(const std::string& architecture) {
     return {"--gpu-architecture=" + architecture, "--std=c++17", "--fmad=false"};
 }

@@ -28,6 +28,8 @@ public:
     const std::vector<int>& architectures() const { return architectures_; }  // 75, 80, … ascending
     std::string name() const override { return "NVRTC " + version(); }
     std::string architecture_for(int major, int minor) const override;
+    // Throws DeviceError, saying which it does, when it does not compile for this one ("sm_70").
+    void require(const std::string& architecture) const;
     NvrtcOutput compile(const std::string& text, const std::string& architecture) const override;
     // With the caller's options beside the architecture instead of those of measured kernels.
     // `file`: how messages and line numbers call the text.

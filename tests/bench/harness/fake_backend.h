@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -37,6 +38,11 @@ public:
         return answer(request);
     }
     std::optional<double> witness_clock() override { return clock ? clock() : std::nullopt; }
+    std::map<std::string, std::string> remarks() const override {
+        return launched > 3 ? remarks_ : std::map<std::string, std::string>();
+    }
+
+    std::map<std::string, std::string> remarks_;  // once some launches were made
 
     DeviceFacts facts_;
     std::function<std::optional<std::string>(const Row&)> refuse;

@@ -103,6 +103,20 @@ TEST(Harness, StoppedAndRunAgainItGoesOnToTheSameRows) {
     }
 }
 
+// What comes up while measuring (kernels compiled here, for example) is said once, and kept.
+TEST(Harness, RemarksAreSaidOnceAndStandInTheContext) {
+    const TemporaryFolder folder;
+    FakeBackend backend;
+    backend.remarks_ = {{"kernels_compiled_here", "k.tar lacks some"}};
+    std::vector<std::string> said;
+    run_sweep(backend, make_sweep(backend, {.patterns = {"fma.f32"}, .quick = true}),
+              {.output = folder.path / "m.json",
+               .note = [&](const std::string& text) { said.push_back(text); }});
+    EXPECT_EQ(std::ranges::count(said, "k.tar lacks some"), 1);
+    EXPECT_EQ(read_measurements(folder.path / "m.json").context.at("kernels_compiled_here"),
+              "k.tar lacks some");
+}
+
 // A filter that matches nothing once replaced a good file by an empty one.
 TEST(Harness, FlagsThatLeaveOutAllPointsReplaceNoFile) {
     const TemporaryFolder folder;

@@ -114,6 +114,17 @@ TEST_F(CompileAhead, OtherProgramsAndArchitecturesAreNamed) {
                 AllOf(HasSubstr("kernel texts xxh128:0"), HasSubstr(cuda_texts_hash())));
 }
 
+TEST_F(CompileAhead, AKernelThatIsMissingIsCompiledHereAndThatIsSaid) {
+    KernelArchive archive;
+    archive.header = {"1", cuda_texts_hash(), "sm_90", nvrtc().name()};
+    const KernelPlan plan{.first = find_row("fma.f32"), .unroll = 16};
+    const StoredCompiler empty(archive, "k.tar", "1");
+    EXPECT_EQ(empty.remark(), "");
+    EXPECT_TRUE(compile_cuda(kernel_source(plan), "sm_90", {}, &empty).receipt.ok());
+    EXPECT_THAT(empty.remark(), HasSubstr("k.tar does not contain all kernels"));
+    EXPECT_THAT(empty.remark(), HasSubstr(nvrtc().name()));
+}
+
 // A cubin in the place of another one has the right hash; its receipt does not agree.
 TEST_F(CompileAhead, AnotherKernelsMachineCodeIsRefusedByItsReceipt) {
     compile("k.tar");
