@@ -47,9 +47,9 @@ std::vector<std::size_t> each_once(const Curve& curve, const std::vector<std::si
     return once;
 }
 
-// Whether groups of different sizes differ where equally many instructions are in flight.
-bool sizes_differ(const Curve& curve, const std::vector<double>& predicted,
-                  const std::vector<std::size_t>& places) {
+// Whether shapes differ where equally many instructions are in flight. `places`: by these.
+bool shapes_differ(const Curve& curve, const std::vector<double>& predicted,
+                   const std::vector<std::size_t>& places) {
     constexpr double alike = 0.01;
     for (std::size_t k = 1; k < places.size(); ++k) {
         const std::size_t a = places[k - 1];
@@ -83,14 +83,24 @@ std::vector<ShapeFamily> shape_families(const Curve& curve, const std::vector<do
         along_warps.push_back(i);
         by_size[shape.group_warps].push_back(i);
     }
+    // Chains that are as warps are on the warps' line.
+    for (auto& [warps, of] : by_warps) {
+        if (!more_chains[warps]) continue;
+        std::vector<std::size_t> both = along_warps;
+        both.insert(both.end(), of.begin(), of.end());
+        std::ranges::stable_sort(both, {},
+                                 [&](std::size_t i) { return in_flight(curve.points[i]); });
+        if (shapes_differ(curve, predicted, both)) continue;
+        along_warps = std::move(both);
+        more_chains[warps] = false;
+    }
     const std::string chains = fewest == 1 ? "1 chain" : std::to_string(fewest) + " chains";
     std::vector<ShapeFamily> families;
     const auto add = [&](const std::string& name, const std::vector<std::size_t>& of) {
         families.push_back({name, each_once(curve, of)});
     };
-    if (sizes_differ(curve, predicted, along_warps)) {
-        for (const auto& [size, of] : by_size)
-            add(chains + ", groups of " + std::to_string(size), of);
+    if (shapes_differ(curve, predicted, along_warps)) {
+        for (const auto& [size, of] : by_size) add("groups of " + std::to_string(size), of);
     } else {
         add(chains, along_warps);
     }

@@ -23,13 +23,13 @@ std::vector<std::size_t> deepest_points(const Curve& curve);
 // instructions in flight they are different curves, wherever a scheduler or an issue port counts
 // warps. By the instructions in flight, no place twice.
 struct ShapeFamily {
-    std::string name;                 // "1 chain", "chains of 4 warps", "1 chain, groups of 8"
+    std::string name;                 // "1 chain", "chains of 4 warps", "groups of 8"
     std::vector<std::size_t> places;  // in curve.points
 };
 
 // Of the deepest points: warps with the fewest chains, of each group size apart where `predicted`
-// (cycles, by point) differs between them by more than 1 %; and for each number of warps that has
-// them the points with more chains, from those with the fewest on.
+// (cycles, by point) differs between them by more than 1 %; and where it differs from these, for
+// each number of warps that has them the points with more chains, from those with the fewest on.
 std::vector<ShapeFamily> shape_families(const Curve& curve, const std::vector<double>& predicted);
 
 // From the fewest to the most in flight; to twice the fewest where all are equal. The curve has

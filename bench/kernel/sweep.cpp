@@ -149,17 +149,17 @@ void add_points(SweepPlan& sweep, const DeviceFacts& facts, KernelPlan plan, con
     }
 }
 
-// Where a unit may be busy, one longer run more, by a checkpointed kernel: the window in which all
-// warps run says λ where they drift apart. Its cycles hold the checkpoints, so that it is a point
-// of its own and no part of the curve. Barriers hold their warps together, and so do steps that
-// wait for more than their own chain.
+// Where a unit may be busy, one longer run more for each number of warps (`done`), by a
+// checkpointed kernel: the window in which all warps run says λ where they drift apart. Its cycles
+// hold the checkpoints, so that it is a point of its own and no part of the curve. Barriers hold
+// their warps together, and so do steps that wait for more than their own chain.
 void add_window(SweepPlan& sweep, const DeviceFacts& facts, const Row& row, const Shape& shape,
-                std::int64_t deepest, bool quick) {
+                std::int64_t deepest, bool quick, std::set<std::int64_t>& done) {
     const std::int64_t warps = std::int64_t{shape.group_warps} * shape.concurrent_groups;
     const bool chosen = warps >= 8 && warps % (quick ? 8 : 4) == 0 && shape.chains == 1;
     const bool fits = row.pattern != Pattern::barrier && row.order != Order::waits &&
                       row.cluster == 1 && row.group_warps == 1;
-    if (!facts.checkpoints || !chosen || !fits) return;
+    if (!facts.checkpoints || !chosen || !fits || !done.insert(warps).second) return;
     KernelPlan plan{.first = &row, .chains = 1, .checkpointed = true};
     plan.unroll = default_unroll(row, nullptr, 0, 1, false);
     std::array<std::int64_t, 3> depths = {deepest / 2, deepest, 2 * deepest};
@@ -402,9 +402,11 @@ SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
         }
         const auto shapes =
             facts.cpu ? cpu_shapes(row, request.quick) : gpu_shapes(facts, row, request.quick);
+        std::set<std::int64_t> windows;
         for (const Shape& shape : shapes) {
             add_points(sweep, facts, {.first = &row}, shape, depths_of(facts, row));
-            add_window(sweep, facts, row, shape, depths_of(facts, row).back(), request.quick);
+            add_window(sweep, facts, row, shape, depths_of(facts, row).back(), request.quick,
+                       windows);
         }
     }
     add_mixes(sweep, backend, request);

@@ -59,7 +59,7 @@ std::vector<Series> fitted_lines(const SubjectReport& subject) {
     const auto families = analysis::shape_families(subject.curve, subject.fit.predicted);
     for (const analysis::ShapeFamily& family : families) {
         const std::size_t n = lines.size();
-        Series line{families.size() == 1 ? "fit" : "fit, " + family.name,
+        Series line{families.size() == 1 ? "fit" : (n == 0 ? "fit, " : "") + family.name,
                     Mark::line,
                     family_styles[n % family_styles.size()],
                     {}};
@@ -77,7 +77,7 @@ std::vector<Series> fitted_lines(const SubjectReport& subject) {
 // The measured points: those with the fewest chains, and those with more.
 std::vector<Series> measured_points(const Curve& curve) {
     Series plain{"measured", Mark::points, measured_style, {}};
-    Series more{"measured, more chains", Mark::points, more_chains_style, {}};
+    Series more{"more chains", Mark::points, more_chains_style, {}};
     int fewest = curve.points.front().shape.chains;
     int most = fewest;
     bool several_warps = false;

@@ -192,6 +192,7 @@ protected:
 TEST_F(Outputs, ReplaceNoInputAndNoOtherOutput) {
     const std::string measurements = read_text_file(folder.path / "g.json");
     const std::string profile = read_text_file(folder.path / "p.yaml");
+    std::filesystem::copy_file(folder.path / "p.yaml", folder.path / "sub" / "context.json");
     for (const char* words : {
              "merge p.yaml k.yaml -o p.yaml --force", "merge p.yaml k.yaml -o hard.yaml --force",
                  "predict k.yaml --profile p.yaml --svg p.yaml --force",
@@ -207,11 +208,11 @@ TEST_F(Outputs, ReplaceNoInputAndNoOtherOutput) {
                  "selfcheck p.yaml -o hard.yaml --force",
                  "smoke --device model:p.yaml -o p.yaml --force",
                  // Folders that get files under names not known yet.
-                 "smoke --device model:p.yaml --receipts sub -o sub/a.txt --force",
-                 "measure --device model:p.yaml --receipts sub -o ./sub/a.txt --force",
-                 "measure --device model:p.yaml --kernels sub --receipts ./sub -o new.yaml",
-                 "measure --device model:sub/context.json --dump sub --force",
-                 "measure --device cuda --arch sm_75 --dump sub --receipts sub/kernels",
+                 "smoke --device model:p.yaml --receipts ./sub -o sub/a.txt --force",
+                 "measure --device model:p.yaml --receipts sub/. -o ./sub/a.txt --force",
+                 "measure --device model:p.yaml --kernels ./sub --receipts sub/. -o new.yaml",
+                 "measure --device model:sub/context.json --dump ./sub --force",
+                 "measure --device cuda --arch sm_75 --dump ./sub --receipts ./sub/kernels",
 #if OCCUPIPE_FIT
                  "fit g.json -o g.json --force", "fit g.json -o ./g.json --force",
                  "fit g.json -o sub/../g.json --force", "fit g.json -o link.json --force",

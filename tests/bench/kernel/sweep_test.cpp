@@ -67,7 +67,7 @@ TEST(Sweep, WindowsAreMeasuredWhereAUnitMayBeBusy) {
         std::set<int> warps;
         for (const auto& p : make_sweep(backend, {.patterns = {pattern}, .quick = quick}).points) {
             if (!p.plan.checkpointed) continue;
-            warps.insert(p.shape.warps());
+            EXPECT_TRUE(warps.insert(p.shape.warps()).second) << p.name();
             EXPECT_EQ(p.shape.depth % (p.plan.unroll * (checkpoints + 1)), 0) << p.name();
             EXPECT_EQ(p.shape.chains, 1);
         }
