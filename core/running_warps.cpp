@@ -91,9 +91,9 @@ struct Progress {
     double error = 0;
 };
 
-// How far a warp was at this time, had it kept its pace. It may have been anywhere that the quickest
-// pace of this part and its neighbours allows, and warps that starve do so together, so that the
-// furthest of it counts as error; a part as quick as its neighbours leaves no doubt.
+// How far a warp was at this time, had it kept its pace. It may have been anywhere that the
+// quickest pace of this part and its neighbours allows, and warps that starve do so together, so
+// that the furthest of it counts as error; a part as quick as its neighbours leaves no doubt.
 Progress progress_at(const std::vector<double>& readings, double time) {
     const std::size_t parts = readings.size() - 1;
     if (time <= readings.front()) return {0, 0};

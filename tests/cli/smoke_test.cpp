@@ -65,7 +65,8 @@ TEST(Smoke, ASaneGpuIsAGo) {
     EXPECT_NEAR(verdict.figures.front().measured.value_or(0), 4.05, 1e-9);
     EXPECT_NEAR(verdict.figures[1].measured.value_or(0), 0.256, 1e-9);
     EXPECT_THAT(report::format_smoke(verdict), HasSubstr("GO\n"));
-    for (const analysis::SmokeFigure& figure : verdict.figures) EXPECT_THAT(figure.notice, IsEmpty());
+    for (const analysis::SmokeFigure& figure : verdict.figures)
+        EXPECT_THAT(figure.notice, IsEmpty());
 }
 
 TEST(Smoke, AWrongThroughputIsNamed) {
