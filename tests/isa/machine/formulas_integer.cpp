@@ -63,12 +63,15 @@ bool add_two(Case& of) {
             std::uint32_t result = 0;
             const std::uint32_t ones = (1u << width) - 1;
             for (int at = 0; at < 32; at += width) {
-                // Whether -R negates each part is what the compiler has not shown us.
-                result |= (((lane.raw(0) >> at) + (lane.raw(1) >> at)) & ones) << at;
+                const auto part = [&](std::size_t i) {
+                    const std::uint32_t value = lane.raw(i) >> at;
+                    return of.sources[i]->negated ? 0 - value : value;
+                };
+                result |= ((part(0) + part(1)) & ones) << at;
             }
             lane.write(result);
         });
-        return !of.sources[0]->negated && !of.sources[1]->negated;
+        return true;
     }
     each_lane_of(of, [&](Lane& lane) {
         if (of.has("64")) {
