@@ -78,6 +78,7 @@ struct Resolved {
 class Resolver {
 public:
     Resolver(const WarpProgram& program, const std::string& file_name) : file_name_(file_name) {
+        paths_.emplace_back();
         declare(program.instructions);
         path_.clear();
         repeats_ = 0;
@@ -90,7 +91,7 @@ public:
 private:
     struct Declared {
         std::size_t index = 0;
-        std::vector<std::size_t> repeats;  // enclosing ones, outermost first
+        std::size_t path = 0;  // into paths_
     };
 
     template <class OnInstruction, class OnRepeat>
@@ -115,7 +116,12 @@ private:
                 if (repeat.body.empty()) {
                     throw InputError(file_name_, repeat.where, "body", "contains no instruction");
                 }
+                // Instructions behind an inner repeat share the path of those before it.
+                const std::size_t outer = declaring_;
+                declaring_ = paths_.size();
+                paths_.push_back(path_);
                 declare(repeat.body);
+                declaring_ = outer;
             });
     }
 
@@ -126,7 +132,7 @@ private:
         if (const auto fault = name_fault(instruction.op)) {
             throw InputError(file_name_, instruction.where, instruction.id + ".op", *fault);
         }
-        if (!declared_.try_emplace(instruction.id, Declared{next_++, path_}).second) {
+        if (!declared_.try_emplace(instruction.id, Declared{next_++, declaring_}).second) {
             throw InputError(file_name_, instruction.where, "id",
                              fmt::format("duplicate '{}'", instruction.id));
         }
@@ -140,6 +146,7 @@ private:
 
     void resolve(const KernelInstruction& instruction) {
         Resolved::Instruction resolved{op_index(instruction), {}};
+        resolved.after.reserve(instruction.after.size());
         for (auto it = instruction.after.begin(); it != instruction.after.end(); ++it) {
             if (std::find(instruction.after.begin(), it, *it) != it) {
                 fail(instruction, *it, "duplicate");
@@ -165,8 +172,8 @@ private:
             }
             return {.carried = false, .index = target.index};
         }
-        const auto fork =
-            std::mismatch(path_.begin(), path_.end(), target.repeats.begin(), target.repeats.end());
+        const auto& repeats = paths_[target.path];
+        const auto fork = std::mismatch(path_.begin(), path_.end(), repeats.begin(), repeats.end());
         if (fork.first == path_.begin()) {
             fail(user, dependence, "no repeat contains both");
         }
@@ -204,7 +211,9 @@ private:
     std::unordered_map<std::string_view, Declared> declared_;
     std::map<std::pair<std::string_view, std::optional<InstructionKind>>, std::int32_t> op_of_;
     std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, std::size_t> cell_of_;
-    std::vector<std::size_t> path_;
+    std::vector<std::size_t> path_;  // the repeats around the present instruction, outermost first
+    std::vector<std::vector<std::size_t>> paths_;  // of none, then of each repeat's body
+    std::size_t declaring_ = 0;                    // the present one
     std::size_t repeats_ = 0;
     std::size_t next_ = 0;
 };

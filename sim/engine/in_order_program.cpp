@@ -108,11 +108,14 @@ private:
     // Linear scan. A barrier's result is written when the barrier opens, maybe after others were
     // issued, so its place is its own.
     void give_places() {
-        std::vector<std::vector<std::int32_t>> given_back(made_.instructions.size() + 1);
+        // Per instruction before which places are given back: a list of those whose they are.
+        std::vector<std::int32_t> given_back(made_.instructions.size() + 1, -1);
+        std::vector<std::int32_t> next(made_.instructions.size(), -1);
         std::vector<std::int32_t> unused;
         for (std::size_t s = 0; s < made_.instructions.size(); ++s) {
             // What is needed last by this instruction has been looked up when it issues.
-            unused.insert(unused.end(), given_back[s].begin(), given_back[s].end());
+            for (std::int32_t of = given_back[s]; of >= 0; of = next[of])
+                unused.push_back(made_.details[of].place);
             InOrderProgram::Instruction& instruction = made_.instructions[s];
             InOrderProgram::Details& details = made_.details[s];
             const Need& need = needs_[s];
@@ -125,7 +128,10 @@ private:
                 details.place = unused.back();
                 unused.pop_back();
             }
-            if (!own) given_back[need.end].push_back(details.place);
+            if (!own) {
+                next[s] = given_back[need.end];
+                given_back[need.end] = static_cast<std::int32_t>(s);
+            }
             if (details.place > last_near) instruction.flags |= InOrderProgram::special;
             instruction.place = static_cast<std::uint8_t>(details.place);
         }

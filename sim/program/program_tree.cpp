@@ -46,6 +46,7 @@ private:
 
     void add_dependences(std::size_t user) {
         const auto& loops = tree_.instructions[user].loops;
+        tree_.instructions[user].after.reserve(texts_[user]->after.size());
         for (const Dependence& dependence : texts_[user]->after) {
             const std::int32_t producer = index_.at(dependence.id);
             const auto& other = tree_.instructions[producer].loops;
@@ -168,7 +169,7 @@ private:
         out_.program.streams.push_back(stream);
         out_.program.ids.push_back(tree_.instructions[instruction].id);
         instruction_of_.push_back(instruction);
-        iterations_of_.push_back(iteration_);
+        iterations_of_.insert(iterations_of_.end(), iteration_.begin(), iteration_.end());
     }
 
     // Copies of an instruction stand in stream_of_ in program order, so the one with the given
@@ -194,7 +195,9 @@ private:
 
     void add_edge(std::size_t user, const ProgramTree::Dependence& dependence) {
         std::vector<std::int64_t>& iterations = iterations_;
-        iterations = iterations_of_[user];
+        const auto first =
+            iterations_of_.begin() + static_cast<std::ptrdiff_t>(user * iteration_.size());
+        iterations.assign(first, first + static_cast<std::ptrdiff_t>(iteration_.size()));
         std::int64_t back = dependence.back;
         if (back > 0) {
             if (back >= tree_.loops[dependence.common_loop].count) return;
@@ -262,12 +265,12 @@ private:
 
     const ProgramTree& tree_;
     const Machine& machine_;
-    std::vector<bool> copied_;                              // per loop of the tree
-    std::vector<std::int64_t> iteration_;                   // per loop of the tree, while emitting
-    std::vector<std::vector<std::int32_t>> stream_of_;      // per instruction: its copies
-    std::vector<std::size_t> instruction_of_;               // per stream
-    std::vector<std::vector<std::int64_t>> iterations_of_;  // per stream
-    std::vector<std::vector<std::int32_t>> paths_;          // per emitted loop: it and those around
+    std::vector<bool> copied_;                          // per loop of the tree
+    std::vector<std::int64_t> iteration_;               // per loop of the tree, while emitting
+    std::vector<std::vector<std::int32_t>> stream_of_;  // per instruction: its copies
+    std::vector<std::size_t> instruction_of_;           // per stream
+    std::vector<std::int64_t> iterations_of_;           // per stream and loop of the tree
+    std::vector<std::vector<std::int32_t>> paths_;      // per emitted loop: it and those around
     std::vector<std::int32_t> no_path_;
     std::vector<std::int64_t> iterations_;  // of the edge that is being added
     Lowered out_;
