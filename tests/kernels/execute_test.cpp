@@ -12,10 +12,12 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
 #include "isa/cubin.h"
+#include "isa/decode.h"
 #include "isa/machine/machine.h"
 #include "tests/kernels/run_on_cpu.h"
 
@@ -101,16 +103,20 @@ struct Outcome {
     std::string difference;  // or what it got wrong
 };
 
-Outcome run(const LaunchPlan& plan, int architecture, int threads, const std::vector<Buffer>& cpu) {
-    const std::string name = std::filesystem::path(plan.source).stem().string();
-    const isa::Cubin cubin = isa::read_cubin(read_text_file(
-        kernels_folder() / fmt::format("recorded/sm_{}/{}.cubin", architecture, name)));
+Outcome run(const LaunchPlan& plan, const isa::Cubin& cubin, int threads,
+            const std::vector<Buffer>& cpu) {
     try {
         MachineCode target(cubin, threads);
         return {.difference = difference(cpu, run_plan(plan, target))};
     } catch (const InputError& error) {
         return {.refused = error.what()};
     }
+}
+
+isa::Cubin recorded_code(const LaunchPlan& plan, int architecture) {
+    const std::string name = std::filesystem::path(plan.source).stem().string();
+    return isa::read_cubin(read_text_file(
+        kernels_folder() / fmt::format("recorded/sm_{}/{}.cubin", architecture, name)));
 }
 
 // Whether recorded/not_executed.txt says that the executor refuses this one: lines such as
@@ -131,9 +137,10 @@ TEST_P(Execute, LeavesTheSameMemoryAsTheCpu) {
     const LaunchPlan plan = read_launches(GetParam());
     const std::vector<Buffer> cpu = run_on_cpu(plan);
     for (const int architecture : architectures) {
+        const isa::Cubin cubin = recorded_code(plan, architecture);
         const bool may_refuse = not_executed(GetParam().stem().string(), architecture);
         for (const int threads : {1, 4}) {
-            const Outcome outcome = run(plan, architecture, threads, cpu);
+            const Outcome outcome = run(plan, cubin, threads, cpu);
             EXPECT_EQ(outcome.difference, "") << "sm_" << architecture << ", " << threads;
             if (may_refuse) {
                 EXPECT_NE(outcome.refused, "") << "sm_" << architecture << ": take it out of "
@@ -151,6 +158,35 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Execute, testing::ValuesIn(launch_files()), []
         name, [](char c) { return !std::isalnum(c); }, '_');
     return name;
 });
+
+// Each floating-point instruction of a kernel with the sign of an operand turned, one at a time.
+TEST(ExecuteNotices, ATurnedSign) {
+    for (const auto& [name, opcode] : {std::pair{"saxpy", "FFMA"}, std::pair{"hotspot", "FADD"},
+                                       std::pair{"jacobi", "DADD"}, std::pair{"nbody", "FFMA"}}) {
+        const LaunchPlan plan = read_launches(kernels_folder() / (std::string(name) + ".yaml"));
+        const std::vector<Buffer> cpu = run_on_cpu(plan);
+        isa::Cubin cubin = recorded_code(plan, 90);
+        int noticed = 0, turned = 0;
+        for (isa::Kernel& kernel : cubin.kernels) {
+            for (std::size_t i = 0; i < kernel.code.size(); ++i) {
+                const auto at = static_cast<std::int64_t>(i * isa::instruction_bytes);
+                if (isa::decode(kernel.code[i], at, 90).opcode != opcode) continue;
+                const isa::Word before = kernel.code[i];
+                kernel.code[i].high ^= std::uint64_t{1} << (72 - 64);  // sign of the first source
+                if (isa::decode(kernel.code[i], at, 90).unknown.empty()) {
+                    ++turned;
+                    noticed += run(plan, cubin, 1, cpu).difference.empty() ? 0 : 1;
+                }
+                kernel.code[i] = before;
+                if (turned == 12) break;
+            }
+        }
+        EXPECT_GT(turned, 0) << name;
+        // A sign may not show: of a zero, of a value that a comparison leaves out.
+        EXPECT_GE(noticed, (turned + 1) / 2) << name << ", of " << turned;
+        RecordProperty(name, fmt::format("{} of {}", noticed, turned));
+    }
+}
 
 }  // namespace
 }  // namespace occupipe::test
