@@ -81,8 +81,10 @@ extern "C" __global__ void real_to_integers(const u64* in, int count, int* narro
     p[7] = static_cast<i64>(rintf(x) == truncf(x)) | static_cast<i64>(x != x) << 1 | static_cast<i64>(isinf(x) ? 1 : 0) << 2 | static_cast<i64>(signbit(x) ? 1 : 0) << 3;
     // conversions of what is not a number differ between widths on a device: only its own forms are compared above
     if (y != y)
-        for (int k = 3; k < 7; ++k)
+        for (int k = 3; k < 6; ++k)
             p[k] = 0;
+    if (x != x || y != y)
+        p[6] = 0;
     if (y != y)
         o[9] = o[10] = o[11] = 0;
 }

@@ -853,8 +853,10 @@ TEST(SecondHandNumbers, RealToIntegers) {
         const double y = me % 89 ? static_cast<double>(x) * (1.0 + 1e-9)
                                  : -std::numeric_limits<double>::infinity();
         // to an integer of so many bits, in a direction; what does not fit becomes the nearest end
-        const auto convert = [](long double v, int width, bool with_sign, int direction) -> u64 {
-            if (std::isnan(v)) return width == 64 ? u64{1} << 63 : 0;
+        const auto convert = [](auto source, int width, bool with_sign, int direction) -> u64 {
+            constexpr bool wide_source = sizeof source == 8;
+            const long double v = source;
+            if (std::isnan(v)) return width == 64 || wide_source ? u64{1} << (width - 1) : 0;
             const long double low = with_sign ? -std::ldexp(1.0L, width - 1) : 0;
             const long double end = std::ldexp(1.0L, with_sign ? width - 1 : width);
             const int before = std::fegetround();

@@ -205,11 +205,15 @@ OCCUPIPE_DIRECTED(fma, double, (double a, double b, double c),
 inline float rsqrtf(float a) { return static_cast<float>(1.0L / sqrtl(a)); }
 inline float __frsqrt_rn(float a) { return rsqrtf(a); }
 
-// Conversions to integers, which end at the type's ends.
+// Conversions to integers, which end at the type's ends. What is no number becomes 0, or, from or
+// to 64 bits, the integer whose highest bit alone is set (PTX manual, cvt).
 namespace occupipe::test::host {
 template <typename To, typename From>
 To saturated(From value) {
-    if (std::isnan(value)) return sizeof(To) == 8 ? static_cast<To>(1ull << 63) : To{0};
+    if (std::isnan(value)) {
+        return sizeof(To) == 8 || sizeof(From) == 8 ? static_cast<To>(1ull << (8 * sizeof(To) - 1))
+                                                    : To{0};
+    }
     const long double wide = value;
     if (wide <= static_cast<long double>(std::numeric_limits<To>::min()))
         return std::numeric_limits<To>::min();
