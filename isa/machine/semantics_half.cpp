@@ -17,7 +17,8 @@ enum Option : std::uint8_t {
     compare = 3,
     combine = 4,
     nan_wins = 5,
-    both = 6,  // of a comparison: .H_AND; of a set: .BF
+    binary32_operands = 7,  // one bit each
+    both = 6,               // of a comparison: .H_AND; of a set: .BF
 };
 
 // A source with both halves in place and its marks applied.
@@ -117,6 +118,34 @@ struct WideSum {
     }
 };
 
+// HADD2 with a binary32 among its operands (`c[0x2][0x0].F32`): it is added to both halves of the
+// other one, and the sum rounded once. Turing packs constants with it.
+struct MixedSum {
+    OCCUPIPE_INLINE static double number(const Lanes& word, int lane, bool wide, int half) {
+        if (wide) return arithmetic::as_float(word[lane]);
+        return arithmetic::widened<Half::ieee>(half == 0 ? low(word[lane]) : high(word[lane]));
+    }
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Lanes scratch[2];
+        const Lanes* word[2];
+        bool wide[2];
+        for (int i = 0; i < 2; ++i) {
+            wide[i] = (step.option[binary32_operands] >> i & 1) != 0;
+            word[i] =
+                wide[i] ? &real(warp, step, i, scratch[i]) : &halves(warp, step, i, scratch[i]);
+        }
+        Lanes& into = destination(warp, step);
+        each_of(active, [&](int lane) {
+            std::uint16_t sum[2];
+            for (int half = 0; half < 2; ++half) {
+                sum[half] = arithmetic::halved<Half::ieee>(arithmetic::sum_to_odd(
+                    number(*word[0], lane, wide[0], half), number(*word[1], lane, wide[1], half)));
+            }
+            into[lane] = packed(sum[0], sum[1]);
+        });
+    }
+};
+
 // The disassembler writes the predicate of .RELU where it is another than PT; nobody has seen one.
 bool has_other_predicate(const Instruction& one) {
     for (const Operand& operand : one.operands) {
@@ -135,6 +164,21 @@ Handler bind_calculation(const Instruction& one, int, Step& step, std::string& w
     step.option[flush] = one.has("FTZ");
     step.option[saturate] = one.has("SAT");
     step.option[rectify] = one.has("RELU");
+    int bit = 1;
+    for (const Operand& operand : one.operands) {
+        if (operand.written) continue;
+        if (operand.part == ".F32")
+            step.option[binary32_operands] |= static_cast<std::uint8_t>(bit);
+        bit *= 2;
+    }
+    if (step.option[binary32_operands] != 0) {
+        if (one.opcode == "HADD2" && !one_word && !one.has("BF16_V2") && !one.has("FTZ") &&
+            !one.has("SAT")) {
+            return handler_of<MixedSum>();
+        }
+        why_not = "with a binary32 operand";
+        return nullptr;
+    }
     if (one_word) return handler_of<WideSum>();
     return one.has("BF16_V2") ? handler_of<Calculation<Operation, Half::brain>>()
                               : handler_of<Calculation<Operation, Half::ieee>>();

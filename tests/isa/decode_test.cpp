@@ -153,6 +153,8 @@ TEST(Decoder, ReadsPartsOfRegistersThatAreConverted) {
 }
 
 TEST(Decoder, ReadsUniformRegistersAndConstantsOfPackings) {
+    EXPECT_EQ(to_text(at(75, 0x10800000ff0b7630, 0x000fe20000000900), 75),
+              "HADD2 R11, -RZ.H0_H0, c[0x2] [0x0].F32");
     EXPECT_EQ(to_text(at(80, 0x00006000ff057a3e, 0x000fe200000000ff), 80),
               "F2FP.PACK_AB R5, RZ, c[0x0][0x180]");
     EXPECT_EQ(to_text(at(90, 0x00000006ff057c3e, 0x000fe400080000ff), 90),

@@ -93,6 +93,19 @@ bool halves(Case& of) {
             low[i] = of.has("FTZ") ? flushed(l, kind) : l;
             high[i] = of.has("FTZ") ? flushed(h, kind) : h;
         }
+        if (of.one.opcode == "HADD2" && of.sources[1]->part == ".F32") {
+            const long double added = std::bit_cast<float>(lane.single(1));
+            const auto one = [&](std::uint16_t x) {
+                // With what 64 digits do not hold beside it.
+                const volatile long double sum = value_of(x, kind) + added;
+                const volatile long double part = sum - added;
+                const volatile long double back = sum - part;
+                const long double rest = (added - back) + (value_of(x, kind) - part);
+                return std::uint32_t{nearest(sum, std::isfinite(sum) ? rest : 0, kind)};
+            };
+            lane.write(one(low[0]) | one(high[0]) << 16);
+            return;
+        }
         if (of.has("F32")) {
             auto sum = static_cast<float>(value_of(low[0], kind) + value_of(low[1], kind));
             if (of.has("SAT")) sum = sum >= 1 ? 1.0F : sum > 0 ? sum : 0.0F;

@@ -272,6 +272,35 @@ TEST(Semantics, NeighboursOfRecordedInstructionsDoWhatTheirFormulasSay) {
     EXPECT_EQ(differing, 0u);
 }
 
+// Instructions of other kernels that the recorded ones have no form of.
+TEST(Semantics, InstructionsOfOtherKernelsDoWhatTheirFormulasSay) {
+    const Recorded others[] = {
+        {75, 0, {0x10800000ff0b7630, 0x000fe20000000900}, "HADD2 R11, -RZ.H0_H0, c[0x2] [0x0].F32"},
+        {90, 0, {0x1000000200287306, 0x000e220000101400}, "I2F.S16 R40, R2.H1"},
+        {90, 0, {0x2000000200027306, 0x000fe20000001400}, "I2F.S8 R2, R2.B2"},
+        {80, 0, {0x00006000ff057a3e, 0x000fe200000000ff}, "F2FP.PACK_AB R5, RZ, c[0x0][0x180]"},
+        {90, 0, {0x00000006ff057c3e, 0x000fe400080000ff}, "F2FP.F16.F32.PACK_AB R5, RZ, UR6"},
+        {120, 0, {0x3f80000005047455, 0x000fc80008000804}, "UFFMA UR4, UR5, -UR4, 1"},
+        {100, 0, {0x00000004020c7249, 0x004fc80000000006}, "FFMA2"},
+        {100, 0, {0x000000040c0c7249, 0x000fc8000001c006}, "FFMA2.FTZ.RZ"},
+        {100, 0, {0x4000000004067849, 0x008fc8000120000d}, "FFMA2 R6, R4.F32x2.HI_LO, 2, R13.F32"},
+        {100, 0, {0x0000000808087e49, 0x004fc8000900000d}, "FFMA2 with UR8"},
+        {100, 0, {0x0000000a08087249, 0x010fc8000010000a}, "FFMA2 with R10.F32x2.LO_HI"},
+        {100, 0, {0x000000040c0c724a, 0x000fc80000004000}, "FMUL2.RM"},
+        {100, 0, {0x400000000608784a, 0x000fe40001000000}, "FMUL2 R8, R6.F32x2.HI_LO, 2"},
+        {100, 0, {0x000000060c0c724b, 0x000fe40000018000}, "FADD2.FTZ.RP"},
+        {100, 0, {0x0000000a0802724b, 0x000fe40000200000}, "FADD2 R2, R8.F32x2.HI_LO, R10.F32"},
+        {100, 0, {0x0000000700007276, 0x000fc80007810806}, "FMNMX3.FTZ R0, R0, R7, -R6, !PT"},
+        {100, 0, {0x4000000700007276, 0x000fc80007820006}, "FMNMX3.NAN R0, R0, |R7|, R6, !PT"},
+        {80, 0, {0x0000000007077209, 0x000fc80007830000}, "FMNMX.FTZ.NAN R7, R7, R0, !PT"},
+    };
+    std::uint64_t seed = 500;
+    for (const Recorded& one : others) {
+        const Verdict verdict = check(one, 64, ++seed);
+        EXPECT_EQ(verdict.outcome, Outcome::agrees) << one.text << ": " << verdict.text;
+    }
+}
+
 class PlantedFault : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(PlantedFault, IsNoticed) {
