@@ -315,6 +315,23 @@ std::vector<extract::LaunchResult> run_all(extract::PlanRun& run, const Request&
     }
 }
 
+// Before anything is executed, which may take long.
+void look_at_checks(const Request& request, const LaunchPlan& plan) {
+    if (request.against.empty() && (request.absolute > 0 || request.relative > 0))
+        throw InputError("--absolute and --relative are tolerances of --check-against");
+    for (const BufferCheck& check : plan.checks) {
+        if (check.against.empty()) continue;
+        std::error_code error;
+        const auto size = fs::file_size(check.against, error);
+        if (error)
+            throw InputError(fmt::format("{}: cannot read: {}", check.against, error.message()));
+        const BufferPlan& buffer = *plan.find_buffer(check.buffer);
+        if (size != buffer.bytes())
+            throw InputError(fmt::format("{}: {} bytes to compare buffer '{}' with, which has {}",
+                                         check.against, size, buffer.name, buffer.bytes()));
+    }
+}
+
 report::ExecutedBuffer checked(const extract::PlanRun& run, const LaunchPlan& plan,
                                const BufferCheck& check) {
     report::ExecutedBuffer result;
@@ -356,6 +373,7 @@ void execute(const Request& request) {
             "which kernels? name a .cu, .ptx or .cubin file, or a launch file with "
             "'source'");
     add_comparisons(request, plan);
+    look_at_checks(request, plan);
     const std::vector<NamedFile> outputs = output_files(request, plan);
     look_at_paths(request, kernels, plan, outputs);
 
@@ -483,8 +501,7 @@ void add_execute(CLI::App& app) {
         ->type_name("FILE");
     command->add_flag("--disassembly", request->disassembly,
                       "Print the machine code with what each instruction did");
-    command->add_flag("--no-memory", request->without_memory,
-                      "Do not measure sectors and passes, which takes most of the time");
+    command->add_flag("--no-memory", request->without_memory, "Do not measure sectors and passes");
     command->add_flag("--template", request->make_template,
                       "Print a launch file to begin with, and execute nothing");
     command->add_flag("--force", request->force, "Replace files that exist");

@@ -58,8 +58,8 @@ public:
             const std::vector<std::byte> value =
                 bytes_of_argument(launch_.arguments[i], signature_[i], parameter.size);
             if (static_cast<std::int64_t>(value.size()) != parameter.size)
-                refuse_argument(
-                    fmt::format("{} for {}", sized(launch_.arguments[i], value.size()), text(i)));
+                refuse_argument(fmt::format("{} does not fit {}",
+                                            sized(launch_.arguments[i], value.size()), text(i)));
             std::ranges::copy(value, bytes.begin() + parameter.offset);
         }
         return bytes;
@@ -114,8 +114,9 @@ private:
             ((type.kind == Kind::pointer || type.kind == Kind::integer) && scalar &&
              is_floating(argument.type));
         if (wrong)
-            refuse_argument(fmt::format(
-                "{} for {}", sized(argument, buffer ? 8 : bytes_of(argument.type)), text(index_)));
+            refuse_argument(fmt::format("{} does not fit {}",
+                                        sized(argument, buffer ? 8 : bytes_of(argument.type)),
+                                        text(index_)));
     }
 
     std::vector<std::byte> plain_bytes(const ArgumentPlan& argument) {
@@ -183,7 +184,7 @@ private:
             // PTX does not tell signed from unsigned.
             if (argument.text.starts_with('-') && !is_floating(chosen)) chosen = as_signed(chosen);
         } else if (type.kind != Kind::integer) {
-            refuse_argument(fmt::format("a number for {}", text(index_)));
+            refuse_argument(fmt::format("a number does not fit {}", text(index_)));
         } else if (!argument.text.starts_with('-')) {
             chosen = ElementType::u64;
         }

@@ -397,7 +397,8 @@ std::vector<std::byte> buffer_contents(const LaunchPlan& plan, const BufferPlan&
     };
     std::error_code error;
     const auto size = std::filesystem::file_size(fill.path, error);
-    if (!error && size != buffer.bytes())
+    if (error) refuse(fmt::format("{}: cannot read: {}", fill.path, error.message()));
+    if (size != buffer.bytes())
         refuse(fmt::format("{} has {} bytes; {} elements of {} are {}", fill.path, size,
                            buffer.count, to_string(buffer.type), buffer.bytes()));
     const std::string text = read_text_file(fill.path);

@@ -147,16 +147,19 @@ TEST(Parameters, RefusesWhatDoesNotFit) {
               "parameter 1 (8 bytes, a pointer)");
     EXPECT_EQ(packed(kernel_of("k", {4}), "[{i32: 1}, {i32: 1}]"),
               "l.yaml:5:5: kernel 'k': it takes 1 parameter, and 2 arguments are given");
-    EXPECT_THAT(with("{buffer: x}, {buffer: x}, {i32: 1}, {i32: 1}"),
-                HasSubstr("kernel 'k': argument 2: i32 (4 bytes) for parameter 2 (4 bytes, f32)"));
+    EXPECT_THAT(
+        with("{buffer: x}, {buffer: x}, {i32: 1}, {i32: 1}"),
+        HasSubstr("kernel 'k': argument 2: i32 (4 bytes) does not fit parameter 2 (4 bytes, f32)"));
     EXPECT_THAT(with("{buffer: x}, {buffer: x}, {f32: 1}, {f32: 1}"),
-                HasSubstr("argument 3: f32 (4 bytes) for parameter 3 (4 bytes, u32)"));
-    EXPECT_THAT(with("{f64: 0}, {buffer: x}, {f32: 1}, {i32: 1}"),
-                HasSubstr("argument 0: f64 (8 bytes) for parameter 0 (8 bytes, a pointer)"));
-    EXPECT_THAT(with("{buffer: x}, {buffer: x}, {buffer: x}, {i32: 1}"),
-                HasSubstr("argument 2: the address of a buffer (8 bytes) for parameter 2"));
+                HasSubstr("argument 3: f32 (4 bytes) does not fit parameter 3 (4 bytes, u32)"));
+    EXPECT_THAT(
+        with("{f64: 0}, {buffer: x}, {f32: 1}, {i32: 1}"),
+        HasSubstr("argument 0: f64 (8 bytes) does not fit parameter 0 (8 bytes, a pointer)"));
+    EXPECT_THAT(
+        with("{buffer: x}, {buffer: x}, {buffer: x}, {i32: 1}"),
+        HasSubstr("argument 2: the address of a buffer (8 bytes) does not fit parameter 2"));
     EXPECT_THAT(packed(kernel_of("k", {4}), "[{i64: 1}]"),
-                HasSubstr("argument 0: i64 (8 bytes) for parameter 0 (4 bytes)"));
+                HasSubstr("argument 0: i64 (8 bytes) does not fit parameter 0 (4 bytes)"));
     EXPECT_THAT(packed(kernel_of("k", {8}), "[{local: 16}]"),
                 HasSubstr("local memory as an argument (OpenCL) is not executed yet"));
 }
