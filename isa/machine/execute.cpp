@@ -37,7 +37,8 @@ std::uint32_t run(Group& group, Warp& warp) {
         ++taken;
         warp.pc = pc + 1;
         ++counts[pc].warps;
-        counts[pc].lanes += static_cast<std::uint64_t>(std::popcount(active));
+        counts[pc].lanes += active == all_lanes ? std::uint64_t{lane_count}
+                                                : static_cast<std::uint64_t>(std::popcount(active));
         if constexpr (watched) group.observer->step(warp.number, pc, warp.active, active);
         if (active != 0) step.run(warp, step, active);
         if (taken >= turn && (step.may_switch || warp.splits.empty())) break;
@@ -94,17 +95,18 @@ public:
     }
 
     void run_groups() {
-        while (const auto number = take()) {
+        while (const auto index = take()) {
+            const std::uint64_t number = group_number(*index);
             try {
-                run_group(*number);
+                run_group(number);
             } catch (...) {
                 const std::scoped_lock lock(shared_.mutex);
-                if (*number < shared_.error_group) {
+                if (number < shared_.error_group) {
                     shared_.error = std::current_exception();
-                    shared_.error_group = *number;
+                    shared_.error_group = number;
                 }
                 // Groups before this one still run, so that the error is that of the first.
-                shared_.end = std::min(shared_.end, *number);
+                shared_.end = std::min(shared_.end, *index);
             }
             finish();
         }
@@ -117,7 +119,12 @@ private:
     std::optional<std::uint64_t> take() {
         const std::scoped_lock lock(shared_.mutex);
         if (shared_.stop || shared_.next >= shared_.end) return std::nullopt;
-        return shared_.current[thread_] = shared_.next++;
+        shared_.current[thread_] = group_number(shared_.next);
+        return shared_.next++;
+    }
+
+    std::uint64_t group_number(std::uint64_t index) const {
+        return options_.groups.empty() ? index : options_.groups[index];
     }
 
     void finish() {
@@ -222,6 +229,15 @@ private:
     std::uint64_t reported_ = 0;
 };
 
+void check_groups(const Kernel& kernel, const std::vector<std::uint64_t>& groups,
+                  std::uint64_t all) {
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (groups[i] < all && (i == 0 || groups[i] > groups[i - 1])) continue;
+        throw InputError(fmt::format("kernel '{}': group {} is not one of {}, or not in order",
+                                     kernel.name, groups[i], all));
+    }
+}
+
 std::size_t threads_for(const ExecutionOptions& options, const Launch& launch,
                         std::uint64_t groups) {
     if (launch.order_shows && !options.any_order) return 1;
@@ -256,7 +272,9 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     const Launch launch = prepare(module, kernel, shape, parameters);
     Execution result;
     result.code = launch.code;
-    result.groups = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+    const std::uint64_t all = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+    check_groups(kernel, options.groups, all);
+    result.groups = options.groups.empty() ? all : options.groups.size();
     result.warps = result.groups * launch.warps_per_group;
     result.in_order = launch.order_shows && !options.any_order;
     const std::size_t threads = threads_for(options, launch, result.groups);

@@ -11,6 +11,8 @@
 namespace occupipe::isa {
 
 void Group::begin(const Launch& of, std::uint64_t number) {
+    // What stays the same from group to group is made once.
+    const bool again = launch == &of;
     launch = &of;
     index = number;
     const auto& grid = of.shape.grid;
@@ -47,7 +49,7 @@ void Group::begin(const Launch& of, std::uint64_t number) {
         warp.launch = &of;
         warp.barrier_count = 0;
         warp.barrier_truth = false;
-        for (int lane = 0; lane < lane_count; ++lane) {
+        for (int lane = 0; lane < lane_count && !again; ++lane) {
             const std::uint32_t thread = w * lane_count + static_cast<std::uint32_t>(lane);
             const auto& block = of.shape.block;
             warp.thread_x[lane] = thread % block[0];

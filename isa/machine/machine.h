@@ -46,6 +46,8 @@ struct ExecutionOptions {
     // exchanges, results that are used) run their groups in order, on one thread, so that the
     // result does not depend on the number of threads. True: they run in parallel all the same.
     bool any_order = false;
+    // Numbers of the groups to execute, ascending; empty: all.
+    std::vector<std::uint64_t> groups;
     // Warp-instructions of a group after which it is looked at whether it goes in circles.
     std::uint64_t spin_check_after = std::uint64_t{1} << 22;
 };
@@ -151,6 +153,8 @@ public:
 
     // Constant banks 2 (the kernel's own), 3 and 4 as a kernel sees them; empty where none.
     std::span<const std::byte> bank(int number, std::string_view kernel) const;
+    // The kernel's instructions; decoded once. Not for several threads at once.
+    std::shared_ptr<const std::vector<Instruction>> decoded(const Kernel& kernel);
     // Where bank 3 lies in global memory, for generic loads; 0 where the cubin has none.
     std::uint64_t bank_3_address() const;
 

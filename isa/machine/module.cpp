@@ -28,6 +28,7 @@ struct LoadedModule::State {
     std::map<std::string, const GlobalMemory::Buffer*> variables;          // by section
     std::map<std::string, std::vector<std::byte>, std::less<>> constants;  // by section
     std::vector<Symbol> symbols;
+    std::map<std::string, std::shared_ptr<const std::vector<Instruction>>> decoded;  // by kernel
 
     void place_variables();
     void find_symbols();
@@ -142,6 +143,15 @@ std::span<std::byte> LoadedModule::bytes(const Symbol& symbol) {
     const GlobalMemory::Buffer* const buffer = state_->memory->find(address, symbol.size);
     if (!buffer) return {};
     return GlobalMemory::bytes(*buffer).subspan(address - buffer->address, symbol.size);
+}
+
+std::shared_ptr<const std::vector<Instruction>> LoadedModule::decoded(const Kernel& kernel) {
+    auto& code = state_->decoded[kernel.name];
+    if (!code) {
+        code = std::make_shared<const std::vector<Instruction>>(
+            decode(kernel.code, *state_->cubin->architecture));
+    }
+    return code;
 }
 
 std::uint64_t LoadedModule::bank_3_address() const {

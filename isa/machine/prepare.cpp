@@ -319,6 +319,32 @@ void check_shape(const Kernel& kernel, const LaunchShape& shape) {
     }
 }
 
+// Per thread. Besides what the assembler counted, a kilobyte for functions that are called by
+// address or call themselves; nothing where no instruction reaches local memory.
+std::uint32_t local_bytes(const Kernel& kernel, const std::vector<Instruction>& code) {
+    constexpr std::string_view reaching[] = {"LDL", "STL", "LD", "ST", "ATOM"};
+    bool reaches = false, calls = false;
+    for (const Instruction& one : code) {
+        reaches |= std::ranges::find(reaching, one.opcode) != std::end(reaching);
+        calls |= one.opcode == "CALL";
+    }
+    if (!reaches) return 16;
+    constexpr std::int64_t most = 512 * 1024;
+    const auto stack = std::clamp<std::int64_t>(kernel.stack_bytes.value_or(0), 0, most);
+    return static_cast<std::uint32_t>((stack + (calls ? 1024 : 0) + 31) / 16 * 16);
+}
+
+// Functions in sections of their own are called through addresses that a linker puts into the code.
+void check_relocations(const Cubin& cubin, const Kernel& kernel) {
+    const auto found = cubin.relocations.find(".text." + kernel.name);
+    if (found == cubin.relocations.end() || found->second.empty()) return;
+    const Relocation& one = found->second.front();
+    throw InputError(fmt::format(
+        "kernel '{}' calls or addresses '{}' in another section ({:#06x}, relocation {}), which is "
+        "not executed yet",
+        kernel.name, one.symbol.name, one.offset, one.type));
+}
+
 bool order_shows(const Instruction& one) {
     const bool reduction = one.opcode == "RED" || one.opcode == "REDG";
     if (!reduction && one.opcode != "ATOM" && one.opcode != "ATOMG") return false;
@@ -370,14 +396,11 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
                                      kernel.name, own + shape.dynamic_shared_bytes, most_shared));
     }
     launch.shared_bytes = static_cast<std::uint32_t>(own) + shape.dynamic_shared_bytes;
-    // Besides what the assembler counted, a kilobyte for functions that are called by address.
-    constexpr std::int64_t most_local = 512 * 1024;
-    const auto stack = std::clamp<std::int64_t>(kernel.stack_bytes.value_or(0), 0, most_local);
-    launch.local_bytes = static_cast<std::uint32_t>((stack + 1024 + 15) / 16 * 16);
+    check_relocations(module.cubin(), kernel);
+    launch.code = module.decoded(kernel);
+    launch.local_bytes = local_bytes(kernel, *launch.code);
     launch.bank_0 = std::make_unique<LaunchBank>(kernel, launch.architecture, shape, parameters,
                                                  launch.local_bytes, module.bank_3_address());
-    launch.code =
-        std::make_shared<const std::vector<Instruction>>(decode(kernel.code, launch.architecture));
     launch.order_shows = std::ranges::any_of(*launch.code, order_shows);
     Preparation(launch).run();
     return launch;

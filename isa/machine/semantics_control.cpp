@@ -74,7 +74,7 @@ struct IndirectBranch {
     }
 };
 
-// // BRA.CONV jumps if the lanes that run, as far as their guard holds, are all lanes of a mask (in
+// BRA.CONV jumps if the lanes that run, as far as their guard holds, are all lanes of a mask (in
 // a uniform register; else all there are); BRA.DIV if they are not. The code that is jumped to, or
 // over, waits for the lanes of the mask, which is right in any case.
 template <bool if_converged>
