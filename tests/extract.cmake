@@ -5,3 +5,7 @@ occupipe_test(execute_test KIND cli WITHOUT_NVRTC * LINK occupipe::core GTest::g
     SOURCES cli/execute_test.cpp cli/execute_refusals_test.cpp support/run_program.cpp)
 target_compile_definitions(execute_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(execute_test occupipe)
+# No test: run it by hand (docs/performance.md).
+add_executable(occupipe_execute_benchmark perf/execute_benchmark.cpp)
+target_link_libraries(occupipe_execute_benchmark PRIVATE occupipe::extract occupipe::isa occupipe::core benchmark::benchmark occupipe::warnings)
+target_compile_definitions(occupipe_execute_benchmark PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -135,9 +135,37 @@ private:
         std::string why_not;
         if (meaning) step.run = meaning->bind(one, launch_.architecture, step, why_not);
         step.may_switch = switches(one.opcode);
+        if (step.run && one.opcode == "HFMA2") fold(one, step);
         if (step.run) return step;
         give_up(step, "not executed yet" + (why_not.empty() ? "" : ": " + why_not));
         return step;
+    }
+
+    // Compilers write constants by HFMA2 -RZ, RZ, x, y; such a step becomes a move of its result.
+    void fold(const Instruction& one, Step& step) {
+        for (std::size_t i = 0; i < step.source_count; ++i) {
+            const Source& source = step.source[i];
+            if (!source.constant && source.index != launch_.zero) return;
+        }
+        if (step.destination_count != 1 || step.predicate_in[0].index != predicate_index::always) {
+            return;
+        }
+        std::vector<Lanes> registers(launch_.register_count);
+        Warp warp;
+        warp.registers = registers.data();
+        warp.constants = launch_.constants.data();
+        step.run(warp, step, all_lanes);
+        std::string why_not;
+        Step move = step;
+        const std::uint32_t value = registers[step.destination][0];
+        move.source = {};
+        move.source_count = 0;
+        Source source;
+        source.constant = source.present = source.uniform = true;
+        source.index = constant(value, 0);
+        add_source(move, source);
+        move.run = semantics_of("MOV")->bind(one, launch_.architecture, move, why_not);
+        if (move.run) step = move;
     }
 
     void add_source(Step& step, const Source& source) {
