@@ -13,6 +13,7 @@
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -20,7 +21,7 @@ uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
 
 // Switching without the system call of swapcontext, where it is known how.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__)
 #define OCCUPIPE_OWN_SWITCH 1
 // Saves the registers that a function has to keep, and the stack; goes on with another stack.
 extern "C" void occupipe_switch_stack(void** from, void* to);
@@ -109,6 +110,9 @@ struct Group {
 #else
     ucontext_t scheduler;
 #endif
+    // Of the scheduler, for the address sanitizer.
+    const void* scheduler_stack = nullptr;
+    std::size_t scheduler_bytes = 0;
 };
 
 Group& group() {
@@ -119,14 +123,18 @@ Group& group() {
 void to_scheduler() {
     Group& g = group();
     Fiber& fiber = g.fibers[g.running];
+#if defined(__SANITIZE_ADDRESS__)
+    void* fake = nullptr;
+    __sanitizer_start_switch_fiber(fiber.state == State::left ? nullptr : &fake, g.scheduler_stack,
+                                   g.scheduler_bytes);
+#endif
 #if OCCUPIPE_OWN_SWITCH
     occupipe_switch_stack(&fiber.stack_pointer, g.scheduler);
 #else
-#if defined(__SANITIZE_ADDRESS__)
-    void* fake = nullptr;
-    __sanitizer_start_switch_fiber(fiber.state == State::left ? nullptr : &fake, nullptr, 0);
-#endif
     swapcontext(&fiber.context, &g.scheduler);
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 #endif
 }
 
@@ -192,7 +200,7 @@ void leave() {
 [[noreturn]] void enter() {
     Group& g = group();
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+    __sanitizer_finish_switch_fiber(nullptr, &g.scheduler_stack, &g.scheduler_bytes);
 #endif
     try {
         g.thread(g.data);
@@ -205,6 +213,9 @@ void leave() {
 }
 
 void prepare(Fiber& fiber, const Stack& stack) {
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(stack.begin(), stack_bytes);  // what left frames there
+#endif
 #if OCCUPIPE_OWN_SWITCH
     // As if it had called occupipe_switch_stack from the first instruction of enter().
     auto* top = reinterpret_cast<void**>(stack.begin() + stack_bytes);
@@ -226,17 +237,17 @@ void resume(unsigned thread) {
     g.running = thread;
     Fiber& fiber = g.fibers[thread];
     threadIdx = fiber.index;
-#if OCCUPIPE_OWN_SWITCH
-    occupipe_switch_stack(&g.scheduler, fiber.stack_pointer);
-#else
 #if defined(__SANITIZE_ADDRESS__)
     void* fake = nullptr;
     __sanitizer_start_switch_fiber(&fake, g.stacks[thread].begin(), stack_bytes);
 #endif
+#if OCCUPIPE_OWN_SWITCH
+    occupipe_switch_stack(&g.scheduler, fiber.stack_pointer);
+#else
     swapcontext(&g.scheduler, &fiber.context);
+#endif
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
-#endif
 #endif
     if (g.fault) std::rethrow_exception(std::exchange(g.fault, nullptr));
 }
