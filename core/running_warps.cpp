@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -125,17 +125,22 @@ std::optional<Window> common_window(std::span<const WarpTimes> warps, double ins
     std::vector<std::vector<double>> readings;
     for (const WarpTimes& warp : warps) readings.push_back(readings_of(warp));
     const std::size_t count = readings.front().size();
-    const auto at = [&](std::size_t k) {
-        return std::views::transform(readings, [k](const auto& of) { return of[k]; });
-    };
-    const double whole = std::ranges::max(at(count - 1)) - std::ranges::min(at(0));
+    // Of all warps, by reading.
+    std::vector<double> earliest(count, std::numeric_limits<double>::infinity());
+    std::vector<double> latest(count, -std::numeric_limits<double>::infinity());
+    for (const std::vector<double>& of : readings)
+        for (std::size_t k = 0; k < count; ++k) {
+            earliest[k] = std::min(earliest[k], of[k]);
+            latest[k] = std::max(latest[k], of[k]);
+        }
+    const double whole = latest[count - 1] - earliest[0];
     const double per_part = instructions / static_cast<double>(count - 1);
     std::optional<Window> best;
     double least = 0;
     for (std::size_t k = 0; k + 1 < count; ++k)
         for (std::size_t l = k + 1; l < count; ++l) {
-            const double begin = std::ranges::max(at(k));
-            const double end = std::ranges::min(at(l));
+            const double begin = latest[k];
+            const double end = earliest[l];
             if (!(end - begin > shortest * whole)) continue;
             Window window{.cycles = end - begin};
             double error = 0;
