@@ -718,18 +718,34 @@ struct ShiftWord {
     }
 };
 
+// By 1 to 31, out of one word into the other: rotations, and shifts of 64 bits.
+template <bool right>
+struct ShiftAcross {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& c = *raw(warp, step, 2);
+        const u32 count = step.option[2];
+        const u32 rest = 32 - count;
+        assign(destination(warp, step), written(step, active), [&](int i) {
+            return right ? a[i] >> count | c[i] << rest : c[i] << count | a[i] >> rest;
+        });
+    }
+};
+
 Handler bind_shf(const Instruction& one, int, Step& step, std::string&) {
     const bool right = one.has("R"), high = one.has("HI");
     const bool is_signed = one.has("S64") || one.has("S32");
     const bool wide = one.has("S64") || one.has("U64");
     step.option[0] = one.has("W") ? 1 : 0;
     step.option[1] = wide ? 64 : 32;
-    if (one.operands.size() > 2 && one.operands[2].kind == Operand::Kind::immediate &&
-        right == high) {
+    if (one.operands.size() > 2 && one.operands[2].kind == Operand::Kind::immediate) {
         const auto asked = static_cast<u64>(one.operands[2].value);
         const u64 count = one.has("W") ? asked & (wide ? 63 : 31) : asked;
-        if (count < 32) {
-            step.option[2] = static_cast<std::uint8_t>(count);
+        step.option[2] = static_cast<std::uint8_t>(count);
+        if (count > 0 && count < 32 && right != high) {
+            return right ? handler_of<ShiftAcross<true>>() : handler_of<ShiftAcross<false>>();
+        }
+        if (count < 32 && right == high) {
             if (!right) return handler_of<ShiftWord<false, false>>();
             return is_signed ? handler_of<ShiftWord<true, true>>()
                              : handler_of<ShiftWord<true, false>>();
