@@ -311,11 +311,11 @@ Handler bind_frnd(const Instruction& one, int, Step& step, std::string&) {
 template <Half half>
 struct Pack {
     OCCUPIPE_INLINE static std::uint32_t one(std::uint32_t pattern, std::uint8_t how) {
-        const std::uint16_t value = arithmetic::halved<half>(as_float(pattern));
-        const std::uint16_t largest = half == Half::ieee ? 0x7bff : 0x7f7f;
+        const std::uint32_t value = arithmetic::halved<half>(as_float(pattern));
+        const std::uint32_t largest = half == Half::ieee ? 0x7bff : 0x7f7f;
         const bool infinite = (value & 0x7fff) == largest + 1;
         const auto finite = (how & 2) != 0 && infinite
-                                ? static_cast<std::uint16_t>((value & 0x8000) | largest)
+                                ? static_cast<std::uint32_t>((value & 0x8000) | largest)
                                 : value;
         return (how & 1) != 0 ? arithmetic::half_rectified<half>(finite) : finite;
     }

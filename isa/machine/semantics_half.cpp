@@ -39,36 +39,34 @@ OCCUPIPE_INLINE const Lanes& halves(const Warp& warp, const Step& step, int i, L
 }
 
 template <Half half>
-OCCUPIPE_INLINE std::uint16_t tidy(std::uint16_t pattern, bool flushing) {
+OCCUPIPE_INLINE std::uint32_t tidy(std::uint32_t pattern, bool flushing) {
     return flushing ? arithmetic::flushed_half(pattern, half) : pattern;
 }
 
-OCCUPIPE_INLINE std::uint16_t low(std::uint32_t word) { return static_cast<std::uint16_t>(word); }
-OCCUPIPE_INLINE std::uint16_t high(std::uint32_t word) {
-    return static_cast<std::uint16_t>(word >> 16);
-}
-OCCUPIPE_INLINE std::uint32_t packed(std::uint16_t below, std::uint16_t above) {
-    return below | std::uint32_t{above} << 16;
+OCCUPIPE_INLINE std::uint32_t low(std::uint32_t word) { return word & 0xffff; }
+OCCUPIPE_INLINE std::uint32_t high(std::uint32_t word) { return word >> 16; }
+OCCUPIPE_INLINE std::uint32_t packed(std::uint32_t below, std::uint32_t above) {
+    return below | above << 16;
 }
 
 struct Sum {
     static constexpr int operands = 2;
     template <Half half>
-    OCCUPIPE_INLINE static std::uint16_t value(std::uint16_t a, std::uint16_t b, std::uint16_t) {
+    OCCUPIPE_INLINE static std::uint32_t value(std::uint32_t a, std::uint32_t b, std::uint32_t) {
         return arithmetic::half_sum<half>(a, b);
     }
 };
 struct Product {
     static constexpr int operands = 2;
     template <Half half>
-    OCCUPIPE_INLINE static std::uint16_t value(std::uint16_t a, std::uint16_t b, std::uint16_t) {
+    OCCUPIPE_INLINE static std::uint32_t value(std::uint32_t a, std::uint32_t b, std::uint32_t) {
         return arithmetic::half_product<half>(a, b);
     }
 };
 struct Fused {
     static constexpr int operands = 3;
     template <Half half>
-    OCCUPIPE_INLINE static std::uint16_t value(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+    OCCUPIPE_INLINE static std::uint32_t value(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
         return arithmetic::half_fused<half>(a, b, c);
     }
 };
@@ -82,13 +80,13 @@ struct Calculation {
         const Lanes& c = Operation::operands == 3 ? halves(warp, step, 2, scratch_c) : b;
         const bool flushing = step.option[flush] != 0;
         const bool clamp = step.option[saturate] != 0, positive = step.option[rectify] != 0;
-        const auto one = [&](std::uint16_t x, std::uint16_t y, std::uint16_t z)
+        const auto one = [&](std::uint32_t x, std::uint32_t y, std::uint32_t z)
             __attribute__((always_inline)) {
-            const std::uint16_t value = tidy<half>(
+            const std::uint32_t value = tidy<half>(
                 Operation::template value<half>(tidy<half>(x, flushing), tidy<half>(y, flushing),
                                                 tidy<half>(z, flushing)),
                 flushing);
-            const std::uint16_t clamped = clamp ? arithmetic::half_saturated<half>(value) : value;
+            const std::uint32_t clamped = clamp ? arithmetic::half_saturated<half>(value) : value;
             return positive ? arithmetic::half_rectified<half>(clamped) : clamped;
         };
         assign(
@@ -136,7 +134,7 @@ struct MixedSum {
         }
         Lanes& into = destination(warp, step);
         each_of(active, [&](int lane) {
-            std::uint16_t sum[2];
+            std::uint32_t sum[2];
             for (int half = 0; half < 2; ++half) {
                 sum[half] = arithmetic::halved<Half::ieee>(arithmetic::sum_to_odd(
                     number(*word[0], lane, wide[0], half), number(*word[1], lane, wide[1], half)));
@@ -195,7 +193,7 @@ struct Extreme {
         assign(
             destination(warp, step), active, [&](int lane) __attribute__((always_inline)) {
                 const bool least = (minimum & lane_bits[lane]) != 0;
-                const auto one = [&](std::uint16_t x, std::uint16_t y)
+                const auto one = [&](std::uint32_t x, std::uint32_t y)
                     __attribute__((always_inline)) {
                     return arithmetic::half_chosen<half>(tidy<half>(x, flushing),
                                                          tidy<half>(y, flushing), least, nan);
@@ -223,7 +221,7 @@ OCCUPIPE_INLINE Outcomes outcomes(const Warp& warp, const Step& step) {
     const Lanes& b = halves(warp, step, 1, scratch_b);
     const bool flushing = step.option[flush] != 0;
     const unsigned code = step.option[compare];
-    const auto test = [&](std::uint16_t x, std::uint16_t y) __attribute__((always_inline)) {
+    const auto test = [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
         return arithmetic::compared(arithmetic::widened<half>(tidy<half>(x, flushing)),
                                     arithmetic::widened<half>(tidy<half>(y, flushing)), code);
     };

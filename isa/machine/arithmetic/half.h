@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Packed halves: binary16 and bfloat16 in 16 bits. Operations are carried out to odd in binary64
-// and rounded once; both formats are so much shorter that this is exact rounding.
+// Packed halves: binary16 and bfloat16, one in the lower 16 bits of a word (loops over words of one
+// size vectorise). Operations are carried out to odd in a longer format and rounded once; both are
+// so much shorter that this is exact rounding.
 #pragma once
 
 #include "isa/machine/arithmetic/binary32.h"
@@ -9,11 +10,11 @@ namespace occupipe::isa::arithmetic {
 
 enum class Half : std::uint8_t { ieee, brain };  // binary16, bfloat16
 
-inline constexpr std::uint16_t nan16 = 0x7fff;  // of both
+inline constexpr std::uint32_t nan16 = 0x7fff;  // of both
 
 // Exactly. A NaN becomes one of binary32.
 template <Half half>
-OCCUPIPE_INLINE float widened(std::uint16_t pattern) {
+OCCUPIPE_INLINE float widened(std::uint32_t pattern) {
     if constexpr (half == Half::brain) {
         return as_float(std::uint32_t{pattern} << 16);
     } else {
@@ -29,7 +30,7 @@ OCCUPIPE_INLINE float widened(std::uint16_t pattern) {
 
 // To nearest, from a number whose last digit is odd where something was lost before.
 template <Half half>
-OCCUPIPE_INLINE std::uint16_t halved(float value) {
+OCCUPIPE_INLINE std::uint32_t halved(float value) {
     const std::uint32_t pattern = as_bits(value);
     const std::uint32_t magnitude = pattern & 0x7fffffff;
     const std::uint32_t sign = pattern >> 16 & 0x8000;
@@ -44,7 +45,7 @@ OCCUPIPE_INLINE std::uint16_t halved(float value) {
             (magnitude - (std::uint32_t{112} << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
         rounded = magnitude < 0x38800000 ? small : normal > 0x7c00 ? 0x7c00 : normal;
     }
-    return static_cast<std::uint16_t>(magnitude > 0x7f800000 ? nan16 : sign | rounded);
+    return static_cast<std::uint32_t>(magnitude > 0x7f800000 ? nan16 : sign | rounded);
 }
 
 // binary64 to binary32 with an odd last digit where something is lost, now or before.
@@ -59,52 +60,72 @@ OCCUPIPE_INLINE float narrowed_to_odd(double value) {
 }
 
 template <Half half>
-OCCUPIPE_INLINE std::uint16_t halved(double to_odd) {
+OCCUPIPE_INLINE std::uint32_t halved(double to_odd) {
     return halved<half>(narrowed_to_odd(to_odd));
 }
 
-OCCUPIPE_INLINE std::uint16_t flushed_half(std::uint16_t pattern, Half half) {
+OCCUPIPE_INLINE std::uint32_t flushed_half(std::uint32_t pattern, Half half) {
     const unsigned exponent = half == Half::ieee ? 0x7c00 : 0x7f80;
-    return static_cast<std::uint16_t>((pattern & exponent) == 0 ? pattern & 0x8000 : pattern);
+    return static_cast<std::uint32_t>((pattern & exponent) == 0 ? pattern & 0x8000 : pattern);
+}
+
+// As of binary64, for numbers whose products and sums binary32 holds but for their last digits.
+OCCUPIPE_INLINE float sum_to_odd(float a, float b) {
+    const float sum = a + b;
+    const float part = sum - a;
+    const float rest = (a - (sum - part)) + (b - part);
+    const bool lost = rest < 0 || rest > 0;
+    const std::uint32_t pattern = as_bits(sum);
+    const std::uint32_t moved = (rest > 0) == (sum > 0) ? pattern + 1 : pattern - 1;
+    return as_float(lost && (pattern & 1) == 0 ? moved : pattern);
+}
+
+// binary16 in binary32: products are exact, and 24 digits are enough for a sum to be rounded twice
+// (Figueroa 1995: 2 * 11 + 2). bfloat16 has binary32's exponents, so that it needs binary64.
+template <Half half>
+OCCUPIPE_INLINE std::uint32_t half_sum(std::uint32_t a, std::uint32_t b) {
+    if constexpr (half == Half::ieee) return halved<half>(widened<half>(a) + widened<half>(b));
+    return halved<half>(
+        sum_to_odd(static_cast<double>(widened<half>(a)), static_cast<double>(widened<half>(b))));
 }
 
 template <Half half>
-OCCUPIPE_INLINE std::uint16_t half_sum(std::uint16_t a, std::uint16_t b) {
-    return halved<half>(sum_to_odd(widened<half>(a), widened<half>(b)));
-}
-
-template <Half half>
-OCCUPIPE_INLINE std::uint16_t half_product(std::uint16_t a, std::uint16_t b) {
+OCCUPIPE_INLINE std::uint32_t half_product(std::uint32_t a, std::uint32_t b) {
+    if constexpr (half == Half::ieee) return halved<half>(widened<half>(a) * widened<half>(b));
     return halved<half>(static_cast<double>(widened<half>(a)) *
                         static_cast<double>(widened<half>(b)));
 }
 
 template <Half half>
-OCCUPIPE_INLINE std::uint16_t half_fused(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+OCCUPIPE_INLINE std::uint32_t half_fused(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    if constexpr (half == Half::ieee) {
+        const float product = widened<half>(a) * widened<half>(b);
+        return halved<half>(sum_to_odd(product, widened<half>(c)));
+    }
     const double both =
         static_cast<double>(widened<half>(a)) * static_cast<double>(widened<half>(b));
-    return halved<half>(sum_to_odd(both, widened<half>(c)));
+    return halved<half>(sum_to_odd(both, static_cast<double>(widened<half>(c))));
 }
 
 // To [0, 1]; a NaN becomes +0.
 template <Half half>
-OCCUPIPE_INLINE std::uint16_t half_saturated(std::uint16_t pattern) {
+OCCUPIPE_INLINE std::uint32_t half_saturated(std::uint32_t pattern) {
     const float value = widened<half>(pattern);
-    const std::uint16_t one = half == Half::ieee ? 0x3c00 : 0x3f80;
-    const std::uint16_t capped = value > 1.0F ? one : pattern;
-    return value > 0.0F ? capped : std::uint16_t{0};
+    const std::uint32_t one = half == Half::ieee ? 0x3c00 : 0x3f80;
+    const std::uint32_t capped = value > 1.0F ? one : pattern;
+    return value > 0.0F ? capped : std::uint32_t{0};
 }
 
 // Negative numbers and -0 become +0, a NaN the canonical one.
 template <Half half>
-OCCUPIPE_INLINE std::uint16_t half_rectified(std::uint16_t pattern) {
+OCCUPIPE_INLINE std::uint32_t half_rectified(std::uint32_t pattern) {
     const float value = widened<half>(pattern);
-    return value > 0.0F ? pattern : value != value ? nan16 : std::uint16_t{0};
+    return value > 0.0F ? pattern : value != value ? nan16 : std::uint32_t{0};
 }
 
 // As of binary32 (a number wins over a NaN), or with `nan` the other way round.
 template <Half half>
-OCCUPIPE_INLINE std::uint16_t half_chosen(std::uint16_t a, std::uint16_t b, bool least, bool nan) {
+OCCUPIPE_INLINE std::uint32_t half_chosen(std::uint32_t a, std::uint32_t b, bool least, bool nan) {
     const std::uint32_t left = as_bits(widened<half>(a));
     const std::uint32_t right = as_bits(widened<half>(b));
     const bool any = (left & 0x7fffffff) > 0x7f800000 || (right & 0x7fffffff) > 0x7f800000;
