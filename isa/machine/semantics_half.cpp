@@ -71,13 +71,25 @@ struct Fused {
     }
 };
 
-template <typename Operation, Half half>
+// `plain`: nothing is flushed, saturated or rectified.
+template <typename Operation, Half half, bool plain>
 struct Calculation {
     OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
         Lanes scratch_a, scratch_b, scratch_c;
         const Lanes& a = halves(warp, step, 0, scratch_a);
         const Lanes& b = halves(warp, step, 1, scratch_b);
         const Lanes& c = Operation::operands == 3 ? halves(warp, step, 2, scratch_c) : b;
+        if constexpr (plain) {
+            assign(
+                destination(warp, step), active, [&](int lane) __attribute__((always_inline)) {
+                    const std::uint32_t below =
+                        Operation::template value<half>(low(a[lane]), low(b[lane]), low(c[lane]));
+                    const std::uint32_t above = Operation::template value<half>(
+                        high(a[lane]), high(b[lane]), high(c[lane]));
+                    return packed(below, above);
+                });
+            return;
+        }
         const bool flushing = step.option[flush] != 0;
         const bool clamp = step.option[saturate] != 0, positive = step.option[rectify] != 0;
         const auto one = [&](std::uint32_t x, std::uint32_t y, std::uint32_t z)
@@ -178,8 +190,13 @@ Handler bind_calculation(const Instruction& one, int, Step& step, std::string& w
         return nullptr;
     }
     if (one_word) return handler_of<WideSum>();
-    return one.has("BF16_V2") ? handler_of<Calculation<Operation, Half::brain>>()
-                              : handler_of<Calculation<Operation, Half::ieee>>();
+    const bool brain = one.has("BF16_V2");
+    if (!one.has("FTZ") && !one.has("SAT") && !one.has("RELU")) {
+        return brain ? handler_of<Calculation<Operation, Half::brain, true>>()
+                     : handler_of<Calculation<Operation, Half::ieee, true>>();
+    }
+    return brain ? handler_of<Calculation<Operation, Half::brain, false>>()
+                 : handler_of<Calculation<Operation, Half::ieee, false>>();
 }
 
 template <Half half>

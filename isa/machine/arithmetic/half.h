@@ -12,6 +12,13 @@ enum class Half : std::uint8_t { ieee, brain };  // binary16, bfloat16
 
 inline constexpr std::uint32_t nan16 = 0x7fff;  // of both
 
+// Both sides are computed: a choice that the compiler makes a branch of keeps loops from becoming
+// vector code.
+OCCUPIPE_INLINE std::uint32_t pick(bool first, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t mask = 0 - std::uint32_t{first};
+    return (a & mask) | (b & ~mask);
+}
+
 // Exactly. A NaN becomes one of binary32.
 template <Half half>
 OCCUPIPE_INLINE float widened(std::uint32_t pattern) {
@@ -19,12 +26,15 @@ OCCUPIPE_INLINE float widened(std::uint32_t pattern) {
         return as_float(std::uint32_t{pattern} << 16);
     } else {
         const std::uint32_t sign = std::uint32_t{pattern & 0x8000U} << 16;
-        const std::uint32_t magnitude = std::uint32_t{pattern & 0x7fffU} << 13;
-        // The exponent's bias differs by 112; the multiplication puts denormals right, too.
-        const std::uint32_t scaled =
-            as_bits(as_float(magnitude) * as_float(std::uint32_t{127 + 112} << 23));
-        const std::uint32_t special = magnitude + (std::uint32_t{255 - 31} << 23);
-        return as_float(sign | ((pattern & 0x7c00U) == 0x7c00U ? special : scaled));
+        const std::uint32_t magnitude = (pattern & 0x7fffU) << 13;
+        // The exponent's bias differs by 112, that of infinity and NaNs by twice as much.
+        const std::uint32_t normal = magnitude + (std::uint32_t{112} << 23);
+        const std::uint32_t special = magnitude + (std::uint32_t{224} << 23);
+        // Denormals by way of an integer: the host is slow with its own.
+        const auto whole = static_cast<float>(static_cast<std::int32_t>(pattern & 0x3ffU));
+        const std::uint32_t denormal = as_bits(whole * 0x1p-24F);
+        const std::uint32_t finite = pick((pattern & 0x7c00U) == 0, denormal, normal);
+        return as_float(sign | pick((pattern & 0x7c00U) == 0x7c00U, special, finite));
     }
 }
 
@@ -43,9 +53,10 @@ OCCUPIPE_INLINE std::uint32_t halved(float value) {
         const std::uint32_t small = as_bits(denormal) - 0x3f000000;
         const std::uint32_t normal =
             (magnitude - (std::uint32_t{112} << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
-        rounded = magnitude < 0x38800000 ? small : normal > 0x7c00 ? 0x7c00 : normal;
+        const std::uint32_t finite = pick(normal > 0x7c00, 0x7c00, normal);
+        rounded = pick(magnitude < 0x38800000, small, finite);
     }
-    return static_cast<std::uint32_t>(magnitude > 0x7f800000 ? nan16 : sign | rounded);
+    return pick(magnitude > 0x7f800000, nan16, sign | rounded);
 }
 
 // binary64 to binary32 with an odd last digit where something is lost, now or before.
@@ -74,10 +85,13 @@ OCCUPIPE_INLINE float sum_to_odd(float a, float b) {
     const float sum = a + b;
     const float part = sum - a;
     const float rest = (a - (sum - part)) + (b - part);
-    const bool lost = rest < 0 || rest > 0;
     const std::uint32_t pattern = as_bits(sum);
-    const std::uint32_t moved = (rest > 0) == (sum > 0) ? pattern + 1 : pattern - 1;
-    return as_float(lost && (pattern & 1) == 0 ? moved : pattern);
+    // Not for a zero or a NaN.
+    const bool lost = (as_bits(rest) & 0x7fffffff) - 1 < 0x7f800000;
+    // One up or down, as integers: up where the rest points away from zero; nothing if odd.
+    const std::uint32_t step = 1 - 2 * ((as_bits(rest) ^ pattern) >> 31);
+    const std::uint32_t even = (pattern & 1) - 1;
+    return as_float(pattern + (pick(lost, step, 0) & even));
 }
 
 // binary16 in binary32: products are exact, and 24 digits are enough for a sum to be rounded twice
