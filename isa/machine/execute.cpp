@@ -55,6 +55,8 @@ struct Shared {
     std::vector<std::uint64_t> current;  // group of each thread; the highest number: none
     std::exception_ptr error;
     std::uint64_t error_group = std::numeric_limits<std::uint64_t>::max();
+    std::mutex reporting;
+    std::uint64_t reported = 0;  // steps at the last report
     std::atomic<std::uint64_t> steps = 0;
     std::atomic<bool> stop = false;
 };
@@ -188,13 +190,14 @@ private:
                 group_.place[2]));
         }
         if (shared_.stop) throw Stopped("stopped");
-        if (thread_ == 0 && options_.progress && all - reported_ > (std::uint64_t{1} << 22)) {
-            reported_ = all;
-            report(all);
-        }
+        if (options_.progress) report(all);
     }
 
+    // Every few million instructions, whichever thread comes to it.
     void report(std::uint64_t all) {
+        const std::unique_lock one_at_a_time(shared_.reporting, std::try_to_lock);
+        if (!one_at_a_time || all < shared_.reported + (std::uint64_t{1} << 22)) return;
+        shared_.reported = all;
         Progress progress{.warp_instructions = all};
         {
             const std::scoped_lock lock(shared_.mutex);
@@ -226,7 +229,6 @@ private:
     std::size_t thread_;
     Group group_;
     std::uint64_t steps_ = 0;
-    std::uint64_t reported_ = 0;
 };
 
 void check_groups(const Kernel& kernel, const std::vector<std::uint64_t>& groups,

@@ -40,7 +40,7 @@ struct ExecutionOptions {
     int threads = 1;  // of the host; 0: as many as it has cores
     // Warp-instructions of one launch, all groups together; 0: no limit.
     std::uint64_t step_budget = 0;
-    // Called now and then from one thread; false ends the execution (Stopped).
+    // Called now and then, by one thread at a time; false ends the execution (Stopped).
     std::function<bool(const Progress&)> progress;
     // Kernels with atomic operations on global memory whose order shows (floating-point sums,
     // exchanges, results that are used) run their groups in order, on one thread, so that the

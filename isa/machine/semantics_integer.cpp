@@ -350,6 +350,12 @@ struct MultiplyHighCarry {
 Handler bind_imad(const Instruction& one, int, Step& step, std::string& why_not) {
     const bool is_signed = !one.has("U32");
     step.option[0] = one.has("X") ? 1 : 0;
+    const Operand& sum = one.operands.back();
+    if ((one.has("WIDE") || one.has("HI")) && sum.kind == Operand::Kind::immediate &&
+        sum.value < 0) {
+        why_not = "with a third operand whose upper word is not known";
+        return nullptr;
+    }
     if (one.has("WIDE")) {
         if (one.has("X") || step.predicate_written[0]) {
             if (step.predicate_written[0] && (is_signed || step.source[2].negated)) {
