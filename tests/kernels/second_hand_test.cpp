@@ -547,6 +547,13 @@ TEST(SecondHand, SpinLocks) {
     EXPECT_EQ(letters, run.after_of<u32>("out"));
 }
 
+TEST(SecondHand, TwoLocks) {
+    const auto sums = Case("two_locks").after_of<u32>("sums");
+    EXPECT_EQ(sums[0], 32U * 32U);                  // 1 + 3 + … + 63
+    EXPECT_EQ(sums[1], 3U * 2U * 31U * 16U + 32U);  // 3 (0 + 2 + … + 62), and 1 for each
+    for (u32 t = 0; t < 64; ++t) EXPECT_EQ(sums[2 + t], t % 2 ? 7U : 2U) << t;
+}
+
 TEST(SecondHand, LookbackScan) {
     const Case run("lookback_scan");
     auto in = run.before_of<u32>("in");
