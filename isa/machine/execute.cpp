@@ -168,15 +168,10 @@ private:
             group_.observer ? run<true>(group_, warp) : run<false>(group_, warp);
         // Others of the warp have their turn, too.
         if (taken >= turn && warp.active != 0) {
-            if (warp.yields && alone_in_warp(warp)) release_from_yielding(warp);
+            if (warp.yields) release_from_yielding(warp);
             rotate(warp);
         }
         return taken;
-    }
-
-    static bool alone_in_warp(const Warp& warp) {
-        return std::ranges::none_of(warp.splits,
-                                    [](const Split& one) { return one.waits == Split::Waits::no; });
     }
 
     void count(std::uint64_t taken) {

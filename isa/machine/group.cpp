@@ -70,7 +70,7 @@ void rotate(Warp& warp) {
         if (warp.splits[i].waits != Split::Waits::no) continue;
         const Split next = warp.splits[i];
         warp.splits.erase(warp.splits.begin() + static_cast<std::ptrdiff_t>(i));
-        warp.splits.push_back({.pc = warp.pc, .lanes = warp.active});
+        warp.splits.push_back({.pc = warp.pc, .lanes = warp.active, .yields = warp.yields});
         warp.pc = next.pc;
         warp.active = next.lanes;
         return;
@@ -145,6 +145,10 @@ bool release_with(Warp& warp, std::size_t first) {
 }  // namespace
 
 void release_from_yielding(Warp& warp) {
+    Mask yielding = warp.active;
+    for (const Split& one : warp.splits) {
+        if (one.waits == Split::Waits::no && one.yields) yielding |= one.lanes;
+    }
     for (std::size_t i = 0; i < warp.splits.size(); ++i) {
         const Split waiting = warp.splits[i];
         if (waiting.waits != Split::Waits::reconvergence) continue;
@@ -152,7 +156,7 @@ void release_from_yielding(Warp& warp) {
         for (const Split& one : warp.splits) {
             if (wait_together(warp, one, waiting)) there |= one.lanes;
         }
-        if ((awaited(warp, waiting) & ~there & ~warp.active) != 0) continue;
+        if ((awaited(warp, waiting) & ~there & ~yielding) != 0) continue;
         std::erase_if(warp.splits,
                       [&](const Split& one) { return wait_together(warp, one, waiting); });
         warp.splits.push_back({.pc = waiting.pc, .lanes = there});

@@ -107,8 +107,8 @@ struct Group {
 void next_split(Warp& warp);
 // Lets those go on whose barrier of convergence or of the warp is complete.
 void release_splits(Warp& warp);
-// The running lanes do nothing but yield: lanes that wait for them alone at a barrier of
-// convergence go on without them.
+// The running lanes have yielded, perhaps others in their last turn too: lanes that wait at a
+// barrier of convergence for such lanes alone go on without them (US patent 10067768, claim 1).
 void release_from_yielding(Warp& warp);
 // Group barriers that are complete once threads have left.
 void release_barriers(Group& group);

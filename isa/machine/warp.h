@@ -31,6 +31,7 @@ struct Split {
     Waits waits = Waits::no;
     std::uint8_t barrier = 0;  // of convergence, or of the group
     Mask awaited = 0;          // of a warp barrier: lanes
+    bool yields = false;       // put aside after a turn in which it executed YIELD
 
     bool operator==(const Split&) const = default;
 };
