@@ -180,7 +180,7 @@ std::string panel_text(const Figure& figure, std::size_t panel) {
     text += "unset arrow\n";
     for (const Arrow& arrow : figure.arrows)
         text += fmt::format(
-            "set arrow from {},{} to {},{} head filled size graph 0.025,20 front lc rgb '{}' lw "
+            "set arrow from {},{} to {},{} head nofilled size graph 0.025,20 front lc rgb '{}' lw "
             "1.5\n",
             arrow.x, arrow.y, arrow.to_x, arrow.to_y, colour_of(arrow.style));
     std::string list;

@@ -54,7 +54,7 @@ TEST(Script, DrawsArrowsOnAxesThatHoldThem) {
     Picture picture = one_point();
     EXPECT_NE(script(picture).find("unset arrow\nplot"), std::string::npos);
     picture.panels[0].arrows = {{1, 2, 1, 1.5}};
-    EXPECT_NE(script(picture).find("set arrow from 1,2 to 1,1.5 head filled"), std::string::npos)
+    EXPECT_NE(script(picture).find("set arrow from 1,2 to 1,1.5 head nofilled"), std::string::npos)
         << script(picture);
     picture.panels[0].y.scale = Scale::log10;
     picture.panels[0].arrows = {{1, 2, 1, 0}};
