@@ -73,6 +73,7 @@ void rotate(Warp& warp) {
         warp.splits.push_back({.pc = warp.pc, .lanes = warp.active, .yields = warp.yields});
         warp.pc = next.pc;
         warp.active = next.lanes;
+        warp.yields = next.yields;
         return;
     }
 }
