@@ -175,7 +175,14 @@ std::map<std::string, double> window_counters(std::span<const WarpTimes> warps,
     return out;
 }
 
-std::string running_counter(std::size_t part) { return fmt::format("running_{:02}", part + 1); }
+const std::string& running_counter(std::size_t part) {
+    static const auto names = [] {
+        std::array<std::string, running_parts> all;
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = fmt::format("running_{:02}", i + 1);
+        return all;
+    }();
+    return names.at(part);
+}
 
 std::map<std::string, double> running_counters(std::span<const double> starts,
                                                std::span<const double> stops,

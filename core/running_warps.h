@@ -37,7 +37,7 @@ std::optional<StopOrder> stop_order(std::span<const double> stops,
                                     std::span<const int> scheduler_of, double same);
 
 // "running_01" … "running_16"
-std::string running_counter(std::size_t part);
+const std::string& running_counter(std::size_t part);
 inline constexpr const char* stop_spread_counter = "stop_spread_cycles";
 inline constexpr const char* stop_order_counter = "stop_order";
 inline constexpr const char* stops_telling_counter = "stops_telling";

@@ -222,11 +222,12 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
         {cycles, counter(row, start_skew_counter).value_or(0), number.value_or(rows_)});
     const double together = counter(row, warps_per_instruction_counter).value_or(1);
     warps_per_instruction_ = std::max(warps_per_instruction_, static_cast<int>(together));
-    auto& over_cores = over_cores_[place];
-    over_cores.resize(over_cores_told.size());
-    for (std::size_t i = 0; i < over_cores_told.size(); ++i)
-        if (const auto told = counter(row, over_cores_told[i].counter))
+    for (std::size_t i = 0; i < over_cores_told.size() && !row.counters.empty(); ++i)
+        if (const auto told = counter(row, over_cores_told[i].counter)) {
+            auto& over_cores = over_cores_[place];
+            over_cores.resize(over_cores_told.size());
             over_cores[i].push_back(*told);
+        }
     add_running(place, row, cycles);
     off_core_ |= leaves_core(row);
     access_bytes_.insert(counter(row, access_bytes_counter).value_or(0));
@@ -240,12 +241,16 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
 
 // What the row says of its warps' starts and stops; all ran all the time where it says nothing.
 void CurveBuilder::add_running(const PointPlace& place, const MeasurementRow& row, double cycles) {
+    if (row.counters.empty()) return;
     RunningCycles shares;
     shares.fill(1);
+    bool any = false;
     for (std::size_t part = 0; part < running_parts; ++part)
-        if (const auto told = counter(row, running_counter(part)))
+        if (const auto told = counter(row, running_counter(part))) {
             shares[part] = std::clamp(*told / cycles, 0.0, 1.0);
-    running_[place].push_back(shares);
+            any = true;
+        }
+    if (any) running_[place].push_back(shares);
     if (const auto spread = counter(row, stop_spread_counter)) {
         StopSamples& stops = stops_[place];
         stops.spread.push_back(*spread);
@@ -300,17 +305,19 @@ std::vector<CurveWindow> CurveBuilder::finish_windows() const {
 }
 
 void CurveBuilder::finish_running(const PointPlace& place, CurvePoint& point) const {
-    const std::vector<RunningCycles>& all = running_.at(place);
-    RunningCycles running{};
-    bool apart = false;
-    for (std::size_t part = 0; part < running_parts; ++part) {
-        std::vector<double> values;
-        for (const RunningCycles& one : all) values.push_back(one[part]);
-        const double share = median(std::move(values));
-        apart |= share < 1;
-        running[part] = share * point.cycles;
+    if (const auto told = running_.find(place); told != running_.end()) {
+        RunningCycles running{};
+        bool apart = false;
+        for (std::size_t part = 0; part < running_parts; ++part) {
+            // In repetitions that say nothing all ran all the time.
+            std::vector<double> values(samples_.at(place).size() - told->second.size(), 1.0);
+            for (const RunningCycles& one : told->second) values.push_back(one[part]);
+            const double share = median(std::move(values));
+            apart |= share < 1;
+            running[part] = share * point.cycles;
+        }
+        if (apart) point.running = running;
     }
-    if (apart) point.running = running;
     if (const auto stops = stops_.find(place); stops != stops_.end()) {
         point.stop_spread = median(stops->second.spread);
         point.stop_order =
@@ -437,9 +444,10 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
         point.body = place.body;
         point.cycles = median_of_sorted(cycles);
         point.repetitions = std::move(cycles);
-        for (std::size_t i = 0; i < over_cores_told.size(); ++i)
-            if (auto& told = over_cores_.at(place)[i]; !told.empty())
-                point.*over_cores_told[i].member = median(std::move(told));
+        if (const auto cores = over_cores_.find(place); cores != over_cores_.end())
+            for (std::size_t i = 0; i < over_cores_told.size(); ++i)
+                if (auto& told = cores->second[i]; !told.empty())
+                    point.*over_cores_told[i].member = median(std::move(told));
         finish_running(place, point);
         curve.points.push_back(std::move(point));
     }
@@ -475,8 +483,9 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     std::vector<Curve> curves;
     curves.reserve(order.size());
     for (const Key& key : order) {
-        builders.at(key).last_row(number);
-        curves.push_back(std::move(builders.at(key)).finish(key.first, key.second));
+        const auto builder = builders.extract(key);
+        builder.mapped().last_row(number);
+        curves.push_back(std::move(builder.mapped()).finish(key.first, key.second));
     }
     return curves;
 }

@@ -27,10 +27,17 @@ constexpr double first_steps = 1e-3;
 constexpr double comparable = 3e-5;
 constexpr double reportable = 1e-13;
 
+// Reporting a growth of Λ, or ports, that do not exist is worse than missing them.
+double margin_of(const HullVariant& wide, const HullVariant& narrow) {
+    if (wide.contention && !narrow.contention) return growth_margin;
+    if (wide.ports && !narrow.ports) return staircase_margin;
+    return term_margin;
+}
+
 constexpr double rounded_start = 0.05;     // knee, on the way to the sharp one or a free one
 constexpr double contention_start = 1e-3;  // part of Λ
-// A term whose predicted gain in χ² is below this is not worth a fit.
-constexpr double hopeless = 1;
+// A term whose predicted gain in χ² is below this part of what it must gain is not worth a fit.
+constexpr double hopeless = 0.25;
 
 }  // namespace
 
@@ -147,6 +154,7 @@ std::vector<HullVariant> LawSearch::promising(const Attempt& fit, bool shared,
                                               std::size_t most) const {
     std::vector<std::pair<double, HullVariant>> gains;
     const double shown = dispersion(fit);
+    const ScoreTest test(fit, huber_constant * scale_);
     for (const int k : candidates()) {
         if (!shows_staircase(k)) continue;
         HullVariant variant = fit.variant;
@@ -157,8 +165,8 @@ std::vector<HullVariant> LawSearch::promising(const Attempt& fit, bool shared,
             continue;
         std::vector<double> start = fit.result.parameters;
         start[port_share] = variant.port_start();
-        const double gain = predicted_gain(fit, variant, start);
-        if (gain > hopeless * shown) gains.emplace_back(-gain, variant);
+        const double gain = predicted_gain(test, fit, variant, start);
+        if (gain > staircase_margin * hopeless * shown) gains.emplace_back(-gain, variant);
     }
     std::ranges::stable_sort(gains, {}, [](const auto& g) { return g.first; });
     std::vector<HullVariant> out;
@@ -219,70 +227,92 @@ std::vector<HullVariant> LawSearch::wider(const HullVariant& variant) const {
     return out;
 }
 
-// What a wider law could gain in χ²: a score test with the difference of residuals between `start`,
-// where the new term is at work, and the fit in the place of its derivative; the fit's own
-// parameters adapt (their columns are projected out).
-double LawSearch::predicted_gain(const Attempt& fit, const HullVariant& variant,
-                                 const std::vector<double>& start) const {
-    const std::vector<double>& r = fit.result.residuals;
-    const std::size_t n = r.size();
-    const double clip = huber_constant * scale_;
-    std::vector<std::vector<double>> basis;  // orthonormal, by Gram-Schmidt
-    const auto orthogonal = [&](std::vector<double> column) {
-        for (const auto& b : basis) {
-            const double along = std::inner_product(column.begin(), column.end(), b.begin(), 0.0);
-            for (std::size_t i = 0; i < n; ++i) column[i] -= along * b[i];
-        }
-        return column;
-    };
-    const auto length = [](const std::vector<double>& v) {
-        return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
-    };
+ScoreTest::ScoreTest(const Attempt& fit, double clip) {
+    const std::vector<double>& residuals = fit.result.residuals;
+    const std::size_t n = residuals.size();
+    for (const double r : residuals) clipped_.push_back(std::clamp(r, -clip, clip));
+    std::vector<double> column(n);
     for (std::size_t k = 0; k < hull_parameter_count; ++k) {
-        std::vector<double> column(n);
         for (std::size_t i = 0; i < n; ++i)
             column[i] = fit.result.jacobian[i * hull_parameter_count + k];
         const double before = length(column);
-        column = orthogonal(std::move(column));
+        if (!(before > 0)) continue;
+        project_out(column);
         const double after = length(column);
         if (after <= 1e-9 * before) continue;
         for (double& c : column) c /= after;
-        basis.push_back(std::move(column));
+        basis_.push_back(column);
     }
-    std::vector<double> change(n);
-    for (std::size_t i = 0; i < n; ++i)
-        change[i] = std::log(problem_.predicted_cycles(variant, start, i) /
-                             problem_.predicted_cycles(fit.variant, fit.result.parameters, i)) /
-                    curve_.points[i].log_error;
-    change = orthogonal(std::move(change));
+}
+
+double ScoreTest::gain(std::vector<double> change) const {
+    project_out(change);
     const double size = length(change);
     if (!(size > 0)) return 0;
-    double score = 0;
-    for (std::size_t i = 0; i < n; ++i) score += change[i] * std::clamp(r[i], -clip, clip);
-    return score * score / (size * size);
+    const double score =
+        std::inner_product(change.begin(), change.end(), clipped_.begin(), 0.0) / size;
+    return score * score;
+}
+
+void ScoreTest::project_out(std::vector<double>& column) const {
+    for (const auto& b : basis_) {
+        const double along = std::inner_product(column.begin(), column.end(), b.begin(), 0.0);
+        for (std::size_t i = 0; i < column.size(); ++i) column[i] -= along * b[i];
+    }
+}
+
+double ScoreTest::length(const std::vector<double>& v) {
+    return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+}
+
+// What a wider law could gain in χ²: a score test with the difference of residuals between `start`,
+// where the new term is at work, and the fit in the place of its derivative; the fit's own
+// parameters adapt (their columns are projected out).
+double LawSearch::predicted_gain(const ScoreTest& test, const Attempt& fit,
+                                 const HullVariant& variant,
+                                 const std::vector<double>& start) const {
+    std::vector<double> change(curve_.points.size());
+    for (std::size_t i = 0; i < change.size(); ++i)
+        change[i] =
+            std::log(problem_.predicted_cycles(variant, start, i) / curve_.points[i].cycles) /
+                curve_.points[i].log_error -
+            fit.result.residuals[i];
+    return test.gain(std::move(change));
 }
 
 // One step of forward selection; false when no term earns its place.
 bool LawSearch::add_term(Attempt& best) const {
-    std::optional<Attempt> winner;
+    constexpr std::size_t most_ports = 3;  // the periods with the most to gain get a fit
+    struct Candidate {
+        double gain = 0;
+        HullVariant variant;
+        std::vector<double> start;
+    };
+    std::vector<Candidate> candidates;
     const double shown = dispersion(best);
+    const ScoreTest test(best, huber_constant * scale_);
     for (const HullVariant& variant : wider(best.variant)) {
         std::vector<double> start = best.result.parameters;
         if (variant.knee && !best.variant.knee) start[knee_width] = rounded_start;
         if (variant.contention && !best.variant.contention)
             start[contention_part] = contention_start;
         if (variant.ports && !best.variant.ports) start[port_share] = variant.port_start();
-        if (predicted_gain(best, variant, start) < hopeless * shown) continue;
-        Attempt other = attempt_from(variant, std::move(start), comparable);
+        const double gain = predicted_gain(test, best, variant, start);
+        if (gain >= hopeless * margin_of(variant, best.variant) * shown)
+            candidates.push_back({gain, variant, std::move(start)});
+    }
+    std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return -c.gain; });
+    std::optional<Attempt> winner;
+    std::size_t ports = 0;
+    for (Candidate& candidate : candidates) {
+        if (candidate.variant.ports && !best.variant.ports && ++ports > most_ports) continue;
+        Attempt other = attempt_from(candidate.variant, std::move(candidate.start), comparable);
         if (!other.converged()) continue;
         if (!winner || other.chi_square() < winner->chi_square()) winner = std::move(other);
     }
     if (!winner) return false;
     const double d = dispersion(*winner);
-    // Reporting a growth of Λ that does not exist is worse than missing one.
-    const bool growth = winner->variant.contention && !best.variant.contention;
-    const bool ports = winner->variant.ports && !best.variant.ports;
-    const double margin = growth ? growth_margin : ports ? staircase_margin : term_margin;
+    const double margin = margin_of(winner->variant, best.variant);
     if (criterion(*winner, d) + margin >= criterion(best, d)) return false;
     best = std::move(*winner);
     return true;

@@ -21,6 +21,22 @@ struct Attempt {
     double chi_square() const { return 2 * result.cost; }
 };
 
+// What χ² would fall by if residuals could change along a direction in which the fit's own
+// parameters do not move them.
+class ScoreTest {
+public:
+    // Residuals beyond the clip count as the clip.
+    ScoreTest(const Attempt& fit, double clip);
+    double gain(std::vector<double> change) const;
+
+private:
+    void project_out(std::vector<double>& column) const;
+    static double length(const std::vector<double>& v);
+
+    std::vector<double> clipped_;
+    std::vector<std::vector<double>> basis_;  // orthonormal, by Gram-Schmidt
+};
+
 class LawSearch {
 public:
     // Both must outlive this.
@@ -64,7 +80,7 @@ private:
     void prefer_copies(Attempt& law) const;
     void add_terms(Attempt& law, std::vector<Attempt>& narrower) const;
     std::vector<HullVariant> wider(const HullVariant& variant) const;
-    double predicted_gain(const Attempt& fit, const HullVariant& variant,
+    double predicted_gain(const ScoreTest& test, const Attempt& fit, const HullVariant& variant,
                           const std::vector<double>& start) const;
     bool add_term(Attempt& best) const;
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -34,25 +35,49 @@ bool same_rows(const MeasurementFile& a, const MeasurementFile& b) {
 using Times = std::map<std::size_t, std::vector<double>>;
 using Places = std::map<std::string, Times>;
 
-std::string place_key(const MeasurementRow& row) {
-    const double busiest = counter(row, busiest_scheduler_counter).value_or(0);
-    const double body = counter(row, body_counter).value_or(0);
-    const double bytes = counter(row, bytes_in_flight_counter).value_or(0);
-    const CurveCounters c = curve_counters(row);
-    return fmt::format("{} {} {} {} {}", measurement_name(row.subject, row.shape), busiest, body,
-                       bytes, c.shape_n.value_or(0) + 1e4 * c.conflict_degree.value_or(0));
-}
+struct RowPlace {
+    MeasurementShape shape;
+    double busiest = 0;
+    double body = 0;
+    double bytes = 0;
+    double curve = 0;
+
+    explicit RowPlace(const MeasurementRow& row) : shape(row.shape) {
+        if (row.counters.empty()) return;
+        busiest = counter(row, busiest_scheduler_counter).value_or(0);
+        body = counter(row, body_counter).value_or(0);
+        bytes = counter(row, bytes_in_flight_counter).value_or(0);
+        const CurveCounters c = curve_counters(row);
+        curve = c.shape_n.value_or(0) + 1e4 * c.conflict_degree.value_or(0);
+    }
+    bool operator==(const RowPlace&) const = default;
+    std::string key(std::string_view subject) const {
+        return fmt::format("{} {} {} {} {}", measurement_name(subject, shape), busiest, body, bytes,
+                           curve);
+    }
+};
 
 std::map<std::string, Places> times_of(std::span<const MeasurementFile> files) {
     std::map<std::string, Places> out;
-    for (std::size_t f = 0; f < files.size(); ++f)
+    for (std::size_t f = 0; f < files.size(); ++f) {
+        // The repetitions of a point mostly follow each other.
+        std::string subject;
+        std::optional<RowPlace> place;
+        std::vector<double>* times = nullptr;
         for (const MeasurementRow& row : files[f].rows) {
             if (row.error || belongs_elsewhere(row)) continue;
             double time = row.cycles.value_or(0);
             if (!row.cycles && row.clock_hz) time = row.seconds * *row.clock_hz;
-            if (std::isfinite(time) && time > 0)
-                out[row.subject][place_key(row)][f].push_back(time);
+            if (!std::isfinite(time) || time <= 0) continue;
+            const RowPlace here(row);
+            if (!times || row.subject != subject || here != place) {
+                subject = row.subject;
+                place = here;
+                times = &out[subject][here.key(subject)][f];
+            }
+            times->push_back(time);
         }
+    }
     return out;
 }
 

@@ -188,8 +188,12 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
     out.lower[contention_part] = 0;
     if (variant.regime == Regime::latency_only)
         out.upper[contention_part] = contention_limit / largest_;
-    out.residual = [this, variant](std::size_t i, std::span<const double> q, double& residual,
-                                   std::span<double> gradient) {
+    // Derivatives only with respect to what is free: most fits stop at the overheads.
+    std::vector<std::size_t> free;
+    for (std::size_t k = 0; k < drift_part; ++k)
+        if (!out.fixed[k]) free.push_back(k);
+    out.residual = [this, variant, free](std::size_t i, std::span<const double> q, double& residual,
+                                         std::span<double> gradient) {
         const CurvePoint& point = curve_.points[i];
         if (gradient.empty()) {
             const double t = cycles_of(variant, barrier_, physical_of(q, scale_), shapes_[i]);
@@ -197,30 +201,41 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
             residual = (std::log(t / point.cycles) + q[drift_part] * point.place) / point.log_error;
             return true;
         }
-        // Derivatives only as far as something is free: most fits stop at the overheads.
-        if (variant.contention || variant.knee || variant.ports || variant.skew)
-            return derive<drift_part>(variant, i, q, residual, gradient);
-        return variant.loop ? derive<contention_part>(variant, i, q, residual, gradient)
-                            : derive<loop_latency_part>(variant, i, q, residual, gradient);
+        switch (free.size()) {
+            case 0:
+            case 1:
+            case 2:
+            case 3:
+                return derive<3>(variant, free, i, q, residual, gradient);
+            case 4:
+                return derive<4>(variant, free, i, q, residual, gradient);
+            case 5:
+            case 6:
+                return derive<6>(variant, free, i, q, residual, gradient);
+            default:
+                return derive<drift_part>(variant, free, i, q, residual, gradient);
+        }
     };
     return out;
 }
 
-// Residual and derivatives with respect to the first Count parameters and the drift; the rest are
-// constants.
+// Residual and derivatives with respect to the free parameters, of which there are at most Count,
+// and the drift; the rest are constants.
 template <std::size_t Count>
-bool HullProblem::derive(const HullVariant& variant, std::size_t i, std::span<const double> q,
-                         double& residual, std::span<double> gradient) const {
+bool HullProblem::derive(const HullVariant& variant, std::span<const std::size_t> free,
+                         std::size_t i, std::span<const double> q, double& residual,
+                         std::span<double> gradient) const {
     using D = Dual<Count>;
     std::array<D, hull_parameter_count> x;
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] = k < Count ? D::variable(q[k], k) : D(q[k]);
+    for (std::size_t k = 0; k < x.size(); ++k) x[k].value = q[k];
+    for (std::size_t slot = 0; slot < free.size(); ++slot) x[free[slot]].partial[slot] = 1;
     const D t =
         cycles_of(variant, barrier_, physical_of(std::span<const D>(x), scale_), shapes_[i]);
     if (!(t.value > 0)) return false;
     const CurvePoint& point = curve_.points[i];
     residual = (std::log(t.value / point.cycles) + q[drift_part] * point.place) / point.log_error;
-    for (std::size_t k = 0; k < Count; ++k)
-        gradient[k] = t.partial[k] / (t.value * point.log_error);
+    for (std::size_t slot = 0; slot < free.size(); ++slot)
+        gradient[free[slot]] = t.partial[slot] / (t.value * point.log_error);
     gradient[drift_part] = point.place / point.log_error;
     return true;
 }

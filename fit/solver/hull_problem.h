@@ -89,8 +89,9 @@ public:
 
 private:
     template <std::size_t Count>
-    bool derive(const HullVariant& variant, std::size_t point, std::span<const double> parameters,
-                double& residual, std::span<double> gradient) const;
+    bool derive(const HullVariant& variant, std::span<const std::size_t> free, std::size_t point,
+                std::span<const double> parameters, double& residual,
+                std::span<double> gradient) const;
 
     double drifted(const std::vector<double>& parameters, std::size_t point) const;
 

@@ -5,6 +5,7 @@
 #include <glog/logging.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -44,36 +45,57 @@ struct FreeParameters {
     }
 };
 
-// One residual as Ceres sees it. A block each, so that the loss applies to each by itself.
-class PointCost final : public ceres::CostFunction {
+// All residuals as Ceres sees them: one block, which is far cheaper than one per residual. The loss
+// is Huber's on every residual by itself, as the square root of it: r beyond the clip c becomes
+// ±√(2c·|r| − c²), whose half square is the loss (Huber 1981).
+class Residuals final : public ceres::CostFunction {
 public:
-    PointCost(const LeastSquaresProblem& problem, const FreeParameters& free, std::size_t point)
-        : problem_(problem), free_(free), point_(point) {
-        set_num_residuals(1);
+    Residuals(const LeastSquaresProblem& problem, const FreeParameters& free)
+        : problem_(problem), free_(free), gradient_(free.full.size()) {
+        set_num_residuals(static_cast<int>(problem.residual_count));
         mutable_parameter_block_sizes()->push_back(static_cast<int>(free.index.size()));
     }
 
     bool Evaluate(double const* const* parameters, double* residuals,
                   double** jacobians) const override {
-        thread_local std::vector<double> full;
-        thread_local std::vector<double> gradient;
-        free_.expand(parameters[0], full);
+        free_.expand(parameters[0], full_);
         const bool derive = jacobians != nullptr && jacobians[0] != nullptr;
-        gradient.assign(derive ? full.size() : 0, 0.0);
-        if (!problem_.residual(point_, full, residuals[0], gradient)) return false;
-        if (!std::isfinite(residuals[0])) return false;
-        if (!derive) return true;
-        for (std::size_t i = 0; i < free_.index.size(); ++i) {
-            jacobians[0][i] = gradient[free_.index[i]];
-            if (!std::isfinite(jacobians[0][i])) return false;
+        const std::size_t columns = free_.index.size();
+        for (std::size_t point = 0; point < problem_.residual_count; ++point) {
+            std::span<double> gradient;
+            if (derive) {
+                std::ranges::fill(gradient_, 0.0);
+                gradient = gradient_;
+            }
+            double& r = residuals[point];
+            if (!problem_.residual(point, full_, r, gradient)) return false;
+            if (!std::isfinite(r)) return false;
+            const double slope = clip(r);
+            if (!derive) continue;
+            for (std::size_t i = 0; i < columns; ++i) {
+                const double d = slope * gradient_[free_.index[i]];
+                if (!std::isfinite(d)) return false;
+                jacobians[0][point * columns + i] = d;
+            }
         }
         return true;
     }
 
 private:
+    // The root of the loss in the place of r, and its derivative.
+    double clip(double& r) const {
+        if (!problem_.huber || std::abs(r) <= *problem_.huber) return 1;
+        const double c = *problem_.huber;
+        const double root = std::sqrt(c * (2 * std::abs(r) - c));
+        r = std::copysign(root, r);
+        return c / root;
+    }
+
     const LeastSquaresProblem& problem_;
     const FreeParameters& free_;
-    std::size_t point_;
+    // Solving is single-threaded, and every problem has its own.
+    mutable std::vector<double> full_;
+    mutable std::vector<double> gradient_;
 };
 
 ceres::Solver::Options solver_options(const LeastSquaresOptions& options) {
@@ -202,14 +224,8 @@ LeastSquaresSummary solve(const LeastSquaresProblem& problem, const LeastSquares
     std::vector<double> block;
     for (const std::size_t i : free.index) block.push_back(problem.start[i]);
 
-    ceres::Problem::Options ownership;
-    ownership.loss_function_ownership = ceres::DO_NOT_TAKE_OWNERSHIP;
-    ownership.enable_fast_removal = false;
-    ceres::Problem ceres_problem(ownership);
-    ceres::HuberLoss huber(problem.huber.value_or(1.0));
-    ceres::LossFunction* loss = problem.huber ? &huber : nullptr;
-    for (std::size_t i = 0; i < problem.residual_count; ++i)
-        ceres_problem.AddResidualBlock(new PointCost(problem, free, i), loss, block.data());
+    ceres::Problem ceres_problem;
+    ceres_problem.AddResidualBlock(new Residuals(problem, free), nullptr, block.data());
     for (std::size_t i = 0; i < free.index.size(); ++i) {
         const std::size_t full = free.index[i];
         const int at = static_cast<int>(i);
