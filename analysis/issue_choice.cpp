@@ -12,7 +12,7 @@
 #include "analysis/comparison.h"
 #include "analysis/measured_graph.h"
 #include "core/error.h"
-#include "sim/engine/parallel.h"
+#include "core/parallel.h"
 #include "sim/engine/simulate.h"
 
 namespace occupipe::analysis {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "sim/engine/parallel.h"
+#include "core/parallel.h"
 #include "sim/machine/machine.h"
 
 namespace occupipe::analysis {

@@ -32,7 +32,7 @@
 #if OCCUPIPE_FIT
 #include "fit/profile/build_profile.h"
 #endif
-#include "sim/engine/parallel.h"
+#include "core/parallel.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::cli {

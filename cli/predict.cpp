@@ -17,10 +17,10 @@
 #include "cli/run_limit.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/parallel.h"
 #include "report/figures/plot_file.h"
 #include "report/figures/prediction_figures.h"
 #include "report/text/prediction_output.h"
-#include "sim/engine/parallel.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::cli {

@@ -7,7 +7,7 @@ set_target_properties(occupipe_fmt PROPERTIES EXPORT_NAME fmt)
 target_link_libraries(occupipe_fmt INTERFACE $<IF:$<BOOL:${OCCUPIPE_PORTABLE}>,fmt::fmt-header-only,fmt::fmt>)
 
 # Who may link whom. A component that asks for anything else stops the configuration.
-set(OCCUPIPE_MAY_LINK_core   yaml-cpp nlohmann_json::nlohmann_json occupipe::fmt)
+set(OCCUPIPE_MAY_LINK_core   yaml-cpp nlohmann_json::nlohmann_json occupipe::fmt Threads::Threads)
 set(OCCUPIPE_MAY_LINK_isa    occupipe::core occupipe::fmt Threads::Threads)
 set(OCCUPIPE_MAY_LINK_extract occupipe::core occupipe::isa occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_bench  occupipe::core occupipe::isa benchmark::benchmark OpenCL::OpenCL occupipe::fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} Threads::Threads)

@@ -12,6 +12,7 @@
 #include "core/chain_step.h"
 #include "core/error.h"
 #include "core/instruction.h"
+#include "core/parallel.h"
 #include "fit/profile/contradictions.h"
 #include "fit/profile/device_facts.h"
 #include "fit/profile/provenance.h"
@@ -47,20 +48,20 @@ void mark_primaries(std::vector<SubjectReport>& subjects) {
     for (SubjectReport& s : subjects) s.primary = best.at(s.curve.subject) == &s;
 }
 
+// Each curve by itself, so all cores take part.
 std::vector<SubjectReport> fit_subjects(std::vector<Curve>& curves, const FitOptions& options) {
     std::vector<SubjectReport> out;
-    for (Curve& curve : curves) {
-        if (parse_mix(curve.subject)) continue;
-        SubjectReport report;
+    for (Curve& curve : curves)
+        if (!parse_mix(curve.subject)) out.emplace_back().curve = std::move(curve);
+    parallel_for(out.size(), [&](std::size_t i) {
+        SubjectReport& report = out[i];
+        const Curve& curve = report.curve;
         report.fit = fit_timing(curve, kind_of(curve.subject), options.timing);
-        if (report.fit.ok) {
-            const Curve steps = steps_alone(curve, report.fit);
-            report.tables = subject_tables(steps, report.fit);
-            report.barrier_line = barrier_line(steps);
-        }
-        report.curve = std::move(curve);
-        out.push_back(std::move(report));
-    }
+        if (!report.fit.ok) return;
+        const Curve steps = steps_alone(curve, report.fit);
+        report.tables = subject_tables(steps, report.fit);
+        report.barrier_line = barrier_line(steps);
+    });
     mark_primaries(out);
     return out;
 }

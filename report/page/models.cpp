@@ -9,13 +9,13 @@
 #include "analysis/comparison.h"
 #include "analysis/measured_graph.h"
 #include "core/error.h"
+#include "core/parallel.h"
 #include "report/figures/comparison_figures.h"
 #include "report/figures/fit_figures.h"
 #include "report/figures/mix_figures.h"
 #include "report/figures/prediction_figures.h"
 #include "report/figures/roofline_figures.h"
 #include "report/page/sections.h"
-#include "sim/engine/parallel.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::report {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/files/files.h"
-#include "sim/engine/parallel.h"
+#include "core/parallel.h"
 #include "sim/engine/simulate.h"
 #include "sim/observers/stalls.h"
 

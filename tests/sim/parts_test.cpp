@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/accuracy.h"
-#include "sim/engine/parallel.h"
+#include "core/parallel.h"
 #include "sim/machine/machine.h"
 #include "sim/models/registry.h"
 #include "tests/sim/build.h"

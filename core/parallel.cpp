@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/engine/parallel.h"
+#include "core/parallel.h"
 
 #include <algorithm>
 #include <atomic>
