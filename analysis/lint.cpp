@@ -10,6 +10,7 @@
 #include "core/field_quantities.h"
 #include "core/law_misfit.h"
 #include "core/profile_fields.h"
+#include "fit/profile/device_facts.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -126,6 +127,10 @@ Lines oddities(const MeasurementFile& file) {
         if (file.context.find(key) == file.context.end()) {
             lines.push_back(fmt::format("context.{}: is missing; a profile needs it", key));
         }
+    }
+    if (const auto clock = file.context.find("clock_hz"); clock != file.context.end()) {
+        if (const auto fault = fault_of_claimed_clock(clock->second))
+            lines.push_back(fmt::format("context.clock_hz: {}", *fault));
     }
     for (const char* key : {"incomplete", "clock_deviation", "clock_warning"}) {
         const auto said = file.context.find(key);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "analysis/model_run.h"
 #include "analysis/shipped_files.h"
@@ -42,6 +43,7 @@ struct ModelDevice {
 ModelDevice model_options(std::string_view text, const std::string& device) {
     ModelDevice out;
     bench::ModelOptions& options = out.options;
+    std::set<std::string_view> given;
     while (!text.empty()) {
         const std::string_view entry = text.substr(0, text.find('&'));
         text.remove_prefix(std::min(text.size(), entry.size() + 1));
@@ -49,6 +51,8 @@ ModelDevice model_options(std::string_view text, const std::string& device) {
         const std::string_view key = entry.substr(0, equals);
         const std::string_view value =
             equals == std::string_view::npos ? std::string_view() : entry.substr(equals + 1);
+        if (!given.insert(key).second)
+            throw InputError(fmt::format("device '{}': {}: is given twice", device, key));
         if (key == "noise") {
             options.noise = number<double>(value, device, key);
         } else if (key == "seed") {

@@ -124,6 +124,15 @@ std::vector<std::string> held_fixed(const GpuProfile& profile, const std::set<st
     if (profile.issue.limit)
         see("issue limit",
             {.value = *profile.issue.limit, .std_error = profile.issue.limit_std_error});
+    // They are in the times, not in the cycles.
+    held.push_back(fmt::format("clock, in the times in us: {:.6g} MHz, whose error is unknown",
+                               profile.clock_hz / 1e6));
+    if (const auto& launch = profile.overheads.launch_seconds)
+        held.push_back(fmt::format("launch overhead, in the times in us: {:.6g} us{}",
+                                   launch->value * 1e6,
+                                   drawable(*launch)        ? ""
+                                   : launch->identifiable() ? ", whose error is unknown"
+                                                            : ", which is only a bound"));
     return held;
 }
 

@@ -95,6 +95,21 @@ void warn(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) fmt::print(stderr, "occupipe: warning: {}\n", line);
 }
 
+// What was said of memory and no chosen model uses is refused.
+void require_use(const MemoryBehaviour& memory, const std::vector<const Model*>& chosen) {
+    const auto unused = [&](const Model* model) { return unused_memory(*model, memory).size(); };
+    const MemoryBehaviour none;
+    const std::size_t given = (memory.hit_rate != none.hit_rate) +
+                              (memory.hit_latency != none.hit_latency) +
+                              (memory.requests_per_access != none.requests_per_access);
+    if (given == 0 ||
+        std::ranges::any_of(chosen, [&](const Model* m) { return unused(m) < given; }))
+        return;
+    throw InputError(
+        "--hit-rate and --hit-latency are for x-model and gpuperf, --requests-per-access for "
+        "gpuperf and mdm; none of these is among the chosen models");
+}
+
 void predict(const Options& options) {
     keep_apart({{"KERNEL", analysis::shipped_kernel(options.kernel)},
                 {"--profile", analysis::shipped_profile(options.profile)}},
@@ -111,6 +126,7 @@ void predict(const Options& options) {
     const GpuProfile offered = profile;
     std::vector<std::string> unasked = analysis::apply_stand_ins(kernel, profile);
     const auto chosen = chosen_models(options.models);
+    require_use(options.memory, chosen);
     analysis::require_timings(profile, kernel, options.kernel, offered);
     const auto shapes = launches(options.launch, kernel, profile, unasked);
     if (!options.plot.empty()) report::require_curve(shapes.size());
@@ -135,6 +151,8 @@ void predict(const Options& options) {
         set.predictions[i] =
             model.predict(profile, kernel, shapes[i % shapes.size()], model_options);
         std::ranges::copy(assumptions, std::back_inserter(set.predictions[i].assumptions));
+        std::ranges::move(unused_memory(model, options.memory),
+                          std::back_inserter(set.predictions[i].assumptions));
         limit.add_done();
     });
     Explanation why;

@@ -141,6 +141,16 @@ void describe(Io& io, std::type_identity<InstructionTiming>) {
             return Fault{{"latency_unknown"}, "stands beside a latency"};
         if (!timing.latency && timing.latency_growth)
             return Fault{{"latency_growth"}, "stands without a latency"};
+        for (std::size_t i = 0; i < timing.tables.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j) {
+                const ParameterTable& a = timing.tables[j];
+                const ParameterTable& b = timing.tables[i];
+                if (a.over != b.over || a.rows.empty() || b.rows.empty()) continue;
+                if (a.rows.back().at < b.rows.front().at || b.rows.back().at < a.rows.front().at)
+                    continue;
+                return Fault{{"tables", fmt::format("[{}]", i)},
+                             fmt::format("overlaps another table over {}", a.over)};
+            }
         return std::nullopt;
     });
 }

@@ -137,14 +137,46 @@ std::string fault_of(const Json& entry, bool first) {
                                  line > 1 ? "; remove this line to go on with all others" : ""));
 }
 
+// What is wrong with lines, all of them in one message; at the first one's place.
+class Damage {
+public:
+    explicit Damage(const fs::path& path) : path_(path) {}
+    void add(std::size_t line, const std::string& fault) { lines_.emplace_back(line, fault); }
+    void refuse() const {
+        if (lines_.empty()) return;
+        if (lines_.size() == 1) damaged(path_, lines_.front().first, lines_.front().second);
+        constexpr std::size_t shown = 10;
+        std::string all;
+        for (std::size_t i = 0; i < std::min(shown, lines_.size()); ++i)
+            all +=
+                fmt::format("{}line {}: {}", i == 0 ? "" : "; ", lines_[i].first, lines_[i].second);
+        if (lines_.size() > shown) all += fmt::format("; and {} more", lines_.size() - shown);
+        throw InputError(path_.string(), {static_cast<int>(lines_.front().first), 1}, {},
+                         fmt::format("{} lines are damaged: {}; remove them to go on with all "
+                                     "others",
+                                     lines_.size(), all));
+    }
+
+private:
+    const fs::path& path_;
+    std::vector<std::pair<std::size_t, std::string>> lines_;
+};
+
 // Of a file that is there. `content` stays empty when it does not hold one whole line. Only the
 // last line may be no whole one; any other that cannot be read is an InputError.
 void read_journal(const fs::path& path, Content& content) {
     std::istringstream lines(read_text_file(path));
+    Damage damage(path);
+    std::size_t number = 0;
     for (std::string line; std::getline(lines, line);) {
         if (lines.eof()) break;  // cut short by a crash: it has no end
+        ++number;
         const Json entry = Json::parse(line, nullptr, false);
-        if (!entry.is_object()) damaged(path, content.lines.size() + 1, "is no JSON object");
+        if (!entry.is_object()) {
+            if (number == 1) damaged(path, number, "is no JSON object");
+            damage.add(number, "is no JSON object");
+            continue;
+        }
         if (content.lines.empty()) {
             if (!entry.contains("format") || entry.at("format") != format_name ||
                 !entry.contains("context")) {
@@ -156,13 +188,16 @@ void read_journal(const fs::path& path, Content& content) {
             content.header = entry;
         }
         if (const std::string fault = fault_of(entry, content.lines.empty()); !fault.empty()) {
-            damaged(path, content.lines.size() + 1, fault);
+            if (number == 1) damaged(path, number, fault);
+            damage.add(number, fault);
+            continue;
         }
         if (!content.lines.empty()) take(content, entry);
         content.bytes += line.size() + 1;
         const bool is_point = !content.lines.empty() && entry.contains("point");
         content.lines.push_back(is_point ? take_rows(content, entry) : Line{line, {}});
     }
+    damage.refuse();
 }
 
 // What write_text_file() leaves beside its target when it is killed: TARGET.PID-N.partial.
@@ -209,6 +244,7 @@ void require_readable(const fs::path& journal, const Content& content, const std
         return;
     } catch (const InputError& fault) {
         const std::string context = Json(content.header.at("context")).dump();
+        Damage damage(journal);
         for (std::size_t i = 0; i < content.lines.size(); ++i) {
             const Line& line = content.lines[i];
             if (line.rows.empty()) continue;
@@ -220,9 +256,10 @@ void require_readable(const fs::path& journal, const Content& content, const std
                                 std::string_view(line.text).substr(begin, last + length - begin)),
                     {});
             } catch (const InputError& one) {
-                damaged(journal, i + 1, one.what());
+                damage.add(i + 1, one.what());
             }
         }
+        damage.refuse();
         throw InputError(journal.string(), {}, {},
                          fmt::format("makes a file that cannot be read: {}", fault.what()));
     }

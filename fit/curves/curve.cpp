@@ -397,6 +397,35 @@ bool CurveBuilder::skew_is_starvation() const {
     return false;
 }
 
+// Where many repetitions lie far off their points' medians, and nearly all of them to the long
+// side, something else ran beside: of some points the median itself is then a disturbed one. What
+// lies near the shortest repetition counts; a time cannot be too short by accident.
+void leave_out_delays(Curve& curve) {
+    constexpr double many = 0.1;
+    constexpr double to_one_side = 0.9;
+    constexpr double near = 1.2;
+    if (curve.wild < many) return;
+    double longer = 0;
+    double all = 0;
+    for (const CurvePoint& point : curve.points)
+        for (const double c : point.repetitions) {
+            const double off = c / point.cycles;
+            if (off < near && off > 1 / near) continue;
+            // A minority that is shorter means that most were delayed, where it agrees.
+            const bool delayed_median = off < 1 && point.repetitions.size() >= 3;
+            longer += off > 1 || delayed_median ? 1 : 0;
+            all += 1;
+        }
+    if (all == 0 || longer < to_one_side * all) return;
+    for (CurvePoint& point : curve.points) {
+        std::vector<double>& kept = point.repetitions;  // ascending
+        const double most = near * kept.front();
+        const auto end = std::ranges::upper_bound(kept, most);
+        kept.erase(end, kept.end());
+        point.cycles = median_of_sorted(kept);
+    }
+}
+
 // With a coarse clock the median of repetitions is one of two counts; their mean is right on
 // average. Repetitions further off than a step stay out of it.
 void use_means_of_counts(Curve& curve) {
@@ -453,6 +482,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     }
     find_places(curve);
     look_for_disturbances(curve);
+    leave_out_delays(curve);
     use_means_of_counts(curve);
     weigh(curve);
     return curve;

@@ -64,6 +64,7 @@ private:
     void widen_by_loop(TimingFit& out) const;
     void widen_by_skew(TimingFit& out) const;
     void widen_by_disturbances(TimingFit& out) const;
+    void widen_by_wandering(TimingFit& out) const;
     void widen_by_knee(TimingFit& out) const;
     static void widen_by_misfit(TimingFit& out);
     std::string refusal() const;
@@ -420,12 +421,53 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
     }
 }
 
+// A drift that goes to and fro (a saw-tooth, a warm-up) is no straight line over the run, but what
+// follows in time has residuals alike. In random order it moves all shapes by its mean, which
+// leaves no residual. Of a saw-tooth of height A the residuals' covariance with their successors is
+// A²/12; either end of it may be right, as with a steady drift.
+void Fitter::widen_by_wandering(TimingFit& out) const {
+    constexpr std::size_t fewest = 24;
+    constexpr double clear = 4;  // standard errors of the correlation
+    constexpr double smallest = 2e-3;
+    const std::size_t n = curve_.points.size();
+    if (n < fewest || curve_.in_order) return;
+    std::vector<std::size_t> turn(n);
+    std::iota(turn.begin(), turn.end(), std::size_t{0});
+    std::ranges::stable_sort(turn, {}, [&](std::size_t i) { return curve_.points[i].place; });
+    if (curve_.points[turn.front()].place == curve_.points[turn.back()].place) return;
+    const double clip = 3 * search_.scale();
+    std::vector<double> away;  // log(measured / predicted), in the order of measuring
+    for (const std::size_t i : turn)
+        away.push_back(-std::clamp(out.residuals[i], -clip, clip) * curve_.points[i].log_error);
+    const auto count = static_cast<double>(n);
+    const double mean = std::accumulate(away.begin(), away.end(), 0.0) / count;
+    double squares = 0;
+    double together = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        squares += std::pow(away[i] - mean, 2);
+        if (i > 0) together += (away[i] - mean) * (away[i - 1] - mean);
+    }
+    if (!(squares > 0) || together / squares * std::sqrt(count) < clear) return;
+    const double height = std::sqrt(12 * together / (count - 1));
+    if (height < smallest) return;
+    for (Estimate* e : {&out.cpi, &out.latency}) {
+        if (e->identifiable())
+            e->std_error = std::hypot(*e->std_error, height / 2 * e->value);
+        else if (e->kind == Estimate::Kind::upper_bound)
+            e->value *= std::exp(height / 2);
+    }
+    out.notes.push_back(fmt::format(
+        "times drift to and fro by {:.2g} % in the course of the run; λ and Λ are means over it",
+        100 * height));
+}
+
 // The p-norm is one way to round a ridge; how much it takes off the hull's two ends is as uncertain
 // as that. A part of the mean rounding on a parameter's own side stands in its error
 // (docs/accuracy.md: service times that vary).
 void Fitter::widen_by_knee(TimingFit& out) const {
     if (!out.knee || !out.cpi.identifiable() || !out.latency.identifiable()) return;
-    constexpr std::array doubt{0.8, 0.25};  // before and beyond the ridge
+    // Before and beyond the ridge; a growth of Λ bends the same places.
+    const std::array doubt{out.contention ? 1.0 : 0.8, out.contention ? 0.5 : 0.25};
     std::array<double, 2> rounding{};
     std::array<double, 2> places{};
     for (const CurvePoint& p : curve_.points) {
@@ -481,6 +523,7 @@ TimingFit Fitter::run() {
     widen_by_loop(out);
     widen_by_skew(out);
     widen_by_disturbances(out);
+    widen_by_wandering(out);
     widen_by_knee(out);
     widen_by_misfit(out);
     if (out.overhead && out.overhead->value < -3 * *out.overhead->std_error)

@@ -88,8 +88,41 @@ double highest_throughput(std::span<const SubjectReport> subjects) {
     return highest;
 }
 
-std::vector<MixFit> fit_mixes(std::span<const Curve> curves,
-                              std::span<const SubjectReport> subjects) {
+// Growth of log time over the run that most instructions show: mixes, measured at one shape, cannot
+// tell it by themselves. Absent where instructions were measured one after the other, since then
+// no run is another's.
+std::optional<double> common_drift(std::span<const SubjectReport> subjects) {
+    constexpr double same_run = 0.75;
+    std::vector<double> drifts;
+    for (const SubjectReport& s : subjects) {
+        if (!s.fit.ok || s.curve.in_order || s.curve.reach > same_run) continue;
+        drifts.push_back(s.fit.drift ? s.fit.drift->value : 0);
+    }
+    if (drifts.empty()) return std::nullopt;
+    const double drift = median(std::move(drifts));
+    return drift != 0 ? std::optional(drift) : std::nullopt;
+}
+
+// Points as in the middle of the run.
+Curve without_drift(const Curve& curve, double drift) {
+    TimingFit fit;
+    fit.drift = Estimate{.value = drift};
+    return steps_alone(curve, fit);
+}
+
+std::vector<MixFit> fit_mixes(std::vector<Curve> curves, std::span<const SubjectReport> subjects,
+                              std::vector<std::string>& notes) {
+    if (const auto drift = common_drift(subjects)) {
+        bool any = false;
+        for (Curve& curve : curves)
+            if (parse_mix(curve.subject) && curve.reach < 0.75) {
+                curve = without_drift(curve, *drift);
+                any = true;
+            }
+        if (any)
+            notes.push_back(fmt::format(
+                "times drift by {:.2g} % over the run; mixes are as in its middle", 100 * *drift));
+    }
     std::vector<std::pair<std::string, std::string>> order;
     std::map<std::pair<std::string, std::string>, std::vector<const Curve*>> by_pair;
     for (const Curve& curve : curves) {
@@ -243,11 +276,13 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
     std::vector<Curve> curves = curves_of(files);
     sort_as_planned(files, curves);
     out.subjects = fit_subjects(curves, options);
-    out.mixes = fit_mixes(curves, out.subjects);
+    std::vector<std::string> mix_notes;
+    out.mixes = fit_mixes(std::move(curves), out.subjects, mix_notes);
     out.families = families_of(out.subjects);
     out.working_sets = fit_working_sets(files);
     out.overheads = fit_overheads(files);
     out.notes = facts.notes;
+    std::ranges::move(mix_notes, std::back_inserter(out.notes));
     std::ranges::move(contradictions(files), std::back_inserter(out.notes));
     if (options.timing.known_overhead_cycles)
         out.notes.push_back(fmt::format("an overhead of {:g} cycles was given, not fitted",

@@ -86,27 +86,13 @@ double most_frequent(const std::vector<double>& seen, const std::vector<double>&
     return best;
 }
 
-constexpr double slowest_clock_hz = 1e6;
-
-// The core clock that a context claims, where a person or a driver may have written anything.
-std::optional<std::string> fault_of_claim(const std::string& text) {
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0)
-        return fmt::format("'{}' is not a positive number", text);
-    if (value < slowest_clock_hz)
-        return fmt::format("'{}' is no core clock in Hz: is it in MHz or GHz?", text);
-    return std::nullopt;
-}
-
 // What contexts claim beside the clock that rows witnessed.
 void compare_claims(std::span<const MeasurementFile> files, DeviceFacts& facts) {
     constexpr double far = 2;
     for (const MeasurementFile& file : files) {
         const auto it = file.context.find("clock_hz");
         if (it == file.context.end()) continue;
-        if (const auto fault = fault_of_claim(it->second)) {
+        if (const auto fault = fault_of_claimed_clock(it->second)) {
             facts.notes.push_back(
                 fmt::format("{}: context.clock_hz: {}; not used, as rows have "
                             "measured clocks",
@@ -146,7 +132,8 @@ void find_clock(std::span<const MeasurementFile> files, DeviceFacts& facts) {
     std::vector<double> claimed;
     for (const MeasurementFile& file : files)
         if (const auto it = file.context.find("clock_hz"); it != file.context.end()) {
-            if (const auto fault = fault_of_claim(it->second)) fail(file, "clock_hz", *fault);
+            if (const auto fault = fault_of_claimed_clock(it->second))
+                fail(file, "clock_hz", *fault);
             claimed.push_back(number({it->second, &file}, "clock_hz"));
         }
     if (claimed.empty())
@@ -169,6 +156,18 @@ std::string text(std::span<const MeasurementFile> files, const std::string& key)
 }
 
 }  // namespace
+
+std::optional<std::string> fault_of_claimed_clock(const std::string& text) {
+    constexpr double slowest_clock_hz = 1e6;
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0)
+        return fmt::format("'{}' is not a positive number", text);
+    if (value < slowest_clock_hz)
+        return fmt::format("'{}' is no core clock in Hz: is it in MHz or GHz?", text);
+    return std::nullopt;
+}
 
 DeviceFacts device_facts(std::span<const MeasurementFile> files) {
     if (files.empty()) throw InputError("no measurement files");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -127,6 +128,22 @@ constexpr std::array aspects = {
 std::span<const Model> models() { return table; }
 
 std::span<const ModelAspect> model_aspects() { return aspects; }
+
+std::vector<std::string> unused_memory(const Model& model, const MemoryBehaviour& memory) {
+    constexpr std::array with_cache = {std::string_view("x-model"), std::string_view("gpuperf")};
+    constexpr std::array with_requests = {std::string_view("gpuperf"), std::string_view("mdm")};
+    const MemoryBehaviour none;
+    std::vector<std::string> out;
+    const auto see = [&](const auto& users, double given, double otherwise, const char* name) {
+        if (given != otherwise && std::ranges::find(users, model.name) == users.end())
+            out.push_back(fmt::format("{} {:g} has no effect on {}", name, given, model.name));
+    };
+    see(with_cache, memory.hit_rate, none.hit_rate, "the hit rate");
+    see(with_cache, memory.hit_latency, none.hit_latency, "the latency of a hit");
+    see(with_requests, memory.requests_per_access, none.requests_per_access,
+        "the number of requests per access");
+    return out;
+}
 
 const Model& find_model(std::string_view name) {
     std::string names;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/models/model.h"
 
@@ -17,6 +19,10 @@ struct ModelAspect {
     bool ModelAspects::*member;
 };
 std::span<const ModelAspect> model_aspects();
+
+// What was said of memory and this model does not use: "the hit rate 0.5 has no effect on
+// pipeline".
+std::vector<std::string> unused_memory(const Model& model, const MemoryBehaviour& memory);
 
 // Throws InputError that lists the known models.
 const Model& find_model(std::string_view name);

@@ -94,6 +94,11 @@ std::vector<Scenario> make_scenarios() {
         s.drift_as_planned = true;
         s.must_be_flagged = true;
     });
+    add("saw-tooth of 5 %, seven teeth", [](Scenario& s) {
+        s.drift = 0.05;
+        s.teeth = 7;
+        s.must_be_flagged = true;
+    });
     add("ridge at the sweep's border", [](Scenario& s) {
         s.least_ridge = 45;
         s.greatest_ridge = 90;
@@ -291,8 +296,11 @@ void drift(const Scenario& s, Dice& dice, MeasurementFile& file) {
     if (!s.drift_as_planned) shuffle_points(dice, file);
     if (!(s.drift > 0)) return;
     const auto n = static_cast<double>(file.rows.size());
-    for (std::size_t i = 0; i < file.rows.size(); ++i)
-        if (file.rows[i].cycles) *file.rows[i].cycles *= 1 + s.drift * static_cast<double>(i) / n;
+    for (std::size_t i = 0; i < file.rows.size(); ++i) {
+        double part = static_cast<double>(i) / n;
+        if (s.teeth > 0) part = part * s.teeth - std::floor(part * s.teeth);
+        if (file.rows[i].cycles) *file.rows[i].cycles *= 1 + s.drift * part;
+    }
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ struct Scenario {
     double point_error = 0;         // common to all repetitions of a point
     bool stops = false;             // rows say how many warps ran for how long
     double drift = 0;               // over the run, rows in random order
+    int teeth = 0;                  // … of a saw-tooth; 0 = steady
     bool drift_as_planned = false;  // … rows in the order of the plan: common-mode
     int repetitions = 5;
     int depth_factor = 1;  // depths are 64, 128 and 256 times this
