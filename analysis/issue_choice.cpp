@@ -73,6 +73,12 @@ public:
         return all;
     }
     std::size_t mixes() const { return ways_.front().by_mix.size(); }
+    double error() const { return ways_.front().way.error; }
+    // Whether this profile's best way is clearly nearer than the other's.
+    bool clearly_nearer(const Trial& other) const {
+        return mixes() >= least_mixes && mixes() == other.mixes() &&
+               clearly_nearer(ways_.front(), other.ways_.front());
+    }
 
     // Whether the best way is clearly nearer than the best of those that differ in this.
     template <class Differs>
@@ -176,7 +182,83 @@ IssueChoice choose_issue(const GpuProfile& profile, std::span<const MeasurementF
     return choice;
 }
 
-void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> files) {
+namespace {
+
+// λ of a subsystem with a copy per scheduler is the copy's.
+void set_scope(GpuProfile& profile, const std::string& name, Scope scope) {
+    Subsystem& subsystem = *std::ranges::find(profile.subsystems, name, &Subsystem::name);
+    if (subsystem.scope == scope) return;
+    subsystem.scope = scope;
+    const double k = profile.issue.schedulers;
+    const double factor = scope == Scope::scheduler ? k : 1 / k;
+    const auto scale = [&](std::optional<Estimate>& e) {
+        if (e) e = e->times(factor);
+    };
+    for (InstructionTiming& timing : profile.instructions) {
+        if (timing.subsystem != name) continue;
+        timing.cpi = timing.cpi.times(factor);
+        scale(timing.loop_cpi);
+        for (ParameterTable& table : timing.tables)
+            for (TableRow& row : table.rows) scale(row.cpi);
+    }
+}
+
+std::vector<MeasuredPoint> points_of(const GpuProfile& profile, const std::string& subsystem,
+                                     std::span<const MeasurementFile> files) {
+    std::vector<MeasuredPoint> points = mix_points(profile, files);
+    std::erase_if(points, [&](const MeasuredPoint& point) {
+        const auto mix = parse_mix(point.subject);
+        return profile.find_instruction(mix->first)->subsystem != subsystem &&
+               profile.find_instruction(mix->second)->subsystem != subsystem;
+    });
+    return points;
+}
+
+}  // namespace
+
+std::vector<ScopeChoice> choose_scopes(const GpuProfile& profile,
+                                       std::span<const MeasurementFile> files,
+                                       std::span<const std::string> subsystems) {
+    std::vector<ScopeChoice> out;
+    for (const std::string& name : subsystems) {
+        ScopeChoice& choice = out.emplace_back();
+        choice.subsystem = name;
+        if (profile.issue.schedulers < 2 || profile.find_subsystem(name) == nullptr) continue;
+        const std::vector<MeasuredPoint> points = points_of(profile, name, files);
+        if (points.empty()) {
+            choice.text = fmt::format("scope of {} undecided: it is in no mix", name);
+            continue;
+        }
+        GpuProfile one = profile;
+        GpuProfile copies = profile;
+        set_scope(one, name, Scope::core);
+        set_scope(copies, name, Scope::scheduler);
+        Trial shared(one, points);
+        Trial copied(copies, points);
+        shared.run();
+        copied.run();
+        if (copied.clearly_nearer(shared)) choice.scope = Scope::scheduler;
+        if (shared.clearly_nearer(copied)) choice.scope = Scope::core;
+        choice.text = fmt::format(
+            "scope of {} {}, by {} mixes: one for the core {:.1f} %, one per scheduler {:.1f} %",
+            name, choice.scope ? to_string(*choice.scope) : "undecided", shared.mixes(),
+            100 * shared.error(), 100 * copied.error());
+    }
+    return out;
+}
+
+void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> files,
+                        std::span<const std::string> assumed_scopes) {
+    std::string scopes;
+    for (const ScopeChoice& scope : choose_scopes(profile, files, assumed_scopes)) {
+        if (scope.scope) set_scope(profile, scope.subsystem, *scope.scope);
+        if (!scope.text.empty()) scopes += (scopes.empty() ? "" : "; ") + scope.text;
+    }
+    if (!scopes.empty()) {
+        Annotation text;
+        text.text = scopes;
+        profile.provenance.entries.emplace_back("scope_choice", std::move(text));
+    }
     const IssueChoice choice = choose_issue(profile, files);
     // What the fit has from the warps' stops is nearer to the scheduler than any mix.
     if (!profile.issue.select) profile.issue.select = choice.select;

@@ -34,7 +34,22 @@ struct IssueChoice {
 // which there are at least four.
 IssueChoice choose_issue(const GpuProfile& profile, std::span<const MeasurementFile> files);
 
-// Puts what is decided into `issue`, where the fit has not, and the text into the provenance.
-void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> files);
+// The scope of one subsystem of a GPU with several schedulers, where no curve shows it.
+struct ScopeChoice {
+    std::string subsystem;
+    std::optional<Scope> scope;  // absent: undecided
+    std::string text;            // a sentence
+};
+
+// Each of `subsystems` is simulated as one for the core and as one per scheduler, in the mixes that
+// its instructions are in and in every way of choosing; decided as a way of choosing is.
+std::vector<ScopeChoice> choose_scopes(const GpuProfile& profile,
+                                       std::span<const MeasurementFile> files,
+                                       std::span<const std::string> subsystems);
+
+// Puts what is decided into `issue`, where the fit has not, and into the subsystems whose scope it
+// assumed; the text into the provenance.
+void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> files,
+                        std::span<const std::string> assumed_scopes = {});
 
 }  // namespace occupipe::analysis

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <set>
 
+#include "core/claimed_clock.h"
 #include "core/field_quantities.h"
 #include "core/law_misfit.h"
 #include "core/profile_fields.h"
-#include "fit/profile/device_facts.h"
 
 namespace occupipe::analysis {
 namespace {

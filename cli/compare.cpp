@@ -265,9 +265,9 @@ std::string loop_text(const std::vector<analysis::MeasuredPoint>& points,
 
 GpuProfile fitted_to(const MeasurementFile& file) {
 #if OCCUPIPE_FIT
-    GpuProfile profile = fit_measurements(std::span(&file, 1)).profile;
-    analysis::apply_issue_choice(profile, std::span(&file, 1));
-    return profile;
+    FitOutcome fitted = fit_measurements(std::span(&file, 1));
+    analysis::apply_issue_choice(fitted.profile, std::span(&file, 1), fitted.assumed_scopes);
+    return fitted.profile;
 #else
     throw InputError(file.path + ": this program was built without the fitter");
 #endif

@@ -67,7 +67,7 @@ void run_fit(const Arguments& arguments) {
     FitOptions options;
     options.timing.known_overhead_cycles = arguments.overhead;
     FitOutcome outcome = fit_measurements(files, options);
-    analysis::apply_issue_choice(outcome.profile, files);
+    analysis::apply_issue_choice(outcome.profile, files, outcome.assumed_scopes);
     const Overwrite overwrite = arguments.force ? Overwrite::yes : Overwrite::no;
     write_text_file(arguments.output, format_profile(outcome.profile), overwrite);
     if (!arguments.report.empty())

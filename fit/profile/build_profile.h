@@ -51,8 +51,9 @@ struct FitOutcome {
     std::vector<WorkingSetFit> working_sets;
     std::vector<OverheadFit> overheads;
     SubsystemMap partition;
-    std::optional<WarpChoice> warp_choice;  // absent: unknown
-    std::vector<std::string> notes;         // about the whole; also in the profile's provenance
+    std::vector<std::string> assumed_scopes;  // subsystems whose scope nothing shows
+    std::optional<WarpChoice> warp_choice;    // absent: unknown
+    std::vector<std::string> notes;           // about the whole; also in the profile's provenance
 };
 
 // Throws InputError when the files cannot make a profile: no device facts, different devices, no

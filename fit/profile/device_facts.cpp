@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/claimed_clock.h"
 #include "core/error.h"
 #include "fit/curves/curve.h"
 
@@ -156,18 +157,6 @@ std::string text(std::span<const MeasurementFile> files, const std::string& key)
 }
 
 }  // namespace
-
-std::optional<std::string> fault_of_claimed_clock(const std::string& text) {
-    constexpr double slowest_clock_hz = 1e6;
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0)
-        return fmt::format("'{}' is not a positive number", text);
-    if (value < slowest_clock_hz)
-        return fmt::format("'{}' is no core clock in Hz: is it in MHz or GHz?", text);
-    return std::nullopt;
-}
 
 DeviceFacts device_facts(std::span<const MeasurementFile> files) {
     if (files.empty()) throw InputError("no measurement files");

@@ -25,10 +25,6 @@ struct DeviceFacts {
     bool is_model() const { return backend == "model"; }
 };
 
-// What is wrong with the core clock that a context claims, where a person or a driver may have
-// written anything: "'1980' is no core clock in Hz: is it in MHz or GHz?".
-std::optional<std::string> fault_of_claimed_clock(const std::string& text);
-
 // Throws InputError, naming file and key, when a required fact is missing or is not a number, or
 // when the files are of different devices.
 DeviceFacts device_facts(std::span<const MeasurementFile> files);

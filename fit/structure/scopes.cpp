@@ -275,6 +275,7 @@ void set_scopes(FitOutcome& out) {
     for (Subsystem& subsystem : out.profile.subsystems) {
         const auto it = votes.find(subsystem.name);
         if (it == votes.end()) {
+            out.assumed_scopes.push_back(subsystem.name);
             out.notes.push_back(
                 fmt::format("scope of subsystem {} is assumed: no placement or staircase shows it",
                             subsystem.name));

@@ -62,7 +62,7 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
                          "contains no measurements (JSON files of characterize or measure)");
     for (const std::string& path : beside) data.beside.push_back(read_profile(path));
     data.fit = fit_measurements(data.measurements);
-    analysis::apply_issue_choice(data.fit.profile, data.measurements);
+    analysis::apply_issue_choice(data.fit.profile, data.measurements, data.fit.assumed_scopes);
     data.model_device = data.fact("backend") == "model";
     return data;
 }

@@ -72,5 +72,28 @@ TEST(IssueChoice, FewMixesDecideNothingAndTheProfileSaysSo) {
                 ::testing::HasSubstr("no mix was measured"));
 }
 
+// Four schedulers with a unit each, where the fit had to assume one for the core.
+TEST(IssueChoice, MixesTellTheScopeThatNoCurveShows) {
+    GpuProfile planted = test::gpu({{"fma", 1, 4}, {"cos", 8, 18, "sfu"}, {"ld", 2, 30, "mem"}}, 4);
+    planted.issue.schedulers = 4;
+    planted.subsystems[0].scope = Scope::scheduler;
+    planted.subsystems[1].scope = Scope::scheduler;
+    GpuProfile assumed = planted;
+    assumed.subsystems[0].scope = Scope::core;
+    assumed.instructions[0].cpi.value /= 4;
+    const MeasurementFile file = measured(planted, Select::subsystem, Policy::lrr, 8);
+    const std::vector<std::string> names = {assumed.subsystems[0].name};
+    const auto choices = choose_scopes(assumed, std::span(&file, 1), names);
+    ASSERT_EQ(choices.size(), 1u);
+    EXPECT_NE(choices[0].scope, Scope::core) << choices[0].text;
+    if (choices[0].scope) {
+        GpuProfile mended = assumed;
+        apply_issue_choice(mended, std::span(&file, 1), names);
+        EXPECT_EQ(mended.subsystems[0].scope, Scope::scheduler);
+        EXPECT_DOUBLE_EQ(mended.instructions[0].cpi.value, 1);
+    }
+    std::printf("%s\n", choices[0].text.c_str());
+}
+
 }  // namespace
 }  // namespace occupipe::analysis

@@ -116,5 +116,16 @@ TEST(Oddities, OfMeasurements) {
                "benchmarks: the clock varied between 1000000000 and 2000000000 Hz"}));
 }
 
+// `fit` names such a claim, and so does `check`.
+TEST(Oddities, AClockInMegahertzIsNoClockInHertz) {
+    const MeasurementFile file = parse_measurements(
+        R"({"context": {"device_name": "x", "cores": "1", "warp_size": "32", "clock_hz": "1980"},
+            "benchmarks": [{"name": "a/group_warps:1/concurrent_groups:1/chains:1/depth:1",
+            "real_time": 1, "time_unit": "us", "clock_hz": 1e9}]})",
+        "m.json");
+    EXPECT_EQ(analysis::oddities(file),
+              (Lines{"context.clock_hz: '1980' is no core clock in Hz: is it in MHz or GHz?"}));
+}
+
 }  // namespace
 }  // namespace occupipe::analysis

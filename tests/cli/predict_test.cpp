@@ -212,7 +212,8 @@ instructions:
     const std::vector<std::string> arguments = {kernel.path(), "--profile", profile.path(),
                                                 "--uncertainty", "10"};
     EXPECT_EQ(predict_json(arguments)["uncertainty"]["held_fixed"],
-              nlohmann::json({"op Λ: 4, whose error is unknown"}));
+              nlohmann::json({"op Λ: 4, whose error is unknown",
+                              "clock, in the times in us: 1000 MHz, whose error is unknown"}));
     std::vector<std::string> text = arguments;
     text.insert(text.begin(), "predict");
     EXPECT_NE(occupipe(text).out.find("  op Λ: 4, whose error is unknown\n"), std::string::npos);

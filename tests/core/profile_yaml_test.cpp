@@ -377,6 +377,10 @@ TEST(ProfileYaml, BadTablesAreRefusedWithTheirPlace) {
     refused(table + "          - {at: 8, cpi: 1}\n          - {at: 8, cpi: 1}\n",
             "p.yaml:16:18: instructions.x.tables[0].rows[1].at: rows must ascend");
     refused("    tables:\n      - {over: shape_n, rows: []}\n", "no rows");
+    refused(
+        "    tables: [{over: n, rows: [{at: 1, cpi: 1}, {at: 3, cpi: 2}]}, "
+        "{over: n, rows: [{at: 2, cpi: 1}]}]\n",
+        "tables[1]: overlaps another table over n");
     refused("    tables: [{over: a b, rows: [{at: 1, cpi: 1}]}]\n", "over");
     refused("    latency_growth: -1\n", "latency_growth");
     refused("overheads: {launch: 1}\n", "launch");

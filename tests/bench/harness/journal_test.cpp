@@ -8,6 +8,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/error.h"
 #include "core/files/files.h"
@@ -192,6 +193,31 @@ TEST(Journal, DamagedLinesAreNamed) {
         write_text_file(Journal::path_for(output), std::string(header) + "\n", Overwrite::yes);
         EXPECT_THROW(close_journal(output, {}, Overwrite::yes), InputError) << header;
     }
+}
+
+// They were named one per call, and each call read hours of measurements.
+TEST(Journal, AllDamagedLinesAreNamedAtOnce) {
+    const TemporaryFolder folder;
+    const auto output = folder.path / "m.json";
+    {
+        Journal journal(output, "key", "{}", 9);
+        for (int i = 1; i <= 3; ++i) journal.append(finished(i));
+    }
+    std::istringstream sound(read_text_file(Journal::path_for(output)));
+    std::string text;
+    int number = 0;
+    for (std::string line; std::getline(sound, line);)
+        text += line + "\n" + (++number < 4 ? "garbage\n" : "");
+    write_text_file(Journal::path_for(output), text, Overwrite::yes);
+    try {
+        Journal(output, "key", "{}", 9).finish();
+        ADD_FAILURE();
+    } catch (const InputError& error) {
+        const std::string said = error.what();
+        for (const char* part : {"3 lines are damaged", "line 2:", "line 4:", "line 6:"})
+            EXPECT_NE(said.find(part), std::string::npos) << said;
+    }
+    EXPECT_EQ(read_text_file(Journal::path_for(output)), text);
 }
 
 // One damaged line once ended the reading: all points after it were lost, with exit code 0.
