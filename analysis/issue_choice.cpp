@@ -74,10 +74,23 @@ public:
     }
     std::size_t mixes() const { return ways_.front().by_mix.size(); }
     double error() const { return ways_.front().way.error; }
-    // Whether this profile's best way is clearly nearer than the other's.
+    // Whether this profile's best way is clearly nearer than the other's, over the mixes that the
+    // two do not simulate alike: the others cannot tell.
     bool clearly_nearer(const Trial& other) const {
-        return mixes() >= least_mixes && mixes() == other.mixes() &&
-               clearly_nearer(ways_.front(), other.ways_.front());
+        constexpr double alike = 0.5 * least_margin;
+        std::vector<double> nearer;
+        for (const auto& [mix, error] : ways_.front().by_mix) {
+            const auto theirs = other.ways_.front().by_mix.find(mix);
+            if (theirs == other.ways_.front().by_mix.end()) continue;
+            if (std::abs(theirs->second - error) > alike) nearer.push_back(theirs->second - error);
+        }
+        if (nearer.size() < least_mixes) return false;
+        const auto n = static_cast<double>(nearer.size());
+        double mean = 0;
+        for (const double d : nearer) mean += d / n;
+        double squares = 0;
+        for (const double d : nearer) squares += std::pow(d - mean, 2);
+        return mean >= least_margin && mean >= standard_errors * std::sqrt(squares / (n * (n - 1)));
     }
 
     // Whether the best way is clearly nearer than the best of those that differ in this.

@@ -338,8 +338,12 @@ void CurveBuilder::find_places(Curve& curve) const {
         }
     if (!(last > first)) return;
     const double middle = 0.5 * (first + last);
-    if (last_row_)
+    if (last_row_) {
         curve.reach = std::max(0.5, std::max(middle - 1, *last_row_ - middle) / (last - first));
+        const double all = *last_row_ - 1;
+        curve.span = (last - first) / all;
+        curve.middle = (middle - 1) / all - 0.5;
+    }
     auto point = curve.points.begin();
     for (const auto& [place, samples] : samples_) {
         double sum = 0;

@@ -116,6 +116,10 @@ struct Curve {
     // From the middle of the subject's rows to the further end of all rows, in units of the
     // subject's range; 0.5 where it has them all.
     double reach = 0.5;
+    // Its range of rows as a share of all rows, and where the middle of the range lies: -0.5 first
+    // of all rows, 0.5 last.
+    double span = 1;
+    double middle = 0;
 
     std::string label() const;  // the subject and, where there are any, its counters
     int rejected_rows() const;

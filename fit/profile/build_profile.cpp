@@ -92,11 +92,11 @@ double highest_throughput(std::span<const SubjectReport> subjects) {
 // tell it by themselves. Absent where instructions were measured one after the other, since then
 // no run is another's.
 std::optional<double> common_drift(std::span<const SubjectReport> subjects) {
-    constexpr double same_run = 0.75;
+    constexpr double most_of_the_run = 0.75;
     std::vector<double> drifts;
     for (const SubjectReport& s : subjects) {
-        if (!s.fit.ok || s.curve.in_order || s.curve.reach > same_run) continue;
-        drifts.push_back(s.fit.drift ? s.fit.drift->value : 0);
+        if (!s.fit.ok || s.curve.in_order || s.curve.span < most_of_the_run) continue;
+        drifts.push_back(s.fit.drift ? s.fit.drift->value / s.curve.span : 0);
     }
     if (drifts.empty()) return std::nullopt;
     const double drift = median(std::move(drifts));
@@ -104,7 +104,8 @@ std::optional<double> common_drift(std::span<const SubjectReport> subjects) {
 }
 
 // Points as in the middle of the run.
-Curve without_drift(const Curve& curve, double drift) {
+Curve without_drift(Curve curve, double drift) {
+    for (CurvePoint& point : curve.points) point.place = curve.middle + point.place * curve.span;
     TimingFit fit;
     fit.drift = Estimate{.value = drift};
     return steps_alone(curve, fit);
@@ -115,7 +116,7 @@ std::vector<MixFit> fit_mixes(std::vector<Curve> curves, std::span<const Subject
     if (const auto drift = common_drift(subjects)) {
         bool any = false;
         for (Curve& curve : curves)
-            if (parse_mix(curve.subject) && curve.reach < 0.75) {
+            if (parse_mix(curve.subject)) {
                 curve = without_drift(curve, *drift);
                 any = true;
             }

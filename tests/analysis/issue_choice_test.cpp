@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/benchmark_kernel.h"
 #include "sim/engine/simulate.h"
 #include "tests/sim/build.h"
@@ -16,14 +18,15 @@ GpuProfile device() {
     return test::gpu({{"fma", 1, 6}, {"cos", 4, 18, "sfu"}, {"ld", 8, 60, "mem"}}, 2);
 }
 
-MeasurementFile measured(GpuProfile profile, Select select, Policy policy, int mixes) {
+MeasurementFile measured(GpuProfile profile, Select select, Policy policy, int mixes,
+                         const std::vector<int>& occupancies = {1, 2, 4, 8, 16, 32}) {
     profile.issue.select = select;
     profile.issue.policy = policy;
     MeasurementFile file;
     for (const char* second : {"cos", "ld"})
         for (const int beta : {1, 2, 4, 8}) {
             if (mixes-- <= 0) return file;
-            for (const int warps : {1, 2, 4, 8, 16, 32}) {
+            for (const int warps : occupancies) {
                 MeasurementRow row;
                 row.subject = mix_name({"fma", beta, second});
                 row.shape = {.group_warps = warps, .depth = std::int64_t{64} * (beta + 1)};
@@ -74,25 +77,32 @@ TEST(IssueChoice, FewMixesDecideNothingAndTheProfileSaysSo) {
 
 // Four schedulers with a unit each, where the fit had to assume one for the core.
 TEST(IssueChoice, MixesTellTheScopeThatNoCurveShows) {
-    GpuProfile planted = test::gpu({{"fma", 1, 4}, {"cos", 8, 18, "sfu"}, {"ld", 2, 30, "mem"}}, 4);
-    planted.issue.schedulers = 4;
-    planted.subsystems[0].scope = Scope::scheduler;
-    planted.subsystems[1].scope = Scope::scheduler;
-    GpuProfile assumed = planted;
-    assumed.subsystems[0].scope = Scope::core;
-    assumed.instructions[0].cpi.value /= 4;
-    const MeasurementFile file = measured(planted, Select::subsystem, Policy::lrr, 8);
-    const std::vector<std::string> names = {assumed.subsystems[0].name};
-    const auto choices = choose_scopes(assumed, std::span(&file, 1), names);
-    ASSERT_EQ(choices.size(), 1u);
-    EXPECT_NE(choices[0].scope, Scope::core) << choices[0].text;
-    if (choices[0].scope) {
-        GpuProfile mended = assumed;
+    const GpuProfile core =
+        test::gpu({{"fma", 1, 6}, {"cos", 4, 18, "sfu"}, {"ld", 2, 30, "mem"}}, 4, 4);
+    GpuProfile copies = core;
+    copies.subsystems[0].scope = Scope::scheduler;
+    copies.instructions[0].cpi.value = 4;
+    const std::vector<std::string> names = {core.subsystems[0].name};
+    for (const Scope planted : {Scope::scheduler, Scope::core}) {
+        const MeasurementFile file =
+            measured(planted == Scope::scheduler ? copies : core, Select::subsystem, Policy::lrr, 8,
+                     {1, 2, 5, 6, 9, 10, 13});
+        const auto choices = choose_scopes(core, std::span(&file, 1), names);
+        ASSERT_EQ(choices.size(), 1u);
+        EXPECT_EQ(choices[0].scope, planted) << choices[0].text;
+        GpuProfile mended = core;
         apply_issue_choice(mended, std::span(&file, 1), names);
-        EXPECT_EQ(mended.subsystems[0].scope, Scope::scheduler);
-        EXPECT_DOUBLE_EQ(mended.instructions[0].cpi.value, 1);
+        EXPECT_EQ(mended.subsystems[0].scope, planted);
+        EXPECT_DOUBLE_EQ(mended.instructions[0].cpi.value, planted == Scope::scheduler ? 4 : 1);
+        EXPECT_TRUE(std::ranges::any_of(mended.provenance.entries, [](const auto& entry) {
+            return entry.key == "scope_choice";
+        }));
     }
-    std::printf("%s\n", choices[0].text.c_str());
+    // Warps that spread evenly tell nothing, and that is said.
+    const MeasurementFile even = measured(copies, Select::subsystem, Policy::lrr, 8, {32});
+    const auto undecided = choose_scopes(core, std::span(&even, 1), names);
+    EXPECT_FALSE(undecided.front().scope) << undecided.front().text;
+    EXPECT_THAT(undecided.front().text, ::testing::HasSubstr("undecided"));
 }
 
 }  // namespace

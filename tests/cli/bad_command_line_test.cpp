@@ -28,7 +28,8 @@ constexpr const char* model = "model:profiles/nvidia-gtx-1060.yaml";
 std::vector<std::string> split(const char* words) {
     std::istringstream stream(words);
     std::vector<std::string> parts;
-    for (std::string word; stream >> word;) parts.push_back(word == "MODEL" ? model : word);
+    for (std::string word; stream >> word;)
+        parts.push_back(word.starts_with("MODEL") ? model + word.substr(5) : word);
     return parts;
 }
 
