@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "extract/fold.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace occupipe::extract {
+namespace {
+
+// Of the places where the newest item stood before, so many of the latest are tried.
+constexpr std::size_t most_candidates = 64;
+
+std::uint64_t mixed(std::uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+    return value ^ (value >> 31);
+}
+
+}  // namespace
+
+bool FoldedLoop::operator==(const FoldedLoop& other) const = default;
+
+struct Folder::Loops {
+    struct Loop {
+        std::int64_t count;
+        std::uint32_t body;
+    };
+    std::vector<std::vector<std::uint32_t>> bodies;
+    std::map<std::vector<std::uint32_t>, std::uint32_t> body_numbers;
+    std::vector<Loop> loops;
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> loop_numbers;
+
+    static bool is_loop(std::uint32_t item) { return item % 2 == 1; }
+    const Loop& loop(std::uint32_t item) const { return loops[item / 2]; }
+    const std::vector<std::uint32_t>& body(std::uint32_t item) const {
+        return bodies[loop(item).body];
+    }
+
+    std::uint32_t item(std::uint32_t body, std::int64_t count) {
+        const auto [found, is_new] = loop_numbers.try_emplace(
+            {body, count}, static_cast<std::uint32_t>(2 * loops.size() + 1));
+        if (is_new) loops.push_back({count, body});
+        return found->second;
+    }
+    std::uint32_t body_number(std::vector<std::uint32_t> items) {
+        const auto [found, is_new] =
+            body_numbers.try_emplace(items, static_cast<std::uint32_t>(bodies.size()));
+        if (is_new) bodies.push_back(std::move(items));
+        return found->second;
+    }
+};
+
+Folder::Folder() : loops_(std::make_unique<Loops>()) {}
+Folder::~Folder() = default;
+Folder::Folder(Folder&&) noexcept = default;
+Folder& Folder::operator=(Folder&&) noexcept = default;
+
+void Folder::push(std::uint32_t item) {
+    const auto place = static_cast<std::uint32_t>(stack_.size());
+    stack_.push_back(item);
+    places_[item].push_back(place);
+    if (Loops::is_loop(item)) loops_by_end_[loops_->body(item).back()].push_back(place);
+}
+
+void Folder::pop(std::size_t count) {
+    for (; count > 0; --count) {
+        const std::uint32_t item = stack_.back();
+        stack_.pop_back();
+        places_[item].pop_back();
+        if (Loops::is_loop(item)) loops_by_end_[loops_->body(item).back()].pop_back();
+    }
+}
+
+void Folder::add(std::uint32_t instruction) {
+    ++added_;
+    hash_ = mixed(hash_ + 0x9e3779b97f4a7c15 + instruction);
+    push(2 * instruction);
+    while (fold_once()) {
+    }
+}
+
+bool Folder::fold_once() {
+    const std::size_t size = stack_.size();
+    const std::uint32_t last = stack_.back();
+
+    // A loop that stands right before another round of its body counts on.
+    if (const auto ends = loops_by_end_.find(last); ends != loops_by_end_.end()) {
+        const std::vector<std::uint32_t>& places = ends->second;
+        const std::size_t tried = std::min(places.size(), most_candidates);
+        for (std::size_t i = 0; i < tried; ++i) {
+            const std::size_t place = places[places.size() - 1 - i];
+            const std::uint32_t item = stack_[place];
+            const std::vector<std::uint32_t>& body = loops_->body(item);
+            if (place + 1 + body.size() != size) continue;
+            if (!std::equal(body.begin(), body.end(), stack_.end() - std::ssize(body))) continue;
+            const Loops::Loop loop = loops_->loop(item);
+            pop(body.size() + 1);
+            push(loops_->item(loop.body, loop.count + 1));
+            return true;
+        }
+    }
+
+    // The last k items equal the k before.
+    const std::vector<std::uint32_t>& places = places_[last];
+    const std::size_t tried = std::min(places.size() - 1, most_candidates);
+    for (std::size_t i = 1; i <= tried; ++i) {
+        const std::size_t k = size - 1 - places[places.size() - 1 - i];
+        if (2 * k > size) break;
+        const auto end = stack_.end();
+        const auto round = end - static_cast<std::ptrdiff_t>(k);
+        if (!std::equal(round, end, round - static_cast<std::ptrdiff_t>(k))) continue;
+        std::vector<std::uint32_t> body(round, end);
+        pop(2 * k);
+        push(loops_->item(loops_->body_number(std::move(body)), 2));
+        return true;
+    }
+    return false;
+}
+
+std::vector<FoldedItem> Folder::folded() const {
+    const std::function<std::vector<FoldedItem>(const std::vector<std::uint32_t>&)> list =
+        [&](const std::vector<std::uint32_t>& items) {
+            std::vector<FoldedItem> found;
+            found.reserve(items.size());
+            for (const std::uint32_t item : items) {
+                if (Loops::is_loop(item))
+                    found.emplace_back(
+                        FoldedLoop{loops_->loop(item).count, list(loops_->body(item))});
+                else
+                    found.emplace_back(item / 2);
+            }
+            return found;
+        };
+    return list(stack_);
+}
+
+std::vector<FoldedItem> fold(std::span<const std::uint32_t> stream) {
+    Folder folder;
+    for (const std::uint32_t instruction : stream) folder.add(instruction);
+    return folder.folded();
+}
+
+void unfold(std::span<const FoldedItem> items, const std::function<void(std::uint32_t)>& visit) {
+    for (const FoldedItem& item : items) {
+        if (const auto* instruction = std::get_if<std::uint32_t>(&item)) {
+            visit(*instruction);
+            continue;
+        }
+        const auto& loop = std::get<FoldedLoop>(item);
+        for (std::int64_t i = 0; i < loop.count; ++i) unfold(loop.body, visit);
+    }
+}
+
+std::int64_t unfolded_size(std::span<const FoldedItem> items) {
+    std::int64_t size = 0;
+    for (const FoldedItem& item : items) {
+        if (const auto* loop = std::get_if<FoldedLoop>(&item))
+            size += loop->count * unfolded_size(loop->body);
+        else
+            ++size;
+    }
+    return size;
+}
+
+}  // namespace occupipe::extract

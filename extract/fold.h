@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// A warp's executed stream with its loops found again.
+//   a b c b c b c d → a, 3 × [b c], d
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace occupipe::extract {
+
+struct FoldedLoop;
+// An instruction of the stream (whatever number the caller gave it) or a loop.
+using FoldedItem = std::variant<std::uint32_t, FoldedLoop>;
+
+struct FoldedLoop {
+    std::int64_t count = 1;
+    std::vector<FoldedItem> body;
+
+    bool operator==(const FoldedLoop& other) const;
+};
+
+// Takes a stream one instruction at a time and keeps it folded: whenever the last k items equal the
+// k before, they become a loop, and a loop before its own body counts on. Loops nest. Nothing is
+// lost: unfold() gives back what was added.
+class Folder {
+public:
+    Folder();
+    ~Folder();
+    Folder(Folder&&) noexcept;
+    Folder& operator=(Folder&&) noexcept;
+
+    void add(std::uint32_t instruction);
+
+    std::uint64_t added() const { return added_; }
+    std::size_t size() const { return stack_.size(); }  // items of the outermost list
+    std::vector<FoldedItem> folded() const;
+
+    // Equal for equal streams; different ones collide with a probability of about 2^-64.
+    std::uint64_t hash() const { return hash_; }
+
+private:
+    struct Loops;
+
+    bool fold_once();
+    void push(std::uint32_t item);
+    void pop(std::size_t count);
+
+    // Items are numbers: even ones instructions (twice their number), odd ones loops.
+    std::vector<std::uint32_t> stack_;
+    // Where an item, or a loop whose body ends with it, stands in the stack; ascending.
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> places_, loops_by_end_;
+    std::unique_ptr<Loops> loops_;
+    std::uint64_t added_ = 0;
+    std::uint64_t hash_ = 0;
+};
+
+std::vector<FoldedItem> fold(std::span<const std::uint32_t> stream);
+
+// Calls `visit` with every instruction, loops replicated.
+void unfold(std::span<const FoldedItem> items, const std::function<void(std::uint32_t)>& visit);
+
+// Instructions executed, loops replicated.
+std::int64_t unfolded_size(std::span<const FoldedItem> items);
+
+}  // namespace occupipe::extract
