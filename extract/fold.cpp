@@ -11,12 +11,6 @@ namespace {
 // Of the places where the newest item stood before, so many of the latest are tried.
 constexpr std::size_t most_candidates = 64;
 
-std::uint64_t mixed(std::uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-    return value ^ (value >> 31);
-}
-
 }  // namespace
 
 bool FoldedLoop::operator==(const FoldedLoop& other) const = default;
@@ -74,7 +68,6 @@ void Folder::pop(std::size_t count) {
 
 void Folder::add(std::uint32_t instruction) {
     ++added_;
-    hash_ = mixed(hash_ + 0x9e3779b97f4a7c15 + instruction);
     push(2 * instruction);
     while (fold_once()) {
     }

@@ -40,9 +40,6 @@ public:
     std::size_t size() const { return stack_.size(); }  // items of the outermost list
     std::vector<FoldedItem> folded() const;
 
-    // Equal for equal streams; different ones collide with a probability of about 2^-64.
-    std::uint64_t hash() const { return hash_; }
-
 private:
     struct Loops;
 
@@ -56,7 +53,6 @@ private:
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> places_, loops_by_end_;
     std::unique_ptr<Loops> loops_;
     std::uint64_t added_ = 0;
-    std::uint64_t hash_ = 0;
 };
 
 std::vector<FoldedItem> fold(std::span<const std::uint32_t> stream);

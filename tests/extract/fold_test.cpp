@@ -79,13 +79,5 @@ TEST(Fold, StaysSmallWhileItReads) {
     EXPECT_LT(most, 200U);
 }
 
-TEST(Fold, EqualStreamsHaveEqualHashes) {
-    Folder one, other, third;
-    for (const std::uint32_t i : {1U, 2U, 1U, 2U}) one.add(i), other.add(i);
-    for (const std::uint32_t i : {1U, 2U, 2U, 1U}) third.add(i);
-    EXPECT_EQ(one.hash(), other.hash());
-    EXPECT_NE(one.hash(), third.hash());
-}
-
 }  // namespace
 }  // namespace occupipe::extract
