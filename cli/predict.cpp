@@ -46,7 +46,7 @@ struct Options {
     LaunchOptions launch;
     std::string policy;  // empty: as the profile says
     std::string select;  // empty: as the profile says
-    std::string order = "dataflow";
+    std::string order;   // empty: as the kernel says
     MemoryBehaviour memory;
     std::string limit = "60s";
     bool estimate = false;
@@ -138,7 +138,7 @@ void predict(const Options& options) {
 
     ModelOptions model_options{.policy = parse_policy(options.policy),
                                .select = parse_select(options.select),
-                               .order = *parse_order(options.order),
+                               .order = parse_order(options.order),
                                .memory = options.memory,
                                .estimate = options.estimate};
     RunLimit limit(options.limit);
@@ -241,10 +241,11 @@ void add_predict(CLI::App& app) {
         ->check(CLI::IsMember({"subsystem", "warp"}))
         ->type_name("SELECT");
     command
-        ->add_option("--order", options->order,
-                     "Which instructions of a warp may issue: any ready one (dataflow) or in_order")
+        ->add_option(
+            "--order", options->order,
+            "Which instructions of a warp may issue: any ready one (dataflow) or only the\n"
+            "next (in_order); default: the kernel's, else dataflow")
         ->check(CLI::IsMember({"dataflow", "in_order"}))
-        ->capture_default_str()
         ->type_name("ORDER");
     add_memory_options(*command, options->memory);
     add_limit_option(*command, options->limit);

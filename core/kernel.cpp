@@ -336,6 +336,10 @@ void validate(const Launch& launch, const std::string& file_name) {
 
 }  // namespace
 
+std::string_view to_string(Order order) {
+    return order == Order::dataflow ? "dataflow" : "in_order";
+}
+
 std::string to_string(const Dependence& dependence) {
     if (dependence.iterations_back == 0) {
         return dependence.id;

@@ -3,9 +3,12 @@
 // loops, as files hold it; `Idg`, flat, loops replicated, as the model defines it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -60,10 +63,23 @@ struct WarpProgram {
     bool operator==(const WarpProgram&) const = default;
 };
 
+// Which instructions of one warp may issue.
+enum class Order : std::uint8_t {
+    dataflow,  // any whose predecessors have completed, lowest program index first
+    in_order,  // only the next one in program order
+};
+
+std::string_view to_string(Order order);
+
+constexpr auto words(std::type_identity<Order>) {
+    return std::array{Order::dataflow, Order::in_order};
+}
+
 struct Kernel {
     std::string name;
     std::vector<WarpProgram> warps;  // one entry unless warps diverge
     std::optional<Launch> launch;
+    std::optional<Order> order;  // how it is meant to be predicted; absent: nothing said
 
     bool operator==(const Kernel&) const = default;
 };

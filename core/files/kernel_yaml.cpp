@@ -28,9 +28,12 @@ public:
             document_.fail(format, fmt::format("unknown format '{}'; expected {}", format.text,
                                                kernel_format));
         }
-        document_.only_keys(root, {"format", "name", "instructions", "warps", "launch"});
+        document_.only_keys(root, {"format", "name", "order", "instructions", "warps", "launch"});
         Kernel kernel;
         kernel.name = document_.text(document_.required(root, "name"));
+        if (const DocumentNode* order = Document::find(root, "order")) {
+            kernel.order = word_of<Order>(document_, *order);
+        }
         if (const DocumentNode* warps = Document::find(root, "warps")) {
             if (const DocumentNode* instructions = Document::find(root, "instructions")) {
                 document_.fail(*instructions, "conflicts with 'warps'; give only one of them");
@@ -187,6 +190,9 @@ Kernel read_kernel(const std::filesystem::path& path) {
 std::string format_kernel(const Kernel& kernel) {
     std::string text =
         fmt::format("format: {}\nname: {}\n", kernel_format, yaml_scalar(kernel.name));
+    if (kernel.order) {
+        text += fmt::format("order: {}\n", to_string(*kernel.order));
+    }
     if (kernel.warps.size() == 1 && kernel.warps.front().share == 1) {
         text += "instructions:\n" + list_lines(kernel.warps.front().instructions, 2);
     } else {

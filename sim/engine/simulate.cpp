@@ -83,6 +83,11 @@ Select select_of(const SimulationOptions& options, const GpuProfile& profile) {
     return profile.issue.select.value_or(Select::subsystem);
 }
 
+Order order_of(const SimulationOptions& options, const Kernel& kernel) {
+    if (options.order) return *options.order;
+    return kernel.order.value_or(Order::dataflow);
+}
+
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options) {
     if (options.estimate) return estimate(profile, kernel, launch, options);

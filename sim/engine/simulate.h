@@ -21,12 +21,6 @@ namespace sim {
 class Observer;
 }
 
-// Which instructions of one warp may issue.
-enum class Order {
-    dataflow,  // any whose predecessors have completed, lowest program index first
-    in_order,  // only the next one in program order
-};
-
 std::optional<Policy> parse_policy(std::string_view name);
 std::optional<Select> parse_select(std::string_view name);
 std::optional<Order> parse_order(std::string_view name);
@@ -34,7 +28,7 @@ std::optional<Order> parse_order(std::string_view name);
 struct SimulationOptions {
     std::optional<Policy> policy;  // absent: the profile's, or lrr where it has none
     std::optional<Select> select;  // absent: the profile's, or subsystem where it has none
-    Order order = Order::dataflow;
+    std::optional<Order> order;    // absent: the kernel's, or dataflow where it has none
     // Skip over repetitions of loops and of waves of groups whose outcome is known exactly.
     bool detect_periods = true;
     // Instructions to issue one by one before giving up with LimitReached: some minutes of work.
@@ -45,9 +39,10 @@ struct SimulationOptions {
     bool estimate = false;
 };
 
-// What the options leave open is as the profile says.
+// What the options leave open is as the profile and the kernel say.
 Policy policy_of(const SimulationOptions& options, const GpuProfile& profile);
 Select select_of(const SimulationOptions& options, const GpuProfile& profile);
+Order order_of(const SimulationOptions& options, const Kernel& kernel);
 
 // Of a run that was not simulated: ticks and cycles are extrapolated from smaller ones, and bounds
 // are those of the largest of these (estimate.h).

@@ -266,14 +266,14 @@ CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const L
     }
     layout.policy = policy_of(options, profile);
     layout.select = select_of(options, profile);
-    layout.order = options.order;
+    layout.order = order_of(options, kernel);
     layout.group_warps = launch.group_warps;
     layout.groups = launch.groups_per_core(profile.cores);
     layout.slots =
         static_cast<int>(std::min<std::int64_t>(launch.concurrent_groups, layout.groups));
     std::vector<LoopProgram> programs;
     for (const WarpProgram& program : kernel.warps)
-        programs.push_back(build_loop_program(program, layout.machine, options.order));
+        programs.push_back(build_loop_program(program, layout.machine, layout.order));
     choose_lanes(layout, programs);
     for (LoopProgram& program : programs)
         layout.programs.push_back(build_program(layout, std::move(program)));

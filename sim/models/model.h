@@ -29,7 +29,7 @@ struct MemoryBehaviour {
 struct ModelOptions {
     std::optional<Policy> policy;  // absent: as in SimulationOptions
     std::optional<Select> select;
-    Order order = Order::dataflow;
+    std::optional<Order> order;
     MemoryBehaviour memory = {};
     // Of each simulation, as in SimulationOptions.
     std::int64_t max_simulated = SimulationOptions().max_simulated;

@@ -56,7 +56,7 @@ public:
          const SimulationOptions& options)
         : machine_(sim::build_machine(profile, kernel)),
           launch_(launch),
-          order_(options.order),
+          order_(order_of(options, kernel)),
           policy_(policy_of(options, profile)),
           select_(select_of(options, profile)),
           program_of_(sim::assign_programs(kernel, launch.group_warps)),

@@ -61,6 +61,7 @@ public:
             earlier_.clear();
             kernel.warps.push_back({1.0 / static_cast<double>(programs), list(3, false)});
         }
+        if (random_.chance(0.3)) kernel.order = Order::in_order;
         if (random_.chance(0.5)) {
             kernel.launch =
                 Launch{static_cast<int>(random_.between(1, 32)),

@@ -88,6 +88,25 @@ TEST(Order, DataflowKeepsProgramOrderAmongIterations) {
     EXPECT_EQ(cycles(profile, loop, {}, Policy::lrr), 11);
 }
 
+TEST(Order, IsTheKernelsWhereNothingElseIsSaid) {
+    // In order the second load waits behind the addition.
+    const GpuProfile profile = gpu({{"op", 1, 10, "alu"}, {"ld.a", 1, 10, "mem"}});
+    Kernel k = test::kernel(
+        {instruction("l", "ld.a"), instruction("u", "op", {"l"}), instruction("m", "ld.a")});
+    const auto ticks = [&](std::optional<Order> order) {
+        const SimulationOptions options{.order = order};
+        const std::int64_t found = simulate(profile, k, {}, options).ticks;
+        EXPECT_EQ(simulate_reference(profile, k, {}, options).ticks, found);
+        return found;
+    };
+    EXPECT_EQ(ticks({}), ticks(Order::dataflow));
+    const std::int64_t dataflow = ticks({});
+    k.order = Order::in_order;
+    EXPECT_GT(ticks({}), dataflow);
+    EXPECT_EQ(ticks({}), ticks(Order::in_order));
+    EXPECT_EQ(ticks(Order::dataflow), dataflow);
+}
+
 TEST(Names, ParseOnlyWhatThereIs) {
     EXPECT_EQ(parse_policy("gto"), Policy::gto);
     EXPECT_EQ(parse_policy("GTO"), std::nullopt);

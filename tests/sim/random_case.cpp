@@ -311,8 +311,8 @@ std::string describe(const Case& shown) {
     return fmt::format("--policy {} --select {} --order {}\n{}\n{}",
                        to_string(policy_of(shown.options, shown.profile)),
                        to_string(select_of(shown.options, shown.profile)),
-                       orders[static_cast<int>(shown.options.order)], format_profile(shown.profile),
-                       format_kernel(kernel));
+                       orders[static_cast<int>(shown.options.order.value_or(Order::dataflow))],
+                       format_profile(shown.profile), format_kernel(kernel));
 }
 
 }  // namespace occupipe::test
