@@ -77,12 +77,43 @@ const InstructionTiming* stand_in(const GpuProfile& profile, std::string_view op
     return nullptr;
 }
 
+constexpr std::string_view slot_unit = "issue-slots";
+
+// A slot takes its share of the issue limit and of no unit; where the limit is not known, one per
+// scheduler and cycle. Moves have results, after what the quickest computation takes.
+std::string add_issue_slot(GpuProfile& profile) {
+    InstructionTiming slot;
+    slot.name = issue_slot;
+    slot.subsystem = slot_unit;
+    slot.source = Source::assumed;
+    const double limit = profile.issue.limit.value_or(profile.issue.schedulers);
+    slot.cpi.value = 1 / limit;
+    const InstructionTiming* quickest = nullptr;
+    for (const InstructionTiming& one : profile.instructions) {
+        if (one.effective_kind() != InstructionKind::compute || !one.determined()) continue;
+        if (!quickest || one.latency->value < quickest->latency->value) quickest = &one;
+    }
+    slot.latency = Estimate{.value = quickest ? quickest->latency->value : slot.cpi.value};
+    profile.subsystems.push_back({.name = std::string(slot_unit)});
+    profile.instructions.push_back(slot);
+    return fmt::format(
+        "{} (moves, branches, uniform datapath) takes an issue slot, {:.4g} cycles of {}, and no "
+        "unit; its result comes after {:.4g} cycles{}",
+        issue_slot, slot.cpi.value,
+        profile.issue.limit ? "the issue limit" : "one instruction per scheduler and cycle",
+        slot.latency->value, quickest ? fmt::format(", as {}'s", quickest->name) : "");
+}
+
 }  // namespace
 
 std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profile) {
     std::vector<std::string> said;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
         if (profile.find_instruction(instruction.op)) return;
+        if (instruction.op == issue_slot) {
+            said.push_back(add_issue_slot(profile));
+            return;
+        }
         std::string_view why;
         const InstructionTiming* found = stand_in(profile, instruction.op, true, why);
         if (!found) found = stand_in(profile, instruction.op, false, why);

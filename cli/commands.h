@@ -27,6 +27,7 @@ void add_report(CLI::App& app);
 void add_table(CLI::App& app);
 void add_disassemble(CLI::App& app);
 void add_execute(CLI::App& app);
+void add_extract(CLI::App& app);
 void add_rates(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_compare(CLI::App& app);

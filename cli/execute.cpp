@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <memory>
-#include <optional>
 
 #include "cli/commands.h"
-#include "cli/console.h"
+#include "cli/execution_request.h"
 #include "cli/exit_codes.h"
-#include "cli/kernel_file.h"
 #include "cli/options.h"
 #include "cli/reported.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "core/files/launch_files.h"
 #include "core/suggestions.h"
 #include "extract/launch_template.h"
 #include "extract/run_plan.h"
 #include "extract/signature.h"
 #include "report/text/execution.h"
-#include "sim/engine/run_progress.h"
 
 namespace occupipe::cli {
 namespace {
@@ -54,16 +45,7 @@ constexpr const char* examples =
     "occupipe execute saxpy.cubin --launch saxpy.yaml --check-against y=y.bin --disassembly";
 
 struct Request {
-    std::string kernels;
-    std::string launch;
-    std::string architecture;
-    std::vector<std::string> compiler_options;
-    std::string kernel;
-    std::string grid, block;
-    std::uint32_t shared_bytes = 0;
-    std::string arguments;
-    int threads = 0;
-    std::string limit;
+    ExecutionRequest execution;
     std::vector<std::string> against;
     double absolute = 0, relative = 0;
     std::vector<std::string> outputs;
@@ -95,72 +77,6 @@ const BufferPlan& buffer_of(const LaunchPlan& plan, const std::string& option,
         fmt::format("{}: no buffer '{}'{}; there {} {}", option, name, near_text(name, names),
                     names.size() == 1 ? "is" : "are",
                     names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
-}
-
-// "4096", "64,64", "64x64x2"
-std::array<std::uint32_t, 3> extents(const std::string& option, const std::string& text,
-                                     const std::array<std::uint32_t, 3>& most) {
-    std::array<std::uint32_t, 3> result = {1, 1, 1};
-    std::size_t place = 0;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    for (;;) {
-        std::uint32_t value = 0;
-        const auto [next, fault] = std::from_chars(at, end, value);
-        if (place == 3 || fault != std::errc() || value < 1)
-            throw InputError(fmt::format(
-                "{} {}: expected one to three whole numbers of at least 1, such as 4096 or 64,64",
-                option, text));
-        if (value > most[place])
-            throw InputError(fmt::format("{} {}: {} is at most {}", option, text,
-                                         std::string_view("xyz").substr(place, 1), most[place]));
-        result[place++] = value;
-        if (next == end) return result;
-        if (*next != ',' && *next != 'x')
-            throw InputError(fmt::format(
-                "{} {}: expected one to three whole numbers of at least 1, such as 4096 or 64,64",
-                option, text));
-        at = next + 1;
-    }
-}
-
-LaunchPlan plan_of(const Request& request) {
-    const bool on_command_line = !request.grid.empty() || !request.block.empty() ||
-                                 !request.arguments.empty() || request.shared_bytes != 0;
-    if (!request.launch.empty()) {
-        if (on_command_line)
-            throw InputError(
-                "--grid, --block, --shared-bytes and --args describe a launch "
-                "themselves; leave --launch out, or them");
-        return read_launches(request.launch);
-    }
-    if (request.grid.empty() || request.block.empty())
-        throw InputError(
-            "how is it launched? --launch FILE, or --grid and --block (and --args); "
-            "--template prints a launch file to begin with");
-    LaunchPlan plan;
-    KernelLaunch launch;
-    launch.kernel = request.kernel;
-    launch.grid = extents("--grid", request.grid, most_grid);
-    launch.block = extents("--block", request.block, most_block);
-    const std::uint64_t threads =
-        std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    if (threads > most_group_threads)
-        throw InputError(fmt::format("--block {}: {} threads; a group has at most {}",
-                                     request.block, threads, most_group_threads));
-    launch.shared_bytes = request.shared_bytes;
-    try {
-        launch.arguments = parse_arguments(request.arguments, plan);
-    } catch (const InputError& error) {
-        throw InputError(fmt::format("--args: {}", error.what()));
-    }
-    for (const BufferPlan& buffer : plan.buffers) {
-        BufferCheck check;
-        check.buffer = buffer.name;
-        plan.checks.push_back(check);
-    }
-    plan.steps.emplace_back(std::move(launch));
-    return plan;
 }
 
 // --check-against takes the place of what the file says about this buffer.
@@ -203,7 +119,7 @@ std::vector<NamedFile> output_files(const Request& request, const LaunchPlan& pl
 
 void look_at_paths(const Request& request, const std::string& kernels, const LaunchPlan& plan,
                    const std::vector<NamedFile>& outputs) {
-    std::vector<NamedPath> inputs = {{"KERNELS", kernels}, {"--launch", request.launch}};
+    std::vector<NamedPath> inputs = {{"KERNELS", kernels}, {"--launch", request.execution.launch}};
     for (const BufferPlan& buffer : plan.buffers)
         inputs.push_back({"buffer " + buffer.name, buffer.fill.path});
     for (const BufferCheck& check : plan.checks) inputs.push_back({"the check", check.against});
@@ -215,104 +131,6 @@ void look_at_paths(const Request& request, const std::string& kernels, const Lau
         if (!path.path.empty() && fs::exists(path.path))
             throw InputError(fmt::format("{} {}: exists already; --force replaces it", path.name,
                                          path.path.string()));
-}
-
-// What the user set against endless work, and how far it has come.
-class Watch {
-public:
-    explicit Watch(const std::string& limit) : terminal_(isatty(STDERR_FILENO) != 0) {
-        if (limit.empty()) return;
-        const std::string_view text = limit;
-        const auto read = [](std::string_view digits, auto& value) {
-            const auto [end, fault] =
-                std::from_chars(digits.data(), digits.data() + digits.size(), value);
-            return fault == std::errc() && end == digits.data() + digits.size() && value > 0;
-        };
-        double seconds = 0;
-        if (text.ends_with('s') && read(text.substr(0, text.size() - 1), seconds) &&
-            std::isfinite(seconds))
-            seconds_ = seconds;
-        else if (text.ends_with('s') || !read(text, steps_))
-            throw InputError(
-                fmt::format("--limit {}: expected a positive number of "
-                            "warp-instructions, such as 1000000, or of seconds, such "
-                            "as 60s",
-                            limit));
-    }
-
-    std::uint64_t steps() const { return steps_; }
-
-    bool go_on(const extract::PlanProgress& progress) {
-        const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-        last_ = progress;
-        if (StopOnSignal::stopped()) return false;
-        if (seconds_ && elapsed > *seconds_) {
-            late_ = true;
-            return false;
-        }
-        if (elapsed < next_line_) return true;
-        next_line_ = elapsed + (terminal_ ? 0.5 : 10);
-        fmt::print(stderr, "{}{:.0f} s: {}{}", terminal_ ? "\r\033[K" : "", elapsed, where(),
-                   terminal_ ? "" : "\n");
-        std::fflush(stderr);
-        shown_ = true;
-        return true;
-    }
-
-    // "launch 2 of 11 (heat), 12 of 256 groups, 1.2e+08 warp-instructions"
-    std::string where() const {
-        return fmt::format("launch {} of {} ({}), {} of {} groups, {:.3g} warp-instructions",
-                           last_.launches_done + 1, last_.launches, last_.kernel,
-                           last_.launch.groups_done, last_.launch.groups,
-                           static_cast<double>(last_.warp_instructions));
-    }
-
-    bool late() const { return late_; }
-    const std::string limit_text() const {
-        return seconds_ ? fmt::format("{:g} s", *seconds_)
-                        : fmt::format("{} warp-instructions", steps_);
-    }
-
-    void end_line() const {
-        if (shown_ && terminal_) fmt::print(stderr, "\r\033[K");
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-
-    StopOnSignal stop_;
-    Clock::time_point start_ = Clock::now();
-    std::optional<double> seconds_;
-    std::uint64_t steps_ = 0;
-    double next_line_ = 2;
-    bool terminal_ = false;
-    bool shown_ = false;
-    bool late_ = false;
-    extract::PlanProgress last_;
-};
-
-std::vector<extract::LaunchResult> run_all(extract::PlanRun& run, const Request& request) {
-    Watch watch(request.limit);
-    extract::PlanOptions options;
-    options.threads = request.threads;
-    options.step_budget = watch.steps();
-    options.measure_memory = !request.without_memory;
-    options.progress = [&](const extract::PlanProgress& progress) { return watch.go_on(progress); };
-    try {
-        auto results = run.execute(options);
-        watch.end_line();
-        return results;
-    } catch (const isa::Stopped&) {
-        watch.end_line();
-        if (!watch.late()) throw Interrupted("interrupted: " + watch.where());
-        fmt::print(stderr, "occupipe: no end after {} (--limit): {}\n", watch.limit_text(),
-                   watch.where());
-        throw Reported(exit_limit_reached);
-    } catch (const isa::BudgetReached& error) {
-        watch.end_line();
-        fmt::print(stderr, "occupipe: {} (--limit)\n", error.what());
-        throw Reported(exit_limit_reached);
-    }
 }
 
 // Before anything is executed, which may take long.
@@ -355,10 +173,10 @@ report::ExecutedBuffer checked(const extract::PlanRun& run, const LaunchPlan& pl
 
 void print_template(const KernelFile& file, const Request& request) {
     std::vector<const isa::Kernel*> kernels;
-    if (request.kernel.empty())
+    if (request.execution.kernel.empty())
         for (const isa::Kernel& one : file.cubin.kernels) kernels.push_back(&one);
     else
-        kernels.push_back(&extract::find_kernel(file.cubin, request.kernel));
+        kernels.push_back(&extract::find_kernel(file.cubin, request.execution.kernel));
     if (kernels.empty()) throw InputError(file.path + ": there is no kernel in it");
     fmt::print("{}", extract::launch_template(file.cubin, kernels, file.ptx,
                                               fs::path(file.path).filename().string()));
@@ -366,26 +184,21 @@ void print_template(const KernelFile& file, const Request& request) {
 
 void execute(const Request& request) {
     LaunchPlan plan;
-    if (!request.make_template) plan = plan_of(request);
-    const std::string kernels = request.kernels.empty() ? plan.source : request.kernels;
-    if (kernels.empty())
-        throw InputError(
-            "which kernels? name a .cu, .ptx or .cubin file, or a launch file with "
-            "'source'");
+    if (!request.make_template) plan = plan_of(request.execution);
+    const std::string kernels = kernels_of(request.execution, plan);
     add_comparisons(request, plan);
     look_at_checks(request, plan);
     const std::vector<NamedFile> outputs = output_files(request, plan);
     look_at_paths(request, kernels, plan, outputs);
 
-    const KernelFile file = read_kernel_file(
-        kernels, request.architecture.empty() ? plan.architecture : request.architecture,
-        request.compiler_options.empty() ? plan.compiler_options : request.compiler_options);
+    const KernelFile file = read_kernels(request.execution, plan);
     if (request.make_template) {
         print_template(file, request);
         return;
     }
     std::string only;
-    if (!request.kernel.empty()) only = extract::find_kernel(file.cubin, request.kernel).name;
+    if (!request.execution.kernel.empty())
+        only = extract::find_kernel(file.cubin, request.execution.kernel).name;
 
     extract::PlanRun run(plan, file.cubin, file.ptx);
     report::ExecutionReport report;
@@ -398,7 +211,8 @@ void execute(const Request& request) {
                                            kernel, fmt::join(reasons, ", ")));
         fmt::print(stderr, "occupipe: note: {}\n", report.notes.back());
     }
-    report.launches = run_all(run, request);
+    report.launches =
+        run_watched(run, request.execution, {.measure_memory = !request.without_memory});
     if (!only.empty())
         std::erase_if(report.launches, [&](const extract::LaunchResult& launch) {
             return launch.kernel->name != only;
@@ -436,46 +250,9 @@ void add_execute(CLI::App& app) {
     add_help_end(*command, {.text = about,
                             .exit_codes = {exit_limit_reached, exit_interrupted},
                             .examples = examples});
-    command
-        ->add_option("kernels", request->kernels,
-                     "CUDA source (.cu), PTX (.ptx) or machine code (.cubin); default: the launch\n"
-                     "file's 'source'")
-        ->type_name("KERNELS");
-    command->add_option("--launch", request->launch, "Launch file (YAML): buffers and launches")
-        ->type_name("FILE");
-    command
-        ->add_option("--arch", request->architecture,
-                     "What to compile source for: sm_75, 80, 86, 89, 90, 90a, 100, 120")
-        ->type_name("sm_NN");
-    command
-        ->add_option("--compiler-option", request->compiler_options,
-                     "Handed on to NVRTC or ptxas, such as -fmad=false; may be repeated. Line\n"
-                     "numbers, CUDA's headers and the source's own folder are there without it")
-        ->type_name("OPTION")
-        ->allow_extra_args(false);
-    command
-        ->add_option("--kernel", request->kernel,
-                     "Which kernel; with --launch: everything runs, this one alone is printed")
-        ->type_name("NAME");
-    command->add_option("--grid", request->grid, "Groups of the launch, such as 4096 or 64,64")
-        ->type_name("X[,Y[,Z]]");
-    command->add_option("--block", request->block, "Threads of a group, such as 256 or 16,16")
-        ->type_name("X[,Y[,Z]]");
-    command->add_option("--shared-bytes", request->shared_bytes, "Dynamic shared memory of a group")
-        ->check(CLI::Range(std::uint32_t{0}, most_shared_bytes))
-        ->type_name("BYTES");
-    command->add_option("--args", request->arguments, "Arguments, separated by blanks (see below)")
-        ->type_name("ARGUMENTS");
-    command
-        ->add_option("--threads", request->threads,
-                     "Threads of this machine (default: all cores); the result is the same")
-        ->check(CLI::Range(1, 4096))
-        ->type_name("N");
-    command
-        ->add_option("--limit", request->limit,
-                     "Give up (exit code 4) after so many warp-instructions (1000000) or seconds "
-                     "(60s);\nwithout it, only a kernel that spins is stopped")
-        ->type_name("N|Ns");
+    add_execution_options(
+        *command, request->execution,
+        "Which kernel; with --launch: everything runs, this one alone is printed");
     command
         ->add_option("--check-against", request->against,
                      "Compare a buffer with a file of raw elements; NAME= may be left out where\n"

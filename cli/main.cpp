@@ -114,6 +114,7 @@ int run_command(int argc, char** argv) {
     add_selfcheck(app);
     add_disassemble(app);
     add_execute(app);
+    add_extract(app);
     try {
         app.parse(argc, argv);
         if (!app.get_subcommands().empty()) return exit_ok;

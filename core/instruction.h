@@ -15,4 +15,8 @@ InstructionKind kind_of(std::string_view instruction_name);
 
 std::string_view to_string(InstructionKind kind);
 
+// In kernels that come from machine code: an instruction of no unit that profiles measure (moves,
+// branches, the uniform datapath). It costs an issue slot.
+inline constexpr std::string_view issue_slot = "issue.slot";
+
 }  // namespace occupipe

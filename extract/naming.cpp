@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/instruction.h"
+
 namespace occupipe::extract {
 namespace {
-
-#define SLOT "issue.slot"
 
 constexpr MachineName table[] = {
     // binary32
@@ -51,7 +51,7 @@ constexpr MachineName table[] = {
     {"MUFU", "RCP64H", "rcp.approx.ftz.f64"},
     {"MUFU", "RSQ64H", "rsqrt.approx.ftz.f64"},
     // integers
-    {"IMAD", "MOV", SLOT},
+    {"IMAD", "MOV", issue_slot},
     {"IMAD", "SHL", "mad.s32 mul.s32"},
     {"IMAD", "IADD", "mad.s32 mul.s32"},
     {"IMAD", "WIDE", "mad.wide.u32"},
@@ -148,38 +148,38 @@ constexpr MachineName table[] = {
     {"CREDUX", "", "redux.sync.add.s32"},
     {"BAR", "", "bar.sync"},
     // an issue slot
-    {"MOV", "", SLOT},
-    {"CS2R", "", SLOT},
-    {"S2R", "", SLOT},
-    {"S2UR", "", SLOT},
-    {"R2UR", "", SLOT},
-    {"P2R", "", SLOT},
-    {"R2P", "", SLOT},
-    {"PLOP3", "", SLOT},
-    {"NOP", "", SLOT},
-    {"BRA", "", SLOT},
-    {"BRX", "", SLOT},
-    {"BRXU", "", SLOT},
-    {"JMP", "", SLOT},
-    {"JMX", "", SLOT},
-    {"CALL", "", SLOT},
-    {"RET", "", SLOT},
-    {"EXIT", "", SLOT},
-    {"BSSY", "", SLOT},
-    {"BSYNC", "", SLOT},
-    {"BREAK", "", SLOT},
-    {"BMOV", "", SLOT},
-    {"WARPSYNC", "", SLOT},
-    {"YIELD", "", SLOT},
-    {"DEPBAR", "", SLOT},
-    {"LDGDEPBAR", "", SLOT},
-    {"ERRBAR", "", SLOT},
-    {"MEMBAR", "", SLOT},
-    {"CCTL", "", SLOT},
-    {"NANOSLEEP", "", SLOT},
-    {"ENDCOLLECTIVE", "", SLOT},
-    {"ACQBULK", "", SLOT},
-    {"PREEXIT", "", SLOT},
+    {"MOV", "", issue_slot},
+    {"CS2R", "", issue_slot},
+    {"S2R", "", issue_slot},
+    {"S2UR", "", issue_slot},
+    {"R2UR", "", issue_slot},
+    {"P2R", "", issue_slot},
+    {"R2P", "", issue_slot},
+    {"PLOP3", "", issue_slot},
+    {"NOP", "", issue_slot},
+    {"BRA", "", issue_slot},
+    {"BRX", "", issue_slot},
+    {"BRXU", "", issue_slot},
+    {"JMP", "", issue_slot},
+    {"JMX", "", issue_slot},
+    {"CALL", "", issue_slot},
+    {"RET", "", issue_slot},
+    {"EXIT", "", issue_slot},
+    {"BSSY", "", issue_slot},
+    {"BSYNC", "", issue_slot},
+    {"BREAK", "", issue_slot},
+    {"BMOV", "", issue_slot},
+    {"WARPSYNC", "", issue_slot},
+    {"YIELD", "", issue_slot},
+    {"DEPBAR", "", issue_slot},
+    {"LDGDEPBAR", "", issue_slot},
+    {"ERRBAR", "", issue_slot},
+    {"MEMBAR", "", issue_slot},
+    {"CCTL", "", issue_slot},
+    {"NANOSLEEP", "", issue_slot},
+    {"ENDCOLLECTIVE", "", issue_slot},
+    {"ACQBULK", "", issue_slot},
+    {"PREEXIT", "", issue_slot},
 };
 
 }  // namespace

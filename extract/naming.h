@@ -12,10 +12,6 @@
 
 namespace occupipe::extract {
 
-// An instruction of no unit that profiles measure: moves, branches, the uniform datapath. It costs
-// an issue slot.
-inline constexpr std::string_view issue_slot = "issue.slot";
-
 struct MachineName {
     std::string_view opcode;
     std::string_view modifiers;  // all of them present, blanks between

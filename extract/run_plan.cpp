@@ -220,9 +220,10 @@ void PlanRun::run(const KernelLaunch& launch) {
     MemoryObserver observer(ready.kernel->code.size(), memory_);
     const isa::LaunchShape shape{
         .grid = launch.grid, .block = launch.block, .dynamic_shared_bytes = launch.shared_bytes};
-    const isa::Execution execution =
-        isa::execute(module_.front(), *ready.kernel, shape, parameters, execution_options,
-                     options_->measure_memory ? &observer : nullptr);
+    isa::Observer* watching = options_->measure_memory ? &observer : nullptr;
+    if (options_->observe) watching = options_->observe(launch);
+    const isa::Execution execution = isa::execute(module_.front(), *ready.kernel, shape, parameters,
+                                                  execution_options, watching);
     progress_.warp_instructions = before + execution.warp_instructions;
     ++progress_.launches_done;
 

@@ -34,6 +34,8 @@ struct PlanOptions {
     int threads = 1;                // of the host; 0: as many as it has cores
     std::uint64_t step_budget = 0;  // warp-instructions of the whole plan; 0: no limit
     bool measure_memory = true;
+    // Who watches a launch, in place of what measures memory; may be asked once per repetition.
+    std::function<isa::Observer*(const KernelLaunch&)> observe;
     std::function<bool(const PlanProgress&)> progress;  // false: isa::Stopped
 };
 

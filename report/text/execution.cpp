@@ -215,13 +215,6 @@ std::string listing(const LaunchResult& launch, int architecture) {
     return text;
 }
 
-std::string occupancy_text(const Occupancy& occupancy) {
-    return fmt::format("a core holds {} group{} of {} warp{}, {:.0f} % of its warps; limited by {}",
-                       occupancy.groups, occupancy.groups == 1 ? "" : "s", occupancy.group_warps,
-                       occupancy.group_warps == 1 ? "" : "s", 100 * occupancy.share,
-                       to_text(occupancy.limits.front().what));
-}
-
 std::string launch_text(const LaunchResult& launch, int architecture, bool disassembly) {
     const isa::Execution& run = launch.execution;
     std::string text = fmt::format(
@@ -313,6 +306,13 @@ std::vector<OpcodeCount> counted(const LaunchResult& launch, KeyOf key_of) {
 }
 
 }  // namespace
+
+std::string occupancy_text(const Occupancy& occupancy) {
+    return fmt::format("a core holds {} group{} of {} warp{}, {:.0f} % of its warps; limited by {}",
+                       occupancy.groups, occupancy.groups == 1 ? "" : "s", occupancy.group_warps,
+                       occupancy.group_warps == 1 ? "" : "s", 100 * occupancy.share,
+                       to_text(occupancy.limits.front().what));
+}
 
 std::vector<OpcodeCount> by_opcode(const LaunchResult& launch) {
     return counted(launch, [](std::string_view opcode) { return opcode; });

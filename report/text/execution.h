@@ -34,6 +34,9 @@ struct ExecutionReport {
     std::vector<ExecutedBuffer> buffers;
 };
 
+// "a core holds 6 groups of 8 warps, 75 % of its warps; limited by registers"
+std::string occupancy_text(const Occupancy& occupancy);
+
 // `disassembly`: with the machine code of each kernel and what every instruction did.
 std::string to_text(const ExecutionReport& report, bool disassembly);
 

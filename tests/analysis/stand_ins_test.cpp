@@ -12,6 +12,7 @@
 namespace occupipe::analysis {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -35,6 +36,24 @@ TEST(StandIns, ALoadIsTheSameInstructionWhateverTheType) {
                 ElementsAre(HasSubstr("ld.global.s32 uses the numbers of ld.global.u32")));
     ASSERT_NE(p.find_instruction("ld.global.s32"), nullptr);
     EXPECT_EQ(p.find_instruction("ld.global.s32")->latency->value, 400);
+}
+
+TEST(StandIns, AnIssueSlotTakesTheIssueLimitAndNoUnit) {
+    GpuProfile p = profile(
+        "  fma.f32: {subsystem: alu, cpi: 0.5, latency: 4}\n"
+        "  div.f32: {subsystem: alu, cpi: 8, latency: 40}\n"
+        "  ld.global.u32: {subsystem: alu, cpi: 2, latency: 3}\n");
+    p.issue.limit = 2;
+    EXPECT_THAT(apply_stand_ins(kernel("issue.slot"), p),
+                ElementsAre(AllOf(HasSubstr("0.5 cycles of the issue limit"),
+                                  HasSubstr("after 4 cycles, as fma.f32's"))));
+    const InstructionTiming* slot = p.find_instruction("issue.slot");
+    ASSERT_NE(slot, nullptr);
+    EXPECT_EQ(slot->cpi.value, 0.5);
+    EXPECT_EQ(slot->latency->value, 4);
+    EXPECT_EQ(slot->source, Source::assumed);
+    EXPECT_NE(slot->subsystem, "alu");
+    EXPECT_NO_THROW(validate(p));
 }
 
 TEST(StandIns, AnEntryOfTheOpsOwnNameIsNeverReplaced) {

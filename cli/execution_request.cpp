@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+#include "cli/execution_request.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <optional>
+
+#include "cli/console.h"
+#include "cli/exit_codes.h"
+#include "cli/options.h"
+#include "cli/reported.h"
+#include "core/error.h"
+#include "core/files/launch_files.h"
+#include "sim/engine/run_progress.h"
+
+namespace occupipe::cli {
+namespace {
+
+// "4096", "64,64", "64x64x2"
+std::array<std::uint32_t, 3> extents(const std::string& option, const std::string& text,
+                                     const std::array<std::uint32_t, 3>& most) {
+    std::array<std::uint32_t, 3> result = {1, 1, 1};
+    std::size_t place = 0;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (;;) {
+        std::uint32_t value = 0;
+        const auto [next, fault] = std::from_chars(at, end, value);
+        if (place == 3 || fault != std::errc() || value < 1)
+            throw InputError(fmt::format(
+                "{} {}: expected one to three whole numbers of at least 1, such as 4096 or 64,64",
+                option, text));
+        if (value > most[place])
+            throw InputError(fmt::format("{} {}: {} is at most {}", option, text,
+                                         std::string_view("xyz").substr(place, 1), most[place]));
+        result[place++] = value;
+        if (next == end) return result;
+        if (*next != ',' && *next != 'x')
+            throw InputError(fmt::format(
+                "{} {}: expected one to three whole numbers of at least 1, such as 4096 or 64,64",
+                option, text));
+        at = next + 1;
+    }
+}
+
+// What the user set against endless work, and how far it has come.
+class Watch {
+public:
+    explicit Watch(const std::string& limit) : terminal_(isatty(STDERR_FILENO) != 0) {
+        if (limit.empty()) return;
+        const std::string_view text = limit;
+        const auto read = [](std::string_view digits, auto& value) {
+            const auto [end, fault] =
+                std::from_chars(digits.data(), digits.data() + digits.size(), value);
+            return fault == std::errc() && end == digits.data() + digits.size() && value > 0;
+        };
+        double seconds = 0;
+        if (text.ends_with('s') && read(text.substr(0, text.size() - 1), seconds) &&
+            std::isfinite(seconds))
+            seconds_ = seconds;
+        else if (text.ends_with('s') || !read(text, steps_))
+            throw InputError(
+                fmt::format("--limit {}: expected a positive number of "
+                            "warp-instructions, such as 1000000, or of seconds, such "
+                            "as 60s",
+                            limit));
+    }
+
+    std::uint64_t steps() const { return steps_; }
+
+    bool go_on(const extract::PlanProgress& progress) {
+        const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+        last_ = progress;
+        if (StopOnSignal::stopped()) return false;
+        if (seconds_ && elapsed > *seconds_) {
+            late_ = true;
+            return false;
+        }
+        if (elapsed < next_line_) return true;
+        next_line_ = elapsed + (terminal_ ? 0.5 : 10);
+        fmt::print(stderr, "{}{:.0f} s: {}{}", terminal_ ? "\r\033[K" : "", elapsed, where(),
+                   terminal_ ? "" : "\n");
+        std::fflush(stderr);
+        shown_ = true;
+        return true;
+    }
+
+    // "launch 2 of 11 (heat), 12 of 256 groups, 1.2e+08 warp-instructions"
+    std::string where() const {
+        return fmt::format("launch {} of {} ({}), {} of {} groups, {:.3g} warp-instructions",
+                           last_.launches_done + 1, last_.launches, last_.kernel,
+                           last_.launch.groups_done, last_.launch.groups,
+                           static_cast<double>(last_.warp_instructions));
+    }
+
+    bool late() const { return late_; }
+    const std::string limit_text() const {
+        return seconds_ ? fmt::format("{:g} s", *seconds_)
+                        : fmt::format("{} warp-instructions", steps_);
+    }
+
+    void end_line() const {
+        if (shown_ && terminal_) fmt::print(stderr, "\r\033[K");
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    StopOnSignal stop_;
+    Clock::time_point start_ = Clock::now();
+    std::optional<double> seconds_;
+    std::uint64_t steps_ = 0;
+    double next_line_ = 2;
+    bool terminal_ = false;
+    bool shown_ = false;
+    bool late_ = false;
+    extract::PlanProgress last_;
+};
+
+}  // namespace
+
+void add_execution_options(CLI::App& command, ExecutionRequest& request,
+                           const std::string& kernel_help) {
+    command
+        .add_option("kernels", request.kernels,
+                    "CUDA source (.cu), PTX (.ptx) or machine code (.cubin); default: the launch\n"
+                    "file's 'source'")
+        ->type_name("KERNELS");
+    command.add_option("--launch", request.launch, "Launch file (YAML): buffers and launches")
+        ->type_name("FILE");
+    command
+        .add_option("--arch", request.architecture,
+                    "What to compile source for: sm_75, 80, 86, 89, 90, 90a, 100, 120")
+        ->type_name("sm_NN");
+    command
+        .add_option("--compiler-option", request.compiler_options,
+                    "Handed on to NVRTC or ptxas, such as -fmad=false; may be repeated. Line\n"
+                    "numbers, CUDA's headers and the source's own folder are there without it")
+        ->type_name("OPTION")
+        ->allow_extra_args(false);
+    command.add_option("--kernel", request.kernel, kernel_help)->type_name("NAME");
+    command.add_option("--grid", request.grid, "Groups of the launch, such as 4096 or 64,64")
+        ->type_name("X[,Y[,Z]]");
+    command.add_option("--block", request.block, "Threads of a group, such as 256 or 16,16")
+        ->type_name("X[,Y[,Z]]");
+    command.add_option("--shared-bytes", request.shared_bytes, "Dynamic shared memory of a group")
+        ->check(CLI::Range(std::uint32_t{0}, most_shared_bytes))
+        ->type_name("BYTES");
+    command.add_option("--args", request.arguments, "Arguments, separated by blanks (see below)")
+        ->type_name("ARGUMENTS");
+    command
+        .add_option("--threads", request.threads,
+                    "Threads of this machine (default: all cores); the result is the same")
+        ->check(CLI::Range(1, 4096))
+        ->type_name("N");
+    command
+        .add_option("--limit", request.limit,
+                    "Give up (exit code 4) after so many warp-instructions (1000000) or seconds "
+                    "(60s);\nwithout it, only a kernel that spins is stopped")
+        ->type_name("N|Ns");
+}
+
+LaunchPlan plan_of(const ExecutionRequest& request) {
+    const bool on_command_line = !request.grid.empty() || !request.block.empty() ||
+                                 !request.arguments.empty() || request.shared_bytes != 0;
+    if (!request.launch.empty()) {
+        if (on_command_line)
+            throw InputError(
+                "--grid, --block, --shared-bytes and --args describe a launch "
+                "themselves; leave --launch out, or them");
+        return read_launches(request.launch);
+    }
+    if (request.grid.empty() || request.block.empty())
+        throw InputError(
+            "how is it launched? --launch FILE, or --grid and --block (and --args); "
+            "--template prints a launch file to begin with");
+    LaunchPlan plan;
+    KernelLaunch launch;
+    launch.kernel = request.kernel;
+    launch.grid = extents("--grid", request.grid, most_grid);
+    launch.block = extents("--block", request.block, most_block);
+    const std::uint64_t threads =
+        std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+    if (threads > most_group_threads)
+        throw InputError(fmt::format("--block {}: {} threads; a group has at most {}",
+                                     request.block, threads, most_group_threads));
+    launch.shared_bytes = request.shared_bytes;
+    try {
+        launch.arguments = parse_arguments(request.arguments, plan);
+    } catch (const InputError& error) {
+        throw InputError(fmt::format("--args: {}", error.what()));
+    }
+    for (const BufferPlan& buffer : plan.buffers) {
+        BufferCheck check;
+        check.buffer = buffer.name;
+        plan.checks.push_back(check);
+    }
+    plan.steps.emplace_back(std::move(launch));
+    return plan;
+}
+
+std::string kernels_of(const ExecutionRequest& request, const LaunchPlan& plan) {
+    const std::string& kernels = request.kernels.empty() ? plan.source : request.kernels;
+    if (kernels.empty())
+        throw InputError(
+            "which kernels? name a .cu, .ptx or .cubin file, or a launch file with "
+            "'source'");
+    return kernels;
+}
+
+KernelFile read_kernels(const ExecutionRequest& request, const LaunchPlan& plan) {
+    return read_kernel_file(
+        kernels_of(request, plan),
+        request.architecture.empty() ? plan.architecture : request.architecture,
+        request.compiler_options.empty() ? plan.compiler_options : request.compiler_options);
+}
+
+std::vector<extract::LaunchResult> run_watched(extract::PlanRun& run,
+                                               const ExecutionRequest& request,
+                                               extract::PlanOptions options) {
+    Watch watch(request.limit);
+    options.threads = request.threads;
+    options.step_budget = watch.steps();
+    options.progress = [&](const extract::PlanProgress& progress) { return watch.go_on(progress); };
+    try {
+        auto results = run.execute(options);
+        watch.end_line();
+        return results;
+    } catch (const isa::Stopped&) {
+        watch.end_line();
+        if (!watch.late()) throw Interrupted("interrupted: " + watch.where());
+        fmt::print(stderr, "occupipe: no end after {} (--limit): {}\n", watch.limit_text(),
+                   watch.where());
+        throw Reported(exit_limit_reached);
+    } catch (const isa::BudgetReached& error) {
+        watch.end_line();
+        fmt::print(stderr, "occupipe: {} (--limit)\n", error.what());
+        throw Reported(exit_limit_reached);
+    }
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Kernels in: what `execute` and `extract` ask about files, launches and the limits of executing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/kernel_file.h"
+#include "core/launch_plan.h"
+#include "extract/run_plan.h"
+
+namespace occupipe::cli {
+
+struct ExecutionRequest {
+    std::string kernels;  // .cu, .ptx, .cubin; empty: the launch file's source
+    std::string launch;
+    std::string architecture;
+    std::vector<std::string> compiler_options;
+    std::string kernel;
+    std::string grid, block;
+    std::uint32_t shared_bytes = 0;
+    std::string arguments;
+    int threads = 0;
+    std::string limit;
+};
+
+// The positional argument and --launch, --arch, --compiler-option, --kernel, --grid, --block,
+// --shared-bytes, --args, --threads, --limit.
+void add_execution_options(CLI::App& command, ExecutionRequest& request,
+                           const std::string& kernel_help);
+
+// The launch file, or one launch as the command line describes it. Throws InputError.
+LaunchPlan plan_of(const ExecutionRequest& request);
+
+// The file that holds the kernels. Throws InputError where none is named.
+std::string kernels_of(const ExecutionRequest& request, const LaunchPlan& plan);
+
+// Reads it, and compiles it where that is needed.
+KernelFile read_kernels(const ExecutionRequest& request, const LaunchPlan& plan);
+
+// run.execute() with progress on stderr after two seconds, the request's threads and limit, and
+// Ctrl-C. Throws Interrupted, and Reported with the exit code of a limit.
+std::vector<extract::LaunchResult> run_watched(extract::PlanRun& run,
+                                               const ExecutionRequest& request,
+                                               extract::PlanOptions options);
+
+}  // namespace occupipe::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "report/text/extraction.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/suggestions.h"
+#include "report/text/execution.h"
+#include "report/text/text_table.h"
+
+namespace occupipe::report {
+namespace {
+
+using extract::ExtractedClass;
+using extract::ExtractedKernel;
+
+std::size_t nodes(const std::vector<KernelItem>& items) {
+    std::size_t count = 0;
+    for_each_instruction(items, [&](const KernelInstruction&) { ++count; });
+    return count;
+}
+
+std::string heading(const ExtractionReport& report) {
+    return fmt::format("{} for sm_{}: {} group{}; {}\n", report.extracted.kernel.name,
+                       report.architecture, report.groups, report.groups == 1 ? "" : "s",
+                       occupancy_text(report.occupancy));
+}
+
+std::string classes(const ExtractionReport& report) {
+    const ExtractedKernel& extracted = report.extracted;
+    TextTable table;
+    table.header = {"class", "warps", "instructions", "in the file", "first seen"};
+    table.align = {Align::right, Align::right, Align::right, Align::right, Align::left};
+    std::size_t taken = 0;
+    for (const ExtractedClass& one : extracted.classes) {
+        if (!one.taken) continue;
+        table.rows.push_back({fmt::format("{}", taken + 1),
+                              fmt::format("{:.1f} %", 100 * one.share),
+                              fmt::format("{}", one.instructions),
+                              fmt::format("{}", nodes(extracted.kernel.warps[taken].instructions)),
+                              fmt::format("group {}, warp {}", one.first_group, one.first_warp)});
+        ++taken;
+    }
+    std::string text = plain_text(table);
+    if (taken < extracted.classes.size())
+        text += fmt::format(
+            "{} of {} classes of warps are taken; they stand for {:.1f} % of the executed "
+            "instructions\n",
+            taken, extracted.classes.size(), 100 * extracted.represented);
+    return text;
+}
+
+std::string instructions(const ExtractionReport& report) {
+    TextTable table;
+    table.header = {"instruction", "per warp", "machine instructions"};
+    table.align = {Align::left, Align::right, Align::left};
+    std::vector<std::pair<double, std::vector<std::string>>> rows;
+    for (const auto& [name, machine] : report.extracted.names) {
+        double sum = 0;
+        std::vector<std::string> parts;
+        for (const auto& [opcode, times] : machine) {
+            sum += times;
+            parts.push_back(opcode);
+        }
+        constexpr std::size_t most = 4;
+        if (parts.size() > most) {
+            const std::size_t more = parts.size() - most;
+            parts.resize(most);
+            parts.push_back(fmt::format("and {} more", more));
+        }
+        rows.emplace_back(sum, std::vector<std::string>{name, fmt::format("{:.4g}", sum),
+                                                        fmt::format("{}", fmt::join(parts, ", "))});
+    }
+    std::ranges::stable_sort(rows, std::greater(), [](const auto& row) { return row.first; });
+    for (auto& row : rows) table.rows.push_back(std::move(row.second));
+    return plain_text(table);
+}
+
+std::string lacking(const ExtractionReport& report) {
+    if (!report.known) return {};
+    const std::vector<std::string> known(report.known->begin(), report.known->end());
+    std::string text;
+    for (const auto& [name, machine] : report.extracted.names) {
+        if (report.known->contains(name) || name == issue_slot) continue;
+        text += fmt::format("  --use {}=INSTRUCTION{}\n", name, near_text(name, known));
+    }
+    if (text.empty()) return {};
+    return "The profile lacks these; 'predict' takes another's numbers with\n" + text;
+}
+
+}  // namespace
+
+std::string to_text(const ExtractionReport& report) {
+    return fmt::format("{}\n{}\n{}{}", heading(report), classes(report), instructions(report),
+                       report.known ? "\n" + lacking(report) : "");
+}
+
+}  // namespace occupipe::report
