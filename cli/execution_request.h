@@ -2,7 +2,6 @@
 // Kernels in: what `execute` and `extract` ask about files, launches and the limits of executing.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +9,10 @@
 #include "cli/kernel_file.h"
 #include "core/launch_plan.h"
 #include "extract/run_plan.h"
+
+namespace CLI {
+class App;
+}
 
 namespace occupipe::cli {
 
