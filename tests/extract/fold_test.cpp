@@ -10,6 +10,8 @@
 namespace occupipe::extract {
 namespace {
 
+using Random = std::independent_bits_engine<std::mt19937, 32, std::uint32_t>;
+
 std::string text(std::span<const FoldedItem> items) {
     std::string result;
     for (const FoldedItem& item : items) {
@@ -41,7 +43,7 @@ TEST(Fold, FindsLoopsAndNestsThem) {
 }
 
 TEST(Fold, LosesNothing) {
-    std::mt19937 random(7);
+    Random random(7);
     for (int round = 0; round < 400; ++round) {
         const std::uint32_t letters = 1 + random() % 6;
         std::vector<std::uint32_t> stream(random() % 300);

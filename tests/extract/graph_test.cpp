@@ -13,6 +13,8 @@
 namespace occupipe::extract {
 namespace {
 
+using Random = std::independent_bits_engine<std::mt19937, 32, std::uint32_t>;
+
 using File = RegisterName::File;
 
 RegisterName r(int number) { return {File::general, number}; }
@@ -191,7 +193,7 @@ private:
     Edges edges_;
 };
 
-std::vector<FoldedItem> random_items(std::mt19937& random, std::uint32_t symbols, int depth) {
+std::vector<FoldedItem> random_items(Random& random, std::uint32_t symbols, int depth) {
     std::vector<FoldedItem> items;
     for (std::uint32_t i = 1 + random() % 5; i > 0; --i) {
         if (depth > 0 && random() % 3 == 0)
@@ -204,7 +206,7 @@ std::vector<FoldedItem> random_items(std::mt19937& random, std::uint32_t symbols
 }
 
 TEST(Graph, EveryDependenceOfTheStreamIsInTheGraph) {
-    std::mt19937 random(11);
+    Random random(11);
     std::size_t edges = 0, further = 0;
     for (int round = 0; round < 1500; ++round) {
         Program program;
