@@ -77,23 +77,23 @@ const KernelLaunch& chosen_launch(const Request& request, const LaunchPlan& plan
     return *found[request.step - 1];
 }
 
+// `profile`: a path; empty: no names.
 std::set<std::string> known_names(const std::string& profile) {
     std::set<std::string> names;
     if (profile.empty()) return names;
-    for (const InstructionTiming& one :
-         read_profile(analysis::shipped_profile(profile)).instructions)
-        names.insert(one.name);
+    for (const InstructionTiming& one : read_profile(profile).instructions) names.insert(one.name);
     return names;
 }
 
 void extract_kernel(const Request& request) {
     const LaunchPlan plan = plan_of(request.execution);
     const std::string kernels = kernels_of(request.execution, plan);
-    keep_apart({{"KERNELS", kernels},
-                {"--launch", request.execution.launch},
-                {"--profile", analysis::shipped_profile(request.profile)}},
-               {{"-o", request.output}});
-    const std::set<std::string> known = known_names(request.profile);
+    const std::string profile =
+        request.profile.empty() ? "" : analysis::shipped_profile(request.profile).string();
+    keep_apart(
+        {{"KERNELS", kernels}, {"--launch", request.execution.launch}, {"--profile", profile}},
+        {{"-o", request.output}});
+    const std::set<std::string> known = known_names(profile);
     const KernelFile file = read_kernels(request.execution, plan);
     const KernelLaunch& launch = chosen_launch(request, plan, file.cubin);
 
