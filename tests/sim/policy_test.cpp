@@ -90,7 +90,7 @@ TEST(Order, DataflowKeepsProgramOrderAmongIterations) {
 
 TEST(Order, IsTheKernelsWhereNothingElseIsSaid) {
     // In order the second load waits behind the addition.
-    const GpuProfile profile = gpu({{"op", 1, 10, "alu"}, {"ld.a", 1, 10, "mem"}});
+    const GpuProfile profile = gpu({{"op", 1, 2, "alu"}, {"ld.a", 1, 10, "mem"}});
     Kernel k = test::kernel(
         {instruction("l", "ld.a"), instruction("u", "op", {"l"}), instruction("m", "ld.a")});
     const auto ticks = [&](std::optional<Order> order) {
