@@ -237,6 +237,7 @@ void execute(const Request& request) {
         fmt::print("{}", report::to_text(report, request.disassembly));
     }
     if (agrees) return;
+    std::fflush(stdout);
     fmt::print(stderr, "occupipe: a buffer differs from what was expected\n");
     throw Reported(exit_failed);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -95,7 +96,8 @@ public:
     // "launch 2 of 11 (heat), 12 of 256 groups, 1.2e+08 warp-instructions"
     std::string where() const {
         return fmt::format("launch {} of {} ({}), {} of {} groups, {:.3g} warp-instructions",
-                           last_.launches_done + 1, last_.launches, last_.kernel,
+                           std::min(last_.launches_done + 1, last_.launches), last_.launches,
+                           last_.kernel.empty() ? "none yet" : last_.kernel,
                            last_.launch.groups_done, last_.launch.groups,
                            static_cast<double>(last_.warp_instructions));
     }

@@ -51,7 +51,12 @@ std::vector<std::string> include_options(const fs::path& source) {
     for (const fs::path& toolkit : bench::cuda_folders(bench::Surroundings::of_this_process())) {
         std::error_code none;
         if (!fs::exists(toolkit / "include" / "cuda_fp16.h", none)) continue;
-        options.push_back("--include-path=" + (toolkit / "include").string());
+        // From CUDA 13 on, libcu++ and CUB, which cooperative_groups.h needs, have their own
+        // folder.
+        for (const fs::path& folder_of_headers :
+             {toolkit / "include", toolkit / "include" / "cccl"})
+            if (fs::exists(folder_of_headers, none))
+                options.push_back("--include-path=" + folder_of_headers.string());
         break;
     }
     return options;

@@ -21,6 +21,7 @@
 #include "report/figures/plot_file.h"
 #include "report/figures/prediction_figures.h"
 #include "report/text/prediction_output.h"
+#include "sim/models/kernel_analysis.h"
 #include "sim/models/registry.h"
 
 namespace occupipe::cli {
@@ -98,6 +99,7 @@ void warn(const std::vector<std::string>& lines) {
 // What was said of memory and no chosen model uses is refused.
 void require_use(const MemoryBehaviour& memory, const std::vector<const Model*>& chosen) {
     const auto unused = [&](const Model* model) { return unused_memory(*model, memory).size(); };
+    validate(memory);
     const MemoryBehaviour none;
     const std::size_t given = (memory.hit_rate != none.hit_rate) +
                               (memory.hit_latency != none.hit_latency) +

@@ -184,7 +184,8 @@ private:
             // PTX does not tell signed from unsigned.
             if (argument.text.starts_with('-') && !is_floating(chosen)) chosen = as_signed(chosen);
         } else if (type.kind != Kind::integer) {
-            refuse_argument(fmt::format("a number does not fit {}", text(index_)));
+            refuse_argument(fmt::format("a number does not fit {}{}", text(index_),
+                                        size == 8 ? "; u64:N is taken as it is" : ""));
         } else if (!argument.text.starts_with('-')) {
             chosen = ElementType::u64;
         }

@@ -182,7 +182,11 @@ void PlanRun::run(const std::vector<PlanStep>& steps) {
     for (const PlanStep& step : steps) {
         if (const auto* launch = std::get_if<KernelLaunch>(&step)) {
             run(*launch);
-        } else if (const auto* repeat = std::get_if<RepeatSteps>(&step)) {
+            continue;
+        }
+        // Steps that launch nothing may be repeated without end, too.
+        if (options_->progress && !options_->progress(progress_)) throw isa::Stopped("stopped");
+        if (const auto* repeat = std::get_if<RepeatSteps>(&step)) {
             for (std::uint64_t i = 0; i < repeat->times; ++i) run(repeat->steps);
         } else if (const auto* swap = std::get_if<SwapBuffers>(&step)) {
             std::swap(stands_for_.at(swap->names[0]), stands_for_.at(swap->names[1]));

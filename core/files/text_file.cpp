@@ -127,6 +127,9 @@ void sync_folder(const fs::path& target) {
 
 }  // namespace
 
+// A terminal or /dev/null ends; /dev/zero does not.
+constexpr std::size_t most_of_a_device = std::size_t{64} << 20U;
+
 std::string read_text_file(const fs::path& path) {
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status {};
@@ -145,6 +148,10 @@ std::string read_text_file(const fs::path& path) {
         }
         if (got > 0) {
             text.append(block, 0, static_cast<std::size_t>(got));
+            if (S_ISCHR(status.st_mode) && text.size() > most_of_a_device) {
+                throw InputError(path.string(), {}, {},
+                                 "is a device, and has not ended after 64 MiB");
+            }
         }
     }
 }

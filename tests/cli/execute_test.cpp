@@ -239,6 +239,18 @@ TEST_F(Execute, StopsAtCtrlCAndSaysWhereItStands) {
     EXPECT_THAT(run.err, HasSubstr("interrupted: launch 1 of 1 (never_ends), 0 of 1 groups, "));
 }
 
+TEST_F(Execute, EndsAPlanThatRepeatsWithoutLaunching) {
+    const std::string plan =
+        written("swap.yaml", "occupipe_launches: 1\nsource: " + faults +
+                                 "\nbuffers:\n  a: {type: f32, count: 8, fill: zeros}\n"
+                                 "  b: {type: f32, count: 8, fill: ones}\nlaunches:\n"
+                                 "  - {repeat: 1000000000000, launches: [{swap: [a, b]}]}\n");
+    const ProgramRun late = run_program({"execute", "--launch", plan, "--limit", "0.2s"});
+    EXPECT_EQ(late.exit_code, 4) << late.err;
+    const ProgramRun stopped = run_program({"execute", "--launch", plan}, {}, 0.5);
+    EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
+}
+
 TEST_F(Execute, ShowsProgressAfterTwoSeconds) {
     const ProgramRun run = run_program({"execute", faults, "--kernel", "never_ends", "--grid", "1",
                                         "--block", "32", "--args", "y=i32[32]", "--limit", "4s"});

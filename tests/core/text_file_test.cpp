@@ -33,6 +33,11 @@ TEST_F(TextFile, ReadsBackWhatWasWritten) {
     EXPECT_EQ(files(), 1U);
 }
 
+TEST_F(TextFile, OfADeviceHasToEnd) {
+    EXPECT_EQ(read_text_file("/dev/null"), "");
+    EXPECT_THROW(read_text_file("/dev/zero"), InputError);
+}
+
 TEST_F(TextFile, IsNotOverwrittenUnlessTold) {
     write_text_file(folder_ / "a", "1", Overwrite::no);
     EXPECT_THROW(write_text_file(folder_ / "a", "2", Overwrite::no), InputError);
