@@ -163,6 +163,29 @@ TEST(Decoder, ReadsUniformRegistersAndConstantsOfPackings) {
               "UFFMA UR4, UR5, -UR4, 1");
 }
 
+TEST(Decoder, ReadsComparisonsOfHalvesWithConstants) {
+    for (const int architecture : {75, 80, 86, 89, 90, 100, 120}) {
+        const auto text = [&](std::uint64_t low, std::uint64_t high) {
+            return to_text(at(architecture, low, high), architecture);
+        };
+        EXPECT_EQ(text(0xbd00410000097433, 0x004fd00003804080),
+                  "HSET2.BF.GT.AND R9, R0, -1.25, 2.5, PT");
+        EXPECT_EQ(text(0xc0003c00000f7433, 0x004fd0000380b200),
+                  "HSET2.LEU.AND R15, |R0|, -2, 1, PT");
+        EXPECT_EQ(text(0x3c663c6602000434, 0x000fd00003f2c900),
+                  "@P0 HSETP2.GTU.AND P1, PT, -R2.H0_H0, 1.099609375, 1.099609375, PT");
+        EXPECT_EQ(text(0x008f008f08007434, 0x041fe40003f6ea00),
+                  "HSETP2.GEU.AND P3, PT, |R8|.reuse.H0_H0, 8.523464202880859375e-06, "
+                  "8.523464202880859375e-06, PT");
+        EXPECT_EQ(text(0x3000000502007e34, 0x004fd0000bf04800),
+                  "HSETP2.GT.AND P0, PT, R2.H0_H0, UR5.H1_H1, PT");
+        // Of forms 4, 5 and 6 there are none.
+        EXPECT_FALSE(at(architecture, 0x4100410002007834, 0x004fd00003f04800).unknown.empty());
+    }
+    EXPECT_EQ(to_text(at(90, 0x4020402002007434, 0x004fd00003f0e802), 90),
+              "HSETP2.BF16_V2.GEU.AND P0, PT, R2.H0_H0, 2.5, 2.5, PT");
+}
+
 TEST(Decoder, ReadsTheControlField) {
     const Instruction load = at(75, 0x00270000060d7381, 0x000ee800001ee900);
     EXPECT_EQ(load.control.stall, 4);
