@@ -11,12 +11,14 @@
 #include "isa/decode.h"
 #include "isa/machine/launch.h"
 #include "isa/machine/semantics.h"
+#include "isa/machine/stack_check.h"
 
 namespace occupipe::isa {
 namespace {
 
 constexpr std::uint32_t block =
     16;  // zeros, and sinks: as many as the widest operand has registers
+constexpr std::int64_t zero_special = 255;  // SRZ
 constexpr std::uint32_t most_shared = 256 * 1024;
 
 void refuse(Warp& warp, const Step& step, Mask) {
@@ -126,6 +128,10 @@ private:
         }
         problem_.clear();
         addresses_ = 0;
+        if (const std::string undeclared = undeclared_register(one); !undeclared.empty()) {
+            give_up(step, undeclared);
+            return step;
+        }
         for (const Operand& operand : one.operands) use(operand, one, step);
         if (!problem_.empty()) {
             give_up(step, "not executed yet: " + problem_);
@@ -133,7 +139,14 @@ private:
         }
         const Semantics* const meaning = semantics_of(one.opcode);
         std::string why_not;
-        if (meaning) step.run = meaning->bind(one, launch_.architecture, step, why_not);
+        if (meaning && is_stack_check(*launch_.code, index_of(one), launch_.architecture)) {
+            // Local memory, the stack with it, begins at 0.
+            Instruction zero = one;
+            zero.operands.back().value = zero_special;
+            step.run = meaning->bind(zero, launch_.architecture, step, why_not);
+        } else if (meaning) {
+            step.run = meaning->bind(one, launch_.architecture, step, why_not);
+        }
         step.may_switch = switches(one.opcode);
         if (step.run && one.opcode == "HFMA2") fold(one, step);
         if (step.run) return step;
@@ -174,6 +187,27 @@ private:
             return;
         }
         step.source[step.source_count++] = source;
+    }
+
+    std::size_t index_of(const Instruction& one) const {
+        return static_cast<std::size_t>(&one - launch_.code->data());
+    }
+
+    // A warp has as many registers as the kernel declares. Garbled code names others.
+    std::string undeclared_register(const Instruction& one) const {
+        const std::optional<int>& declared = launch_.kernel->registers;
+        if (!declared) return {};
+        for (const Operand& operand : one.operands) {
+            using Kind = Operand::Kind;
+            const bool names = operand.kind == Kind::registers || operand.kind == Kind::address ||
+                               operand.kind == Kind::target || operand.kind == Kind::constant;
+            if (!names || !operand.number || operand.file != File::general) continue;
+            const int last = *operand.number + operand.count - 1;
+            if (last < *declared) continue;
+            return fmt::format("R{} is beyond the {} registers that the kernel declares", last,
+                               *declared);
+        }
+        return {};
     }
 
     static Source marked(const Operand& operand) {
