@@ -62,6 +62,7 @@ constexpr std::uint64_t name = 0, type = 4, offset = 0x18, size = 0x20, link = 0
 constexpr std::uint64_t symbol_kind = 4, symbol_section = 6, symbol_value = 8, symbol_size = 16;
 constexpr std::uint32_t rela = 4, rel = 9;
 constexpr std::uint8_t object = 1;
+constexpr std::uint8_t global_function = 0x12;  // binding and type
 constexpr std::uint16_t header_bytes = 0x40;
 constexpr std::uint64_t symbol_bytes = 24;
 constexpr std::uint32_t no_bits = 8;
@@ -138,6 +139,7 @@ std::vector<CubinSymbol> all_symbols(const std::vector<Section>& all) {
         symbol.size = entries.at<std::uint64_t>(at + elf::symbol_size);
         const auto kind = entries.at<std::uint8_t>(at + elf::symbol_kind);
         symbol.is_object = (kind & 15) == elf::object;
+        symbol.is_foreign_function = section == 0 && kind == elf::global_function;
         found.push_back(std::move(symbol));
     }
     return found;

@@ -51,6 +51,8 @@ struct CubinSymbol {
     std::uint64_t value = 0;  // offset in the section
     std::uint64_t size = 0;   // bytes
     bool is_object = false;   // a variable
+    // A function that is in no section of this file: the driver knows it (vprintf, malloc).
+    bool is_foreign_function = false;
 };
 
 // Bytes of a section that depend on where a symbol lies.

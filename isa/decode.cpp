@@ -417,6 +417,10 @@ void Decoder::read_operand(const OperandField& field, const Encoding& encoding) 
     } else if (kind == "S") {
         operand.kind = Kind::special;
         operand.value = static_cast<std::int64_t>(bits(72, 8));
+    } else if (kind == "TL") {
+        operand.kind = Kind::target;
+        const auto next = static_cast<std::uint64_t>(out_.address + instruction_bytes);
+        operand.value = static_cast<std::int64_t>(next + (bits(24, 40) | bits(64, 24) << 40));
     } else if (kind.starts_with('T')) {
         operand = branch_target(kind == "TR" || kind == "TX", kind == "TS");
         if (kind == "TU") {

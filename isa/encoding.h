@@ -37,6 +37,7 @@ namespace occupipe::isa {
 //                      copy puts what it reads
 //   S                  special register
 //   T TS TR            target of a branch; the same with 32 bits; register and offset of a jump
+//   TL                 address in the code, its distance with 64 bits as of X
 //   TX TU              register, uniform register and what is added to it, for the next address
 //   V W                barrier of convergence at bit 16; at bit 24
 //   B                  scoreboard at bit 44

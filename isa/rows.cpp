@@ -408,7 +408,8 @@ constexpr Row table[] = {
     {0x15c, "4", 75, newest, "BPT", "{-|-|PAUSE|TRAP}@84+2", "x34+3z"},
     {0x15d, "4", 75, newest, "NANOSLEEP", "#83+2=0 {|WARP|RAND|RAND.WARP}@85+2", "p87? x32+32"},
     // known by name and first registers; what else they take is not read
-    {0x14e, "4", 75, newest, "LEPC", PARTIAL, "R16*2"},
+    {0x14e, "1", 75, newest, "LEPC", "", "R16*2"},
+    {0x14e, "4", 90, newest, "LEPC", "", "R16*2 TL"},
     {0x166, "1234567", 75, newest, "TLD", PARTIAL, "R16 R24"},
     {0x167, "1234567", 75, newest, "TLD", PARTIAL, "R16 R24"},
     {0x02f, "4", 75, newest, "ELECT", PARTIAL, "P81"},

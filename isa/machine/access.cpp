@@ -24,7 +24,11 @@ std::string buffer_text(const GlobalMemory::Buffer& buffer) {
     return fmt::format("'{}' ({} bytes from {:#x} on)", buffer.name, buffer.size, buffer.address);
 }
 
-std::string global_text(const GlobalMemory& memory, std::uint64_t address) {
+std::string global_text(const Launch& launch, std::uint64_t address) {
+    const GlobalMemory& memory = *launch.memory;
+    if (const std::string* const name = launch.module->foreign_function(address)) {
+        return fmt::format("where the function '{}' of another file is taken to be", *name);
+    }
     const GlobalMemory::Buffer* const near = memory.nearest(address);
     if (!near) return "no buffer is there";
     if (address < near->address) {
@@ -93,7 +97,7 @@ void translate_by_lane(Warp& warp, const Step& step, Mask active, const Attempt&
         if (!buffer) {
             fail(warp, step, lane,
                  fmt::format("{} {} bytes at {:#x}, {}", verb(attempt.kind), attempt.bytes, address,
-                             global_text(memory, address)));
+                             global_text(*warp.launch, address)));
         }
         addresses[lane] =
             reinterpret_cast<std::uint64_t>(buffer->data) + (address - buffer->address);

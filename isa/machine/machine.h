@@ -157,6 +157,9 @@ public:
     std::shared_ptr<const std::vector<Instruction>> decoded(const Kernel& kernel);
     // Where bank 3 lies in global memory, for generic loads; 0 where the cubin has none.
     std::uint64_t bank_3_address() const;
+    // The function of another file (vprintf) that the kernels take to be at this address, where
+    // nothing is; none: nullptr.
+    const std::string* foreign_function(std::uint64_t address) const;
 
 private:
     struct State;

@@ -20,6 +20,11 @@ constexpr std::uint32_t address_32 = 1, address_64 = 2;
 // global memory.
 const std::string bank_3 = ".nv.constant3";
 
+// Functions of another file get addresses at which neither code nor memory is, so that a module is
+// executed as long as none of them is called.
+constexpr std::uint64_t first_foreign = 0x0000'6000'0000'0000;
+constexpr std::uint64_t foreign_bytes = 0x1'0000;
+
 }  // namespace
 
 struct LoadedModule::State {
@@ -29,11 +34,13 @@ struct LoadedModule::State {
     std::map<std::string, std::vector<std::byte>, std::less<>> constants;  // by section
     std::vector<Symbol> symbols;
     std::map<std::string, std::shared_ptr<const std::vector<Instruction>>> decoded;  // by kernel
+    std::vector<std::string> foreign;  // by address, `foreign_bytes` each
 
     void place_variables();
     void find_symbols();
     void relocate(const std::string& section, std::span<std::byte> bytes);
     std::uint64_t address_of(const CubinSymbol& symbol) const;
+    std::uint64_t address_of_foreign(const std::string& function);
 };
 
 void LoadedModule::State::place_variables() {
@@ -82,6 +89,12 @@ std::uint64_t LoadedModule::State::address_of(const CubinSymbol& symbol) const {
                                  symbol.section.empty() ? "another file" : symbol.section));
 }
 
+std::uint64_t LoadedModule::State::address_of_foreign(const std::string& function) {
+    auto found = std::ranges::find(foreign, function);
+    if (found == foreign.end()) found = foreign.insert(foreign.end(), function);
+    return first_foreign + static_cast<std::uint64_t>(found - foreign.begin()) * foreign_bytes;
+}
+
 void LoadedModule::State::relocate(const std::string& section, std::span<std::byte> bytes) {
     const auto found = cubin->relocations.find(section);
     if (found == cubin->relocations.end()) return;
@@ -98,7 +111,8 @@ void LoadedModule::State::relocate(const std::string& section, std::span<std::by
         std::uint64_t value = 0;
         std::memcpy(&value, bytes.data() + one.offset, size);
         if (one.addend) value = static_cast<std::uint64_t>(*one.addend);
-        value += address_of(one.symbol);
+        const bool outside = one.symbol.is_foreign_function && one.type == address_64;
+        value += outside ? address_of_foreign(one.symbol.name) : address_of(one.symbol);
         std::memcpy(bytes.data() + one.offset, &value, size);
     }
 }
@@ -157,6 +171,12 @@ std::shared_ptr<const std::vector<Instruction>> LoadedModule::decoded(const Kern
 std::uint64_t LoadedModule::bank_3_address() const {
     const auto found = state_->variables.find(bank_3);
     return found == state_->variables.end() ? 0 : found->second->address;
+}
+
+const std::string* LoadedModule::foreign_function(std::uint64_t address) const {
+    if (address < first_foreign) return nullptr;
+    const std::uint64_t number = (address - first_foreign) / foreign_bytes;
+    return number < state_->foreign.size() ? &state_->foreign[number] : nullptr;
 }
 
 std::span<const std::byte> LoadedModule::bank(int number, std::string_view kernel) const {

@@ -65,6 +65,10 @@ struct IndirectBranch {
             rest &= ~together;
             const std::uint32_t pc = launch.step_at(to);
             if (pc + 1 == launch.steps.size()) {
+                if (const std::string* const name = launch.module->foreign_function(to)) {
+                    fail(warp, step, first,
+                         fmt::format("calls '{}', which is not executed", *name));
+                }
                 fail(warp, step, first, fmt::format("goes to {:#x}, where no code is", to));
             }
             warp.splits.push_back({.pc = pc, .lanes = together});
@@ -314,6 +318,22 @@ struct BarrierResult {  // B2R.RESULT
     }
 };
 
+// LEPC: its own address, or one in the code that is given relative to it.
+struct AddressOfCode {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const auto address = static_cast<std::uint64_t>(step.immediate);
+        Lanes* const into = &destination(warp, step);
+        assign(into[0], active, [&](int) { return static_cast<std::uint32_t>(address); });
+        assign(into[1], active, [&](int) { return static_cast<std::uint32_t>(address >> 32); });
+    }
+};
+
+Handler bind_address_of_code(const Instruction& one, int, Step& step, std::string&) {
+    const Operand& last = one.operands.back();
+    step.immediate = last.kind == Operand::Kind::target ? last.value : one.address;
+    return handler_of<AddressOfCode>();
+}
+
 Handler bind_branch(const Instruction& one, int, Step& step, std::string& why_not) {
     if (one.has("INC") || one.has("DEC")) {
         why_not = "with .INC or .DEC";
@@ -395,6 +415,7 @@ constexpr Semantics rows[] = {
     {"BRA", &bind_branch},
     {"BRX", &bind_indirect},
     {"BRXU", &bind_indirect},
+    {"LEPC", &bind_address_of_code},
     {"ENDCOLLECTIVE", &bind_plain<Nothing>},
     {"JMP", &bind_branch},
     {"CALL", &bind_call},

@@ -186,6 +186,15 @@ TEST(Decoder, ReadsComparisonsOfHalvesWithConstants) {
               "HSETP2.BF16_V2.GEU.AND P0, PT, R2.H0_H0, 2.5, 2.5, PT");
 }
 
+TEST(Decoder, ReadsAddressesInTheCode) {
+    EXPECT_EQ(to_text(at(75, 0x000000000006734e, 0x000fe20000000000), 75), "LEPC R6");
+    EXPECT_EQ(to_text(at(90, 0x000000001014794e, 0x000fce0000000000, 0x20), 90), "LEPC R20, 0x40");
+    EXPECT_EQ(to_text(at(90, 0x000001231014794e, 0x000fce0000000000, 0x20), 90),
+              "LEPC R20, 0x12340");
+    EXPECT_EQ(to_text(at(120, 0xffffffe01014794e, 0x000fce0000ffffff, 0x20), 120),
+              "LEPC R20, -0x1fc0");
+}
+
 TEST(Decoder, ReadsTheControlField) {
     const Instruction load = at(75, 0x00270000060d7381, 0x000ee800001ee900);
     EXPECT_EQ(load.control.stall, 4);

@@ -107,4 +107,14 @@ __global__ void needs_registers(const float* x, float* y) {
 #pragma unroll
     for (int i = 0; i < 80; ++i) y[i * 32 + threadIdx.x] = sums[i];
 }
+
+__global__ void prints(int* y, int n) {
+    if (n > 3) printf("%d\n", n);
+    y[threadIdx.x] = n;
+}
+
+__global__ void allocates(int* y, int n) {
+    int* const there = n > 3 ? (int*)malloc(64) : y;
+    there[threadIdx.x] = n;
+}
 }
