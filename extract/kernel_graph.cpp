@@ -50,23 +50,23 @@ std::int64_t barriers(std::span<const FoldedItem> items,
 // Adds how often a warp executes each machine instruction, by the name that the kernel gives it.
 void count_names(std::span<const FoldedItem> items, double times,
                  const std::vector<StreamInstruction>& instructions,
-                 const std::vector<isa::Instruction>& code, const NameOf& name_of,
+                 const std::vector<isa::Instruction>& code, const std::vector<std::string>& ops,
                  std::map<std::string, std::map<std::string, double>>& names) {
     for (const FoldedItem& item : items) {
         if (const auto* loop = std::get_if<FoldedLoop>(&item)) {
             count_names(loop->body, times * static_cast<double>(loop->count), instructions, code,
-                        name_of, names);
+                        ops, names);
             continue;
         }
-        const isa::Instruction& one = code[instructions[std::get<std::uint32_t>(item)].code];
-        names[name_of(one)][with_modifiers(one)] += times;
+        const std::uint32_t one = instructions[std::get<std::uint32_t>(item)].code;
+        names[ops[one]][with_modifiers(code[one])] += times;
     }
 }
 
 class Writer {
 public:
-    Writer(const std::vector<isa::Instruction>& code, const NameOf& name_of)
-        : code_(code), name_of_(name_of) {}
+    Writer(const std::vector<isa::Instruction>& code, const std::vector<std::string>& ops)
+        : code_(code), ops_(ops) {}
 
     std::vector<KernelItem> run(const std::vector<GraphItem>& graph) {
         name_nodes(graph);
@@ -99,7 +99,7 @@ private:
             const auto& node = std::get<GraphNode>(item);
             KernelInstruction one;
             one.id = ids_[node.number];
-            one.op = name_of_(code_[node.what.code]);
+            one.op = ops_[node.what.code];
             for (const GraphEdge& edge : node.after)
                 one.after.push_back({ids_[edge.node], edge.iterations_back});
             result.emplace_back(std::move(one));
@@ -108,7 +108,7 @@ private:
     }
 
     const std::vector<isa::Instruction>& code_;
-    const NameOf& name_of_;
+    const std::vector<std::string>& ops_;  // by index in the code
     std::map<std::int64_t, int> copies_;
     std::vector<std::string> ids_;  // by number of the node
 };
@@ -129,7 +129,12 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
                                std::size_t most_classes) {
     std::vector<CodeFacts> facts;
     facts.reserve(code.size());
-    for (const isa::Instruction& one : code) facts.push_back({registers_of(one), is_barrier(one)});
+    std::vector<std::string> ops;
+    ops.reserve(code.size());
+    for (const isa::Instruction& one : code) {
+        facts.push_back({registers_of(one), is_barrier(one)});
+        ops.push_back(name_of(one));
+    }
 
     double warps = 0, executed = 0;
     for (const WarpClass& one : streams.classes) {
@@ -161,10 +166,9 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
 
     for (const WarpClass* one : taken) {
         const double share = one->weight / taken_warps;
-        count_names(one->stream, share, streams.instructions, code, name_of, result.names);
-        result.kernel.warps.push_back(
-            {share, Writer(code, name_of)
-                        .run(dependence_graph(one->stream, streams.instructions, facts))});
+        count_names(one->stream, share, streams.instructions, code, ops, result.names);
+        result.kernel.warps.push_back({share, Writer(code, ops).run(dependence_graph(
+                                                  one->stream, streams.instructions, facts))});
     }
     validate(result.kernel);
     return result;

@@ -2,9 +2,7 @@
 #include "extract/streams.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -32,26 +30,6 @@ struct Key {
 std::vector<SampledGroup> all_groups(std::uint64_t groups) {
     std::vector<SampledGroup> sample;
     for (std::uint64_t group = 0; group < groups; ++group) sample.push_back({group, 1});
-    return sample;
-}
-
-std::vector<SampledGroup> group_sample(std::uint64_t groups, std::uint64_t random,
-                                       std::uint64_t seed) {
-    if (groups <= random + 2) return all_groups(groups);
-    if (random == 0) {
-        const double half = static_cast<double>(groups) / 2;
-        return {{0, half}, {groups - 1, half}};
-    }
-    // Groups between the first and the last, in as many equal parts, one from each: neighbours are
-    // more alike than others.
-    const std::uint64_t between = groups - 2;
-    std::vector<SampledGroup> sample = {{0, 1}};
-    for (std::uint64_t i = 0; i < random; ++i) {
-        const std::uint64_t begin = 1 + between / random * i + std::min(i, between % random);
-        const std::uint64_t size = between / random + (i < between % random ? 1 : 0);
-        sample.push_back({begin + random_bits(seed, i) % size, static_cast<double>(size)});
-    }
-    sample.push_back({groups - 1, 1});
     return sample;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Streams of executed instructions of some groups of a launch, by class of warps.
-//   StreamObserver streams(group_sample(4096, 8, 1));
+//   StreamObserver streams(all_groups(4096));
 //   isa::execute(module, kernel, shape, parameters, options, &streams);
 //   streams.streams().classes   most frequent first; weights sum to the warps of the launch
 #pragma once
@@ -22,10 +22,7 @@ struct SampledGroup {
     double weight = 1;
 };
 
-// The first and the last group, which stand for themselves, and `random` others that stand for the
-// rest. All of them where there are no more than random + 2. Ascending.
-std::vector<SampledGroup> group_sample(std::uint64_t groups, std::uint64_t random,
-                                       std::uint64_t seed);
+// Each stands for itself.
 std::vector<SampledGroup> all_groups(std::uint64_t groups);
 
 // Warps whose streams are equal: the same instructions, with the same lanes active.
