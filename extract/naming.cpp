@@ -3,12 +3,20 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 #include "core/instruction.h"
 
 namespace occupipe::extract {
 namespace {
 
+struct MachineName {
+    std::string_view opcode;
+    std::string_view modifiers;  // all of them present, blanks between
+    std::string_view names;      // as profiles call it, best first, blanks between
+};
+
+// First match counts; special rows stand before general ones.
 constexpr MachineName table[] = {
     // binary32
     {"FFMA", "", "fma.f32"},
@@ -181,12 +189,6 @@ constexpr MachineName table[] = {
     {"ACQBULK", "", issue_slot},
     {"PREEXIT", "", issue_slot},
 };
-
-}  // namespace
-
-std::span<const MachineName> machine_names() { return table; }
-
-namespace {
 
 std::vector<std::string> words(std::string_view text) {
     std::vector<std::string> found;
