@@ -37,10 +37,15 @@ struct KernelInstruction {
     std::string op;                       // an instruction name of the profile
     std::optional<InstructionKind> kind;  // absent = what the profile or name says
     std::vector<Dependence> after;
+    std::string at;  // line of source code that it comes from, "FILE:LINE"; empty: not told
+    // Machine code's own delay: cycles from its issue to the issue of the warp's next instruction,
+    // at least 1; absent: not told.
+    std::optional<int> stall;
     SourcePosition where;
 
     bool operator==(const KernelInstruction& o) const {
-        return id == o.id && op == o.op && kind == o.kind && after == o.after;
+        return id == o.id && op == o.op && kind == o.kind && after == o.after && at == o.at &&
+               stall == o.stall;
     }
 };
 
@@ -54,6 +59,8 @@ struct Repeat {
 
     bool operator==(const Repeat&) const;  // ignores its position in a file
 };
+
+inline constexpr int most_stall_cycles = 15;  // that machine code can say
 
 // The instruction list that a share of the warps runs.
 struct WarpProgram {

@@ -90,11 +90,13 @@ private:
     }
 
     KernelInstruction instruction(const DocumentNode& node) const {
-        document_.only_keys(node, {"id", "op", "kind", "after"});
+        document_.only_keys(node, {"id", "op", "kind", "after", "at", "stall"});
         KernelInstruction instruction{.id = document_.text(document_.required(node, "id")),
                                       .op = document_.text(document_.required(node, "op")),
                                       .kind = {},
                                       .after = {},
+                                      .at = {},
+                                      .stall = {},
                                       .where = node.where};
         if (const DocumentNode* kind = Document::find(node, "kind")) {
             instruction.kind = word_of<InstructionKind>(document_, *kind);
@@ -104,7 +106,25 @@ private:
                 instruction.after.push_back(dependence(name));
             }
         }
+        if (const DocumentNode* at = Document::find(node, "at")) {
+            instruction.at = source_line(*at);
+        }
+        if (const DocumentNode* stall = Document::find(node, "stall")) {
+            instruction.stall = static_cast<int>(document_.integer(*stall, 1, most_stall_cycles));
+        }
         return instruction;
+    }
+
+    const std::string& source_line(const DocumentNode& node) const {
+        const std::string& text = document_.text(node);
+        const std::size_t colon = text.rfind(':');
+        std::int64_t line = 0;
+        const char* const end = text.data() + text.size();
+        if (colon == std::string::npos || colon == 0 ||
+            std::from_chars(text.data() + colon + 1, end, line).ptr != end || line < 1) {
+            document_.fail(node, fmt::format("'{}' is not FILE:LINE", text));
+        }
+        return text;
     }
 
     Dependence dependence(const DocumentNode& node) const {
@@ -154,6 +174,12 @@ std::string instruction_line(const KernelInstruction& instruction) {
             names.push_back(yaml_scalar(to_string(dependence)));
         }
         line += fmt::format(", after: [{}]", fmt::join(names, ", "));
+    }
+    if (!instruction.at.empty()) {
+        line += fmt::format(", at: {}", yaml_scalar(instruction.at));
+    }
+    if (instruction.stall) {
+        line += fmt::format(", stall: {}", *instruction.stall);
     }
     return line + "}\n";
 }

@@ -44,7 +44,7 @@ std::optional<Kernel> example_kernel(const GpuProfile& profile) {
     if (!compute || !load) return std::nullopt;
     const auto node = [](const char* id, const std::string& op,
                          std::vector<Dependence> after) -> KernelItem {
-        return KernelInstruction{id, op, std::nullopt, std::move(after), {}};
+        return KernelInstruction{.id = id, .op = op, .after = std::move(after)};
     };
     Kernel kernel{fmt::format("example kernel: 4 {}, 2 {}", *compute, *load), {}, std::nullopt};
     kernel.warps.push_back({1,

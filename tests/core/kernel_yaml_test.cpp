@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "core/files/files.h"
 #include "tests/support/random_values.h"
 
@@ -43,8 +45,8 @@ TEST(KernelYaml, WritesWhatItReads) {
         "  - {id: i, op: mad.s32}\n"
         "  - repeat: 64\n"
         "    body:\n"
-        "      - {id: a, op: fma.f32, after: [i, a@-1]}\n"
-        "  - {id: s, op: st.global.f32, after: [a]}\n"
+        "      - {id: a, op: fma.f32, after: [i, a@-1], at: my kernel.cu:14, stall: 4}\n"
+        "  - {id: s, op: st.global.f32, after: [a], at: kernel.cu:17}\n"
         "launch: {group_warps: 8, concurrent_groups: 4, groups: 1300}\n";
     EXPECT_EQ(format_kernel(parse_kernel(text, "k.yaml")), text);
 }
@@ -100,6 +102,12 @@ private:
         }
         if (in_repeat && random_.chance(0.5)) {
             result.after.push_back({result.id, random_.between(1, 3)});
+        }
+        if (random_.chance(0.2)) {
+            result.at = random_.title() + ':' + std::to_string(random_.between(1, 100'000));
+        }
+        if (random_.chance(0.2)) {
+            result.stall = static_cast<int>(random_.between(1, most_stall_cycles));
         }
         earlier_.push_back(result.id);
         return result;
