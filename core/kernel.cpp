@@ -334,6 +334,32 @@ void validate(const Launch& launch, const std::string& file_name) {
     }
 }
 
+void validate_memory(const Kernel& kernel, const std::string& file_name) {
+    for_each_instruction(kernel, [&](const KernelInstruction& one) {
+        if (!one.memory) return;
+        if (const auto fault = fault_of(*one.memory)) {
+            throw InputError(file_name, one.where, fmt::format("{}.memory.{}", one.id, fault->key),
+                             fault->reason);
+        }
+        if (kernel.memory) return;
+        if (one.memory->core || one.memory->device || one.memory->written) {
+            throw InputError(file_name, one.where, fmt::format("{}.memory", one.id),
+                             "tells of reuse, but the kernel has no 'memory' that says how many "
+                             "cores and groups share the caches");
+        }
+    });
+    if (!kernel.memory) return;
+    const auto check = [&](const char* key, std::int64_t value, std::int64_t least) {
+        if (value < least) {
+            throw InputError(file_name, {}, fmt::format("memory.{}", key),
+                             fmt::format("must be at least {}, not {}", least, value));
+        }
+    };
+    check("cores", kernel.memory->cores, 1);
+    check("concurrent_groups", kernel.memory->concurrent_groups, 1);
+    check("group_shared_bytes", kernel.memory->group_shared_bytes, 0);
+}
+
 }  // namespace
 
 std::string_view to_string(Order order) {
@@ -381,6 +407,7 @@ void validate(const Kernel& kernel, const std::string& file_name) {
         static_cast<void>(Resolver(program, file_name).take());
         counted(program.instructions, file_name);
     }
+    validate_memory(kernel, file_name);
     // Shares are written by hand, thirds as 0.333333.
     if (std::abs(shares - 1) > 1e-5) {
         throw InputError(file_name, {}, "warps.share",

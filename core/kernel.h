@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/instruction.h"
 #include "core/launch.h"
+#include "core/memory_use.h"
 
 namespace occupipe {
 
@@ -41,11 +42,12 @@ struct KernelInstruction {
     // Machine code's own delay: cycles from its issue to the issue of the warp's next instruction,
     // at least 1; absent: not told.
     std::optional<int> stall;
+    std::optional<MemoryUse> memory;  // absent: not told
     SourcePosition where;
 
     bool operator==(const KernelInstruction& o) const {
         return id == o.id && op == o.op && kind == o.kind && after == o.after && at == o.at &&
-               stall == o.stall;
+               stall == o.stall && memory == o.memory;
     }
 };
 
@@ -86,7 +88,8 @@ struct Kernel {
     std::string name;
     std::vector<WarpProgram> warps;  // one entry unless warps diverge
     std::optional<Launch> launch;
-    std::optional<Order> order;  // how it is meant to be predicted; absent: nothing said
+    std::optional<Order> order;           // how it is meant to be predicted; absent: nothing said
+    std::optional<MemoryContext> memory;  // present where an instruction's memory tells of reuse
 
     bool operator==(const Kernel&) const = default;
 };

@@ -28,11 +28,15 @@ public:
             document_.fail(format, fmt::format("unknown format '{}'; expected {}", format.text,
                                                kernel_format));
         }
-        document_.only_keys(root, {"format", "name", "order", "instructions", "warps", "launch"});
+        document_.only_keys(
+            root, {"format", "name", "order", "memory", "instructions", "warps", "launch"});
         Kernel kernel;
         kernel.name = document_.text(document_.required(root, "name"));
         if (const DocumentNode* order = Document::find(root, "order")) {
             kernel.order = word_of<Order>(document_, *order);
+        }
+        if (const DocumentNode* memory = Document::find(root, "memory")) {
+            kernel.memory = memory_context(*memory);
         }
         if (const DocumentNode* warps = Document::find(root, "warps")) {
             if (const DocumentNode* instructions = Document::find(root, "instructions")) {
@@ -90,13 +94,14 @@ private:
     }
 
     KernelInstruction instruction(const DocumentNode& node) const {
-        document_.only_keys(node, {"id", "op", "kind", "after", "at", "stall"});
+        document_.only_keys(node, {"id", "op", "kind", "after", "at", "stall", "memory"});
         KernelInstruction instruction{.id = document_.text(document_.required(node, "id")),
                                       .op = document_.text(document_.required(node, "op")),
                                       .kind = {},
                                       .after = {},
                                       .at = {},
                                       .stall = {},
+                                      .memory = {},
                                       .where = node.where};
         if (const DocumentNode* kind = Document::find(node, "kind")) {
             instruction.kind = word_of<InstructionKind>(document_, *kind);
@@ -112,7 +117,62 @@ private:
         if (const DocumentNode* stall = Document::find(node, "stall")) {
             instruction.stall = static_cast<int>(document_.integer(*stall, 1, most_stall_cycles));
         }
+        if (const DocumentNode* memory = Document::find(node, "memory")) {
+            instruction.memory = memory_use(*memory);
+        }
         return instruction;
+    }
+
+    MemoryContext memory_context(const DocumentNode& node) const {
+        document_.only_keys(node, {"cores", "concurrent_groups", "group_shared_bytes", "order"});
+        constexpr int int_max = std::numeric_limits<int>::max();
+        const auto value = [&](const char* key) {
+            return static_cast<int>(document_.integer(document_.required(node, key), 1, int_max));
+        };
+        MemoryContext context{.cores = value("cores"),
+                              .concurrent_groups = value("concurrent_groups")};
+        if (const DocumentNode* bytes = Document::find(node, "group_shared_bytes")) {
+            context.group_shared_bytes =
+                document_.integer(*bytes, 0, std::numeric_limits<std::int64_t>::max());
+        }
+        if (const DocumentNode* order = Document::find(node, "order")) {
+            context.order = word_of<MemoryOrder>(document_, *order);
+        }
+        return context;
+    }
+
+    MemoryUse memory_use(const DocumentNode& node) const {
+        document_.only_keys(node, {"bytes", "sectors", "least_sectors", "passes", "least_passes",
+                                   "core", "device", "written"});
+        const auto amount = [&](const char* key) {
+            const DocumentNode* const value = Document::find(node, key);
+            return value ? document_.number(*value) : 0;
+        };
+        const auto reuse = [&](const char* key) -> std::optional<Reuse> {
+            const DocumentNode* const points = Document::find(node, key);
+            if (!points) return std::nullopt;
+            return reuse_of(*points);
+        };
+        return {.bytes = document_.number(document_.required(node, "bytes")),
+                .sectors = amount("sectors"),
+                .least_sectors = amount("least_sectors"),
+                .passes = amount("passes"),
+                .least_passes = amount("least_passes"),
+                .core = reuse("core"),
+                .device = reuse("device"),
+                .written = reuse("written")};
+    }
+
+    Reuse reuse_of(const DocumentNode& node) const {
+        Reuse reuse;
+        for (const DocumentNode& point : document_.items(node)) {
+            const auto& pair = document_.items(point);
+            if (pair.size() != 2) document_.fail(point, "is not [BYTES, SHARE]");
+            reuse.push_back(
+                {.bytes = document_.integer(pair[0], 1, std::numeric_limits<std::int64_t>::max()),
+                 .share = document_.number(pair[1])});
+        }
+        return reuse;
     }
 
     const std::string& source_line(const DocumentNode& node) const {
@@ -162,6 +222,35 @@ private:
     const Document& document_;
 };
 
+void add_reuse(std::string& text, const char* key, const std::optional<Reuse>& reuse) {
+    if (!reuse) return;
+    std::vector<std::string> points;
+    for (const ReusePoint& point : *reuse)
+        points.push_back(fmt::format("[{}, {}]", point.bytes, yaml_number(point.share)));
+    text += fmt::format(", {}: [{}]", key, fmt::join(points, ", "));
+}
+
+std::string memory_text(const MemoryUse& use) {
+    std::string text = fmt::format("{{bytes: {}", yaml_number(use.bytes));
+    const auto amount = [&](const char* key, double value) {
+        if (value > 0) text += fmt::format(", {}: {}", key, yaml_number(value));
+    };
+    amount("sectors", use.sectors);
+    amount("least_sectors", use.least_sectors);
+    amount("passes", use.passes);
+    amount("least_passes", use.least_passes);
+    add_reuse(text, "core", use.core);
+    add_reuse(text, "device", use.device);
+    add_reuse(text, "written", use.written);
+    return text + "}";
+}
+
+std::string memory_text(const MemoryContext& context) {
+    return fmt::format("{{cores: {}, concurrent_groups: {}, group_shared_bytes: {}, order: {}}}",
+                       context.cores, context.concurrent_groups, context.group_shared_bytes,
+                       to_string(context.order));
+}
+
 std::string instruction_line(const KernelInstruction& instruction) {
     std::string line =
         fmt::format("- {{id: {}, op: {}", yaml_scalar(instruction.id), yaml_scalar(instruction.op));
@@ -180,6 +269,9 @@ std::string instruction_line(const KernelInstruction& instruction) {
     }
     if (instruction.stall) {
         line += fmt::format(", stall: {}", *instruction.stall);
+    }
+    if (instruction.memory) {
+        line += fmt::format(", memory: {}", memory_text(*instruction.memory));
     }
     return line + "}\n";
 }
@@ -218,6 +310,9 @@ std::string format_kernel(const Kernel& kernel) {
         fmt::format("format: {}\nname: {}\n", kernel_format, yaml_scalar(kernel.name));
     if (kernel.order) {
         text += fmt::format("order: {}\n", to_string(*kernel.order));
+    }
+    if (kernel.memory) {
+        text += fmt::format("memory: {}\n", memory_text(*kernel.memory));
     }
     if (kernel.warps.size() == 1 && kernel.warps.front().share == 1) {
         text += "instructions:\n" + list_lines(kernel.warps.front().instructions, 2);

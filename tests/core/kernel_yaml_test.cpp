@@ -51,6 +51,28 @@ TEST(KernelYaml, WritesWhatItReads) {
     EXPECT_EQ(format_kernel(parse_kernel(text, "k.yaml")), text);
 }
 
+TEST(KernelYaml, WritesWhatItReadsOfMemory) {
+    const std::string text =
+        "format: occupipe-kernel/1\n"
+        "name: example\n"
+        "memory: {cores: 46, concurrent_groups: 4, group_shared_bytes: 8192, order: round_robin}\n"
+        "instructions:\n"
+        "  - {id: x, op: ld.global.f32, memory: {bytes: 128, sectors: 4.5, least_sectors: 4, "
+        "core: [[4096, 0.25], [8192, 0.5]], device: []}}\n"
+        "  - {id: b, op: ld.shared.f32, memory: {bytes: 128, passes: 2, least_passes: 1}}\n"
+        "  - {id: z, op: st.global.f32, memory: {bytes: 0, written: [[1048576, 1]]}}\n";
+    const Kernel kernel = parse_kernel(text, "k.yaml");
+    EXPECT_EQ(format_kernel(kernel), text);
+    const auto& load = std::get<KernelInstruction>(kernel.warps[0].instructions[0]).memory;
+    ASSERT_TRUE(load && load->core);
+    EXPECT_EQ(share_at(*load->core, 4095), 0);
+    EXPECT_EQ(share_at(*load->core, 4096), 0.25);
+    EXPECT_EQ(share_at(*load->core, 8191), 0.25);
+    EXPECT_EQ(share_at(*load->core, 1e9), 0.5);
+    EXPECT_EQ(share_at(*load->device, 1e18), 0);
+    EXPECT_FALSE(load->written);
+}
+
 class RandomKernel {
 public:
     explicit RandomKernel(std::uint64_t seed) : random_(seed) {}
@@ -64,6 +86,10 @@ public:
             kernel.warps.push_back({1.0 / static_cast<double>(programs), list(3, false)});
         }
         if (random_.chance(0.3)) kernel.order = Order::in_order;
+        kernel.memory = {.cores = static_cast<int>(random_.between(1, 200)),
+                         .concurrent_groups = static_cast<int>(random_.between(1, 32)),
+                         .group_shared_bytes = random_.between(0, 100'000),
+                         .order = static_cast<MemoryOrder>(random_.between(0, 1))};
         if (random_.chance(0.5)) {
             kernel.launch =
                 Launch{static_cast<int>(random_.between(1, 32)),
@@ -109,8 +135,36 @@ private:
         if (random_.chance(0.2)) {
             result.stall = static_cast<int>(random_.between(1, most_stall_cycles));
         }
+        if (random_.chance(0.2)) result.memory = memory();
         earlier_.push_back(result.id);
         return result;
+    }
+
+    MemoryUse memory() {
+        const auto number = [&](std::int64_t most) {
+            return static_cast<double>(random_.between(0, most));
+        };
+        MemoryUse use;
+        use.bytes = number(512);
+        use.least_sectors = number(16);
+        use.sectors = use.least_sectors + number(100) / 7;
+        use.least_passes = number(4);
+        use.passes = use.least_passes + number(100) / 7;
+        if (random_.chance(0.5)) use.core = reuse();
+        if (random_.chance(0.5)) use.device = reuse();
+        if (random_.chance(0.5)) use.written = reuse();
+        return use;
+    }
+
+    Reuse reuse() {
+        Reuse points;
+        std::int64_t bytes = 0;
+        const std::int64_t count = random_.between(0, 4);
+        for (std::int64_t i = 1; i <= count; ++i) {
+            bytes += random_.between(1, 1'000'000);
+            points.push_back({bytes, static_cast<double>(i) / static_cast<double>(count + 1)});
+        }
+        return points;
     }
 
     test::RandomValues random_;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "core/memory_use.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace occupipe {
+
+double share_at(const Reuse& reuse, double bytes) {
+    double share = 0;
+    for (const ReusePoint& point : reuse) {
+        if (static_cast<double>(point.bytes) > bytes) break;
+        share = point.share;
+    }
+    return share;
+}
+
+std::string_view to_string(MemoryOrder order) {
+    return order == MemoryOrder::round_robin ? "round_robin" : "predicted";
+}
+
+std::optional<MemoryFault> fault_of(const MemoryUse& use) {
+    const auto amount = [](const char* key, double value) -> std::optional<MemoryFault> {
+        if (std::isfinite(value) && value >= 0) return std::nullopt;
+        return MemoryFault{key,
+                           fmt::format("must be a finite number of at least 0, not {}", value)};
+    };
+    const auto least = [](const char* key, double value,
+                          double least_value) -> std::optional<MemoryFault> {
+        if (value >= least_value) return std::nullopt;
+        return MemoryFault{
+            key, fmt::format("{} is less than the least possible, {}", value, least_value)};
+    };
+    const auto reuse = [](const char* key,
+                          const std::optional<Reuse>& points) -> std::optional<MemoryFault> {
+        if (!points) return std::nullopt;
+        const ReusePoint* before = nullptr;
+        for (const ReusePoint& point : *points) {
+            if (point.bytes < 1 || !(point.share > 0 && point.share <= 1)) {
+                return MemoryFault{key, fmt::format("[{}, {}]: bytes must be at least 1 and the "
+                                                    "share above 0 and at most 1",
+                                                    point.bytes, point.share)};
+            }
+            if (before && (point.bytes <= before->bytes || point.share <= before->share)) {
+                return MemoryFault{
+                    key, fmt::format("[{}, {}]: both must be above those of the entry before it",
+                                     point.bytes, point.share)};
+            }
+            before = &point;
+        }
+        return std::nullopt;
+    };
+    std::optional<MemoryFault> fault;
+    const bool faulty =
+        (fault = amount("bytes", use.bytes)) || (fault = amount("sectors", use.sectors)) ||
+        (fault = amount("least_sectors", use.least_sectors)) ||
+        (fault = amount("passes", use.passes)) ||
+        (fault = amount("least_passes", use.least_passes)) ||
+        (fault = least("sectors", use.sectors, use.least_sectors)) ||
+        (fault = least("passes", use.passes, use.least_passes)) ||
+        (fault = reuse("core", use.core)) || (fault = reuse("device", use.device)) ||
+        (fault = reuse("written", use.written));
+    return faulty ? fault : std::nullopt;
+}
+
+}  // namespace occupipe
