@@ -111,9 +111,9 @@ void extract_kernel(const Request& request) {
     const auto result = std::ranges::find(results, &launch, &extract::LaunchResult::launch);
 
     report::ExtractionReport report;
-    report.extracted = extract::extract_kernel(extract::readable_name(result->kernel->name),
-                                               observer.streams(), *result->execution.code,
-                                               extract::names_known_to(known), request.classes);
+    report.extracted = extract::extract_kernel(
+        extract::readable_name(result->kernel->name), observer.streams(), *result->kernel,
+        *result->execution.code, extract::names_known_to(known), request.classes);
     report.architecture = *file.cubin.architecture;
     report.occupancy = result->occupancy;
     report.groups = groups;

@@ -65,8 +65,9 @@ void count_names(std::span<const FoldedItem> items, double times,
 
 class Writer {
 public:
-    Writer(const std::vector<isa::Instruction>& code, const std::vector<std::string>& ops)
-        : code_(code), ops_(ops) {}
+    Writer(const isa::Kernel& machine, const std::vector<isa::Instruction>& code,
+           const std::vector<std::string>& ops)
+        : machine_(machine), code_(code), ops_(ops) {}
 
     std::vector<KernelItem> run(const std::vector<GraphItem>& graph) {
         name_nodes(graph);
@@ -100,6 +101,9 @@ private:
             KernelInstruction one;
             one.id = ids_[node.number];
             one.op = ops_[node.what.code];
+            const isa::Instruction& instruction = code_[node.what.code];
+            one.at = isa::source_line(machine_, instruction.address);
+            if (instruction.control.stall > 1) one.stall = instruction.control.stall;
             for (const GraphEdge& edge : node.after)
                 one.after.push_back({ids_[edge.node], edge.iterations_back});
             result.emplace_back(std::move(one));
@@ -107,6 +111,7 @@ private:
         return result;
     }
 
+    const isa::Kernel& machine_;
     const std::vector<isa::Instruction>& code_;
     const std::vector<std::string>& ops_;  // by index in the code
     std::map<std::int64_t, int> copies_;
@@ -125,6 +130,7 @@ NameOf names_known_to(std::set<std::string> known) {
 }
 
 ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::Streams& streams,
+                               const isa::Kernel& machine,
                                const std::vector<isa::Instruction>& code, const NameOf& name_of,
                                std::size_t most_classes) {
     std::vector<CodeFacts> facts;
@@ -167,8 +173,9 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     for (const WarpClass* one : taken) {
         const double share = one->weight / taken_warps;
         count_names(one->stream, share, streams.instructions, code, ops, result.names);
-        result.kernel.warps.push_back({share, Writer(code, ops).run(dependence_graph(
-                                                  one->stream, streams.instructions, facts))});
+        result.kernel.warps.push_back(
+            {share, Writer(machine, code, ops)
+                        .run(dependence_graph(one->stream, streams.instructions, facts))});
     }
     validate(result.kernel);
     return result;

@@ -11,6 +11,7 @@
 
 #include "core/kernel.h"
 #include "extract/streams.h"
+#include "isa/cubin.h"
 
 namespace occupipe::extract {
 
@@ -37,10 +38,12 @@ struct ExtractedKernel {
     std::map<std::string, std::map<std::string, double>> names;
 };
 
-// `code`: the kernel's, decoded. At most `most_classes` classes are taken, the most frequent ones;
-// only those with as many barriers as the most frequent one, since a graph cannot say that groups
+// `machine`: where the lines of source code are from, which nodes get as `at`; `code`: its
+// instructions, decoded. At most `most_classes` classes are taken, the most frequent ones; only
+// those with as many barriers as the most frequent one, since a graph cannot say that groups
 // differ. Throws InputError where nothing was executed.
 ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::Streams& streams,
+                               const isa::Kernel& machine,
                                const std::vector<isa::Instruction>& code, const NameOf& name_of,
                                std::size_t most_classes = 8);
 

@@ -6,6 +6,7 @@ machine code needs (unwinding tables, notes, zeros) is taken out of the files.
 Needs NVRTC (CUDA toolkit, or tools/setup.sh --wheels). Files whose text has not changed are left alone."""
 import argparse
 import ctypes
+import os
 import pathlib
 import re
 import struct
@@ -15,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "tests/kernels"
 ARCHITECTURES = [75, 80, 90, 100, 120]  # code for 86 and 89 is the same, and that for 80 in all but 3 % of its opcodes and the schedule
 OPTIONS = ["--std=c++17", "--fmad=false"]
-WITH_LINES = {"reduction.cu"}  # compiled with --generate-line-info
+WITH_LINES = {"matmul.cu", "reduction.cu", "spmv.cu", "transpose.cu"}  # compiled with --generate-line-info
 UNUSED = re.compile(r"\.nv\.merc.*|\.nv\.capmerc.*|\.note\.nv\..*|\.nv\.compat|\.nv\.rel\.action|(\.rela?)?\.debug_frame|\.nv_debug_ptx_txt.*")
 
 
@@ -103,6 +104,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="make unchanged kernels anew, too")
     parser.add_argument("names", nargs="*", help="kernels to compile without recording them: saxpy …")
     given = parser.parse_args()
+    os.chdir("/")  # the compiler notes the folder that it works in beside the line numbers
     nvrtc = Nvrtc(given.nvrtc)
     listing = KERNELS / "recorded/compiler.txt"
     before = listing.read_text() if listing.exists() else ""

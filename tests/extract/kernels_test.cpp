@@ -44,8 +44,43 @@ struct Watched {
     StreamObserver::Streams streams;
     std::vector<isa::Instruction> code;
     std::string kernel;
+    isa::Kernel machine;
     std::uint64_t warp_instructions = 0;
+    std::uint64_t warps = 0;
+    std::vector<isa::InstructionCount> counts;  // by the executor, per instruction of the code
 };
+
+// How often warps execute instructions of a line that have this stall count.
+using LineCounts = std::map<std::pair<std::string, int>, double>;
+
+void add_lines(const std::vector<KernelItem>& items, double times, LineCounts& sums) {
+    for (const KernelItem& item : items) {
+        if (const auto* repeat = std::get_if<Repeat>(&item)) {
+            add_lines(repeat->body, times * static_cast<double>(repeat->count), sums);
+            continue;
+        }
+        const auto& node = std::get<KernelInstruction>(item);
+        sums[{node.at, node.stall.value_or(1)}] += times;
+    }
+}
+
+LineCounts lines_of(const Kernel& kernel, double warps) {
+    LineCounts sums;
+    for (const WarpProgram& program : kernel.warps)
+        add_lines(program.instructions, program.share * warps, sums);
+    return sums;
+}
+
+LineCounts executed_lines(const Watched& watched) {
+    LineCounts sums;
+    for (std::size_t i = 0; i < watched.code.size(); ++i) {
+        if (watched.counts[i].warps == 0) continue;
+        const isa::Instruction& one = watched.code[i];
+        sums[{isa::source_line(watched.machine, one.address), std::max(1, one.control.stall)}] +=
+            static_cast<double>(watched.counts[i].warps);
+    }
+    return sums;
+}
 
 // Every launch of the file, once; nothing where the executor refuses it.
 std::vector<Watched> watch(const fs::path& file, int architecture, int threads) {
@@ -74,8 +109,9 @@ std::vector<Watched> watch(const fs::path& file, int architecture, int threads) 
     std::vector<Watched> watched;
     for (const LaunchResult& result : results)
         watched.push_back({observers.at(result.launch)->streams(), *result.execution.code,
-                           result.kernel->name,
-                           result.times == 1 ? result.execution.warp_instructions : 0});
+                           result.kernel->name, *result.kernel,
+                           result.times == 1 ? result.execution.warp_instructions : 0,
+                           result.execution.warps, result.execution.counts});
     return watched;
 }
 
@@ -154,8 +190,8 @@ TEST_P(ExtractKernels, HoldEveryExecutedInstruction) {
             if (watched.warp_instructions != 0) {
                 EXPECT_EQ(executed, static_cast<double>(watched.warp_instructions));
             }
-            const ExtractedKernel extracted =
-                extract_kernel(watched.kernel, watched.streams, watched.code, names_known_to({}));
+            const ExtractedKernel extracted = extract_kernel(
+                watched.kernel, watched.streams, watched.machine, watched.code, names_known_to({}));
             EXPECT_GT(extracted.represented, 0);
             EXPECT_LE(extracted.represented, 1 + 1e-12);
             std::size_t taken = 0;
@@ -168,6 +204,16 @@ TEST_P(ExtractKernels, HoldEveryExecutedInstruction) {
             }
             EXPECT_EQ(taken, extracted.kernel.warps.size());
             EXPECT_EQ(parse_kernel(format_kernel(extracted.kernel), "k.yaml"), extracted.kernel);
+            if (watched.warp_instructions == 0 || extracted.represented < 1 - 1e-12) continue;
+            const LineCounts counted =
+                lines_of(extracted.kernel, static_cast<double>(watched.warps));
+            const LineCounts expected = executed_lines(watched);
+            ASSERT_EQ(counted.size(), expected.size()) << watched.kernel;
+            for (const auto& [key, count] : expected) {
+                ASSERT_TRUE(counted.contains(key)) << watched.kernel << ", " << key.first;
+                EXPECT_NEAR(counted.at(key), count, 1e-9 * count)
+                    << watched.kernel << ", " << key.first << ", stall " << key.second;
+            }
         }
     }
 }
@@ -188,6 +234,41 @@ TEST_P(ExtractKernels, DependOnlyOnWhatTheControlCodesProtect) {
     RecordProperty("by_cycles", times);
     std::set<std::string> distinct(found.unprotected.begin(), found.unprotected.end());
     EXPECT_TRUE(distinct.empty()) << fmt::format("{}", fmt::join(distinct, "\n"));
+}
+
+// As 'nvdisasm -g -hex' of CUDA 13 says of matmul.cubin for sm_80: lines, and bits 105 to 108 of
+// the words.
+TEST(ExtractKernel, NodesSayTheirLineAndStallCount) {
+    const std::vector<Watched> watched = watch(folder / "matmul.yaml", 80, 1);
+    ASSERT_EQ(watched.size(), 1U);
+    const ExtractedKernel extracted = extract_kernel(
+        "matmul", watched[0].streams, watched[0].machine, watched[0].code, names_known_to({}));
+    std::map<std::string, std::string> line_of;
+    std::map<std::string, int> stall_of;
+    for_each_instruction(extracted.kernel, [&](const KernelInstruction& node) {
+        line_of[node.id] = node.at;
+        if (node.stall) {
+            EXPECT_GT(*node.stall, 1);
+            stall_of[node.id] = *node.stall;
+        }
+    });
+    const auto expect = [&](const std::string& id, const std::string& at, int stall) {
+        ASSERT_TRUE(line_of.contains(id)) << id;
+        EXPECT_EQ(line_of.at(id), at) << id;
+        EXPECT_EQ(stall_of.contains(id) ? stall_of.at(id) : 1, stall) << id;
+    };
+    expect("s2r.0010", "matmul.cu:8", 1);
+    expect("sts.0270", "matmul.cu:11", 4);
+    expect("sts.0280", "matmul.cu:12", 4);
+    expect("bar.0290", "matmul.cu:13", 6);
+    expect("lds.02a0", "matmul.cu:15", 4);
+    expect("ffma.0340", "matmul.cu:15", 3);
+    expect("imad.04b0", "matmul.cu:10", 2);
+    expect("ffma.04f0", "matmul.cu:15", 1);
+    expect("bar.0500", "matmul.cu:16", 6);
+    expect("bra.0510", "matmul.cu:10", 5);
+    expect("stg.0560", "matmul.cu:18", 1);
+    expect("exit.0570", "matmul.cu:19", 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, ExtractKernels, testing::ValuesIn(launch_files()),
