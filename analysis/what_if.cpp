@@ -163,23 +163,27 @@ std::vector<std::string> apply_uses(const std::vector<std::string>& settings, co
     return assumptions;
 }
 
+std::vector<LackingOp> lacking_ops(const GpuProfile& profile, const Kernel& kernel,
+                                   const GpuProfile& offered) {
+    std::vector<LackingOp> missing;
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        if (profile.find_instruction(instruction.op) ||
+            std::ranges::count(missing, instruction.op, &LackingOp::op) != 0)
+            return;
+        missing.push_back({instruction.op, guess(offered, instruction.op), instruction.where});
+    });
+    return missing;
+}
+
 void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file,
                      const GpuProfile& offered) {
-    std::vector<std::string> missing;
-    SourcePosition first;
-    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
-        if (profile.find_instruction(instruction.op) || std::ranges::count(missing, instruction.op))
-            return;
-        if (missing.empty()) first = instruction.where;
-        missing.push_back(instruction.op);
-    });
+    const std::vector<LackingOp> missing = lacking_ops(profile, kernel, offered);
     if (missing.empty()) return;
-    std::string reason = lacks(profile, missing[0]);
-    for (std::size_t i = 1; i < missing.size(); ++i) reason += fmt::format(", '{}'", missing[i]);
+    std::string reason = lacks(profile, missing[0].op);
+    for (std::size_t i = 1; i < missing.size(); ++i) reason += fmt::format(", '{}'", missing[i].op);
     reason += "; to use the numbers of others, choose them:";
-    for (const std::string& op : missing)
-        reason += fmt::format(" --use {}={}", op, guess(offered, op));
-    throw InputError(file, first, "op", reason);
+    for (const LackingOp& one : missing) reason += fmt::format(" --use {}={}", one.op, one.guess);
+    throw InputError(file, missing[0].where, "op", reason);
 }
 
 std::vector<std::string> apply_what_ifs(const std::vector<std::string>& settings,

@@ -23,6 +23,19 @@ inline constexpr const char* use_help =
 std::vector<std::string> apply_uses(const std::vector<std::string>& settings, const Kernel& kernel,
                                     GpuProfile& profile);
 
+// An op of a kernel that a profile lacks, and the entry that a reader would try first in its place
+// ("INSTRUCTION" where none comes to mind).
+struct LackingOp {
+    std::string op;
+    std::string guess;
+    SourcePosition where;  // where it first stands in the kernel file
+};
+
+// All of them, in the order of the kernel. Guesses are instructions of `offered`, the profile as it
+// was read.
+std::vector<LackingOp> lacking_ops(const GpuProfile& profile, const Kernel& kernel,
+                                   const GpuProfile& offered);
+
 // Throws InputError naming the kernel file, its line, every op that the profile lacks, and how to
 // go on: --use settings with instructions of `offered`, the profile as it was read.
 void require_timings(const GpuProfile& profile, const Kernel& kernel, const std::string& file,

@@ -171,7 +171,7 @@ report::ExecutedBuffer checked(const extract::PlanRun& run, const LaunchPlan& pl
     return result;
 }
 
-void print_template(const KernelFile& file, const Request& request) {
+void print_template(const analysis::KernelFile& file, const Request& request) {
     std::vector<const isa::Kernel*> kernels;
     if (request.execution.kernel.empty())
         for (const isa::Kernel& one : file.cubin.kernels) kernels.push_back(&one);
@@ -191,7 +191,7 @@ void execute(const Request& request) {
     const std::vector<NamedFile> outputs = output_files(request, plan);
     look_at_paths(request, kernels, plan, outputs);
 
-    const KernelFile file = read_kernels(request.execution, plan);
+    const analysis::KernelFile file = read_kernels(request.execution, plan);
     if (request.make_template) {
         print_template(file, request);
         return;

@@ -128,6 +128,32 @@ private:
 
 }  // namespace
 
+void add_launch_options(CLI::App& command, ExecutionRequest& request,
+                        const std::string& kernel_help, const std::string& heading) {
+    const auto add = [&](const char* name, auto& value, const std::string& help) {
+        return command.add_option(name, value, help)->group(heading);
+    };
+    add("--launch", request.launch, "Launch file (YAML): buffers and launches")->type_name("FILE");
+    add("--arch", request.architecture,
+        "What to compile source for: sm_75, 80, 86, 89, 90, 90a, 100, 120")
+        ->type_name("sm_NN");
+    add("--compiler-option", request.compiler_options,
+        "Handed on to NVRTC or ptxas, such as -fmad=false; may be repeated. Line\n"
+        "numbers, CUDA's headers and the source's own folder are there without it")
+        ->type_name("OPTION")
+        ->allow_extra_args(false);
+    add("--kernel", request.kernel, kernel_help)->type_name("NAME");
+    add("--grid", request.grid, "Groups of the launch, such as 4096 or 64,64")
+        ->type_name("X[,Y[,Z]]");
+    add("--block", request.block, "Threads of a group, such as 256 or 16,16")
+        ->type_name("X[,Y[,Z]]");
+    add("--shared-bytes", request.shared_bytes, "Dynamic shared memory of a group")
+        ->check(CLI::Range(std::uint32_t{0}, most_shared_bytes))
+        ->type_name("BYTES");
+    add("--args", request.arguments, "Arguments, separated by blanks (see below)")
+        ->type_name("ARGUMENTS");
+}
+
 void add_execution_options(CLI::App& command, ExecutionRequest& request,
                            const std::string& kernel_help) {
     command
@@ -135,28 +161,7 @@ void add_execution_options(CLI::App& command, ExecutionRequest& request,
                     "CUDA source (.cu), PTX (.ptx) or machine code (.cubin); default: the launch\n"
                     "file's 'source'")
         ->type_name("KERNELS");
-    command.add_option("--launch", request.launch, "Launch file (YAML): buffers and launches")
-        ->type_name("FILE");
-    command
-        .add_option("--arch", request.architecture,
-                    "What to compile source for: sm_75, 80, 86, 89, 90, 90a, 100, 120")
-        ->type_name("sm_NN");
-    command
-        .add_option("--compiler-option", request.compiler_options,
-                    "Handed on to NVRTC or ptxas, such as -fmad=false; may be repeated. Line\n"
-                    "numbers, CUDA's headers and the source's own folder are there without it")
-        ->type_name("OPTION")
-        ->allow_extra_args(false);
-    command.add_option("--kernel", request.kernel, kernel_help)->type_name("NAME");
-    command.add_option("--grid", request.grid, "Groups of the launch, such as 4096 or 64,64")
-        ->type_name("X[,Y[,Z]]");
-    command.add_option("--block", request.block, "Threads of a group, such as 256 or 16,16")
-        ->type_name("X[,Y[,Z]]");
-    command.add_option("--shared-bytes", request.shared_bytes, "Dynamic shared memory of a group")
-        ->check(CLI::Range(std::uint32_t{0}, most_shared_bytes))
-        ->type_name("BYTES");
-    command.add_option("--args", request.arguments, "Arguments, separated by blanks (see below)")
-        ->type_name("ARGUMENTS");
+    add_launch_options(command, request, kernel_help);
     command
         .add_option("--threads", request.threads,
                     "Threads of this machine (default: all cores); the result is the same")
@@ -167,6 +172,12 @@ void add_execution_options(CLI::App& command, ExecutionRequest& request,
                     "Give up (exit code 4) after so many warp-instructions (1000000) or seconds "
                     "(60s);\nwithout it, only a kernel that spins is stopped")
         ->type_name("N|Ns");
+}
+
+bool tells_launch(const ExecutionRequest& request) {
+    return !request.launch.empty() || !request.architecture.empty() ||
+           !request.compiler_options.empty() || !request.kernel.empty() || !request.grid.empty() ||
+           !request.block.empty() || request.shared_bytes != 0 || !request.arguments.empty();
 }
 
 LaunchPlan plan_of(const ExecutionRequest& request) {
@@ -180,9 +191,10 @@ LaunchPlan plan_of(const ExecutionRequest& request) {
         return read_launches(request.launch);
     }
     if (request.grid.empty() || request.block.empty())
-        throw InputError(
+        throw InputError(fmt::format(
             "how is it launched? --launch FILE, or --grid and --block (and --args); "
-            "--template prints a launch file to begin with");
+            "'occupipe execute {} --template' prints a launch file to begin with",
+            request.kernels.empty() ? "KERNELS" : request.kernels));
     LaunchPlan plan;
     KernelLaunch launch;
     launch.kernel = request.kernel;
@@ -217,8 +229,8 @@ std::string kernels_of(const ExecutionRequest& request, const LaunchPlan& plan) 
     return kernels;
 }
 
-KernelFile read_kernels(const ExecutionRequest& request, const LaunchPlan& plan) {
-    return read_kernel_file(
+analysis::KernelFile read_kernels(const ExecutionRequest& request, const LaunchPlan& plan) {
+    return analysis::read_kernel_file(
         kernels_of(request, plan),
         request.architecture.empty() ? plan.architecture : request.architecture,
         request.compiler_options.empty() ? plan.compiler_options : request.compiler_options);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/kernel_file.h"
+#include "analysis/kernel_file.h"
 #include "core/launch_plan.h"
 #include "extract/run_plan.h"
 
@@ -29,10 +29,17 @@ struct ExecutionRequest {
     std::string limit;
 };
 
-// The positional argument and --launch, --arch, --compiler-option, --kernel, --grid, --block,
-// --shared-bytes, --args, --threads, --limit.
+// --launch, --arch, --compiler-option, --kernel, --grid, --block, --shared-bytes, --args; under
+// this heading of the help.
+void add_launch_options(CLI::App& command, ExecutionRequest& request,
+                        const std::string& kernel_help, const std::string& heading = "OPTIONS");
+
+// The positional argument, add_launch_options(), --threads and --limit.
 void add_execution_options(CLI::App& command, ExecutionRequest& request,
                            const std::string& kernel_help);
+
+// Whether any of add_launch_options() is given.
+bool tells_launch(const ExecutionRequest& request);
 
 // The launch file, or one launch as the command line describes it. Throws InputError.
 LaunchPlan plan_of(const ExecutionRequest& request);
@@ -41,7 +48,7 @@ LaunchPlan plan_of(const ExecutionRequest& request);
 std::string kernels_of(const ExecutionRequest& request, const LaunchPlan& plan);
 
 // Reads it, and compiles it where that is needed.
-KernelFile read_kernels(const ExecutionRequest& request, const LaunchPlan& plan);
+analysis::KernelFile read_kernels(const ExecutionRequest& request, const LaunchPlan& plan);
 
 // run.execute() with progress on stderr after two seconds, the request's threads and limit, and
 // Ctrl-C. Throws Interrupted, and Reported with the exit code of a limit.

@@ -13,6 +13,7 @@
 #include "analysis/what_if.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
+#include "cli/kernels_in_request.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"
 #include "core/error.h"
@@ -28,8 +29,11 @@ namespace occupipe::cli {
 namespace {
 
 constexpr const char* about =
-    "Input: a kernel as an instruction dependence graph (docs/file-formats.md; examples in\n"
-    "sim/kernels/) and a GPU profile; both as files or as shipped names.\n"
+    "Input: a kernel and a GPU profile, as files or as shipped names. The kernel is an "
+    "instruction\n"
+    "dependence graph (docs/file-formats.md; examples in sim/kernels/), or CUDA source, PTX or\n"
+    "machine code with the way it is launched: it is then compiled, executed on this machine, and\n"
+    "what a sample of its groups executed is predicted (docs/kernels-in.md).\n"
     "Output: a table on stdout, or JSON or CSV.\n"
     "Without --groups and without a launch in the kernel file, each core runs as many groups as\n"
     "it holds at once. 'limited by' names what limits the run: a subsystem, 'issue' or 'latency'.";
@@ -38,10 +42,13 @@ constexpr const char* examples =
     "occupipe predict saxpy --profile rtx-2070\n"
     "occupipe predict mix --profile rtx-2070 --model all --occupancy all --csv\n"
     "occupipe predict mix --profile gtx-1060 --set fma.f32.latency=8 --set issue.limit=2\n"
-    "occupipe predict saxpy --profile rtx-2070 --stalls --timeline --sensitivity";
+    "occupipe predict saxpy --profile rtx-2070 --stalls --timeline --sensitivity\n"
+    "occupipe predict saxpy.cu --kernel saxpy --grid 64 --block 256 \\\n"
+    "    --args 'x=f32[16384] y=f32[16384] 2.5 16384' --profile rtx-2070\n"
+    "occupipe predict matmul.cu --launch matmul.yaml --profile rtx-2070 --model all";
 
 struct Options {
-    std::string kernel;
+    KernelsInRequest kernel;  // or a graph, as a file or a shipped name
     std::string profile;
     std::vector<std::string> models = {"pipeline"};
     LaunchOptions launch;
@@ -112,16 +119,49 @@ void require_use(const MemoryBehaviour& memory, const std::vector<const Model*>&
         "gpuperf and mdm; none of these is among the chosen models");
 }
 
-void predict(const Options& options) {
-    keep_apart({{"KERNEL", analysis::shipped_kernel(options.kernel)},
+struct Input {
+    std::string file;  // as in messages
+    Kernel kernel;
+    std::vector<std::string> assumptions;
+};
+
+// The outputs must not replace what is read.
+void keep_outputs_apart(const Options& options, const std::string& kernel) {
+    keep_apart({{"KERNEL", kernel},
+                {"--launch", options.kernel.execution.launch},
                 {"--profile", analysis::shipped_profile(options.profile)}},
                {{"--plot", options.plot},
                 {"--svg", options.explain.svg},
                 {"--trace", options.explain.trace}});
     report::check_plot_file(options.plot, options.explain.force);
-    const Kernel kernel = read_kernel(analysis::shipped_kernel(options.kernel));
+}
+
+Input read_input(const Options& options, const GpuProfile& profile) {
+    if (!asks_for_machine_code(options.kernel)) {
+        const std::string& file = options.kernel.execution.kernels;
+        if (file.empty()) throw InputError("which kernel? KERNEL is a file or a shipped name");
+        const auto path = analysis::shipped_kernel(file);
+        keep_outputs_apart(options, path);
+        return {file, read_kernel(path), {}};
+    }
+    const LaunchPlan plan = plan_of(options.kernel.execution);
+    Input input;
+    input.file = kernels_of(options.kernel.execution, plan);
+    keep_outputs_apart(options, input.file);
+    KernelsInRequest request = options.kernel;
+    request.execution.limit = options.limit;
+    analysis::KernelIn in = read_kernel_in(request, plan, &profile);
+    input.kernel = std::move(in.extracted.kernel);
+    input.assumptions = std::move(in.assumptions);
+    return input;
+}
+
+void predict(const Options& options) {
     GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
-    std::vector<std::string> assumptions = analysis::apply_uses(options.uses, kernel, profile);
+    const auto [file, kernel, of_input] = read_input(options, profile);
+    std::vector<std::string> assumptions = of_input;
+    std::ranges::move(analysis::apply_uses(options.uses, kernel, profile),
+                      std::back_inserter(assumptions));
     std::ranges::move(analysis::apply_what_ifs(options.what_ifs, profile),
                       std::back_inserter(assumptions));
     validate(profile);
@@ -129,7 +169,7 @@ void predict(const Options& options) {
     std::vector<std::string> unasked = analysis::apply_stand_ins(kernel, profile);
     const auto chosen = chosen_models(options.models);
     require_use(options.memory, chosen);
-    analysis::require_timings(profile, kernel, options.kernel, offered);
+    analysis::require_timings(profile, kernel, file, offered);
     const auto shapes = launches(options.launch, kernel, profile, unasked);
     if (!options.plot.empty()) report::require_curve(shapes.size());
     if (options.csv) warn(unasked);  // CSV has no place for them
@@ -202,8 +242,10 @@ void add_predict(CLI::App& app) {
     add_help_end(*command, {.text = about,
                             .exit_codes = {exit_limit_reached, exit_interrupted},
                             .examples = examples});
-    command->add_option("kernel", options->kernel, "Kernel: a file (YAML) or a shipped name")
-        ->required()
+    command
+        ->add_option("kernel", options->kernel.execution.kernels,
+                     "Kernel: a graph (a YAML file or a shipped name), or CUDA source (.cu), PTX\n"
+                     "(.ptx) or machine code (.cubin); default: the launch file's 'source'")
         ->type_name("KERNEL");
     command
         ->add_option("--profile", options->profile, "GPU profile: a file (YAML) or a shipped name")
@@ -266,6 +308,7 @@ void add_predict(CLI::App& app) {
     add_plot_option(*command, options->plot,
                     "throughput over occupancy, a curve per\nmodel (needs --occupancy)");
     add_explain_options(*command, options->explain);
+    add_kernels_in_options(*command, options->kernel);
     command->callback([options] { predict(*options); });
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/instruction.h"
+#include "extract/units.h"
 
 namespace occupipe::extract {
 namespace {
@@ -28,7 +29,7 @@ constexpr MachineName table[] = {
     {"FMUL2", "", "mul.f32x2"},
     {"FFMA2", "", "fma.f32x2"},
     {"FMNMX3", "", "min3.f32 max3.f32"},
-    {"FSEL", "", "selp.f32 slct.b32"},
+    {"FSEL", "", "slct.b32 selp.f32"},
     // binary64
     {"DFMA", "", "fma.f64"},
     {"DADD", "", "add.f64"},
@@ -77,7 +78,7 @@ constexpr MachineName table[] = {
     {"VIMNMX3", "", "vimax3.s32 vimin3.u32"},
     {"VIADDMNMX", "", "viaddmax.s32 viaddmin.s32"},
     {"IABS", "", "abs.s32"},
-    {"SEL", "", "selp.b32 slct.b32"},
+    {"SEL", "", "slct.b32 selp.b32"},
     {"PRMT", "", "prmt.b32"},
     {"POPC", "", "popc.b32"},
     {"FLO", "", "bfind.u32 clz.b32"},
@@ -151,6 +152,7 @@ constexpr MachineName table[] = {
     {"SHFL", "BFLY", "shfl.sync.bfly.b32"},
     {"SHFL", "", "shfl.sync.idx.b32"},
     {"VOTE", "", "vote.sync.ballot.b32"},
+    {"VOTEU", "", "vote.sync.ballot.b32"},
     {"MATCH", "", "match.any.sync.b32"},
     {"REDUX", "", "redux.sync.add.s32"},
     {"CREDUX", "", "redux.sync.add.s32"},
@@ -161,6 +163,7 @@ constexpr MachineName table[] = {
     {"S2R", "", issue_slot},
     {"S2UR", "", issue_slot},
     {"R2UR", "", issue_slot},
+    {"B2R", "", issue_slot},
     {"P2R", "", issue_slot},
     {"R2P", "", issue_slot},
     {"PLOP3", "", issue_slot},
@@ -182,6 +185,7 @@ constexpr MachineName table[] = {
     {"DEPBAR", "", issue_slot},
     {"LDGDEPBAR", "", issue_slot},
     {"ERRBAR", "", issue_slot},
+    {"CGAERRBAR", "", issue_slot},
     {"MEMBAR", "", issue_slot},
     {"CCTL", "", issue_slot},
     {"NANOSLEEP", "", issue_slot},
@@ -210,8 +214,9 @@ std::vector<std::string> profile_names(const isa::Instruction& instruction) {
                                 [&](const std::string& one) { return instruction.has(one); }))
             return words(row.names);
     }
-    // The uniform datapath: one lane, and no throughput that anybody measured.
-    if (instruction.opcode.starts_with('U')) return {std::string(issue_slot)};
+    // One lane, and no throughput that anybody measured. Not all that begins with U is of it:
+    // copies of bulks and matrix instructions of Blackwell are not.
+    if (unit_of(instruction.opcode) == "uniform") return {std::string(issue_slot)};
     std::string name = "machine.";
     for (const char c : instruction.opcode)
         name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

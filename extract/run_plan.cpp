@@ -158,6 +158,10 @@ std::span<const std::byte> PlanRun::bytes(const std::string& name) const {
     return isa::GlobalMemory::bytes(buffer(name));
 }
 
+std::shared_ptr<const std::vector<isa::Instruction>> PlanRun::code_of(const KernelLaunch& launch) {
+    return module_.front().decoded(kernel_of(launch));
+}
+
 std::map<std::string, std::vector<std::string>> PlanRun::not_executed() {
     std::map<std::string, std::vector<std::string>> all;
     for (const auto& [launch, ready] : ready_) {
@@ -174,12 +178,14 @@ std::vector<LaunchResult> PlanRun::execute(const PlanOptions& options) {
     progress_.launches = launch_count(plan_);
     result_of_.clear();
     results_.clear();
+    ended_ = false;
     run(plan_.steps);
     return std::move(results_);
 }
 
 void PlanRun::run(const std::vector<PlanStep>& steps) {
     for (const PlanStep& step : steps) {
+        if (ended_) return;
         if (const auto* launch = std::get_if<KernelLaunch>(&step)) {
             run(*launch);
             continue;
@@ -187,7 +193,7 @@ void PlanRun::run(const std::vector<PlanStep>& steps) {
         // Steps that launch nothing may be repeated without end, too.
         if (options_->progress && !options_->progress(progress_)) throw isa::Stopped("stopped");
         if (const auto* repeat = std::get_if<RepeatSteps>(&step)) {
-            for (std::uint64_t i = 0; i < repeat->times; ++i) run(repeat->steps);
+            for (std::uint64_t i = 0; i < repeat->times && !ended_; ++i) run(repeat->steps);
         } else if (const auto* swap = std::get_if<SwapBuffers>(&step)) {
             std::swap(stands_for_.at(swap->names[0]), stands_for_.at(swap->names[1]));
         } else if (const auto* set = std::get_if<SetBuffer>(&step)) {
@@ -205,6 +211,8 @@ void PlanRun::run(const KernelLaunch& launch) {
         pack_parameters(plan_, launch, *ready.kernel, ready.signature,
                         [&](const std::string& name) { return address_of(name); });
     isa::ExecutionOptions execution_options{.threads = options_->threads};
+    ended_ = &launch == options_->last;
+    if (ended_) execution_options.groups = options_->groups_of_last;
     const std::uint64_t before = progress_.warp_instructions;
     if (options_->step_budget != 0) {
         // At least one, since 0 is no limit.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ struct PlanOptions {
     // Who watches a launch, in place of what measures memory; may be asked once per repetition.
     std::function<isa::Observer*(const KernelLaunch&)> observe;
     std::function<bool(const PlanProgress&)> progress;  // false: isa::Stopped
+    // The plan ends when this launch of it has been executed once; none: with its last step.
+    const KernelLaunch* last = nullptr;
+    std::vector<std::uint64_t> groups_of_last;  // to be executed, ascending; empty: all
 };
 
 // What one step of the plan executed, all its repetitions together.
@@ -64,6 +68,13 @@ public:
 
     // The content of the buffer for which the name stands now.
     std::span<const std::byte> bytes(const std::string& name) const;
+
+    // Of a launch of the plan.
+    const isa::Kernel& kernel_of(const KernelLaunch& launch) const {
+        return *ready_.at(&launch).kernel;
+    }
+    std::shared_ptr<const std::vector<isa::Instruction>> code_of(const KernelLaunch& launch);
+    const isa::GlobalMemory& memory() const { return memory_; }
 
 private:
     struct Ready {
@@ -93,6 +104,7 @@ private:
 
     // Of execute().
     const PlanOptions* options_ = nullptr;
+    bool ended_ = false;  // PlanOptions::last has been executed
     PlanProgress progress_;
     std::map<const KernelLaunch*, std::size_t> result_of_;
     std::vector<LaunchResult> results_;

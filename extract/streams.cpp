@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/buffer_fill.h"
+#include "core/error.h"
 
 namespace occupipe::extract {
 namespace {
@@ -30,6 +31,24 @@ struct Key {
 std::vector<SampledGroup> all_groups(std::uint64_t groups) {
     std::vector<SampledGroup> sample;
     for (std::uint64_t group = 0; group < groups; ++group) sample.push_back({group, 1});
+    return sample;
+}
+
+std::vector<SampledGroup> sampled_groups(std::uint64_t groups, std::uint64_t random,
+                                         std::uint64_t seed) {
+    if (random == 0) throw InputError("a sample of groups takes at least one at random");
+    if (groups < 3 || random >= groups - 2) return all_groups(groups);
+    const std::uint64_t others = groups - 2;
+    // Where part i begins; no product overflows.
+    const auto begin = [&](std::uint64_t part) {
+        return 1 + others / random * part + std::min(part, others % random);
+    };
+    std::vector<SampledGroup> sample = {{0, 1}};
+    for (std::uint64_t part = 0; part < random; ++part) {
+        const std::uint64_t size = begin(part + 1) - begin(part);
+        sample.push_back({begin(part) + random_bits(seed, part) % size, static_cast<double>(size)});
+    }
+    sample.push_back({groups - 1, 1});
     return sample;
 }
 

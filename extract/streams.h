@@ -25,6 +25,13 @@ struct SampledGroup {
 // Each stands for itself.
 std::vector<SampledGroup> all_groups(std::uint64_t groups);
 
+// The first and the last group, which stand for themselves as their edges often differ, and one
+// taken at random from each of `random` equal parts of the others, which stands for its part; all
+// where there are no more than that. Ascending; weights sum to `groups`. The same for equal
+// arguments.
+std::vector<SampledGroup> sampled_groups(std::uint64_t groups, std::uint64_t random,
+                                         std::uint64_t seed = 1);
+
 // Warps whose streams are equal: the same instructions, with the same lanes active.
 struct WarpClass {
     std::vector<FoldedItem> stream;  // numbers: indices into Streams::instructions

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/suggestions.h"
 #include "report/text/execution.h"
 #include "report/text/text_table.h"
 
@@ -23,14 +22,13 @@ std::size_t nodes(const std::vector<KernelItem>& items) {
     return count;
 }
 
-std::string heading(const ExtractionReport& report) {
-    return fmt::format("{} for sm_{}: {} group{}; {}\n", report.extracted.kernel.name,
-                       report.architecture, report.groups, report.groups == 1 ? "" : "s",
-                       occupancy_text(report.occupancy));
+std::string heading(const analysis::KernelIn& in) {
+    return fmt::format("{} for sm_{}: {} group{}; {}\n{}\n", in.kernel().name, in.architecture,
+                       in.seen.groups, in.seen.groups == 1 ? "" : "s", occupancy_text(in.occupancy),
+                       analysis::to_text(in.seen));
 }
 
-std::string classes(const ExtractionReport& report) {
-    const ExtractedKernel& extracted = report.extracted;
+std::string classes(const ExtractedKernel& extracted) {
     TextTable table;
     table.header = {"class", "warps", "instructions", "in the file", "first seen"};
     table.align = {Align::right, Align::right, Align::right, Align::right, Align::left};
@@ -53,12 +51,12 @@ std::string classes(const ExtractionReport& report) {
     return text;
 }
 
-std::string instructions(const ExtractionReport& report) {
+std::string instructions(const ExtractedKernel& extracted) {
     TextTable table;
     table.header = {"instruction", "per warp", "machine instructions"};
     table.align = {Align::left, Align::right, Align::left};
     std::vector<std::pair<double, std::vector<std::string>>> rows;
-    for (const auto& [name, machine] : report.extracted.names) {
+    for (const auto& [name, machine] : extracted.names) {
         double sum = 0;
         std::vector<std::string> parts;
         for (const auto& [opcode, times] : machine) {
@@ -79,23 +77,22 @@ std::string instructions(const ExtractionReport& report) {
     return plain_text(table);
 }
 
-std::string lacking(const ExtractionReport& report) {
-    if (!report.known) return {};
-    const std::vector<std::string> known(report.known->begin(), report.known->end());
+std::string profile_text(const ProfileNames& names) {
     std::string text;
-    for (const auto& [name, machine] : report.extracted.names) {
-        if (report.known->contains(name) || name == issue_slot) continue;
-        text += fmt::format("  --use {}=INSTRUCTION{}\n", name, near_text(name, known));
-    }
-    if (text.empty()) return {};
-    return "The profile lacks these; 'predict' takes another's numbers with\n" + text;
+    for (const std::string& sentence : names.stand_ins) text += sentence + "\n";
+    if (names.lacking.empty()) return text;
+    text += "The profile lacks these; 'predict' takes another's numbers with\n";
+    for (const analysis::LackingOp& one : names.lacking)
+        text += fmt::format("  --use {}={}\n", one.op, one.guess);
+    return text;
 }
 
 }  // namespace
 
-std::string to_text(const ExtractionReport& report) {
-    return fmt::format("{}\n{}\n{}{}", heading(report), classes(report), instructions(report),
-                       report.known ? "\n" + lacking(report) : "");
+std::string to_text(const analysis::KernelIn& in, const std::optional<ProfileNames>& names) {
+    const std::string of_profile = names ? profile_text(*names) : "";
+    return fmt::format("{}\n{}\n{}{}{}", heading(in), classes(in.extracted),
+                       instructions(in.extracted), of_profile.empty() ? "" : "\n", of_profile);
 }
 
 }  // namespace occupipe::report

@@ -3,24 +3,22 @@
 //   matmul for sm_80: 42 groups of 8 warps; 8 classes of warps, all taken; …
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
+#include <vector>
 
-#include "core/occupancy.h"
-#include "extract/kernel_graph.h"
+#include "analysis/kernels_in.h"
+#include "analysis/what_if.h"
 
 namespace occupipe::report {
 
-struct ExtractionReport {
-    extract::ExtractedKernel extracted;
-    int architecture = 0;
-    std::uint64_t groups = 0;
-    Occupancy occupancy;
-    std::optional<std::set<std::string>> known;  // instructions of a profile, where one was named
+// What a profile makes of the kernel's instructions.
+struct ProfileNames {
+    std::vector<std::string> stand_ins;        // sentences: what takes another's numbers unasked
+    std::vector<analysis::LackingOp> lacking;  // after that
 };
 
-std::string to_text(const ExtractionReport& report);
+// `names`: where a profile was named.
+std::string to_text(const analysis::KernelIn& in, const std::optional<ProfileNames>& names);
 
 }  // namespace occupipe::report

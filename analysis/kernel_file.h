@@ -7,7 +7,7 @@
 
 #include "isa/cubin.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 
 struct KernelFile {
     std::string path;
@@ -23,4 +23,4 @@ struct KernelFile {
 KernelFile read_kernel_file(const std::string& path, const std::string& architecture,
                             const std::vector<std::string>& options);
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/kernel_file.h"
+#include "analysis/kernel_file.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "core/files/files.h"
 #include "isa/decode.h"
 
-namespace occupipe::cli {
+namespace occupipe::analysis {
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,4 +129,4 @@ KernelFile read_kernel_file(const std::string& path, const std::string& architec
     return file;
 }
 
-}  // namespace occupipe::cli
+}  // namespace occupipe::analysis

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Kernels in: machine code and how it is launched → the kernel that the models take.
+//   const KernelFile file = read_kernel_file("saxpy.cu", "sm_75", {});
+//   const KernelIn in = kernel_in(read_launches("saxpy.yaml"), file, {});
+//   model.predict(profile, in.kernel(), *in.kernel().launch, {});
+// The one way from a .cu, .ptx or .cubin to a prediction: `extract`, `predict`, `compare` and
+// `report` all go it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/kernel_file.h"
+#include "core/gpu_profile.h"
+#include "core/launch_plan.h"
+#include "core/occupancy.h"
+#include "extract/kernel_graph.h"
+#include "extract/run_plan.h"
+#include "extract/streams.h"
+
+namespace occupipe::analysis {
+
+struct KernelsInOptions {
+    std::string kernel;    // which one, as find_kernel() takes it; empty: that of any launch
+    std::size_t step = 1;  // which of its launches in the plan, from 1 on
+    // Groups at random that are watched beside the first and the last one; absent: all.
+    std::optional<std::uint64_t> sample = 8;
+    std::size_t classes = 8;  // of warps, at most
+    // Names of instructions to prefer where there is a choice, as known_names() of a profile.
+    std::set<std::string> known;
+    // How the plan is executed: with progress, limits and threads of the caller. Absent:
+    // run.execute(options).
+    std::function<std::vector<extract::LaunchResult>(extract::PlanRun& run,
+                                                     extract::PlanOptions options)>
+        execute;
+    // Who watches the launch as well, asked once, right before it: every group that is executed,
+    // which is not every one of the launch where GroupsSeen says so.
+    std::function<isa::Observer*(const extract::PlanRun& run, const KernelLaunch& launch)> watch;
+};
+
+// What of the launch was executed and looked at.
+struct GroupsSeen {
+    std::uint64_t groups = 0;    // of the launch
+    std::uint64_t executed = 0;  // all, or those that were watched
+    std::uint64_t watched = 0;   // whose instructions stand for all
+    // Why all groups were executed though a sample was watched; empty where that was not needed.
+    std::string all_executed_because;
+};
+
+struct KernelIn {
+    extract::ExtractedKernel extracted;
+    int architecture = 0;  // 75, 80, …
+    GroupsSeen seen;
+    Occupancy occupancy;       // of the architecture, not of a profile
+    isa::Execution execution;  // counts of the groups that were executed
+    extract::StreamObserver::Streams streams;
+    std::shared_ptr<const std::vector<isa::Instruction>> code;  // the kernel's
+    KernelLaunch launch;
+    // What the prediction does not see or takes for granted, a sentence each.
+    std::vector<std::string> assumptions;
+
+    // In order, with its launch: groups of the plan, as many at once as the occupancy says.
+    const Kernel& kernel() const { return extracted.kernel; }
+};
+
+// Executes the plan up to the chosen launch. Throws InputError (no such kernel or launch, what the
+// executor refuses), and what options.execute throws.
+KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file, const KernelsInOptions& options);
+
+// The launch that the options choose. Throws InputError that says which ones there are.
+const KernelLaunch& chosen_launch(const LaunchPlan& plan, const isa::Cubin& cubin,
+                                  const KernelsInOptions& options);
+
+std::set<std::string> known_names(const GpuProfile& profile);
+
+// "sm_75" of a profile whose device has compute capability 7.5; empty where that is not known, or
+// is not executed.
+std::string architecture_of(const GpuProfile& profile);
+
+// "group 0, group 4095 and 8 of the 4094 others at random": what the sample stands for, in words.
+std::string to_text(const GroupsSeen& seen);
+
+// Whether a file is taken for CUDA source, PTX or machine code, by its name.
+bool names_kernels(const std::string& path);
+
+}  // namespace occupipe::analysis

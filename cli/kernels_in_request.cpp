@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "cli/kernels_in_request.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "core/error.h"
+
+namespace occupipe::cli {
+namespace {
+
+// Absent: all.
+std::optional<std::uint64_t> sample_of(const std::string& text) {
+    if (text == "all") return std::nullopt;
+    std::uint64_t count = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (fault != std::errc() || end != text.data() + text.size() || count < 1)
+        throw InputError(fmt::format(
+            "--sample {}: expected all, or a whole number of at least 1, such as 8", text));
+    return count;
+}
+
+}  // namespace
+
+void add_extraction_options(CLI::App& command, KernelsInRequest& request,
+                            const std::string& heading) {
+    command
+        .add_option("--step", request.step,
+                    "Which of the launches of that kernel in the launch file, from 1 on")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str()
+        ->type_name("N")
+        ->group(heading);
+    command
+        .add_option("--sample", request.sample,
+                    "Groups at random whose instructions stand for the launch's, beside the first\n"
+                    "and the last one")
+        ->capture_default_str()
+        ->type_name("all|N")
+        ->group(heading);
+    command.add_option("--classes", request.classes, "At most so many classes of warps")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str()
+        ->type_name("N")
+        ->group(heading);
+}
+
+void add_kernels_in_options(CLI::App& command, KernelsInRequest& request) {
+    add_launch_options(command, request.execution,
+                       "Which kernel of the file (default: that of the first launch)",
+                       kernels_in_heading);
+    add_extraction_options(command, request, kernels_in_heading);
+}
+
+bool asks_for_machine_code(const KernelsInRequest& request) {
+    const std::string& file = request.execution.kernels;
+    if (file.empty() ? !request.execution.launch.empty() : analysis::names_kernels(file))
+        return true;
+    if (tells_launch(request.execution))
+        throw InputError(fmt::format(
+            "{}: --launch, --arch, --compiler-option, --kernel, --grid, --block, --shared-bytes "
+            "and --args go with CUDA source (.cu), PTX (.ptx) and machine code (.cubin)",
+            file.empty() ? "which kernel?" : file));
+    return false;
+}
+
+analysis::KernelIn read_kernel_in(const KernelsInRequest& request, const LaunchPlan& plan,
+                                  const GpuProfile* profile) {
+    ExecutionRequest execution = request.execution;
+    if (profile != nullptr && execution.architecture.empty() && plan.architecture.empty() &&
+        kernels_of(execution, plan).ends_with(".cu"))
+        execution.architecture = analysis::architecture_of(*profile);
+    const analysis::KernelFile file = read_kernels(execution, plan);
+    analysis::KernelsInOptions options;
+    options.kernel = execution.kernel;
+    options.step = request.step;
+    options.sample = sample_of(request.sample);
+    options.classes = request.classes;
+    if (profile != nullptr) options.known = analysis::known_names(*profile);
+    options.execute = [&](extract::PlanRun& run, extract::PlanOptions plan_options) {
+        return run_watched(run, execution, std::move(plan_options));
+    };
+    return analysis::kernel_in(plan, file, options);
+}
+
+}  // namespace occupipe::cli
