@@ -191,10 +191,10 @@ LaunchPlan plan_of(const ExecutionRequest& request) {
         return read_launches(request.launch);
     }
     if (request.grid.empty() || request.block.empty())
-        throw InputError(fmt::format(
-            "how is it launched? --launch FILE, or --grid and --block (and --args); "
-            "'occupipe execute {} --template' prints a launch file to begin with",
-            request.kernels.empty() ? "KERNELS" : request.kernels));
+        throw InputError(
+            fmt::format("how is it launched? --launch FILE, or --grid and --block (and --args); "
+                        "'occupipe execute {} --template' prints a launch file to begin with",
+                        request.kernels.empty() ? "KERNELS" : request.kernels));
     LaunchPlan plan;
     KernelLaunch launch;
     launch.kernel = request.kernel;
