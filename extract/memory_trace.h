@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Records which cache lines a launch refers to, in which order, and finds from it what each
+// instruction asks of the memory and which capacities its reuse needs (docs/model.md, "Memory").
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/memory_use.h"
+#include "extract/memory_requests.h"
+#include "extract/sector_reuse.h"
+#include "isa/machine/machine.h"
+
+namespace occupipe::extract {
+
+// The sectors of one line that a request of a warp refers to.
+struct LineReference {
+    std::uint64_t line = 0;         // address / 128; local memory: a line of its warp's own
+    std::uint32_t clock = 0;        // instructions that the warp had executed; see MemoryTrace
+    std::uint32_t site : 28 = 0;    // instruction * 4 + space
+    std::uint32_t sectors : 4 = 0;  // bit s: sector s
+};
+
+// Of one group, by clock, then warp.
+struct GroupTrace {
+    std::uint64_t group = 0;
+    std::uint32_t clocks = 0;  // from its begin to its end
+    std::vector<LineReference> references;
+};
+
+struct SiteCounts {
+    isa::AccessKind kind = isa::AccessKind::load;
+    MemoryCounts counts;
+};
+
+// A warp's clock counts the instructions that it executes; at a barrier the clocks of a group's
+// warps become equal to the latest.
+//
+// When more than `most_references` were recorded, only every second line stays, chosen by a hash of
+// its number, then every fourth, and so on (Waldspurger et al., "Efficient MRC Construction with
+// SHARDS", FAST 2015). Counts of requests, sectors and passes stay exact.
+class MemoryTrace : public isa::Observer {
+public:
+    // `barriers`: by instruction of the kernel, whether warps wait for each other there.
+    explicit MemoryTrace(std::vector<bool> barriers, std::uint64_t most_references = 1 << 24);
+    ~MemoryTrace() override;
+
+    std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override;
+    void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override;
+
+    // After the launch; they do not depend on the number of threads.
+    const std::vector<SiteCounts>& sites() const { return sites_; }    // by site
+    const std::vector<GroupTrace>& groups() const { return groups_; }  // by number
+    std::uint64_t one_line_in() const { return std::uint64_t{1} << halvings_; }
+
+private:
+    class Recorder;
+
+    static bool stays(std::uint64_t line, int halvings);
+    void halve();
+    void drop(GroupTrace& group) const;
+
+    std::vector<bool> barriers_;
+    std::uint64_t most_references_;
+    std::mutex mutex_;
+    std::vector<GroupTrace> groups_;
+    std::vector<SiteCounts> sites_;
+    std::uint64_t references_ = 0;
+    std::atomic<int> halvings_ = 0;
+};
+
+// What an instruction does with the caches.
+struct SiteReuse {
+    ReuseCounts core, device;  // of the sectors read; core: none where they pass it by
+    ReuseCounts written;       // of the sectors written
+};
+
+// Group g runs on core g modulo cores, in its slot (g / cores) modulo the concurrent groups, when
+// the slot's group before it has ended; all slots begin at once. References of one clock are taken
+// in the order of groups.
+//
+// First level: a core's reads of global memory and all of local memory. A store goes on to the
+// second level and leaves the first as it is. `passes_first_level`: by instruction, reads that
+// the first level takes no part in; atomic operations never do.
+// Second level: everything, hits in the first level included.
+struct MemoryReuse {
+    std::vector<SiteReuse> sites;  // by site
+    std::uint64_t lines = 0;       // different ones, of those looked at
+};
+MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
+                     const std::vector<bool>& passes_first_level);
+
+// The same in another order: clock_of(group, reference's clock) in place of the slots' times.
+using ClockOf = std::function<std::uint64_t(const GroupTrace&, const LineReference&)>;
+MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
+                     const std::vector<bool>& passes_first_level, const ClockOf& clock_of);
+
+// What the kernel file says of an instruction: means over its requests. Absent: it made none.
+std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse& reuse,
+                                    const std::vector<bool>& passes_first_level,
+                                    std::size_t instruction);
+
+// By instruction of a kernel: barriers of the group; reads that pass the first level by (.cg,
+// volatile and stronger loads, cp.async of 16 bytes by the second level only, L1::no_allocate).
+std::vector<bool> barriers_of(const std::vector<isa::Instruction>& code);
+std::vector<bool> passing_first_level(const std::vector<isa::Instruction>& code);
+
+}  // namespace occupipe::extract

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+// What accesses ask of the memory: by hand for known patterns, and against caches that are
+// simulated reference by reference.
+#include "extract/memory_trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <list>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "tests/support/random_values.h"
+
+namespace occupipe::extract {
+namespace {
+
+using isa::AccessKind;
+using isa::Space;
+constexpr std::int64_t kib = 1024, mib = 1024 * kib;
+
+struct Access {
+    std::size_t instruction = 0;
+    std::function<std::uint64_t(std::uint64_t lane)> address;
+    std::uint32_t bytes = 4;
+    AccessKind kind = AccessKind::load;
+    Space space = Space::global;
+    isa::Mask active = isa::all_lanes;
+};
+using Warp = std::function<void(std::uint64_t group, std::uint32_t warp, std::vector<Access>&)>;
+
+// One instruction per access. Instruction `barrier` is a barrier; the warps of a group execute up
+// to it in turn, as the executor has them do.
+constexpr std::size_t instructions = 8, barrier = 7;
+
+std::vector<bool> only_barrier() {
+    std::vector<bool> result(instructions, false);
+    result[barrier] = true;
+    return result;
+}
+
+const std::vector<bool> none_pass(instructions, false);
+
+void launch(MemoryTrace& trace, std::uint64_t groups, std::uint32_t warps, const Warp& program) {
+    for (std::uint64_t group = 0; group < groups; ++group) {
+        auto observer = trace.begin(group);
+        std::vector<std::vector<Access>> executed(warps);
+        for (std::uint32_t warp = 0; warp < warps; ++warp) program(group, warp, executed[warp]);
+        std::vector<std::size_t> at(warps, 0);
+        bool more = true;
+        while (more) {
+            more = false;
+            for (std::uint32_t warp = 0; warp < warps; ++warp) {
+                while (at[warp] < executed[warp].size()) {
+                    const Access& one = executed[warp][at[warp]++];
+                    observer->step(warp, one.instruction, isa::all_lanes, one.active);
+                    if (one.instruction == barrier) break;
+                    std::array<std::uint64_t, 32> addresses{};
+                    for (std::uint64_t lane = 0; lane < 32; ++lane)
+                        addresses[lane] = one.address(lane);
+                    observer->access(warp, one.instruction,
+                                     {.space = one.space,
+                                      .kind = one.kind,
+                                      .bytes = one.bytes,
+                                      .active = one.active,
+                                      .addresses = addresses.data()});
+                }
+                more = more || at[warp] < executed[warp].size();
+            }
+        }
+        trace.end(group, std::move(observer));
+    }
+}
+
+MemoryUse use_of(const MemoryTrace& trace, const MemoryContext& context,
+                 std::size_t instruction = 0) {
+    const MemoryReuse reuse = reuse_of(trace, context, none_pass);
+    return memory_use(trace, reuse, none_pass, instruction).value();
+}
+
+Access load(std::uint64_t begin, std::uint64_t stride, std::size_t instruction = 0) {
+    return {.instruction = instruction,
+            .address = [=](std::uint64_t lane) { return begin + lane * stride; }};
+}
+
+Access store(std::uint64_t begin, std::uint64_t stride, std::size_t instruction = 1) {
+    Access one = load(begin, stride, instruction);
+    one.kind = AccessKind::store;
+    return one;
+}
+
+Access wait() { return {.instruction = barrier}; }
+
+constexpr MemoryContext four_cores{.cores = 4, .concurrent_groups = 2};
+
+// Each word once: nothing is ever found, and every byte comes from DRAM.
+TEST(MemoryTrace, StreamFindsNothing) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 16, 4, [](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
+        const std::uint64_t first = (group * 4 + warp) * 128;
+        to = {load(first, 4), store(mib + first, 4)};
+    });
+    const MemoryUse read = use_of(trace, four_cores);
+    EXPECT_EQ(
+        read,
+        (MemoryUse{
+            .bytes = 128, .sectors = 4, .least_sectors = 4, .core = Reuse{}, .device = Reuse{}}));
+    EXPECT_EQ(use_of(trace, four_cores, 1),
+              (MemoryUse{.bytes = 128, .sectors = 4, .least_sectors = 4, .written = Reuse{}}));
+}
+
+// Every eighth word: each sector is moved for one of its words.
+TEST(MemoryTrace, StrideTakesASectorPerLane) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 4, 1, [](std::uint64_t group, std::uint32_t, std::vector<Access>& to) {
+        to = {load(group * 1024, 32)};
+    });
+    const MemoryUse read = use_of(trace, four_cores);
+    EXPECT_EQ(read.bytes, 128);
+    EXPECT_EQ(read.sectors, 32);
+    EXPECT_EQ(read.least_sectors, 4);
+    EXPECT_EQ(read.core, Reuse{});
+}
+
+// The eight words of each sector one after the other: seven in eight are found, at once in a cache
+// that holds the eight lines of a request.
+TEST(MemoryTrace, StrideGoneThroughAgainFindsItsSectors) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 1, 1, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+        for (std::uint64_t word = 0; word < 8; ++word) to.push_back(load(word * 4, 32));
+    });
+    const MemoryUse read = use_of(trace, four_cores);
+    EXPECT_EQ(read.core, (Reuse{{1 * kib, 0.875}}));
+    EXPECT_EQ(read.device, (Reuse{{1 * kib, 0.875}}));
+}
+
+// One warp goes over a working set three times: least recently used finds all of it or nothing.
+TEST(MemoryTrace, WorkingSetIsFoundWholeOrNotAtAll) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 1, 1, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+        for (std::uint64_t line = 0; line < std::uint64_t{3} * 512; ++line)
+            to.push_back(load(line % 512 * 128, 4));
+    });
+    const MemoryUse read = use_of(trace, four_cores);
+    EXPECT_EQ(share_at(*read.core, 64 * kib - 1), 0);
+    EXPECT_DOUBLE_EQ(share_at(*read.core, 64 * kib), 2.0 / 3);
+    EXPECT_DOUBLE_EQ(share_at(*read.device, 64 * kib), 2.0 / 3);
+}
+
+// A square matrix of 32-bit words in tiles of 32 × 32, one group of 32 warps each. Rows are read;
+// straight to columns is a sector per lane, each gone to by eight warps (7/8 of the sectors written
+// are dirty already). By way of shared memory both sides are whole lines, and the 33rd column keeps
+// 32 lanes from going to one bank.
+TEST(MemoryTrace, Transpose) {
+    constexpr std::uint64_t n = 128, tiles = n / 32;
+    const auto tile = [](std::uint64_t group) {
+        return std::pair(group / tiles * 32, group % tiles * 32);
+    };
+    MemoryTrace straight(only_barrier());
+    launch(straight, tiles * tiles, 32,
+           [&](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
+               const auto [row, column] = tile(group);
+               to = {load(((row + warp) * n + column) * 4, 4),
+                     store(mib + (column * n + row + warp) * 4, n * 4)};
+           });
+    MemoryUse written = use_of(straight, four_cores, 1);
+    EXPECT_EQ(written.sectors, 32);
+    EXPECT_EQ(written.least_sectors, 4);
+    EXPECT_DOUBLE_EQ(share_at(*written.written, static_cast<double>(mib)), 0.875);
+    // 32 lines of a group, 8 groups at once.
+    EXPECT_EQ(share_at(*written.written, 16 * 128), 0);
+
+    for (const std::uint64_t width : {32, 33}) {
+        MemoryTrace shared(only_barrier());
+        launch(shared, tiles * tiles, 32,
+               [&](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
+                   const auto [row, column] = tile(group);
+                   Access put = store(warp * width * 4, 4, 2);
+                   put.space = Space::shared;
+                   Access get = load(std::uint64_t{warp} * 4, width * 4, 3);
+                   get.space = Space::shared;
+                   to = {load(((row + warp) * n + column) * 4, 4), put, wait(), get,
+                         store(mib + ((column + warp) * n + row) * 4, 4)};
+               });
+        written = use_of(shared, four_cores, 1);
+        EXPECT_EQ(written.sectors, 4);
+        EXPECT_EQ(written.written, Reuse{});
+        EXPECT_EQ(use_of(shared, four_cores, 2).passes, 1);
+        const MemoryUse get = use_of(shared, four_cores, 3);
+        EXPECT_EQ(get.passes, width == 32 ? 32 : 1);
+        EXPECT_EQ(get.least_passes, 1);
+        EXPECT_EQ(get.sectors, 0);
+        EXPECT_FALSE(get.device);
+    }
+}
+
+// C = A B of n × n words in tiles of 32 × 32, as many groups at once as there are tiles: each tile
+// of A is read by the n/32 groups of its row, each of B by those of its column. A core finds what
+// another of its own groups read; the device brings each word from DRAM once.
+TEST(MemoryTrace, TiledMatrixProductReadsEachWordFromDramOnce) {
+    constexpr std::uint64_t n = 128, tiles = n / 32;
+    MemoryTrace trace(only_barrier());
+    launch(trace, tiles * tiles, 32,
+           [&](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
+               const std::uint64_t row = group / tiles * 32 + warp;
+               const std::uint64_t column = group % tiles * 32;
+               for (std::uint64_t k = 0; k < tiles; ++k) {
+                   to.push_back(load((row * n + k * 32) * 4, 4));
+                   to.push_back(load(mib + ((k * 32 + warp) * n + column) * 4, 4, 2));
+                   to.push_back(wait());
+               }
+           });
+    // Cores 0 … 3 get a column of tiles each: A is shared by all cores, B by the groups of one.
+    const MemoryContext all_at_once{.cores = 4, .concurrent_groups = 4};
+    const MemoryUse a = use_of(trace, all_at_once, 0), b = use_of(trace, all_at_once, 2);
+    EXPECT_DOUBLE_EQ(share_at(*a.device, static_cast<double>(mib)), 1 - 1.0 / tiles);
+    EXPECT_DOUBLE_EQ(share_at(*b.device, static_cast<double>(mib)), 1 - 1.0 / tiles);
+    EXPECT_DOUBLE_EQ(share_at(*a.core, static_cast<double>(mib)), 0);
+    EXPECT_DOUBLE_EQ(share_at(*b.core, static_cast<double>(mib)), 1 - 1.0 / tiles);
+    // One group per core at a time: the column's tiles of B come again after the whole row of A
+    // and the column of B, 32 KiB.
+    const MemoryContext one_each{.cores = 4, .concurrent_groups = 1};
+    const MemoryUse b_alone = use_of(trace, one_each, 2);
+    EXPECT_EQ(share_at(*b_alone.core, 31 * kib), 0);
+    EXPECT_DOUBLE_EQ(share_at(*b_alone.core, 32 * kib), 1 - 1.0 / tiles);
+}
+
+// Three rows of words, as a stencil's centre, left and right neighbour: the left one's sectors
+// are those of the centre but where a warp begins.
+TEST(MemoryTrace, StencilFindsItsNeighbours) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 1, 64, [](std::uint64_t, std::uint32_t warp, std::vector<Access>& to) {
+        const std::uint64_t first = 128 + std::uint64_t{warp} * 128;
+        to = {load(first, 4), load(first - 4, 4, 2), load(first + 4, 4, 3)};
+    });
+    const MemoryContext one{.cores = 1, .concurrent_groups = 1};
+    const MemoryUse left = use_of(trace, one, 2), right = use_of(trace, one, 3);
+    EXPECT_EQ(left.sectors, 5);
+    EXPECT_EQ(left.least_sectors, 4);
+    // 64 warps of 5 sectors; before the first and behind the last lies one that nobody else reads.
+    EXPECT_DOUBLE_EQ(share_at(*left.core, static_cast<double>(mib)), 1 - 1.0 / 320);
+    EXPECT_DOUBLE_EQ(share_at(*right.core, static_cast<double>(mib)), 1 - 1.0 / 320);
+    EXPECT_EQ(share_at(*use_of(trace, one, 0).core, static_cast<double>(mib)), 0);
+}
+
+// A store goes past the first level: it brings nothing in, and takes nothing away.
+TEST(MemoryTrace, StoresLeaveTheFirstLevelAsItIs) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 1, 1, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+        to = {store(0, 4), load(0, 4), store(0, 4), store(mib, 4), load(0, 4, 2)};
+    });
+    const MemoryContext one{.cores = 1, .concurrent_groups = 1};
+    EXPECT_EQ(use_of(trace, one, 0).core, Reuse{});
+    EXPECT_EQ(use_of(trace, one, 0).device, (Reuse{{128, 1}}));  // allocated there
+    EXPECT_EQ(use_of(trace, one, 2).core, (Reuse{{128, 1}}));
+    EXPECT_EQ(use_of(trace, one, 2).device, (Reuse{{256, 1}}));
+    // The second store to line 0 finds it dirty, that to the other line does not.
+    EXPECT_EQ(share_at(*use_of(trace, one, 1).written, 128), 1.0 / 3);
+}
+
+TEST(MemoryTrace, AtomicOperationsAndStrongLoadsPassTheFirstLevel) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 1, 1, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+        Access add = load(0, 4, 1);
+        add.kind = AccessKind::atomic;
+        to = {add, add, load(0, 4, 2), load(0, 4, 0)};
+    });
+    const MemoryContext one{.cores = 1, .concurrent_groups = 1};
+    std::vector<bool> passes(instructions, false);
+    passes[2] = true;
+    const MemoryReuse reuse = reuse_of(trace, one, passes);
+    const MemoryUse atomic = *memory_use(trace, reuse, passes, 1);
+    EXPECT_FALSE(atomic.core);
+    EXPECT_EQ(atomic.device, (Reuse{{128, 0.5}}));
+    EXPECT_EQ(atomic.written, (Reuse{{128, 0.5}}));
+    const MemoryUse strong = *memory_use(trace, reuse, passes, 2);
+    EXPECT_FALSE(strong.core);
+    EXPECT_EQ(strong.device, (Reuse{{128, 1}}));
+    EXPECT_EQ(memory_use(trace, reuse, passes, 0)->core, Reuse{});  // nothing brought it in
+    EXPECT_FALSE(memory_use(trace, reuse, passes, 3));
+}
+
+// Local memory: every word of a warp is a line of its own, wherever its group runs; stores bring
+// it in. A group that follows in the same slot finds what its forerunner left.
+TEST(MemoryTrace, LocalMemoryBelongsToTheSlot) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 4, 2, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+        Access spill = store(64, 0), fill = load(64, 0);
+        spill.space = fill.space = Space::local;
+        to = {fill, spill, fill};
+    });
+    const MemoryContext two{.cores = 1, .concurrent_groups = 2};
+    const MemoryUse fill = use_of(trace, two, 0);
+    EXPECT_EQ(fill.sectors, 4);
+    // The first of the two in each of the first two groups finds nothing: 4 of 16.
+    EXPECT_DOUBLE_EQ(share_at(*fill.core, static_cast<double>(mib)), 0.75);
+}
+
+// Behind a barrier a warp's clock goes on from the latest, so that what was read before it by any
+// warp of the group comes earlier than what is read behind it by any.
+TEST(MemoryTrace, BarriersKeepTheOrderOfAGroup) {
+    MemoryTrace trace(only_barrier());
+    launch(trace, 1, 2, [](std::uint64_t, std::uint32_t warp, std::vector<Access>& to) {
+        if (warp == 0) {
+            to = {wait(), load(0, 4, 2)};
+        } else {
+            for (std::uint64_t line = 1; line <= 10; ++line) to.push_back(load(line * 128, 4));
+            to.insert(to.end(), {load(0, 4), wait()});
+        }
+    });
+    const MemoryContext one{.cores = 1, .concurrent_groups = 1};
+    EXPECT_EQ(use_of(trace, one, 2).core, (Reuse{{128, 1}}));
+}
+
+// Least recently used caches, simulated: one per core and one for all.
+class NaiveCaches {
+public:
+    NaiveCaches(std::size_t cores, std::size_t lines) : lines_(lines), cores_(cores) {}
+
+    // Sectors found.
+    int read(std::size_t core, std::uint64_t line, std::uint32_t sectors) {
+        auto& cache = cores_[core];
+        auto place = std::ranges::find(cache, line, &std::pair<std::uint64_t, unsigned>::first);
+        if (place == cache.end()) {
+            if (cache.size() == lines_) cache.pop_front();
+            cache.emplace_back(line, 0);
+        } else {
+            cache.splice(cache.end(), cache, place);
+        }
+        const unsigned found = cache.back().second & sectors;
+        cache.back().second |= sectors;
+        return std::popcount(found);
+    }
+
+private:
+    std::size_t lines_;
+    std::vector<std::list<std::pair<std::uint64_t, unsigned>>> cores_;
+};
+
+// Random warps of equal length, in the order that the header tells: by clock, then group, then
+// warp; groups in slots.
+TEST(MemoryTrace, AgreesWithSimulatedCachesOnRandomLaunches) {
+    for (std::uint64_t seed = 0; seed < 25; ++seed) {
+        test::RandomValues random(seed);
+        const auto number = [&](std::int64_t least, std::int64_t most) {
+            return static_cast<std::uint64_t>(random.between(least, most));
+        };
+        const std::uint64_t groups = number(1, 12);
+        const auto warps = static_cast<std::uint32_t>(number(1, 3));
+        const std::uint64_t accesses = number(1, 20), lines = number(1, 60);
+        const MemoryContext context{.cores = static_cast<int>(number(1, 3)),
+                                    .concurrent_groups = static_cast<int>(number(1, 3))};
+        std::map<std::array<std::uint64_t, 4>, std::pair<std::uint64_t, std::uint64_t>> order;
+        MemoryTrace trace(only_barrier());
+        launch(
+            trace, groups, warps,
+            [&](std::uint64_t group, std::uint32_t warp, std::vector<Access>& to) {
+                const std::uint64_t slots =
+                    static_cast<std::uint64_t>(context.cores * context.concurrent_groups);
+                for (std::uint64_t i = 0; i < accesses; ++i) {
+                    const std::uint64_t first = number(0, static_cast<std::int64_t>(lines)) * 128;
+                    const std::uint64_t sectors = number(1, 4);
+                    Access one{
+                        .address = [=](std::uint64_t lane) { return first + lane % sectors * 32; }};
+                    to.push_back(one);
+                    order[{group / slots * accesses + i, group, warp, 0}] = {first / 128, sectors};
+                }
+            });
+        const MemoryUse use = use_of(trace, context);
+        for (const std::uint64_t size : {1, 2, 4, 8, 16, 32, 64}) {
+            NaiveCaches first(static_cast<std::size_t>(context.cores), size), second(1, size);
+            std::uint64_t all = 0, in_first = 0, in_second = 0;
+            for (const auto& [key, what] : order) {
+                const auto sectors = (1U << what.second) - 1;
+                const std::size_t core = key[1] % static_cast<std::uint64_t>(context.cores);
+                in_first += static_cast<std::uint64_t>(first.read(core, what.first, sectors));
+                in_second += static_cast<std::uint64_t>(second.read(0, what.first, sectors));
+                all += what.second;
+            }
+            const auto bytes = static_cast<double>(size * 128), total = static_cast<double>(all);
+            // A reuse curve leaves out steps of less than a two-hundredth.
+            ASSERT_NEAR(share_at(*use.core, bytes), static_cast<double>(in_first) / total, 0.005)
+                << seed << ' ' << size;
+            ASSERT_NEAR(share_at(*use.device, bytes), static_cast<double>(in_second) / total, 0.005)
+                << seed << ' ' << size;
+        }
+    }
+}
+
+// Too many references: some lines stand for all. Counts stay exact; a working set's capacity is
+// met to within the spread of the sample (256 of 4096 lines: 1/16), rounded up by at most 1/8.
+TEST(MemoryTrace, ASampleOfLinesFindsTheWorkingSet) {
+    MemoryTrace trace(only_barrier(), 1000);
+    launch(trace, 1, 1, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+        for (std::uint64_t line = 0; line < std::uint64_t{3} * 4096; ++line)
+            to.push_back(load(line % 4096 * 128, 4));
+    });
+    EXPECT_EQ(trace.one_line_in(), 16);
+    EXPECT_EQ(trace.sites()[0].counts.requests, 3 * 4096);
+    const MemoryUse read = use_of(trace, four_cores);
+    EXPECT_DOUBLE_EQ(share_at(*read.core, 512.0 * kib * 1.4), 2.0 / 3);
+    EXPECT_EQ(share_at(*read.core, 512.0 * kib * 0.8), 0);
+}
+
+}  // namespace
+}  // namespace occupipe::extract
