@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes tests/kernels/recorded/sm_NN/NAME.cubin: the kernels of tests/kernels, compiled by NVRTC, so
-that tests need no compiler; and recorded/compiler.txt: by what, and from which texts. What no reader of
+"""Writes tests/kernels/recorded/sm_NN/NAME.cubin and tests/suite/recorded/sm_NN/NAME.cubin: the kernels
+of tests/kernels and of kernels, compiled by NVRTC, so that tests need no compiler; and
+recorded/compiler.txt: by what, and from which texts (with the headers beside them). What no reader of
 machine code needs (unwinding tables, notes, zeros) is taken out of the files.
 Needs NVRTC (CUDA toolkit, or tools/setup.sh --wheels). Files whose text has not changed are left alone."""
 import argparse
@@ -13,10 +14,10 @@ import struct
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KERNELS = ROOT / "tests/kernels"
+FOLDERS = [(ROOT / "tests/kernels", ROOT / "tests/kernels/recorded"), (ROOT / "kernels", ROOT / "tests/suite/recorded")]
 ARCHITECTURES = [75, 80, 90, 100, 120]  # code for 86 and 89 is the same, and that for 80 in all but 3 % of its opcodes and the schedule
 OPTIONS = ["--std=c++17", "--fmad=false"]
-WITH_LINES = {"matmul.cu", "reduction.cu", "spmv.cu", "transpose.cu"}  # compiled with --generate-line-info
+WITH_LINES = {ROOT / "tests/kernels" / name for name in ("matmul.cu", "reduction.cu", "spmv.cu", "transpose.cu")}  # compiled with --generate-line-info
 UNUSED = re.compile(r"\.nv\.merc.*|\.nv\.capmerc.*|\.note\.nv\..*|\.nv\.compat|\.nv\.rel\.action|(\.rela?)?\.debug_frame|\.nv_debug_ptx_txt.*")
 
 
@@ -106,24 +107,32 @@ def main():
     given = parser.parse_args()
     os.chdir("/")  # the compiler notes the folder that it works in beside the line numbers
     nvrtc = Nvrtc(given.nvrtc)
-    listing = KERNELS / "recorded/compiler.txt"
+    for texts, recorded in FOLDERS:
+        record(nvrtc, given, texts, recorded)
+
+
+def record(nvrtc, given, texts, recorded):
+    listing = recorded / "compiler.txt"
     before = listing.read_text() if listing.exists() else ""
     head = [f"compiler: NVRTC {nvrtc.version}", f"options: {' '.join(OPTIONS)}",
-            f"with --generate-line-info: {' '.join(sorted(WITH_LINES))}", "texts, by FNV-1a of 64 bits:"]
+            f"with --generate-line-info: {' '.join(sorted(path.name for path in WITH_LINES if path.parent == texts))}".rstrip(), "texts, by FNV-1a of 64 bits:"]
     lines, total = [], 0
-    for path in sorted(KERNELS.glob("*.cu")):
+    for path in sorted(texts.glob("*.cu")):
         if given.names and path.stem not in given.names:
             continue
-        line = f"{hash_of(path.read_bytes())} {path.name}"
+        whole = path.read_bytes()
+        for header in re.findall(rb'#include "([^"]+)"', whole):
+            whole += (texts / header.decode()).read_bytes()
+        line = f"{hash_of(whole)} {path.name}"
         lines.append(line)
-        files = [KERNELS / f"recorded/sm_{number}/{path.stem}.cubin" for number in ARCHITECTURES]
+        files = [recorded / f"sm_{number}/{path.stem}.cubin" for number in ARCHITECTURES]
         known = before.startswith("\n".join(head[:3])) and line in before.splitlines() and all(f.exists() for f in files)
         if known and not given.all and not given.names:
             total += sum(f.stat().st_size for f in files)
             continue
         for number, file in zip(ARCHITECTURES, files):
-            options = [f"--gpu-architecture=sm_{number}", f"--include-path={given.include}", *OPTIONS]
-            if path.name in WITH_LINES:
+            options = [f"--gpu-architecture=sm_{number}", f"--include-path={given.include}", f"--include-path={texts}", *OPTIONS]
+            if path in WITH_LINES:
                 options.append("--generate-line-info")
             cubin = stripped(nvrtc.compile(path.read_text(), path.name, options))
             total += len(cubin)
@@ -132,12 +141,12 @@ def main():
                 file.write_bytes(cubin)
         print(path.name)
     if not given.names:
-        wanted = {path.stem for path in KERNELS.glob("*.cu")}
-        for file in KERNELS.glob("recorded/sm_*/*.cubin"):
+        wanted = {path.stem for path in texts.glob("*.cu")}
+        for file in recorded.glob("sm_*/*.cubin"):
             if file.stem not in wanted:
                 file.unlink()
         listing.write_text("\n".join(head + lines) + "\n")
-    print(f"{len(lines)} kernels, {total} bytes of machine code files")
+    print(f"{recorded.relative_to(ROOT)}: {len(lines)} texts, {total} bytes of machine code files")
 
 
 if __name__ == "__main__":
