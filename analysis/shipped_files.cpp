@@ -78,7 +78,8 @@ fs::path shipped(const std::string& name, const char* what, const std::vector<fs
 
 // The kernels' folder also holds the profiles of examples that run on no other.
 std::vector<fs::path> beside_kernels(FileKind kind) {
-    const fs::path names[] = {"kernels", "sim/kernels"};
+    const fs::path names[] = {"sim/kernels",
+                              "kernels"};  // a checkout also has the suite's "kernels"
     std::vector<fs::path> files = yaml_files(data_folder(names));
     std::erase_if(files, [&](const fs::path& file) {
         try {
@@ -114,6 +115,15 @@ fs::path shipped_profile(const std::string& name) {
 
 fs::path shipped_kernel(const std::string& name) {
     return shipped(name, "kernel", beside_kernels(FileKind::kernel));
+}
+
+fs::path shipped_suite_index() {
+    std::error_code none;
+    for (const fs::path& base : bases())
+        for (const char* folder : {"suite", "kernels"})  // as installed, in a checkout
+            if (fs::path index = base / folder / "suite.yaml"; fs::exists(index, none))
+                return index;
+    return {};
 }
 
 }  // namespace occupipe::analysis

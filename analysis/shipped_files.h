@@ -21,6 +21,9 @@ std::filesystem::path shipped_kernel(const std::string& name);
 // Every shipped profile; empty where the program was moved away from its data.
 std::vector<std::filesystem::path> shipped_profiles();
 
+// The index of the suite (analysis/suite.h); empty where there is none.
+std::filesystem::path shipped_suite_index();
+
 // Below a folder, by name; empty where there is none.
 std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder);
 

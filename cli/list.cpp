@@ -9,6 +9,7 @@
 
 #include "analysis/open_device.h"
 #include "analysis/shipped_files.h"
+#include "analysis/suite.h"
 #include "bench/devices.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -97,6 +98,24 @@ void list_profiles(const std::filesystem::path& folder, bool json) {
     json ? print_json(all) : fmt::print("{}", report::plain_text(table));
 }
 
+void list_kernels(bool json) {
+    const std::vector<analysis::SuiteKernel> suite = analysis::shipped_suite();
+    if (suite.empty()) throw InputError("no kernels found beside the program");
+    Json all = Json::array();
+    report::TextTable table = table_of({"kernel", "source", "published as", "what"});
+    for (const analysis::SuiteKernel& one : suite) {
+        table.rows.push_back({one.name, one.source.filename().string(), one.published, one.about});
+        Json entry = {{"name", one.name},
+                      {"about", one.about},
+                      {"source", one.source.string()},
+                      {"small", one.small.string()},
+                      {"large", one.large.string()}};
+        if (!one.published.empty()) entry["published"] = one.published;
+        all.push_back(std::move(entry));
+    }
+    json ? print_json(all) : fmt::print("{}", report::plain_text(table));
+}
+
 }  // namespace
 
 void add_list(CLI::App& app) {
@@ -108,7 +127,7 @@ void add_list(CLI::App& app) {
     };
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command =
-        app.add_subcommand("list", "List devices, instructions, models or profiles");
+        app.add_subcommand("list", "List devices, instructions, models, profiles or kernels");
     add_help_end(*command, {.text = "Output: a table on stdout, or JSON with --json.",
                             .exit_codes = {exit_nothing_to_run_on},
                             .examples = "occupipe list devices\n"
@@ -117,7 +136,8 @@ void add_list(CLI::App& app) {
     command->callback([command] {
         if (command->get_subcommands().empty()) {
             throw InputError(
-                "list what? devices, instructions, models or profiles; see 'occupipe list --help'");
+                "list what? devices, instructions, models, profiles or kernels; see 'occupipe list "
+                "--help'");
         }
     });
     const auto add = [&](const char* name, const char* about, std::function<void()> run) {
@@ -155,6 +175,8 @@ void add_list(CLI::App& app) {
         })
         ->add_flag("--aspects", arguments->aspects,
                    "Print what each model takes into account, as Markdown");
+    add("kernels", "Kernels of the suite, with launch files at two sizes",
+        [arguments] { list_kernels(arguments->json); });
     add("profiles", "GPU profiles that come with the program",
         [arguments] { list_profiles(arguments->folder, arguments->json); })
         ->add_option("--folder", arguments->folder,

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{"UnknownCommand", "meassure", "near: measure"},
         BadCommand{"UnknownFlag", "list devices --jsn", "--jsn"},
         BadCommand{"ListWithoutWhat", "list", "devices, instructions"},
-        BadCommand{"ListUnknownThing", "list kernels", "kernels"},
+        BadCommand{"ListUnknownThing", "list kernle", "kernle"},
         BadCommand{"ListProfilesNoFolder", "list profiles --folder /nonexistent/x",
                    "/nonexistent/x"},
         BadCommand{"MeasureWithoutOutput", "measure --device MODEL", "--output"},
