@@ -6,10 +6,10 @@
 //       if (i < n) x[i] = x[i] * by;
 //   }
 //
-// A kernel says its group's shape. It ends its parameters with ROOM: OpenCL has no other way to give a
-// group dynamic shared memory, which is how the number of groups on a core is limited; in CUDA there
-// is nothing to write. Sums are rounded after every operation (CUDA: -fmad=false); where a product and
-// a sum are one operation the text says FMA.
+// A kernel says its group's shape. It ends its parameters with ROOM: OpenCL has no other way to
+// give a group dynamic shared memory, which is how the number of groups on a core is limited; in
+// CUDA there is nothing to write. Sums are rounded after every operation (CUDA: -fmad=false); where
+// a product and a sum are one operation the text says FMA.
 #pragma once
 
 #ifdef __OPENCL_VERSION__
