@@ -148,7 +148,7 @@ Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launc
         if (!options.svg.empty())
             write_text_file(options.svg, report::timeline_svg(view), overwrite);
         if (!options.trace.empty())
-            write_text_file(options.trace, sim::chrome_trace(view), overwrite);
+            write_text_file(options.trace, sim::chrome_trace(view, kernel), overwrite);
     }
     if (options.sensitivity)
         add_sensitivity(out, analysis::sensitivities(profile, kernel, launch, simulation));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace occupipe::sim {
 namespace {
@@ -91,6 +92,21 @@ std::vector<StallRow> StallView::rows() const {
     std::stable_sort(rows.begin(), rows.end(),
                      [](const StallRow& a, const StallRow& b) { return a.share > b.share; });
     return rows;
+}
+
+std::vector<InstructionWait> StallView::waits() const {
+    std::map<std::tuple<std::int32_t, WaitReason, std::string, std::string>, std::int64_t> sums;
+    for (const auto& [key, ticks] : by_key()) {
+        const std::vector<std::string>& ids = layout_.programs[key.program].program.ids;
+        sums[{key.program, key.reason, key.stream >= 0 ? ids[key.stream] : "",
+              key.producer >= 0 ? ids[key.producer] : ""}] += ticks;
+    }
+    std::vector<InstructionWait> waits;
+    for (const auto& [key, ticks] : sums) {
+        const auto& [program, reason, waiting, on] = key;
+        waits.push_back({program, reason, waiting, on, ticks});
+    }
+    return waits;
 }
 
 StallRow StallView::row(const Key& key, double share) const {

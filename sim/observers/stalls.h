@@ -19,6 +19,15 @@ struct StallRow {
     double share = 0;     // of the time of all warp places; all rows sum to 1
 };
 
+// The same by instruction of the kernel, in its program.
+struct InstructionWait {
+    std::int32_t program = 0;  // into Kernel::warps
+    WaitReason reason = WaitReason::empty;
+    std::string waiting;     // id; empty where no instruction waits
+    std::string on;          // id of the instruction whose result it waits for; empty where none
+    std::int64_t ticks = 0;  // of all warps of the program together
+};
+
 std::string_view to_string(WaitReason reason);
 
 class StallView : public Observer {
@@ -28,6 +37,9 @@ public:
     void waited(const WaitEvent& event) override;
 
     std::vector<StallRow> rows() const;  // the largest share first
+    // Each program, reason and pair of ids once; they cover the time of all warp places.
+    std::vector<InstructionWait> waits() const;
+    const CoreLayout& layout() const { return layout_; }
 
 private:
     struct Key {

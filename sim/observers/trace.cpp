@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "sim/observers/lanes.h"
@@ -69,14 +70,25 @@ std::vector<int> name_warps(std::string& text, const CoreLayout& layout, const L
     return first;
 }
 
+// By program and id.
+std::vector<std::map<std::string, std::string>> source_lines(const Kernel& kernel) {
+    std::vector<std::map<std::string, std::string>> lines(kernel.warps.size());
+    for (std::size_t p = 0; p < lines.size(); ++p)
+        for_each_instruction(kernel.warps[p].instructions, [&](const KernelInstruction& one) {
+            if (!one.at.empty()) lines[p][one.id] = one.at;
+        });
+    return lines;
+}
+
 }  // namespace
 
-std::string chrome_trace(const TimelineView& view) {
+std::string chrome_trace(const TimelineView& view, const Kernel& kernel) {
     const CoreLayout& layout = view.layout();
     const TickScale& scale = layout.machine.scale;
     std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
     name_tracks(text, layout);
     const std::vector<std::string> names = view.instance_names();
+    const auto lines = source_lines(kernel);
     // Events of one track may only nest. A warp has several results under way, so its track is as
     // many lanes as that takes; the subsystems' own events never overlap.
     Lanes lanes(static_cast<std::size_t>(layout.warps()));
@@ -86,8 +98,17 @@ std::string chrome_trace(const TimelineView& view) {
     const auto first_track = name_warps(text, layout, lanes);
     for (std::size_t i = 0; i < view.entries().size(); ++i) {
         const auto& entry = view.entries()[i];
-        const ProgramLayout& program = layout.programs[layout.program_of[entry.warp]];
+        const std::int32_t number = layout.program_of[entry.warp];
+        const ProgramLayout& program = layout.programs[number];
         const ProgramLayout::Stream& stream = program.streams[entry.stream];
+        std::string name = names[i], source;
+        if (static_cast<std::size_t>(number) < lines.size()) {
+            const auto found = lines[number].find(program.program.ids[entry.stream]);
+            if (found != lines[number].end()) {
+                name += " " + found->second;
+                source = ",\"source\":" + quoted(found->second);
+            }
+        }
         const auto event = [&](int process, int track, std::int64_t duration) {
             // Readers keep nanoseconds, here thousandths of a cycle: both ends are rounded to them,
             // not start and duration, so that events that meet still meet.
@@ -95,10 +116,10 @@ std::string chrome_trace(const TimelineView& view) {
             const double end = thousandths(scale, entry.issued + duration);
             text += fmt::format(
                 "{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{"
-                "\"op\":{},\"group\":{},\"instance\":{}}}}},\n",
-                quoted(names[i]), process, track, begin / 1000, (end - begin) / 1000,
+                "\"op\":{},\"group\":{},\"instance\":{}{}}}}},\n",
+                quoted(name), process, track, begin / 1000, (end - begin) / 1000,
                 quoted(layout.machine.ops[program.program.streams[entry.stream].op].name),
-                entry.group, entry.instance);
+                entry.group, entry.instance, source);
         };
         event(warp_tracks, first_track[entry.warp] + static_cast<int>(lane_of[i]),
               entry.completed - entry.issued);

@@ -149,6 +149,23 @@ TEST(Trace, IsJsonWithAnEventPerInstructionAndTrack) {
     EXPECT_EQ(bars, 2 * 2 * 6);
 }
 
+TEST(Trace, NamesTheSourceLineWhereTheKernelDoes) {
+    Kernel lines = chain("op", 2);
+    std::get<KernelInstruction>(std::get<Repeat>(lines.warps[0].instructions[0]).body[0]).at =
+        "k \"1\".cu:12";
+    sim::TimelineView view(100);
+    simulate(gpu({{"op", 1, 5}}), lines, {}, {}, view);
+    std::vector<std::string> names;
+    const auto trace = nlohmann::json::parse(sim::chrome_trace(view, lines));
+    for (const auto& event : trace["traceEvents"]) {
+        if (event["ph"] != "X" || event["pid"] != 1) continue;
+        names.push_back(event["name"]);
+        EXPECT_EQ(event["args"]["source"], "k \"1\".cu:12");
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"a[0] k \"1\".cu:12", "a[1] k \"1\".cu:12"}));
+    EXPECT_EQ(sim::chrome_trace(view).find("source"), std::string::npos);
+}
+
 // Events of one track as a viewer of the format reads them: in whole nanoseconds, one inside the
 // other or apart. Returns how many cross.
 int crossing_events(const nlohmann::json& trace) {
