@@ -144,6 +144,20 @@ double quantile(const std::vector<double>& sorted, double q) {
     return sorted[below] + (at - std::floor(at)) * (sorted[above] - sorted[below]);
 }
 
+Interval interval(std::vector<double> drawn) {
+    std::ranges::sort(drawn);
+    return {quantile(drawn, 0.5), quantile(drawn, 0.025), quantile(drawn, 0.975)};
+}
+
+void require_errors(const GpuProfile& profile, const std::set<std::string>& ops,
+                    const std::vector<std::string>& queues, std::uint64_t seed,
+                    const char* kernels) {
+    GpuProfile probe = profile;
+    if (!draw_profile(probe, ops, queues, generator(seed, 0)))
+        throw InputError("profile '" + profile.device.name +
+                         "' holds no standard error for any value that the " + kernels);
+}
+
 }  // namespace
 
 std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& kernel,
@@ -194,19 +208,46 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
     if (draws < 1) throw InputError("an uncertainty needs at least one draw");
     const auto ops = used_ops(profile, kernel);
     const auto queues = contended(profile, kernel);
-    GpuProfile probe = profile;
-    if (!draw_profile(probe, ops, queues, generator(seed, 0)))
-        throw InputError("profile '" + profile.device.name +
-                         "' holds no standard error for any value that the kernel uses");
+    require_errors(profile, ops, queues, seed, "kernel uses");
     std::vector<double> cycles(draws);
     parallel_for(cycles.size(), [&](std::size_t i) {
         GpuProfile drawn = profile;
         draw_profile(drawn, ops, queues, generator(seed, i));
         cycles[i] = simulate(drawn, kernel, launch, options).cycles;
     });
-    std::sort(cycles.begin(), cycles.end());
-    return {draws, quantile(cycles, 0.5), quantile(cycles, 0.025), quantile(cycles, 0.975),
-            held_fixed(profile, ops, queues)};
+    const Interval found = interval(std::move(cycles));
+    return {draws, found.median, found.low, found.high, held_fixed(profile, ops, queues)};
+}
+
+DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Kernel& before,
+                                             const Launch& before_launch, const Kernel& after,
+                                             const Launch& after_launch,
+                                             const SimulationOptions& options, int draws,
+                                             std::uint64_t seed) {
+    if (draws < 1) throw InputError("an uncertainty needs at least one draw");
+    std::set<std::string> ops = used_ops(profile, before);
+    ops.merge(used_ops(profile, after));
+    std::vector<std::string> queues = contended(profile, before);
+    for (const std::string& name : contended(profile, after))
+        if (std::ranges::find(queues, name) == queues.end()) queues.push_back(name);
+    require_errors(profile, ops, queues, seed, "kernels use");
+    std::vector<double> first(draws), second(draws), difference(draws), ratio(draws);
+    parallel_for(first.size(), [&](std::size_t i) {
+        GpuProfile drawn = profile;
+        draw_profile(drawn, ops, queues, generator(seed, i));
+        first[i] = simulate(drawn, before, before_launch, options).cycles;
+        second[i] = simulate(drawn, after, after_launch, options).cycles;
+        difference[i] = second[i] - first[i];
+        ratio[i] = second[i] / first[i];
+    });
+    const auto faster = std::ranges::count_if(difference, [](double d) { return d < 0; });
+    return {.draws = draws,
+            .before = interval(std::move(first)),
+            .after = interval(std::move(second)),
+            .difference = interval(std::move(difference)),
+            .ratio = interval(std::move(ratio)),
+            .after_faster = static_cast<double>(faster) / draws,
+            .held = held_fixed(profile, ops, queues)};
 }
 
 }  // namespace occupipe::analysis

@@ -42,4 +42,28 @@ struct Uncertainty {
 Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                         const SimulationOptions& options, int draws, std::uint64_t seed);
 
+struct Interval {
+    double median = 0;
+    double low = 0;   // 2.5 % of the draws are below
+    double high = 0;  // 2.5 % of the draws are above
+};
+
+// Of two kernels on one GPU.
+struct DifferenceUncertainty {
+    int draws = 0;
+    Interval before, after;         // [cycles]
+    Interval difference;            // after - before [cycles]
+    Interval ratio;                 // after / before
+    double after_faster = 0;        // share of the draws in which `after` took less
+    std::vector<std::string> held;  // as Uncertainty::held, for both
+};
+
+// As uncertainty(), of what either kernel uses: each drawn profile predicts both kernels, so that
+// an error that both share does not count twice.
+DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Kernel& before,
+                                             const Launch& before_launch, const Kernel& after,
+                                             const Launch& after_launch,
+                                             const SimulationOptions& options, int draws,
+                                             std::uint64_t seed);
+
 }  // namespace occupipe::analysis

@@ -8,3 +8,6 @@ occupipe_test(kernels_in_test KIND unit
 occupipe_test(report_text_test KIND unit
     SOURCES report/timing_table_test.cpp report/literature_profiles_test.cpp report/backend_agreement_test.cpp report/hull_figure_test.cpp report/mix_figures_test.cpp
     LINK occupipe::report occupipe::core)
+occupipe_test(annotation_test KIND unit
+    SOURCES analysis/annotation_test.cpp analysis/kernel_comparison_test.cpp
+    LINK occupipe_sim_test_support occupipe::report occupipe::analysis occupipe::extract occupipe::sim occupipe::isa occupipe::core GTest::gmock nlohmann_json::nlohmann_json)

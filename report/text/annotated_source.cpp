@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#include "report/text/annotated_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/observers/stalls.h"
+
+namespace occupipe::report {
+namespace {
+
+using analysis::AnnotatedInstruction;
+using analysis::AnnotatedLine;
+using analysis::Annotation;
+using analysis::MemorySums;
+using analysis::Spent;
+
+constexpr std::size_t longest_source = 100;  // columns
+
+std::string at_most(std::string text, std::size_t columns) {
+    std::string plain;
+    for (const char c : text) plain += c == '\t' ? "    " : std::string(1, c);
+    if (display_width(plain) <= columns) return plain;
+    while (display_width(plain) >= columns) {
+        plain.pop_back();
+        while (!plain.empty() && (static_cast<unsigned char>(plain.back()) & 0xc0) == 0x80)
+            plain.pop_back();
+    }
+    return plain + "…";
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string few_digits(double number) {
+    if (number == 0) return "";
+    return number >= 100 ? grouped_number(number) : fmt::format("{:.3g}", number);
+}
+
+std::string memory_text(const std::optional<MemorySums>& memory) {
+    if (!memory || memory->executions == 0) return "";
+    std::string text;
+    const auto add = [&](double sum, const char* what) {
+        if (sum == 0) return;
+        const double each = sum / memory->executions;
+        text += fmt::format("{}{:.3g} {}", text.empty() ? "" : ", ", each, what);
+    };
+    add(memory->sectors, "sectors");
+    add(memory->passes, "passes");
+    return text;
+}
+
+// Files that lines are of, where there are several.
+bool several_files(const Annotation& annotation) {
+    const std::string* first = nullptr;
+    for (const AnnotatedLine& line : annotation.lines) {
+        if (line.number == 0) continue;
+        if (first && *first != line.file) return true;
+        first = &line.file;
+    }
+    return false;
+}
+
+class View {
+public:
+    View(const Annotation& annotation, AnnotationView view)
+        : annotation_(annotation),
+          view_(view),
+          files_(several_files(annotation)),
+          memory_(std::ranges::any_of(annotation.instructions, [](const AnnotatedInstruction& one) {
+              return one.memory.has_value();
+          })) {
+        const bool machine = view != AnnotationView::source;
+        column(view == AnnotationView::machine ? "address" : "line", Align::right);
+        column("executed", Align::right);
+        column("per warp", Align::right);
+        column("cycles", Align::right);
+        column("share", Align::right);
+        column("mostly", Align::left);
+        column("for", Align::left);
+        column("awaited", Align::right);
+        if (machine) column("stall", Align::right);
+        if (memory_) column("per access", Align::left);
+        if (view == AnnotationView::machine) column("from line", Align::left);
+        column(view == AnnotationView::machine ? "instruction" : "source", Align::left);
+    }
+
+    std::string run() {
+        if (view_ == AnnotationView::machine)
+            for (const AnnotatedInstruction& one : annotation_.instructions) add(one);
+        else
+            add_lines();
+        std::string text = plain_text(table_);
+        return text;
+    }
+
+private:
+    void column(const char* name, Align align) {
+        table_.header.emplace_back(name);
+        table_.align.push_back(align);
+    }
+
+    void add_lines() {
+        const AnnotatedLine* before = nullptr;
+        for (const AnnotatedLine& line : annotation_.lines) {
+            if (before && line.text && before->file == line.file &&
+                before->number + 1 < line.number)
+                table_.rows.emplace_back(std::vector<std::string>{"…"});
+            add(line);
+            if (view_ == AnnotationView::both)
+                for (const std::size_t i : line.instructions) add(annotation_.instructions[i]);
+            before = &line;
+        }
+    }
+
+    void add(const AnnotatedLine& line) {
+        std::string name = line.number == 0 ? "-"
+                           : files_         ? fmt::format("{}:{}", line.file, line.number)
+                                            : fmt::format("{}", line.number);
+        std::string source = line.number == 0 ? "(instructions that say no line)"
+                                              : at_most(line.text.value_or(""), longest_source);
+        std::vector<std::string> row = {std::move(name)};
+        if (line.instructions.empty())
+            row.resize(table_.header.size() - 1);
+        else
+            append(row, cells(annotation_, line.spent, line.memory),
+                   awaited_line(annotation_, line.instructions), "", "");
+        row.push_back(std::move(source));
+        table_.rows.push_back(std::move(row));
+    }
+
+    void add(const AnnotatedInstruction& one) {
+        std::vector<std::string> row = {one.address ? fmt::format("{:04x}", *one.address) : ""};
+        append(row, cells(annotation_, one.spent, one.memory), awaited_instruction(one),
+               one.stall ? fmt::format("{}", *one.stall) : "", one.at);
+        std::string text = one.text.empty() ? fmt::format("{} ({})", one.id, one.op) : one.text;
+        row.push_back(view_ == AnnotationView::both ? "    " + text : text);
+        table_.rows.push_back(std::move(row));
+    }
+
+    void append(std::vector<std::string>& row, AnnotationCells cells, std::string what_for,
+                std::string stall, const std::string& at) {
+        row.insert(row.end(),
+                   {std::move(cells.executed), std::move(cells.per_warp), std::move(cells.cycles),
+                    std::move(cells.share), std::move(cells.reason), std::move(what_for),
+                    std::move(cells.awaited)});
+        if (view_ != AnnotationView::source) row.push_back(std::move(stall));
+        if (memory_) row.push_back(std::move(cells.memory));
+        if (view_ == AnnotationView::machine) row.push_back(at);
+    }
+
+    const Annotation& annotation_;
+    AnnotationView view_;
+    bool files_;
+    bool memory_;
+    TextTable table_;
+};
+
+std::string heading(const Annotation& annotation) {
+    return fmt::format(
+        "{} by {}: {:.10g} cycles; the busiest core runs {} warps, {} at once\n", annotation.kernel,
+        annotation.has_lines() ? "source line" : "instruction", annotation.cycles,
+        grouped_number(static_cast<double>(annotation.core_warps)), annotation.places);
+}
+
+std::string ending(const Annotation& annotation) {
+    Spent all;
+    for (const AnnotatedInstruction& one : annotation.instructions) all += one.spent;
+    std::string text = fmt::format(
+        "All: {} executed, {:.6g} per warp; {:.6g} cycles of a warp, {} of its place's time",
+        grouped_number(all.executions), all.executions_per_warp, all.cycles(),
+        percent(annotation.share(all.cycles())));
+    for (const auto& [reason, cycles] : annotation.rest)
+        if (cycles > 0)
+            text += fmt::format("; {} {}", to_string(reason), percent(annotation.share(cycles)));
+    text +=
+        "\n"
+        "executed: by all warps of the launch; cycles: of a warp in the mean, waiting to issue "
+        "this;"
+        "\n"
+        "share: of the time of all warps' places; for: whose result it waits most; awaited: "
+        "cycles\n"
+        "in which others wait for its result\n";
+    return text;
+}
+
+nlohmann::ordered_json spent_json(const Annotation& annotation, const Spent& spent) {
+    nlohmann::ordered_json waits = nlohmann::ordered_json::object();
+    for (const auto& [reason, cycles] : spent.waits) waits[std::string(to_string(reason))] = cycles;
+    return {{"executions", spent.executions},
+            {"executions_per_warp", spent.executions_per_warp},
+            {"cycles_per_warp", spent.cycles()},
+            {"share", annotation.share(spent.cycles())},
+            {"waits", waits},
+            {"awaited_cycles_per_warp", spent.awaited}};
+}
+
+void add_memory(nlohmann::ordered_json& json, const std::optional<MemorySums>& memory) {
+    if (!memory || memory->executions == 0) return;
+    json["accesses"] = memory->executions;
+    if (memory->sectors > 0) json["sectors_per_access"] = memory->sectors / memory->executions;
+    if (memory->passes > 0) json["passes_per_access"] = memory->passes / memory->executions;
+}
+
+}  // namespace
+
+std::string grouped_number(double number) {
+    std::string digits = fmt::format("{:.0f}", number);
+    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (number < 0 ? 1 : 0);
+         at -= 3)
+        digits.insert(static_cast<std::size_t>(at), ",");
+    return digits;
+}
+
+AnnotationCells cells(const Annotation& annotation, const Spent& spent,
+                      const std::optional<MemorySums>& memory) {
+    AnnotationCells cells{.executed = grouped_number(spent.executions),
+                          .per_warp = fmt::format("{:.4g}", spent.executions_per_warp),
+                          .cycles = few_digits(spent.cycles()),
+                          .share = percent(annotation.share(spent.cycles())),
+                          .reason = {},
+                          .awaited = few_digits(spent.awaited),
+                          .memory = memory_text(memory)};
+    if (const auto reason = spent.main_reason()) {
+        const double part = spent.waits.at(*reason) / spent.cycles();
+        cells.reason = std::string(to_string(*reason));
+        if (part < 0.995) cells.reason += fmt::format(" {:.0f} %", 100 * part);
+    }
+    return cells;
+}
+
+std::string awaited_line(const Annotation& annotation,
+                         const std::vector<std::size_t>& instructions) {
+    std::map<std::string, const AnnotatedInstruction*> by_id;
+    for (const AnnotatedInstruction& one : annotation.instructions) by_id[one.id] = &one;
+    std::map<std::string, double> sums;
+    for (const std::size_t i : instructions)
+        for (const auto& [id, cycles] : annotation.instructions[i].waits_for) {
+            const auto found = by_id.find(id);
+            const std::string& at = found == by_id.end() ? std::string() : found->second->at;
+            sums[at.empty() ? id : "line " + at.substr(at.rfind(':') + 1)] += cycles;
+        }
+    const auto most =
+        std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; });
+    return most == sums.end() || most->second == 0 ? "" : most->first;
+}
+
+std::string awaited_instruction(const AnnotatedInstruction& instruction) {
+    const auto most = std::ranges::max_element(instruction.waits_for, {},
+                                               [](const auto& one) { return one.second; });
+    return most == instruction.waits_for.end() || most->second == 0 ? "" : most->first;
+}
+
+std::string to_text(const Annotation& annotation, AnnotationView view) {
+    std::string text = heading(annotation);
+    if (!annotation.has_lines() && view != AnnotationView::machine) {
+        text +=
+            "No instruction of this kernel says which source line it comes from (`at`), so there "
+            "is no\nview by line; by instruction:\n";
+        view = AnnotationView::machine;
+    }
+    text += "\n" + View(annotation, view).run() + "\n" + ending(annotation);
+    for (const std::string& note : annotation.notes) text += fmt::format("Note: {}.\n", note);
+    return text;
+}
+
+nlohmann::ordered_json to_json(const Annotation& annotation) {
+    nlohmann::ordered_json instructions = nlohmann::ordered_json::array();
+    for (const AnnotatedInstruction& one : annotation.instructions) {
+        nlohmann::ordered_json json = {{"id", one.id}, {"op", one.op}};
+        if (one.address) json["address"] = *one.address;
+        if (!one.text.empty()) json["text"] = one.text;
+        if (!one.at.empty()) json["at"] = one.at;
+        if (one.stall) json["stall"] = *one.stall;
+        json.update(spent_json(annotation, one.spent));
+        if (!one.waits_for.empty()) json["waits_for"] = one.waits_for;
+        add_memory(json, one.memory);
+        instructions.push_back(std::move(json));
+    }
+    nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+    for (const AnnotatedLine& line : annotation.lines) {
+        if (line.number == 0 || line.instructions.empty()) continue;
+        nlohmann::ordered_json json = {{"at", fmt::format("{}:{}", line.file, line.number)}};
+        if (line.text) json["source"] = *line.text;
+        json.update(spent_json(annotation, line.spent));
+        add_memory(json, line.memory);
+        nlohmann::ordered_json ids = nlohmann::ordered_json::array();
+        for (const std::size_t i : line.instructions) ids.push_back(annotation.instructions[i].id);
+        json["instructions"] = std::move(ids);
+        lines.push_back(std::move(json));
+    }
+    nlohmann::ordered_json rest = nlohmann::ordered_json::object();
+    for (const auto& [reason, cycles] : annotation.rest)
+        rest[std::string(to_string(reason))] = annotation.share(cycles);
+    return {{"cycles", annotation.cycles},      {"core_warps", annotation.core_warps},
+            {"warp_places", annotation.places}, {"lines", lines},
+            {"instructions", instructions},     {"rest", rest},
+            {"notes", annotation.notes}};
+}
+
+}  // namespace occupipe::report

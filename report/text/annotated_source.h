@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// A prediction by source line and by machine instruction, in columns:
+//   line  executed  per warp  cycles   share  mostly            for   awaited  source
+//     15    13,440        40   1,204  31.0 %  dependence 88 %   11        390  sum = fmaf(…
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "analysis/annotation.h"
+#include "report/text/text_table.h"
+
+namespace occupipe::report {
+
+enum class AnnotationView {
+    source,   // a row per line
+    machine,  // a row per instruction
+    both,     // the instructions below their line
+};
+
+std::string to_text(const analysis::Annotation& annotation, AnnotationView view);
+
+// The value of the key `annotation` of `predict --json` (docs/file-formats.md).
+nlohmann::ordered_json to_json(const analysis::Annotation& annotation);
+
+// What the views share: text of one cell each.
+struct AnnotationCells {
+    std::string executed, per_warp, cycles, share, reason, awaited, memory;
+};
+AnnotationCells cells(const analysis::Annotation& annotation, const analysis::Spent& spent,
+                      const std::optional<analysis::MemorySums>& memory);
+
+// The line, or in want of one the id, of what is waited for most; empty where nothing is.
+std::string awaited_line(const analysis::Annotation& annotation,
+                         const std::vector<std::size_t>& instructions);
+std::string awaited_instruction(const analysis::AnnotatedInstruction& instruction);
+
+std::string grouped_number(double number);  // 13,440
+
+}  // namespace occupipe::report
