@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -78,20 +79,6 @@ private:
     double hidden_drift_ = 0;     // not clear enough to be taken out
 };
 
-// The number of each point's shape: all depths of a shape share what is wrong with it.
-std::vector<std::size_t> shape_of_points(const Curve& curve) {
-    std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < curve.points.size(); ++i) {
-        const auto place = [&](std::size_t at) {
-            const CurvePoint& p = curve.points[at];
-            return PointPlace{p.shape, p.busiest, p.bytes_in_flight, p.body};
-        };
-        const bool same = i > 0 && place(i - 1).same_but_depth(place(i));
-        out.push_back(i == 0 ? 0 : out.back() + (same ? 0 : 1));
-    }
-    return out;
-}
-
 // The largest of three standard errors: from the covariance, which knows the residuals' size, from
 // the bootstrap, which knows the repetitions' true distribution, and from leaving out shape by
 // shape, which knows what the residuals have in common.
@@ -111,7 +98,7 @@ void Fitter::find_errors(const Attempt& best) {
             errors_[i] = std::max(errors_[i], (*others)[i]);
     };
     take(bootstrap_errors(curve_, best.result, clip));
-    take(jackknife_errors(best.result, shape_of_points(curve_), clip));
+    take(jackknife_errors(best.result, search_.shape_of_points(), clip));
     if (!best.variant.drift) allow_for_hidden_drift(best);
 }
 
@@ -153,12 +140,19 @@ Estimate Fitter::linear(const Attempt& best, HullParameter parameter, double uni
     return e;
 }
 
+// Instructions in flight from which on the unit is full: Λ + h·(M−1) = M·λ. Where Λ grows by as
+// much as λ it never is.
+double ridge_of(const HullParameters<double>& p) {
+    if (!(p.contention < p.cpi)) return std::numeric_limits<double>::infinity();
+    return (p.latency - p.contention) / (p.cpi - p.contention);
+}
+
 Fitter::Verdict Fitter::decide() {
     Attempt law = search_.best_law();
     Attempt latency_half = search_.best_latency_half(law);
     Attempt throughput_half = search_.best_throughput_half(law.variant);
     const HullParameters<double> p = problem_.physical(law.result.parameters);
-    const double ridge = p.latency / p.cpi;
+    const double ridge = ridge_of(p);
     const bool barrier = kind_ == InstructionKind::barrier;
     // A barrier's λ also shows before the ridge, in the wait for the group's other warps.
     const bool plateau = barrier || problem_.largest_in_flight() >= beyond_ridge * ridge;
@@ -470,15 +464,18 @@ void Fitter::widen_by_knee(TimingFit& out) const {
     const std::array doubt{out.contention ? 1.0 : 0.8, out.contention ? 0.5 : 0.25};
     std::array<double, 2> rounding{};
     std::array<double, 2> places{};
+    double least = std::numeric_limits<double>::infinity();  // beyond the ridge
     for (const CurvePoint& p : curve_.points) {
         const double m = static_cast<double>(p.shape.warps()) * p.shape.chains;
         const double growth = out.contention ? out.contention->value * (m - 1) : 0;
         const double alone = out.latency.value + growth;
         const double work = out.cpi.value * m;
         const std::size_t side = work > alone ? 1 : 0;
-        rounding[side] +=
+        const double off =
             std::log(smooth_max(alone, work, out.knee->value) / std::max(alone, work));
+        rounding[side] += off;
         places[side] += 1;
+        if (side == 1) least = std::min(least, off);
     }
     const auto widen = [&](std::size_t side, Estimate& e) {
         if (places[side] > 0)
@@ -487,6 +484,8 @@ void Fitter::widen_by_knee(TimingFit& out) const {
     };
     widen(0, out.latency);
     widen(1, out.cpi);
+    // Where the sweep ends on the round part, λ is what the p-norm makes of it.
+    if (places[1] > 0) out.cpi.std_error = std::hypot(*out.cpi.std_error, least * out.cpi.value);
 }
 
 // Where the law does not fit, its parameters are no better known than it fits, and every place that

@@ -39,7 +39,25 @@ constexpr double contention_start = 1e-3;  // part of Λ
 // A term whose predicted gain in χ² is below this part of what it must gain is not worth a fit.
 constexpr double hopeless = 0.25;
 
+// The number of each point's shape: all depths of a shape share what is wrong with it.
+std::vector<std::size_t> number_shapes(const Curve& curve) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+        const auto place = [&](std::size_t at) {
+            const CurvePoint& p = curve.points[at];
+            return PointPlace{p.shape, p.busiest, p.bytes_in_flight, p.body};
+        };
+        const bool same = i > 0 && place(i - 1).same_but_depth(place(i));
+        out.push_back(i == 0 ? 0 : out.back() + (same ? 0 : 1));
+    }
+    return out;
+}
+
 }  // namespace
+
+LawSearch::LawSearch(const Curve& curve, const HullProblem& problem,
+                     const TimingFitOptions& options)
+    : curve_(curve), problem_(problem), options_(options), shape_(number_shapes(curve)) {}
 
 Attempt LawSearch::attempt_from(const HullVariant& variant, std::vector<double> start,
                                 double tolerance) const {
@@ -95,6 +113,42 @@ double LawSearch::dispersion(const Attempt& attempt) const {
                                         parameters(attempt.variant))
                              .value_or(1.0);
     return curve_.spread_known ? std::max(shown, 1.0) : shown;
+}
+
+// Residuals of one shape that are alike are not as many as there are depths: what a term explains
+// of one it explains of all. The design effect 1 + (m − 1)·ρ of m depths with the intraclass
+// correlation ρ (L. Kish, "Survey Sampling", 1965), where ρ is clear of nothing.
+double LawSearch::design_effect(const Attempt& attempt) const {
+    constexpr double clear = 2;  // standard errors of ρ
+    const std::vector<double>& residuals = attempt.result.residuals;
+    if (residuals.size() != shape_.size()) return 1;
+    const double clip = huber_constant * scale_;
+    double squares = 0;
+    double products = 0;
+    double pairs = 0;
+    for (std::size_t begin = 0, end = 0; begin < residuals.size(); begin = end) {
+        double sum = 0;
+        double own = 0;
+        for (end = begin; end < residuals.size() && shape_[end] == shape_[begin]; ++end) {
+            const double r = std::clamp(residuals[end], -clip, clip);
+            sum += r;
+            own += r * r;
+        }
+        const auto m = static_cast<double>(end - begin);
+        squares += own;
+        products += (sum * sum - own) / 2;
+        pairs += m * (m - 1) / 2;
+    }
+    const auto n = static_cast<double>(residuals.size());
+    if (!(squares > 0) || pairs == 0) return 1;
+    const double correlation = products / pairs / (squares / n);
+    if (correlation < clear / std::sqrt(pairs)) return 1;
+    return 1 + 2 * pairs / n * std::min(correlation, 1.0);
+}
+
+// In comparisons of laws: what χ² is in units of.
+double LawSearch::noise(const Attempt& attempt) const {
+    return dispersion(attempt) * design_effect(attempt);
 }
 
 // Quasi-AICc (K. P. Burnham and D. R. Anderson, "Model selection and multimodel inference", 2002).
@@ -187,7 +241,7 @@ void LawSearch::choose_schedulers(Attempt& best) const {
         start[port_share] = variant.port_start();
         Attempt other = attempt_from(variant, std::move(start), comparable);
         if (!other.converged()) continue;
-        const double d = std::min(dispersion(best), dispersion(other));
+        const double d = std::min(noise(best), noise(other));
         const double margin = best.variant.schedulers == 1 ? staircase_margin : 0;
         if (criterion(other, d) + margin < criterion(best, d)) best = std::move(other);
     }
@@ -203,7 +257,7 @@ void LawSearch::prefer_copies(Attempt& law) const {
     start[port_share] = copies.port_start();
     Attempt other = attempt_from(copies, std::move(start), comparable);
     if (!other.converged()) return;
-    const double d = std::min(dispersion(law), dispersion(other));
+    const double d = std::min(noise(law), noise(other));
     if (criterion(other, d) < criterion(law, d) + term_margin) law = std::move(other);
 }
 
@@ -311,7 +365,7 @@ bool LawSearch::add_term(Attempt& best) const {
         if (!winner || other.chi_square() < winner->chi_square()) winner = std::move(other);
     }
     if (!winner) return false;
-    const double d = dispersion(*winner);
+    const double d = noise(*winner);
     const double margin = margin_of(winner->variant, best.variant);
     if (criterion(*winner, d) + margin >= criterion(best, d)) return false;
     best = std::move(*winner);
@@ -342,7 +396,7 @@ bool LawSearch::drift_shows(const Attempt& attempt) const {
     if (!drifting.converged() || !steady.converged()) return false;
     const double drift = std::abs(drifting.result.parameters[drift_part]);
     if (drift < smallest || drift > largest_drift) return false;
-    const double gain = (steady.chi_square() - drifting.chi_square()) / dispersion(drifting);
+    const double gain = (steady.chi_square() - drifting.chi_square()) / noise(drifting);
     const double t = clear * interval_factor(std::max(freedom(with), 1.0));
     return gain > t * t;
 }
@@ -396,7 +450,7 @@ Attempt LawSearch::best_from(HullVariant plain) {
             smooth = std::move(with_copies);
             add_terms(smooth, other_way);
         }
-        const double d = std::min(dispersion(law), dispersion(smooth));
+        const double d = std::min(noise(law), noise(smooth));
         if (criterion(smooth, d) < criterion(law, d)) {
             law = std::move(smooth);
             narrower = std::move(other_way);
@@ -430,7 +484,7 @@ Attempt LawSearch::best_latency_half(const Attempt& law) const {
     slow.contention = true;
     Attempt other = polish(attempt(slow));
     if (!other.converged() || !other.result.covariance) return best;
-    const double d = dispersion(other);
+    const double d = noise(other);
     return criterion(other, d) + term_margin < criterion(best, d) ? other : best;
 }
 
@@ -457,7 +511,7 @@ Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
 
 bool LawSearch::beats(const Attempt& law, const Attempt& half) const {
     if (!half.converged()) return true;
-    const double gain = (half.chi_square() - law.chi_square()) / dispersion(law);
+    const double gain = (half.chi_square() - law.chi_square()) / noise(law);
     const double t = student_quantile(evidence_level, std::max(freedom(law.variant), 1.0));
     return gain > t * t;
 }

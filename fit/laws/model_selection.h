@@ -40,8 +40,7 @@ private:
 class LawSearch {
 public:
     // Both must outlive this.
-    LawSearch(const Curve& curve, const HullProblem& problem, const TimingFitOptions& options)
-        : curve_(curve), problem_(problem), options_(options) {}
+    LawSearch(const Curve& curve, const HullProblem& problem, const TimingFitOptions& options);
 
     // The best variant of the whole law, with covariance; sets scale().
     Attempt best_law();
@@ -59,6 +58,8 @@ public:
     // Variance that the residuals show, in units of what the spreads promise; never below one
     // when the spreads come from repetitions. Multiplies every covariance.
     double dispersion(const Attempt& attempt) const;
+    // By point: the number of its shape, from 0. All depths of a shape share what is wrong with it.
+    const std::vector<std::size_t>& shape_of_points() const { return shape_; }
     std::size_t parameters(const HullVariant& variant) const;
     double freedom(const HullVariant& variant) const;  // points minus parameters
     // Numbers of copies that would show on the plateau of `law` by more than its scatter.
@@ -72,6 +73,8 @@ private:
     Attempt attempt_from(const HullVariant& variant, std::vector<double> start,
                          double tolerance) const;
     void set_scale(const Attempt& attempt);
+    double design_effect(const Attempt& attempt) const;
+    double noise(const Attempt& attempt) const;
     double criterion(const Attempt& attempt, double dispersion) const;
     bool shows_staircase(int schedulers) const;
     std::vector<int> candidates() const;
@@ -87,6 +90,7 @@ private:
     const Curve& curve_;
     const HullProblem& problem_;
     const TimingFitOptions& options_;
+    std::vector<std::size_t> shape_;
     double scale_ = 1;
 };
 

@@ -103,10 +103,38 @@ TEST(Accuracy, ContentionIsNotPaidForByLambda) {
     EXPECT_GE(within_two(s.latency), 0.8);
 }
 
+// Λ grows until the unit is full beyond the sweep's end: what the rounding at the ridge made of λ
+// was 8 % low, with an error of 2 %, and nothing said so.
+TEST(Accuracy, NoPlateauNoLambdaWhereLatencyGrows) {
+    const auto& all = scenarios();
+    const auto scenario = std::ranges::find(all, "contention and round knee", &Scenario::name);
+    ASSERT_NE(scenario, all.end());
+    for (const std::uint64_t seed : {47U, 48U, 67U, 142U}) {
+        const Score s = score_device(*scenario, seed);
+        EXPECT_EQ(s.silent, 0) << seed;
+        EXPECT_EQ(s.false_bounds, 0) << seed;
+    }
+}
+
+// What the depths of a shape have in common counted as many times as there are depths: 19 of 600
+// curves got a growth of Λ, three a bound that the truth breaks.
+TEST(Accuracy, WhatAShapeHasInCommonIsNoLaw) {
+    const auto& all = scenarios();
+    const auto scenario = std::ranges::find(all, "common to a shape, with copies", &Scenario::name);
+    ASSERT_NE(scenario, all.end());
+    Score all_seven;
+    for (const std::uint64_t seed : {10U, 22U, 63U, 69U, 73U, 76U, 84U})
+        all_seven.add(score_device(*scenario, seed));
+    EXPECT_LE(all_seven.invented_growth, 1);
+    EXPECT_EQ(all_seven.false_bounds, 0);
+}
+
 TEST(Accuracy, ErrorsKnowWhatAShapeHasInCommon) {
-    const Score s = score_of("errors common to a shape, 1 %", 6);
-    EXPECT_GE(within_two(s.cpi), 0.8);
-    EXPECT_GE(within_two(s.latency), 0.8);
+    for (const char* name : {"errors common to a shape, 1 %", "common to a shape, with copies"}) {
+        const Score s = score_of(name, 20);
+        EXPECT_GE(within_two(s.cpi), 0.9) << name;
+        EXPECT_GE(within_two(s.latency), 0.9) << name;
+    }
 }
 
 TEST(Accuracy, CoarseClocksAndDelaysStandInTheErrors) {
@@ -156,7 +184,7 @@ TEST(Accuracy, IssuePortsAreFoundWhereTheyBind) {
     EXPECT_GE(s.found_limits, 6);
     EXPECT_EQ(s.wrong_limits, 0);
     EXPECT_GE(within_two(s.cpi), 0.85);
-    EXPECT_LE(s.wrong_schedulers, 3);
+    EXPECT_LE(s.wrong_schedulers, 4);
     EXPECT_EQ(s.silent, 0);
 }
 
