@@ -7,6 +7,7 @@
 
 #include "bench/cuda/driver/find_cuda.h"
 #include "bench/cuda/driver/nvrtc.h"
+#include "bench/cuda/driver/opencl_c.h"
 #include "bench/cuda/driver/ptxas.h"
 #include "core/error.h"
 #include "core/files/files.h"
@@ -62,6 +63,43 @@ std::vector<std::string> include_options(const fs::path& source) {
     return options;
 }
 
+[[noreturn]] void refuse(const std::string& path, const std::string& architecture,
+                         const bench::CompileError& error) {
+    throw InputError(
+        fmt::format("{}: does not compile for {}: {}", path, architecture, error.what()));
+}
+
+// OpenCL C through clang and the assembler.
+void compile_opencl_c(KernelFile& file, std::string& machine_code, const std::string& architecture,
+                      const std::vector<std::string>& options, const std::string& clang) {
+    constexpr std::string_view for_ptxas = "-Xptxas=";
+    std::vector<std::string> for_clang;
+    std::vector<std::string> assembler = {"--generate-line-info"};
+    for (const std::string& one : options) {
+        if (one.starts_with(for_ptxas))
+            assembler.push_back(one.substr(for_ptxas.size()));
+        else
+            for_clang.push_back(one);
+    }
+    try {
+        const bench::OpenClOutput front = bench::compile_opencl(
+            file.path, architecture, for_clang,
+            bench::find_opencl_compiler(clang, bench::Surroundings::of_this_process()));
+        bench::NvrtcOutput back = bench::assemble_ptx(front.ptx, architecture, assembler);
+        file.compiler = fmt::format("{} and {}", front.compiler, back.compiler);
+        file.options = front.options;
+        file.options.push_back("-Xptxas=--gpu-name=" + architecture);
+        for (const std::string& one : assembler)
+            file.options.push_back(std::string(for_ptxas) + one);
+        file.note = fmt::format("{}: {}; NVIDIA's own OpenCL compiler may choose otherwise",
+                                file.path, front.arithmetic);
+        file.ptx = front.ptx;
+        machine_code = std::move(back.cubin);
+    } catch (const bench::CompileError& error) {
+        refuse(file.path, architecture, error);
+    }
+}
+
 bench::NvrtcOutput compiled(const std::string& path, const std::string& text,
                             const std::string& architecture,
                             const std::vector<std::string>& options) {
@@ -76,8 +114,7 @@ bench::NvrtcOutput compiled(const std::string& path, const std::string& text,
         all.insert(all.end(), options.begin(), options.end());
         return bench::nvrtc().compile(text, architecture, all, fs::path(path).filename().string());
     } catch (const bench::CompileError& error) {
-        throw InputError(
-            fmt::format("{}: does not compile for {}: {}", path, architecture, error.what()));
+        refuse(path, architecture, error);
     }
 }
 
@@ -96,12 +133,13 @@ isa::Cubin machine_code(const std::string& path, const std::string& bytes) {
 }  // namespace
 
 KernelFile read_kernel_file(const std::string& path, const std::string& architecture,
-                            const std::vector<std::string>& options) {
+                            const std::vector<std::string>& options, const std::string& clang) {
     const std::string text = read_text_file(path);
     KernelFile file;
     file.path = path;
     const bool elf = text.starts_with("\177ELF");
-    const bool source = !elf && path.ends_with(".cu");
+    const bool opencl = !elf && path.ends_with(".cl");
+    const bool source = opencl || (!elf && path.ends_with(".cu"));
     const bool ptx = !elf && path.ends_with(".ptx");
     if (!architecture.empty()) number_of(architecture);
     if (!source && !ptx) {
@@ -120,6 +158,12 @@ KernelFile read_kernel_file(const std::string& path, const std::string& architec
                          ": --arch sm_NN says what to compile it for (or 'architecture' in "
                          "the launch file)");
     number_of(target);
+    if (opencl) {
+        std::string code;
+        compile_opencl_c(file, code, target, options, clang);
+        file.cubin = machine_code(path, code);
+        return file;
+    }
     bench::NvrtcOutput output = compiled(path, text, target, options);
     file.cubin = machine_code(path, output.cubin);
     file.ptx = std::move(output.ptx);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CUDA kernels as files: source (.cu), PTX (.ptx) or machine code (.cubin).
+// Kernels as files: CUDA (.cu), OpenCL C (.cl), PTX (.ptx) or machine code (.cubin).
 #pragma once
 
 #include <string>
@@ -15,12 +15,16 @@ struct KernelFile {
     std::string ptx;                   // empty: machine code alone was given
     std::string compiler;              // "NVRTC 13.0", "ptxas"; empty: compiled before
     std::vector<std::string> options;  // that it was given
+    // What a reader of its numbers has to know of the compilation; empty: nothing.
+    std::string note;
 };
 
 // Compiles what is not compiled, with line numbers. `architecture`: "sm_90"; may be empty for PTX
-// (its .target) and machine code, which has to be of it where it is given. Throws InputError;
-// DeviceError where a compiler is needed and not there.
+// (its .target) and machine code, which has to be of it where it is given. `options`: of NVRTC,
+// ptxas or clang; "-Xptxas=OPTION" of ptxas for OpenCL C, too. `clang`: a program for OpenCL C;
+// empty: searched (bench/cuda/driver/opencl_c.h). Throws InputError; DeviceError where a compiler
+// is needed and not there.
 KernelFile read_kernel_file(const std::string& path, const std::string& architecture,
-                            const std::vector<std::string>& options);
+                            const std::vector<std::string>& options, const std::string& clang = {});
 
 }  // namespace occupipe::analysis

@@ -26,9 +26,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* about =
-    "Input: CUDA kernels, as source (.cu, compiled with NVRTC), PTX (.ptx, with ptxas) or machine\n"
-    "code (.cubin), and how a host program would launch them: a launch file, or one launch on the\n"
-    "command line. No GPU is needed: the machine code is executed on this machine's processor.\n"
+    "Input: kernels in CUDA (.cu, compiled with NVRTC), OpenCL C (.cl, with clang and ptxas), PTX\n"
+    "(.ptx, with ptxas) or machine code (.cubin), and how a host program would launch them: a\n"
+    "launch file, or one launch on the command line. No GPU is needed: the machine code is "
+    "executed on this machine's processor.\n"
     "Output: executed instructions by opcode, unit and source line, memory sectors, bank passes,\n"
     "divergence, and what the buffers hold then. Exit code 1: a buffer differs from its file.\n"
     "Arguments: NAME=TYPE[COUNT]:PATTERN makes a buffer (zeros, ones, iota, value(V), "
@@ -206,6 +207,7 @@ void execute(const Request& request) {
     report.architecture = *file.cubin.architecture;
     report.compiler = file.compiler;
     report.options = file.options;
+    if (!file.note.empty()) report.notes.push_back(file.note);
     for (const auto& [kernel, reasons] : run.not_executed()) {
         report.notes.push_back(fmt::format("{}: not executed yet, an error if it is reached: {}",
                                            kernel, fmt::join(reasons, ", ")));
@@ -247,7 +249,7 @@ void execute(const Request& request) {
 void add_execute(CLI::App& app) {
     const auto request = std::make_shared<Request>();
     CLI::App* const command = app.add_subcommand(
-        "execute", "Execute CUDA kernels' machine code on this machine, and count what they do");
+        "execute", "Execute kernels' machine code on this machine, and count what they do");
     add_help_end(*command, {.text = about,
                             .exit_codes = {exit_limit_reached, exit_interrupted},
                             .examples = examples});

@@ -138,10 +138,14 @@ void add_launch_options(CLI::App& command, ExecutionRequest& request,
         "What to compile source for: sm_75, 80, 86, 89, 90, 90a, 100, 120")
         ->type_name("sm_NN");
     add("--compiler-option", request.compiler_options,
-        "Handed on to NVRTC or ptxas, such as -fmad=false; may be repeated. Line\n"
-        "numbers, CUDA's headers and the source's own folder are there without it")
+        "Handed on to NVRTC, ptxas or (OpenCL C) clang, such as -fmad=false; may be\n"
+        "repeated. Line numbers, CUDA's headers and the source's own folder are there\n"
+        "without it")
         ->type_name("OPTION")
         ->allow_extra_args(false);
+    add("--clang", request.clang,
+        "The clang for OpenCL C (default: clang-19, else another on the path)")
+        ->type_name("PROGRAM");
     add("--kernel", request.kernel, kernel_help)->type_name("NAME");
     add("--grid", request.grid, "Groups of the launch, such as 4096 or 64,64")
         ->type_name("X[,Y[,Z]]");
@@ -157,9 +161,10 @@ void add_launch_options(CLI::App& command, ExecutionRequest& request,
 void add_execution_options(CLI::App& command, ExecutionRequest& request,
                            const std::string& kernel_help) {
     command
-        .add_option("kernels", request.kernels,
-                    "CUDA source (.cu), PTX (.ptx) or machine code (.cubin); default: the launch\n"
-                    "file's 'source'")
+        .add_option(
+            "kernels", request.kernels,
+            "CUDA (.cu), OpenCL C (.cl), PTX (.ptx) or machine code (.cubin); default: the\n"
+            "launch file's 'source'")
         ->type_name("KERNELS");
     add_launch_options(command, request, kernel_help);
     command
@@ -224,16 +229,19 @@ std::string kernels_of(const ExecutionRequest& request, const LaunchPlan& plan) 
     const std::string& kernels = request.kernels.empty() ? plan.source : request.kernels;
     if (kernels.empty())
         throw InputError(
-            "which kernels? name a .cu, .ptx or .cubin file, or a launch file with "
+            "which kernels? name a .cu, .cl, .ptx or .cubin file, or a launch file with "
             "'source'");
     return kernels;
 }
 
 analysis::KernelFile read_kernels(const ExecutionRequest& request, const LaunchPlan& plan) {
-    return analysis::read_kernel_file(
+    analysis::KernelFile file = analysis::read_kernel_file(
         kernels_of(request, plan),
         request.architecture.empty() ? plan.architecture : request.architecture,
-        request.compiler_options.empty() ? plan.compiler_options : request.compiler_options);
+        request.compiler_options.empty() ? plan.compiler_options : request.compiler_options,
+        request.clang);
+    if (!file.note.empty()) fmt::print(stderr, "occupipe: note: {}\n", file.note);
+    return file;
 }
 
 std::vector<extract::LaunchResult> run_watched(extract::PlanRun& run,

@@ -17,10 +17,11 @@ class App;
 namespace occupipe::cli {
 
 struct ExecutionRequest {
-    std::string kernels;  // .cu, .ptx, .cubin; empty: the launch file's source
+    std::string kernels;  // .cu, .cl, .ptx, .cubin; empty: the launch file's source
     std::string launch;
     std::string architecture;
     std::vector<std::string> compiler_options;
+    std::string clang;  // empty: searched
     std::string kernel;
     std::string grid, block;
     std::uint32_t shared_bytes = 0;
@@ -29,7 +30,7 @@ struct ExecutionRequest {
     std::string limit;
 };
 
-// --launch, --arch, --compiler-option, --kernel, --grid, --block, --shared-bytes, --args; under
+// --launch, --arch, --compiler-option, --clang, --kernel, --grid, --block, --shared-bytes, --args; under
 // this heading of the help.
 void add_launch_options(CLI::App& command, ExecutionRequest& request,
                         const std::string& kernel_help, const std::string& heading = "OPTIONS");
@@ -47,7 +48,7 @@ LaunchPlan plan_of(const ExecutionRequest& request);
 // The file that holds the kernels. Throws InputError where none is named.
 std::string kernels_of(const ExecutionRequest& request, const LaunchPlan& plan);
 
-// Reads it, and compiles it where that is needed.
+// Reads it, and compiles it where that is needed; its note goes to stderr.
 analysis::KernelFile read_kernels(const ExecutionRequest& request, const LaunchPlan& plan);
 
 // run.execute() with progress on stderr after two seconds, the request's threads and limit, and

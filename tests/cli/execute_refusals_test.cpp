@@ -69,7 +69,7 @@ std::vector<Refusal> of_the_command_line() {
     return {
         {"NoKernels",
          {"--grid", "1", "--block", "32"},
-         "which kernels? name a .cu, .ptx or .cubin"},
+         "which kernels? name a .cu, .cl, .ptx or .cubin"},
         {"NoLaunch", {"FAULTS"}, "how is it launched? --launch FILE, or --grid and --block"},
         {"NoSuchFile",
          {"DIR/none.cubin", "--grid", "1", "--block", "1"},
