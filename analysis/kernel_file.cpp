@@ -70,7 +70,7 @@ std::vector<std::string> include_options(const fs::path& source) {
 }
 
 // OpenCL C through clang and the assembler.
-void compile_opencl_c(KernelFile& file, std::string& machine_code, const std::string& architecture,
+void compile_opencl_c(KernelFile& file, const std::string& architecture,
                       const std::vector<std::string>& options, const std::string& clang) {
     constexpr std::string_view for_ptxas = "-Xptxas=";
     std::vector<std::string> for_clang;
@@ -94,7 +94,7 @@ void compile_opencl_c(KernelFile& file, std::string& machine_code, const std::st
         file.note = fmt::format("{}: {}; NVIDIA's own OpenCL compiler may choose otherwise",
                                 file.path, front.arithmetic);
         file.ptx = front.ptx;
-        machine_code = std::move(back.cubin);
+        file.bytes = std::move(back.cubin);
     } catch (const bench::CompileError& error) {
         refuse(file.path, architecture, error);
     }
@@ -146,6 +146,7 @@ KernelFile read_kernel_file(const std::string& path, const std::string& architec
         if (!options.empty())
             throw InputError(path + ": is compiled already; --compiler-option is for source");
         file.cubin = machine_code(path, text);
+        file.bytes = text;
         if (!architecture.empty() && number_of(architecture) != *file.cubin.architecture)
             throw InputError(fmt::format("{}: is machine code of sm_{}, not of {}", path,
                                          *file.cubin.architecture, architecture));
@@ -159,13 +160,13 @@ KernelFile read_kernel_file(const std::string& path, const std::string& architec
                          "the launch file)");
     number_of(target);
     if (opencl) {
-        std::string code;
-        compile_opencl_c(file, code, target, options, clang);
-        file.cubin = machine_code(path, code);
+        compile_opencl_c(file, target, options, clang);
+        file.cubin = machine_code(path, file.bytes);
         return file;
     }
     bench::NvrtcOutput output = compiled(path, text, target, options);
     file.cubin = machine_code(path, output.cubin);
+    file.bytes = std::move(output.cubin);
     file.ptx = std::move(output.ptx);
     file.compiler = output.compiler;
     file.options = {"--gpu-architecture=" + target, ptx ? "--generate-line-info" : "-lineinfo"};

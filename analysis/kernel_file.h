@@ -12,6 +12,7 @@ namespace occupipe::analysis {
 struct KernelFile {
     std::string path;
     isa::Cubin cubin;
+    std::string bytes;                 // of the machine code, an ELF file
     std::string ptx;                   // empty: machine code alone was given
     std::string compiler;              // "NVRTC 13.0", "ptxas"; empty: compiled before
     std::vector<std::string> options;  // that it was given

@@ -8,6 +8,8 @@
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/kernel_file.h"
+#include "cli/options.h"
 #include "cli/reported.h"
 #include "core/error.h"
 #include "core/files/files.h"
@@ -23,18 +25,26 @@ struct Request {
     std::string kernel;
     std::string architecture;
     std::vector<std::string> compiler_options;
+    std::string cubin;
+    bool force = false;
     bool bits = false;
 };
 
 std::string machine_code(const Request& request) {
+    if (request.file.ends_with(".cl")) {
+        KernelFile file =
+            read_kernel_file(request.file, request.architecture, request.compiler_options);
+        if (!file.note.empty()) fmt::print(stderr, "occupipe: note: {}\n", file.note);
+        return std::move(file.bytes);
+    }
     const std::string bytes = read_text_file(request.file);
     if (!request.file.ends_with(".cu")) {
         if (!request.architecture.empty()) {
-            throw InputError("--arch is for CUDA source (.cu); " + request.file +
+            throw InputError("--arch is for source (.cu, .cl); " + request.file +
                              " says itself what it is for");
         }
         if (!request.compiler_options.empty()) {
-            throw InputError("--compiler-option is for CUDA source (.cu); " + request.file +
+            throw InputError("--compiler-option is for source (.cu, .cl); " + request.file +
                              " is compiled already");
         }
         return bytes;
@@ -55,14 +65,18 @@ int architecture_of(const Request& request, const isa::Cubin& cubin) {
 }
 
 void disassemble(const Request& request) {
+    keep_apart({{"FILE", request.file}}, {{"--cubin", request.cubin}});
+    const std::string bytes = machine_code(request);
     const isa::Cubin cubin = [&] {
         try {
-            return isa::read_cubin(machine_code(request));
+            return isa::read_cubin(bytes);
         } catch (const InputError& error) {
             throw InputError(request.file + ": " + error.what());
         }
     }();
     const int architecture = architecture_of(request, cubin);
+    if (!request.cubin.empty())
+        write_text_file(request.cubin, bytes, request.force ? Overwrite::yes : Overwrite::no);
     std::size_t unknown = 0;
     std::string first;
     const auto print = [&](const isa::Kernel& kernel) {
@@ -93,11 +107,12 @@ void disassemble(const Request& request) {
 
 void add_disassemble(CLI::App& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App* const command = app.add_subcommand(
-        "disassemble",
-        "Print the machine code of CUDA kernels, with what the assembler tells the "
-        "scheduler");
-    command->add_option("file", request->file, "Machine code (.cubin) or CUDA source (.cu)")
+    CLI::App* const command =
+        app.add_subcommand("disassemble",
+                           "Print the machine code of kernels, with what the assembler tells the "
+                           "scheduler");
+    command
+        ->add_option("file", request->file, "Machine code (.cubin), CUDA (.cu) or OpenCL C (.cl)")
         ->required()
         ->type_name("FILE");
     command->add_option("--kernel", request->kernel, "This kernel alone (default: all)")
@@ -107,10 +122,15 @@ void add_disassemble(CLI::App& app) {
         ->type_name("sm_NN");
     command
         ->add_option("--compiler-option", request->compiler_options,
-                     "Handed on to NVRTC, such as -lineinfo or -I/usr/local/cuda/include; may be "
-                     "repeated")
+                     "Handed on to NVRTC, such as -lineinfo or -I/usr/local/cuda/include, or to "
+                     "clang; may be\nrepeated")
         ->type_name("OPTION")
         ->allow_extra_args(false);
+    command
+        ->add_option("--cubin", request->cubin,
+                     "Write the machine code to this file as well, for machines without compilers")
+        ->type_name("FILE");
+    command->add_flag("--force", request->force, "Replace the file if it exists");
     command->add_flag("--bits", request->bits, "Print the 128 bits of each instruction, too");
     command->callback([request] { disassemble(*request); });
 }

@@ -18,7 +18,8 @@ std::string comment_of(const isa::Parameter& parameter, const ParameterType& typ
     };
     switch (type.kind) {
         case Kind::pointer:
-            return "a pointer";
+            return type.space == ParameterType::Space::shared ? "bytes of the group's local memory"
+                                                              : "a pointer";
         case Kind::scalar:
             return std::string(to_string(type.type));
         case Kind::integer:
@@ -34,6 +35,7 @@ std::string comment_of(const isa::Parameter& parameter, const ParameterType& typ
 }
 
 bool is_buffer(const isa::Parameter& parameter, const ParameterType& type) {
+    if (type.space == ParameterType::Space::shared) return false;
     return type.kind == Kind::pointer || type.kind == Kind::integer ||
            (type.kind == Kind::unknown && parameter.size == 8);
 }
@@ -41,6 +43,7 @@ bool is_buffer(const isa::Parameter& parameter, const ParameterType& type) {
 std::string argument(const isa::Parameter& parameter, const ParameterType& type,
                      const std::string& buffer) {
     if (is_buffer(parameter, type)) return fmt::format("{{buffer: {}}}", buffer);
+    if (type.space == ParameterType::Space::shared) return "{local: 1024}";
     if (type.kind == Kind::scalar) return fmt::format("{{{}: 0}}", to_string(type.type));
     if (parameter.size == 4) return "{i32: 0}";
     return fmt::format("{{bytes: \"{:0>{}}\"}}", "", 2 * parameter.size);

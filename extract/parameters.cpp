@@ -14,7 +14,8 @@ using Kind = ParameterType::Kind;
 std::string type_text(const ParameterType& type) {
     switch (type.kind) {
         case Kind::pointer:
-            return ", a pointer";
+            return type.space == ParameterType::Space::shared ? ", local memory of the group"
+                                                              : ", a pointer";
         case Kind::scalar:
             return fmt::format(", {}", to_string(type.type));
         case Kind::integer:
@@ -33,15 +34,20 @@ void append(std::vector<std::byte>& bytes, std::uint64_t value, std::size_t size
     std::memcpy(bytes.data() + at, &value, size);
 }
 
+// No access of a thread is wider.
+std::uint64_t aligned(std::uint64_t address) { return (address + 15) / 16 * 16; }
+
 class Packer {
 public:
     Packer(const LaunchPlan& plan, const KernelLaunch& launch, const isa::Kernel& kernel,
-           const std::vector<ParameterType>& signature, const AddressOf& address_of)
+           const std::vector<ParameterType>& signature, const AddressOf& address_of,
+           std::uint64_t shared_begin)
         : plan_(plan),
           launch_(launch),
           kernel_(kernel),
           signature_(signature),
-          address_of_(address_of) {}
+          address_of_(address_of),
+          shared_end_(shared_begin + launch.shared_bytes) {}
 
     std::vector<std::byte> pack() {
         const std::size_t wanted = kernel_.parameters.size();
@@ -91,6 +97,7 @@ private:
             argument.kind == ArgumentPlan::Kind::buffer   ? "the address of a buffer"
             : argument.kind == ArgumentPlan::Kind::scalar ? std::string(to_string(argument.type))
             : argument.kind == ArgumentPlan::Kind::record ? "a struct"
+            : argument.kind == ArgumentPlan::Kind::local  ? "local memory"
                                                           : "bytes";
         return fmt::format("{} ({} byte{})", what, size, size == 1 ? "" : "s");
     }
@@ -113,6 +120,12 @@ private:
              argument.type != type.type) ||
             ((type.kind == Kind::pointer || type.kind == Kind::integer) && scalar &&
              is_floating(argument.type));
+        const bool local = argument.kind == ArgumentPlan::Kind::local;
+        const bool shared = type.space == ParameterType::Space::shared;
+        if ((local && (type.kind == Kind::scalar || type.space == ParameterType::Space::global)) ||
+            (shared && buffer))
+            refuse_argument(fmt::format("{} does not fit {}", local ? "local memory" : "a buffer",
+                                        text(index_)));
         if (wrong)
             refuse_argument(fmt::format("{} does not fit {}",
                                         sized(argument, buffer ? 8 : bytes_of(argument.type)),
@@ -134,7 +147,10 @@ private:
             case ArgumentPlan::Kind::record:
                 return record(argument);
             case ArgumentPlan::Kind::local:
-                refuse_argument("local memory as an argument (OpenCL) is not executed yet");
+                shared_end_ = aligned(shared_end_);
+                append(bytes, shared_end_, 8);
+                shared_end_ += argument.size;
+                break;
             case ArgumentPlan::Kind::number:
                 break;  // has a parameter's type, and is never part of a struct
         }
@@ -153,6 +169,8 @@ private:
         std::vector<std::byte> bytes;
         const auto align = [&](std::size_t to) { bytes.resize((bytes.size() + to - 1) / to * to); };
         for (const ArgumentPlan& field : argument.fields) {
+            if (field.kind == ArgumentPlan::Kind::local)
+                refuse_argument("local memory is an argument of its own, not part of a struct");
             align(alignment(field));
             const std::vector<std::byte> value = plain_bytes(field);
             bytes.insert(bytes.end(), value.begin(), value.end());
@@ -214,6 +232,7 @@ private:
     const isa::Kernel& kernel_;
     const std::vector<ParameterType>& signature_;
     const AddressOf& address_of_;
+    std::uint64_t shared_end_;  // of what is dealt out
     std::size_t index_ = 0;
 };
 
@@ -229,8 +248,15 @@ std::string parameter_text(const isa::Kernel& kernel, const std::vector<Paramete
 std::vector<std::byte> pack_parameters(const LaunchPlan& plan, const KernelLaunch& launch,
                                        const isa::Kernel& kernel,
                                        const std::vector<ParameterType>& signature,
-                                       const AddressOf& address_of) {
-    return Packer(plan, launch, kernel, signature, address_of).pack();
+                                       const AddressOf& address_of, std::uint64_t shared_begin) {
+    return Packer(plan, launch, kernel, signature, address_of, shared_begin).pack();
+}
+
+std::uint64_t dynamic_shared_bytes(const KernelLaunch& launch, std::uint64_t begin) {
+    std::uint64_t end = begin + launch.shared_bytes;
+    for (const ArgumentPlan& argument : launch.arguments)
+        if (argument.kind == ArgumentPlan::Kind::local) end = aligned(end) + argument.size;
+    return end - begin;
 }
 
 }  // namespace occupipe::extract

@@ -32,6 +32,12 @@ int barriers_of(const isa::Kernel& kernel, int architecture) {
     return most;
 }
 
+// Behind the kernel's own shared memory and what the system has of it.
+std::uint64_t shared_begin_of(const isa::Kernel& kernel, int architecture) {
+    const std::int64_t system = architecture >= 90 ? 1024 : 0;
+    return static_cast<std::uint64_t>(isa::own_shared_bytes(kernel, architecture) + system);
+}
+
 void add(isa::Execution& sum, const isa::Execution& one) {
     if (sum.counts.empty()) {
         sum = one;
@@ -75,8 +81,9 @@ PlanRun::PlanRun(const LaunchPlan& plan, const isa::Cubin& cubin, std::string_vi
     set_symbols();
     // With the addresses: sizes and types of arguments.
     for (const auto& [launch, ready] : ready_)
-        pack_parameters(plan_, *launch, *ready.kernel, ready.signature,
-                        [&](const std::string& name) { return address_of(name); });
+        pack_parameters(
+            plan_, *launch, *ready.kernel, ready.signature,
+            [&](const std::string& name) { return address_of(name); }, ready.shared_begin);
 }
 
 void PlanRun::make_buffers() {
@@ -134,14 +141,20 @@ void PlanRun::look_at(const KernelLaunch& launch) {
     const isa::Kernel& kernel = *ready.kernel;
     ready.signature = signature_of(kernel, ptx_);
     const int architecture = *cubin_.architecture;
+    ready.shared_begin = shared_begin_of(kernel, architecture);
+    const std::uint64_t dynamic = dynamic_shared_bytes(launch, ready.shared_begin);
+    if (dynamic > most_shared_bytes)
+        refuse(fmt::format("'{}': {} bytes of dynamic shared memory; at most {}", kernel.name,
+                           dynamic, most_shared_bytes));
+    ready.dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic);
     const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
     try {
-        ready.occupancy = occupancy(
-            occupancy_limits(architecture),
-            {.group_threads = static_cast<int>(threads),
-             .registers = kernel.registers.value_or(0),
-             .shared_bytes = isa::own_shared_bytes(kernel, architecture) + launch.shared_bytes,
-             .barriers = barriers_of(kernel, architecture)});
+        ready.occupancy = occupancy(occupancy_limits(architecture),
+                                    {.group_threads = static_cast<int>(threads),
+                                     .registers = kernel.registers.value_or(0),
+                                     .shared_bytes = isa::own_shared_bytes(kernel, architecture) +
+                                                     ready.dynamic_shared_bytes,
+                                     .barriers = barriers_of(kernel, architecture)});
     } catch (const InputError& error) {
         refuse(fmt::format("'{}': {}", kernel.name, error.what()));
     }
@@ -207,9 +220,9 @@ void PlanRun::run(const std::vector<PlanStep>& steps) {
 
 void PlanRun::run(const KernelLaunch& launch) {
     const Ready& ready = ready_.at(&launch);
-    const auto parameters =
-        pack_parameters(plan_, launch, *ready.kernel, ready.signature,
-                        [&](const std::string& name) { return address_of(name); });
+    const auto parameters = pack_parameters(
+        plan_, launch, *ready.kernel, ready.signature,
+        [&](const std::string& name) { return address_of(name); }, ready.shared_begin);
     isa::ExecutionOptions execution_options{.threads = options_->threads};
     ended_ = &launch == options_->last;
     if (ended_) execution_options.groups = options_->groups_of_last;
@@ -230,8 +243,9 @@ void PlanRun::run(const KernelLaunch& launch) {
         };
     }
     MemoryObserver observer(ready.kernel->code.size(), memory_);
-    const isa::LaunchShape shape{
-        .grid = launch.grid, .block = launch.block, .dynamic_shared_bytes = launch.shared_bytes};
+    const isa::LaunchShape shape{.grid = launch.grid,
+                                 .block = launch.block,
+                                 .dynamic_shared_bytes = ready.dynamic_shared_bytes};
     isa::Observer* watching = options_->measure_memory ? &observer : nullptr;
     if (options_->observe) watching = options_->observe(launch);
     const isa::Execution execution = isa::execute(module_.front(), *ready.kernel, shape, parameters,

@@ -52,7 +52,16 @@ ParameterType ptx_type(std::string_view declaration) {
         {".u8 ", ElementType::u8},   {".s8 ", ElementType::i8},   {".u16 ", ElementType::u16},
         {".s16 ", ElementType::i16}, {".u32 ", ElementType::u32}, {".s32 ", ElementType::i32},
         {".f32 ", ElementType::f32}, {".f64 ", ElementType::f64}, {".f16 ", ElementType::f16}};
-    if (declaration.find(".ptr") != std::string_view::npos) return {.kind = Kind::pointer};
+    if (declaration.find(".ptr") != std::string_view::npos) {
+        using Space = ParameterType::Space;
+        const auto has = [&](std::string_view space) {
+            return declaration.find(space) != std::string_view::npos;
+        };
+        return {.kind = Kind::pointer,
+                .space = has(".shared")                     ? Space::shared
+                         : has(".global") || has(".const ") ? Space::global
+                                                            : Space::unknown};
+    }
     if (declaration.find('[') != std::string_view::npos) return {.kind = Kind::record};
     for (const std::string_view wide : {".u64 ", ".s64 ", ".b64 "})
         if (declaration.find(wide) != std::string_view::npos)

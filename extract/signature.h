@@ -25,6 +25,9 @@ struct ParameterType {
     Kind kind = Kind::unknown;
     ElementType type = ElementType::i32;
     std::optional<ElementType> pointee;  // of a pointer, where the name tells
+    // Of a pointer, where PTX tells (OpenCL C): to global memory, or to shared memory of the group.
+    enum class Space : std::uint8_t { unknown, global, shared };
+    Space space = Space::unknown;
 
     bool operator==(const ParameterType&) const = default;
 };

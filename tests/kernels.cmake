@@ -86,3 +86,9 @@ occupipe_test(kernels_test KIND unit LINK occupipe_kernels_on_cpu occupipe::isa 
         kernels/second_hand_numbers_test.cpp kernels/second_hand_control_test.cpp)
 occupipe_test(execute_kernels_test KIND unit FULL ExecuteNotices.* LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
     SOURCES kernels/execute_test.cpp)
+if(OCCUPIPE_OPENCL)
+    occupipe_test(opencl_c_test KIND cli WITHOUT_NVRTC * LINK occupipe_kernels_on_cpu occupipe::extract occupipe::isa occupipe::bench OpenCL::OpenCL GTest::gmock nlohmann_json::nlohmann_json
+        SOURCES opencl_c/opencl_c_test.cpp opencl_c/run_on_opencl.cpp support/run_program.cpp)
+    target_compile_definitions(opencl_c_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
+    add_dependencies(opencl_c_test occupipe)
+endif()

@@ -160,8 +160,43 @@ TEST(Parameters, RefusesWhatDoesNotFit) {
         HasSubstr("argument 2: the address of a buffer (8 bytes) does not fit parameter 2"));
     EXPECT_THAT(packed(kernel_of("k", {4}), "[{i64: 1}]"),
                 HasSubstr("argument 0: i64 (8 bytes) does not fit parameter 0 (4 bytes)"));
-    EXPECT_THAT(packed(kernel_of("k", {8}), "[{local: 16}]"),
-                HasSubstr("local memory as an argument (OpenCL) is not executed yet"));
+    EXPECT_THAT(packed(kernel_of("k", {8}), "[{struct: [{local: 16}]}]"),
+                HasSubstr("local memory is an argument of its own, not part of a struct"));
+}
+
+// As clang writes the parameters of an OpenCL kernel.
+TEST(Parameters, LocalMemoryIsDealtOutBehindTheKernelsOwn) {
+    const std::string opencl =
+        ".entry k(\n\t.param .u64 .ptr .shared .align 4 k_param_0,\n"
+        "\t.param .u64 .ptr .global .align 4 k_param_1,\n"
+        "\t.param .u64 .ptr .shared .align 16 k_param_2\n)\n{\n\tret;\n}\n";
+    const isa::Kernel kernel = kernel_of("k", {8, 8, 8});
+    const auto types = signature_of(kernel, opencl);
+    EXPECT_EQ(types[0].space, ParameterType::Space::shared);
+    EXPECT_EQ(types[1].space, ParameterType::Space::global);
+    EXPECT_THAT(launch_template(isa::Cubin{}, {&kernel}, opencl, "k.cl"),
+                HasSubstr("      - {local: 1024}  # bytes of the group's local memory\n"
+                          "      - {buffer: b1}  # a pointer\n      - {local: 1024}"));
+    const LaunchPlan plan = parse_launches(
+        "occupipe_launches: 1\nbuffers:\n  x: {type: f32, count: 4}\nlaunches:\n"
+        "  - {kernel: k, grid: 1, block: 32, shared_bytes: 8, arguments: [{local: 20}, {buffer: "
+        "x}, "
+        "{local: 100}]}\n",
+        "l.yaml");
+    const auto& launch = std::get<KernelLaunch>(plan.steps[0]);
+    const auto address = [](const std::string&) { return std::uint64_t{0x1122334455667700}; };
+    // Behind 1032 + 8 bytes: 1040, a multiple of 16; 20 bytes later at 1072.
+    EXPECT_EQ(hexadecimal(pack_parameters(plan, launch, kernel, types, address, 1032)),
+              "1004000000000000"
+              "0077665544332211"
+              "3004000000000000");
+    EXPECT_EQ(dynamic_shared_bytes(launch, 1032), 1072U + 100 - 1032);
+    EXPECT_THAT(packed(kernel, "[{buffer: x}, {buffer: x}, {local: 4}]", opencl),
+                HasSubstr("argument 0: a buffer does not fit parameter 0 (8 bytes, local memory of "
+                          "the group)"));
+    EXPECT_THAT(
+        packed(kernel, "[{local: 4}, {local: 4}, {local: 4}]", opencl),
+        HasSubstr("argument 1: local memory does not fit parameter 1 (8 bytes, a pointer)"));
 }
 
 // The same for arguments of a command line.

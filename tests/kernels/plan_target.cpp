@@ -96,6 +96,8 @@ private:
                 made.resize((made.size() + widest - 1) / widest * widest);
                 return made;
             }
+            case ArgumentPlan::Kind::local:  // the launch has its size
+                return made;
             default:
                 throw InputError(plan_.file + ": an argument that these tests do not know");
         }

@@ -103,7 +103,8 @@ std::vector<std::string> code_options(const std::string& architecture,
     for (const char* one : {"-nvptx-prec-divf32", "-nvptx-prec-sqrtf32"}) {
         if (has(more, one) || relaxed) continue;
         options.emplace_back("-mllvm");
-        options.push_back(fmt::format("{}={}", one, std::string_view(one).contains("div") ? 2 : 1));
+        options.push_back(fmt::format(
+            "{}={}", one, std::string_view(one).find("div") != std::string_view::npos ? 2 : 1));
     }
     options.insert(options.end(), more.begin(), more.end());
     return options;
