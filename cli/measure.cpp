@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -8,15 +9,19 @@
 #include <stdexcept>
 
 #include "analysis/open_device.h"
+#include "analysis/shipped_files.h"
 #include "bench/cuda/driver/nvrtc.h"
 #include "bench/harness/journal.h"
 #include "bench/kernel/estimate.h"
 #include "bench/kernel/sweep.h"
 #include "bench/offline/architecture.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/measure_carry.h"
 #include "cli/measure_device.h"
+#include "cli/measure_for.h"
 #include "cli/options.h"
+#include "cli/reported.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
@@ -38,6 +43,9 @@ struct Arguments {
     DumpRequest dump;
     ImportRequest import;
     std::string unfinished;
+    std::string for_kernel;
+    std::string profile;
+    std::filesystem::path extended;
 
     Overwrite overwrite() const { return force ? Overwrite::yes : Overwrite::no; }
 };
@@ -59,7 +67,12 @@ void keep_inputs(const Arguments& arguments) {
                                           ? named
                                           : bench::Journal::path_for(named)});
     }
+    if (!arguments.for_kernel.empty()) {
+        inputs.push_back({"--for", analysis::shipped_kernel(arguments.for_kernel)});
+        inputs.push_back({"--profile", analysis::shipped_profile(arguments.profile)});
+    }
     std::vector<NamedPath> outputs = {{"--output", output},
+                                      {"--extended", arguments.extended},
                                       receipts_output(arguments.request.receipts)};
     if (!folder.empty()) {
         for (const char* name : {"launches.csv", "context.json"})
@@ -245,6 +258,81 @@ void print_plan(const bench::Backend& backend, const Arguments& arguments) {
         arguments.request.budget_seconds.value_or(default_budget_seconds(arguments.request.quick)));
 }
 
+#if OCCUPIPE_FIT
+// Chooses the rows, and says what the device cannot measure. False: the profile lacks nothing.
+bool choose_rows_for(Arguments& arguments, const Kernel& kernel, const GpuProfile& profile) {
+    const auto backend = open_backend(arguments);
+    std::vector<std::string> names;
+    const auto rows = missing_rows(*backend, kernel, profile, arguments.request.quick);
+    for (const MissingRow& row : rows) {
+        if (row.why_not.empty())
+            names.push_back(row.op);
+        else
+            fmt::print(stderr, "cannot be measured: {}: {}\n", row.op, row.why_not);
+    }
+    if (rows.empty()) {
+        fmt::print("{} has all that {} needs: nothing to measure\n", arguments.profile,
+                   arguments.for_kernel);
+        return false;
+    }
+    if (names.empty())
+        throw NothingToRunOn(fmt::format("{} measures nothing of what {} lacks for {}",
+                                         backend->facts().id, arguments.profile,
+                                         arguments.for_kernel));
+    arguments.request.instructions = fmt::format("{}", fmt::join(names, ","));
+    return true;
+}
+
+void measure_for(Arguments& arguments) {
+    if (!arguments.request.instructions.empty() || arguments.request.pairs)
+        throw InputError("--for chooses the instructions itself; leave --instructions and --pairs out");
+    const Kernel kernel = read_kernel(analysis::shipped_kernel(arguments.for_kernel));
+    const GpuProfile profile = read_profile(analysis::shipped_profile(arguments.profile));
+    if (!choose_rows_for(arguments, kernel, profile)) return;
+    if (arguments.dry_run) return print_plan(*open_backend(arguments), arguments);
+    if (arguments.plan)
+        return print_blocks(*open_backend(arguments, bench::KernelUse::launched), arguments);
+    if (arguments.extended.empty())
+        throw InputError("--for: --extended PROFILE.yaml says where the longer profile goes");
+    if (!arguments.force && std::filesystem::exists(arguments.extended))
+        throw InputError(arguments.extended.string(), SourcePosition{}, "",
+                         "exists; --force replaces it");
+    if (arguments.request.output.empty()) {
+        arguments.request.output = arguments.extended;
+        arguments.request.output.replace_extension(".json");
+        keep_inputs(arguments);
+    }
+    measure(arguments);
+    if (!extend_profile_file(kernel, profile, arguments.request.output, arguments.extended,
+                             arguments.overwrite()))
+        throw Reported(exit_failed);
+}
+
+void add_for_options(CLI::App* command, Arguments& arguments, CLI::Option* finish) {
+    CLI::Option* kernel =
+        command
+            ->add_option("--for", arguments.for_kernel,
+                         "Measure what a prediction of this kernel needs and --profile lacks, and\n"
+                         "nothing else; the longer profile goes to --extended, the measurement to\n"
+                         "-o (default: beside it, .json)")
+            ->type_name("KERNEL");
+    CLI::Option* profile =
+        command
+            ->add_option("--profile", arguments.profile,
+                         "With --for: the profile of this device, a file or a shipped name")
+            ->needs(kernel)
+            ->type_name("PROFILE");
+    command
+        ->add_option("--extended", arguments.extended,
+                     "With --for: PROFILE.yaml to write, with what was measured")
+        ->needs(kernel)
+        ->type_name("PROFILE.yaml");
+    kernel->needs(profile)->excludes(finish);
+    for (const char* other : {"--dump", "--import", "--compile-only", "--arch", "--point"})
+        kernel->excludes(command->get_option(other));
+}
+#endif
+
 }  // namespace
 
 void add_measure(CLI::App& app) {
@@ -296,11 +384,18 @@ void add_measure(CLI::App& app) {
                        ->type_name("FILE");
     add_carry_options(command, *arguments);
     command->add_flag("--force", arguments->force, "Replace an existing file");
-    command
-        ->add_option("--finish", arguments->unfinished,
-                     "Instead of measuring, turn the FILE.partial of an interrupted run into a\n"
-                     "measurement file (-o: another name); needs no device")
-        ->type_name("FILE.partial");
+    CLI::Option* unfinished =
+        command
+            ->add_option(
+                "--finish", arguments->unfinished,
+                "Instead of measuring, turn the FILE.partial of an interrupted run into a\n"
+                "measurement file (-o: another name); needs no device")
+            ->type_name("FILE.partial");
+#if OCCUPIPE_FIT
+    add_for_options(command, *arguments, unfinished);
+#else
+    static_cast<void>(unfinished);
+#endif
     command
         ->add_option("flags", arguments->request.benchmark_flags,
                      "Flags for Google Benchmark, after --, such as -- --benchmark_filter=fma")
@@ -317,10 +412,14 @@ void add_measure(CLI::App& app) {
              "occupipe measure --quick -o gpu.json\n"
              "occupipe measure --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.02' \\\n"
              "    --instructions 'fma.*' -o simulated.json\n"
+             "occupipe measure --for saxpy.yaml --profile gpu.yaml --extended gpu-more.yaml\n"
              "occupipe measure --device cuda --arch sm_90 --quick --plan"});
     command->callback([arguments, output] {
         keep_inputs(*arguments);
         if (!arguments->unfinished.empty()) return finish(*arguments);
+#if OCCUPIPE_FIT
+        if (!arguments->for_kernel.empty()) return measure_for(*arguments);
+#endif
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
         if (arguments->plan) {
             return print_blocks(*open_backend(*arguments, bench::KernelUse::launched), *arguments);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "cli/measure_for.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/issue_choice.h"
+#include "analysis/stand_ins.h"
+#include "analysis/what_if.h"
+#include "bench/instructions/instruction_table.h"
+#include "core/error.h"
+#include "fit/profile/build_profile.h"
+#include "fit/profile/fit_report.h"
+#include "fit/profile/profile_extend.h"
+
+namespace occupipe::cli {
+namespace {
+
+bool in_table(std::span<const bench::Row> rows, const std::string& name) {
+    return std::ranges::any_of(rows, [&](const bench::Row& row) { return row.id == name; });
+}
+
+std::vector<std::string> still_missing(const Kernel& kernel, GpuProfile profile) {
+    analysis::apply_stand_ins(kernel, profile);
+    std::vector<std::string> ops;
+    for (const analysis::LackingOp& one : analysis::lacking_ops(profile, kernel, profile))
+        ops.push_back(one.op);
+    return ops;
+}
+
+}  // namespace
+
+std::vector<MissingRow> missing_rows(const bench::Backend& backend, const Kernel& kernel,
+                                     GpuProfile profile, bool quick) {
+    std::vector<MissingRow> rows;
+    for (const std::string& op : still_missing(kernel, std::move(profile))) {
+        MissingRow row{.op = op, .why_not = {}};
+        if (!in_table(backend.rows(), op)) {
+            row.why_not = in_table(bench::instruction_table(), op)
+                              ? fmt::format("{} does not have it", backend.facts().id)
+                              : "there is no measurement of it ('occupipe list instructions')";
+        } else {
+            const auto sweep = bench::make_sweep(backend, {.patterns = {op}, .quick = quick});
+            if (sweep.points.empty())
+                row.why_not =
+                    sweep.skipped.empty() ? "no launch fits" : sweep.skipped.front().reason;
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+bool extend_profile_file(const Kernel& kernel, const GpuProfile& profile,
+                         const std::filesystem::path& measurement,
+                         const std::filesystem::path& output, Overwrite overwrite) {
+    const std::array files = {read_measurements(measurement)};
+    FitOutcome fitted = fit_measurements(files, {});
+    analysis::apply_issue_choice(fitted.profile, files, fitted.assumed_scopes);
+    const ProfileExtension extension =
+        extend_profile(profile, fitted.profile, measurement.filename().string(),
+                       content_hash(read_text_file(measurement)));
+    write_text_file(output, format_profile(extension.profile), overwrite);
+    for (const std::string& name : extension.added) {
+        const InstructionTiming& timing = *extension.profile.find_instruction(name);
+        fmt::print("{}: λ {} per core, Λ {}\n", name,
+                   format_estimate(extension.profile.cpi_per_core(timing)),
+                   timing.latency ? format_estimate(*timing.latency) : "not measured");
+    }
+    for (const std::string& note : extension.notes) fmt::print(stderr, "{}\n", note);
+    fmt::print(stderr, "wrote {}; the measurement is {}\n", output.string(), measurement.string());
+    const auto missing = still_missing(kernel, extension.profile);
+    if (missing.empty()) return true;
+    fmt::print(stderr, "still missing for {}: {}; 'predict' takes others' numbers with --use\n",
+               kernel.name, fmt::join(missing, ", "));
+    return false;
+}
+
+}  // namespace occupipe::cli
