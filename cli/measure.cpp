@@ -283,11 +283,23 @@ bool choose_rows_for(Arguments& arguments, const Kernel& kernel, const GpuProfil
     return true;
 }
 
+// Before anything is measured; CPUs are called otherwise in measurements, and compared after it.
+void require_same_device(const Arguments& arguments, const GpuProfile& profile) {
+    const auto backend = open_backend(arguments);
+    const bench::DeviceFacts& facts = backend->facts();
+    if (facts.cpu || facts.name == profile.device.name) return;
+    throw InputError(
+        fmt::format("--profile {}: is of {}, and {} is {}: their numbers do not go together",
+                    arguments.profile, profile.device.name, facts.id, facts.name));
+}
+
 void measure_for(Arguments& arguments) {
     if (!arguments.request.instructions.empty() || arguments.request.pairs)
-        throw InputError("--for chooses the instructions itself; leave --instructions and --pairs out");
+        throw InputError(
+            "--for chooses the instructions itself; leave --instructions and --pairs out");
     const Kernel kernel = read_kernel(analysis::shipped_kernel(arguments.for_kernel));
     const GpuProfile profile = read_profile(analysis::shipped_profile(arguments.profile));
+    require_same_device(arguments, profile);
     if (!choose_rows_for(arguments, kernel, profile)) return;
     if (arguments.dry_run) return print_plan(*open_backend(arguments), arguments);
     if (arguments.plan)

@@ -41,3 +41,9 @@ occupipe_test(smoke_test KIND cli TIMEOUT 600 WITHOUT_NVRTC *-*ACpuIs* FULL *ACp
 target_compile_definitions(smoke_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 add_dependencies(smoke_test occupipe fake_libcuda)
+if(OCCUPIPE_FIT)
+    occupipe_test(measure_for_test KIND cli LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
+        SOURCES cli/measure_for_test.cpp support/run_program.cpp)
+    target_compile_definitions(measure_for_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
+    add_dependencies(measure_for_test occupipe)
+endif()
