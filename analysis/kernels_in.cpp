@@ -158,7 +158,8 @@ std::string to_text(const GroupsSeen& seen) {
 }
 
 bool names_kernels(const std::string& path) {
-    return path.ends_with(".cu") || path.ends_with(".ptx") || path.ends_with(".cubin");
+    return path.ends_with(".cu") || path.ends_with(".cl") || path.ends_with(".ptx") ||
+           path.ends_with(".cubin");
 }
 
 KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,

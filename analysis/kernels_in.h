@@ -85,7 +85,7 @@ std::string architecture_of(const GpuProfile& profile);
 // "group 0, group 4095 and 8 of the 4094 others at random": what the sample stands for, in words.
 std::string to_text(const GroupsSeen& seen);
 
-// Whether a file is taken for CUDA source, PTX or machine code, by its name.
+// Whether a file is taken for CUDA or OpenCL C source, PTX or machine code, by its name.
 bool names_kernels(const std::string& path);
 
 }  // namespace occupipe::analysis

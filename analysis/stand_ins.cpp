@@ -106,6 +106,21 @@ std::string add_issue_slot(GpuProfile& profile) {
 
 }  // namespace
 
+std::vector<std::string> same_instructions(std::string_view op) {
+    std::vector<std::string> names;
+    const std::size_t dot = op.rfind('.');
+    if (dot == std::string_view::npos) return names;
+    for (const Rule& rule : rules) {
+        if (rule.literature_only || rule.op != op.substr(0, dot) ||
+            !std::ranges::count(rule.types, op.substr(dot + 1)))
+            continue;
+        for (const std::string_view type : rule.from_types)
+            if (std::string name = fmt::format("{}.{}", rule.from, type); name != op)
+                names.push_back(std::move(name));
+    }
+    return names;
+}
+
 std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profile) {
     std::vector<std::string> said;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/gpu_profile.h"
@@ -18,5 +19,9 @@ namespace occupipe::analysis {
 // in stand_ins.cpp allows to take from another entry, one with both λ and Λ before one with a
 // bound. Returns one sentence per op, for the prediction's assumptions.
 std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profile);
+
+// Entries that may stand in for an op of this name because they are the same machine instruction,
+// best first; not the op itself.
+std::vector<std::string> same_instructions(std::string_view op);
 
 }  // namespace occupipe::analysis

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "analysis/kernel_file.h"
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
-#include "cli/kernel_file.h"
 #include "cli/options.h"
 #include "cli/reported.h"
 #include "core/error.h"
@@ -32,8 +32,8 @@ struct Request {
 
 std::string machine_code(const Request& request) {
     if (request.file.ends_with(".cl")) {
-        KernelFile file =
-            read_kernel_file(request.file, request.architecture, request.compiler_options);
+        analysis::KernelFile file = analysis::read_kernel_file(request.file, request.architecture,
+                                                               request.compiler_options);
         if (!file.note.empty()) fmt::print(stderr, "occupipe: note: {}\n", file.note);
         return std::move(file.bytes);
     }

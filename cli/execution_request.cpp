@@ -134,9 +134,10 @@ void add_launch_options(CLI::App& command, ExecutionRequest& request,
         return command.add_option(name, value, help)->group(heading);
     };
     add("--launch", request.launch, "Launch file (YAML): buffers and launches")->type_name("FILE");
-    add("--arch", request.architecture,
-        "What to compile source for: sm_75, 80, 86, 89, 90, 90a, 100, 120")
-        ->type_name("sm_NN");
+    if (command.get_option_no_throw("--arch") == nullptr)  // `measure` has its own
+        add("--arch", request.architecture,
+            "What to compile source for: sm_75, 80, 86, 89, 90, 90a, 100, 120")
+            ->type_name("sm_NN");
     add("--compiler-option", request.compiler_options,
         "Handed on to NVRTC, ptxas or (OpenCL C) clang, such as -fmad=false; may be\n"
         "repeated. Line numbers, CUDA's headers and the source's own folder are there\n"

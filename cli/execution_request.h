@@ -30,8 +30,8 @@ struct ExecutionRequest {
     std::string limit;
 };
 
-// --launch, --arch, --compiler-option, --clang, --kernel, --grid, --block, --shared-bytes, --args; under
-// this heading of the help.
+// --launch, --arch, --compiler-option, --clang, --kernel, --grid, --block, --shared-bytes, --args;
+// under this heading of the help.
 void add_launch_options(CLI::App& command, ExecutionRequest& request,
                         const std::string& kernel_help, const std::string& heading = "OPTIONS");
 

@@ -61,7 +61,8 @@ bool asks_for_machine_code(const KernelsInRequest& request) {
     if (tells_launch(request.execution))
         throw InputError(fmt::format(
             "{}: --launch, --arch, --compiler-option, --kernel, --grid, --block, --shared-bytes "
-            "and --args go with CUDA source (.cu), PTX (.ptx) and machine code (.cubin)",
+            "--clang and --args go with CUDA (.cu), OpenCL C (.cl), PTX (.ptx) and machine code "
+            "(.cubin)",
             file.empty() ? "which kernel?" : file));
     return false;
 }
@@ -70,7 +71,8 @@ analysis::KernelIn read_kernel_in(const KernelsInRequest& request, const LaunchP
                                   const GpuProfile* profile) {
     ExecutionRequest execution = request.execution;
     if (profile != nullptr && execution.architecture.empty() && plan.architecture.empty() &&
-        kernels_of(execution, plan).ends_with(".cu"))
+        (kernels_of(execution, plan).ends_with(".cu") ||
+         kernels_of(execution, plan).ends_with(".cl")))
         execution.architecture = analysis::architecture_of(*profile);
     const analysis::KernelFile file = read_kernels(execution, plan);
     analysis::KernelsInOptions options;

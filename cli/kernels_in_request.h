@@ -18,7 +18,7 @@ struct KernelsInRequest {
     std::size_t classes = 8;
 };
 
-inline constexpr const char* kernels_in_heading = "Kernels in (CUDA source, PTX, machine code)";
+inline constexpr const char* kernels_in_heading = "Kernels in (CUDA, OpenCL C, PTX, machine code)";
 
 // --step, --sample, --classes.
 void add_extraction_options(CLI::App& command, KernelsInRequest& request,

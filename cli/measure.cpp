@@ -17,6 +17,7 @@
 #include "bench/offline/architecture.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/kernels_in_request.h"
 #include "cli/measure_carry.h"
 #include "cli/measure_device.h"
 #include "cli/measure_for.h"
@@ -43,7 +44,7 @@ struct Arguments {
     DumpRequest dump;
     ImportRequest import;
     std::string unfinished;
-    std::string for_kernel;
+    KernelsInRequest for_kernel;
     std::string profile;
     std::filesystem::path extended;
 
@@ -67,8 +68,11 @@ void keep_inputs(const Arguments& arguments) {
                                           ? named
                                           : bench::Journal::path_for(named)});
     }
-    if (!arguments.for_kernel.empty()) {
-        inputs.push_back({"--for", analysis::shipped_kernel(arguments.for_kernel)});
+    if (const std::string& kernel = arguments.for_kernel.execution.kernels; !kernel.empty()) {
+        inputs.push_back({"--for", analysis::names_kernels(kernel)
+                                       ? std::filesystem::path(kernel)
+                                       : analysis::shipped_kernel(kernel)});
+        inputs.push_back({"--launch", arguments.for_kernel.execution.launch});
         inputs.push_back({"--profile", analysis::shipped_profile(arguments.profile)});
     }
     std::vector<NamedPath> outputs = {{"--output", output},
@@ -272,15 +276,21 @@ bool choose_rows_for(Arguments& arguments, const Kernel& kernel, const GpuProfil
     }
     if (rows.empty()) {
         fmt::print("{} has all that {} needs: nothing to measure\n", arguments.profile,
-                   arguments.for_kernel);
+                   arguments.for_kernel.execution.kernels);
         return false;
     }
     if (names.empty())
         throw NothingToRunOn(fmt::format("{} measures nothing of what {} lacks for {}",
                                          backend->facts().id, arguments.profile,
-                                         arguments.for_kernel));
+                                         arguments.for_kernel.execution.kernels));
     arguments.request.instructions = fmt::format("{}", fmt::join(names, ","));
     return true;
+}
+
+Kernel kernel_of(const KernelsInRequest& request, const GpuProfile& profile) {
+    if (!asks_for_machine_code(request))
+        return read_kernel(analysis::shipped_kernel(request.execution.kernels));
+    return read_kernel_in(request, plan_of(request.execution), &profile).kernel();
 }
 
 // Before anything is measured; CPUs are called otherwise in measurements, and compared after it.
@@ -297,9 +307,9 @@ void measure_for(Arguments& arguments) {
     if (!arguments.request.instructions.empty() || arguments.request.pairs)
         throw InputError(
             "--for chooses the instructions itself; leave --instructions and --pairs out");
-    const Kernel kernel = read_kernel(analysis::shipped_kernel(arguments.for_kernel));
     const GpuProfile profile = read_profile(analysis::shipped_profile(arguments.profile));
     require_same_device(arguments, profile);
+    const Kernel kernel = kernel_of(arguments.for_kernel, profile);
     if (!choose_rows_for(arguments, kernel, profile)) return;
     if (arguments.dry_run) return print_plan(*open_backend(arguments), arguments);
     if (arguments.plan)
@@ -323,7 +333,7 @@ void measure_for(Arguments& arguments) {
 void add_for_options(CLI::App* command, Arguments& arguments, CLI::Option* finish) {
     CLI::Option* kernel =
         command
-            ->add_option("--for", arguments.for_kernel,
+            ->add_option("--for", arguments.for_kernel.execution.kernels,
                          "Measure what a prediction of this kernel needs and --profile lacks, and\n"
                          "nothing else; the longer profile goes to --extended, the measurement to\n"
                          "-o (default: beside it, .json)")
@@ -342,6 +352,7 @@ void add_for_options(CLI::App* command, Arguments& arguments, CLI::Option* finis
     kernel->needs(profile)->excludes(finish);
     for (const char* other : {"--dump", "--import", "--compile-only", "--arch", "--point"})
         kernel->excludes(command->get_option(other));
+    add_kernels_in_options(*command, arguments.for_kernel);
 }
 #endif
 
@@ -430,7 +441,7 @@ void add_measure(CLI::App& app) {
         keep_inputs(*arguments);
         if (!arguments->unfinished.empty()) return finish(*arguments);
 #if OCCUPIPE_FIT
-        if (!arguments->for_kernel.empty()) return measure_for(*arguments);
+        if (!arguments->for_kernel.execution.kernels.empty()) return measure_for(*arguments);
 #endif
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
         if (arguments->plan) {

@@ -19,6 +19,17 @@
 namespace occupipe::cli {
 namespace {
 
+// A stream of loads has no latency to give; the same instruction in a chase has.
+std::string row_for(const bench::Backend& backend, const std::string& op) {
+    const auto row = std::ranges::find(backend.rows(), op, &bench::Row::id);
+    if (row == backend.rows().end() || row->pattern != bench::Pattern::global_stream) return op;
+    for (const std::string& other : analysis::same_instructions(op)) {
+        const auto chase = std::ranges::find(backend.rows(), other, &bench::Row::id);
+        if (chase != backend.rows().end() && !backend.unsupported(*chase)) return other;
+    }
+    return op;
+}
+
 bool in_table(std::span<const bench::Row> rows, const std::string& name) {
     return std::ranges::any_of(rows, [&](const bench::Row& row) { return row.id == name; });
 }
@@ -36,7 +47,9 @@ std::vector<std::string> still_missing(const Kernel& kernel, GpuProfile profile)
 std::vector<MissingRow> missing_rows(const bench::Backend& backend, const Kernel& kernel,
                                      GpuProfile profile, bool quick) {
     std::vector<MissingRow> rows;
-    for (const std::string& op : still_missing(kernel, std::move(profile))) {
+    for (const std::string& needed : still_missing(kernel, std::move(profile))) {
+        const std::string op = row_for(backend, needed);
+        if (std::ranges::count(rows, op, &MissingRow::op)) continue;
         MissingRow row{.op = op, .why_not = {}};
         if (!in_table(backend.rows(), op)) {
             row.why_not = in_table(bench::instruction_table(), op)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "analysis/assumed_latency.h"
 #include "analysis/shipped_files.h"
 #include "analysis/stand_ins.h"
 #include "analysis/what_if.h"
@@ -59,6 +60,7 @@ struct Options {
     std::string limit = "60s";
     bool estimate = false;
     std::vector<std::string> uses;
+    std::vector<std::string> assumed_classes;
     std::vector<std::string> what_ifs;
     bool json = false;
     bool csv = false;
@@ -167,6 +169,8 @@ void predict(const Options& options) {
     validate(profile);
     const GpuProfile offered = profile;
     std::vector<std::string> unasked = analysis::apply_stand_ins(kernel, profile);
+    std::ranges::move(analysis::assume_latencies(options.assumed_classes, kernel, profile),
+                      std::back_inserter(assumptions));
     const auto chosen = chosen_models(options.models);
     require_use(options.memory, chosen);
     analysis::require_timings(profile, kernel, file, offered);
@@ -243,9 +247,10 @@ void add_predict(CLI::App& app) {
                             .exit_codes = {exit_limit_reached, exit_interrupted},
                             .examples = examples});
     command
-        ->add_option("kernel", options->kernel.execution.kernels,
-                     "Kernel: a graph (a YAML file or a shipped name), or CUDA source (.cu), PTX\n"
-                     "(.ptx) or machine code (.cubin); default: the launch file's 'source'")
+        ->add_option(
+            "kernel", options->kernel.execution.kernels,
+            "Kernel: a graph (a YAML file or a shipped name), or CUDA (.cu), OpenCL C (.cl),\n"
+            "PTX (.ptx) or machine code (.cubin); default: the launch file's 'source'")
         ->type_name("KERNEL");
     command
         ->add_option("--profile", options->profile, "GPU profile: a file (YAML) or a shipped name")
@@ -299,6 +304,9 @@ void add_predict(CLI::App& app) {
         "estimate and has an observed bound of its error");
     command->add_option("--use", options->uses, analysis::use_help)
         ->type_name("OP=INSTRUCTION")
+        ->allow_extra_args(false);
+    command->add_option("--assume-latency", options->assumed_classes, analysis::assume_latency_help)
+        ->type_name("CLASS")
         ->allow_extra_args(false);
     command->add_option("--set", options->what_ifs, analysis::what_if_help)
         ->type_name("NAME=VALUE")

@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: tools/setup.sh [--developer] [--wheels | --no-wheels] [--list]
+usage: tools/setup.sh [--developer] [--opencl-c] [--wheels | --no-wheels] [--list]
 
 Installs missing packages that Occupipe needs, with apt, as root or through sudo.
 Does nothing, and needs no rights, if all are installed.
@@ -18,6 +18,7 @@ compiled and checked without a GPU; everything else works without them, so a mis
 is not an error.
 
   --developer  also install what tools/check.sh needs: clang-format, clang-tidy, shellcheck, git
+  --opencl-c   also install clang and libclc, which compile OpenCL C kernels (docs/opencl-c.md)
   --wheels     fetch NVIDIA's wheels even if there is a toolkit, and retry after an earlier failure;
                a failure is then an error
   --no-wheels  do not fetch them (as does OCCUPIPE_WHEELS=no in the environment)
@@ -40,6 +41,7 @@ packages=(
     gnuplot-nox fonts-dejavu-core chromium
 )
 developer_packages=(clang-format clang-tidy shellcheck git)
+opencl_c_packages=(clang-19 libclc-19 libclc-19-dev)
 wheel_packages=(python3-pip)
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -48,6 +50,7 @@ wheels=${OCCUPIPE_WHEELS:-auto}
 for argument in "$@"; do
     case $argument in
         --developer) packages+=("${developer_packages[@]}") ;;
+        --opencl-c) packages+=("${opencl_c_packages[@]}") ;;
         --wheels) wheels=yes ;;
         --no-wheels) wheels=no ;;
         --list) list_only=yes ;;
