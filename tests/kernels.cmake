@@ -87,8 +87,8 @@ occupipe_test(kernels_test KIND unit LINK occupipe_kernels_on_cpu occupipe::isa 
 occupipe_test(execute_kernels_test KIND unit FULL ExecuteNotices.* LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
     SOURCES kernels/execute_test.cpp)
 if(OCCUPIPE_OPENCL)
-    occupipe_test(opencl_c_test KIND cli WITHOUT_NVRTC * LINK occupipe_kernels_on_cpu occupipe::extract occupipe::isa occupipe::bench OpenCL::OpenCL GTest::gmock nlohmann_json::nlohmann_json
-        SOURCES opencl_c/opencl_c_test.cpp opencl_c/run_on_opencl.cpp support/run_program.cpp)
+    occupipe_test(opencl_c_test KIND cli WITHOUT_NVRTC * LINK occupipe::core occupipe::extract occupipe::isa occupipe::bench OpenCL::OpenCL GTest::gmock nlohmann_json::nlohmann_json
+        SOURCES opencl_c/opencl_c_test.cpp opencl_c/run_on_opencl.cpp kernels/plan_target.cpp support/run_program.cpp)
     target_compile_definitions(opencl_c_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(opencl_c_test occupipe)
 endif()
