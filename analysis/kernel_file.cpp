@@ -96,7 +96,7 @@ void compile_opencl_c(KernelFile& file, const std::string& architecture,
         file.ptx = front.ptx;
         file.bytes = std::move(back.cubin);
     } catch (const bench::CompileError& error) {
-        refuse(file.path, architecture, error);
+        refuse(file.path, architecture, bench::CompileError(bench::plain_words(error.what())));
     }
 }
 

@@ -69,7 +69,7 @@ double cycles_of(const std::string& kernel, const std::string& profile) {
 }
 
 TEST_F(MeasureFor, EndsWithAProfileThatPredicts) {
-    const std::string base = profile_with("mul.f32,ld.shared.u32");
+    const std::string base = profile_with("mul.f32,mul.f64");
     const std::string file = kernel({"mul.f32", "mul.s32", "cos.approx.f32"});
     ProgramRun run = run_program({"predict", file, "--profile", base});
     ASSERT_EQ(run.exit_code, 2);

@@ -9,7 +9,7 @@ __kernel void nbody(__global const float4* bodies, __global float4* out, __globa
     for (int j = 0; j < n; ++j) {
         const float4 other = bodies[j];
         const float3 d = other.xyz - own.xyz;
-        const float inverse = rsqrt(dot(d, d) + 0.01f);
+        const float inverse = rsqrt(dot(d, d) + 0.25f);
         sum += d * (other.w * inverse * inverse * inverse);
     }
     out[i] = (float4)(sum, native_sqrt(own.w));

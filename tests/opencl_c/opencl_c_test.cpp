@@ -102,7 +102,11 @@ std::string no_compiler() {
     static const std::string reason = [] {
         const ProgramRun run = run_program(
             {"execute", (folder() / "saxpy.cl").string(), "--arch", "sm_75", "--template"});
-        return run.exit_code == 3 ? run.err : "";
+        // Anything else that goes wrong is for the tests to find.
+        const bool missing = run.err.find("not found") != std::string::npos ||
+                             run.err.find("not searched") != std::string::npos ||
+                             run.err.find("libclc: no ") != std::string::npos;
+        return run.exit_code == 1 && missing ? run.err : "";
     }();
     return reason;
 }
@@ -173,15 +177,15 @@ TEST_F(OpenClCompiler, IsNamedWhereItIsMissing) {
     const std::vector<std::string> words = {"execute", file, "--arch", "sm_80", "--template"};
     const std::string packages = "apt-get install clang-19 libclc-19 libclc-19-dev";
     ProgramRun run = run_program(words, {"PATH=/nonexistent"});
-    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_EQ(run.exit_code, 1);
     EXPECT_THAT(run.err, HasSubstr("clang: not found, and OpenCL C needs it"));
     EXPECT_THAT(run.err, HasSubstr(packages));
     run = run_program(words, {"OCCUPIPE_CLANG=none"});
-    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_EQ(run.exit_code, 1);
     EXPECT_THAT(run.err, HasSubstr("because OCCUPIPE_CLANG is 'none'"));
     // Any program does until libclc has been found.
     run = run_program(words, {"OCCUPIPE_CLANG=/bin/true", "OCCUPIPE_LIBCLC=/nonexistent"});
-    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_EQ(run.exit_code, 1);
     EXPECT_THAT(run.err, HasSubstr("libclc: no nvptx64--nvidiacl.bc in /nonexistent"));
     EXPECT_THAT(run.err, HasSubstr(packages));
     run = run_program({"execute", file, "--arch", "sm_80", "--template", "--clang", "/none/clang"});
@@ -235,7 +239,9 @@ TEST_F(OpenClCompiler, TakesOptions) {
     run = compile(divides, {"--compiler-option=-cl-fast-relaxed-math", "--compiler-option",
                             "-Xptxas=--maxrregcount=24"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_THAT(run.err, HasSubstr("fast arithmetic, as its options ask"));
+    EXPECT_THAT(run.err,
+                HasSubstr("products and sums are fused and reordered; / of f32 is approximate, "
+                          "sqrt approximate"));
     EXPECT_THAT(run.out, HasSubstr("-cl-fast-relaxed-math"));
     EXPECT_THAT(run.out, HasSubstr("-Xptxas=--maxrregcount=24"));
     EXPECT_THAT(run.out, ::testing::Not(HasSubstr("CALL")));  // of division's slow path
@@ -246,7 +252,7 @@ TEST_F(OpenClCompiler, RefusesWithItsWords) {
     ProgramRun run = compile("__kernel void k(__global float* x, float a) { x[0] = b; }\n");
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_THAT(run.err, HasSubstr("k.cl: does not compile for sm_80: clang "));
-    EXPECT_THAT(run.err, HasSubstr("k.cl:1:55: error: use of undeclared identifier 'b'"));
+    EXPECT_THAT(run.err, HasSubstr("k.cl:1:54: error: use of undeclared identifier 'b'"));
     run = compile("__kernel void k(__global float* x, float a) { x[get_work_dim()] = a; }\n");
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_THAT(run.err, HasSubstr("neither libclc nor Occupipe has get_work_dim for NVIDIA's"));

@@ -32,9 +32,11 @@ struct OpenClOutput {
 
 // `architecture`: "sm_90"; clang compiles for sm_90 where it is newer, which PTX allows. `more`:
 // options for clang; what they say of contraction, division and the language's version takes the
-// place of the default. Throws CompileError with clang's words, and where the source uses a
-// function that is not there.
+// place of the default. Throws CompileError with clang's words.
 OpenClOutput compile_opencl(const std::filesystem::path& source, const std::string& architecture,
                             const std::vector<std::string>& more, const OpenClCompiler& compiler);
+
+// What ptxas says of such PTX, where a function is missing in words of OpenCL C.
+std::string plain_words(const std::string& of_ptxas);
 
 }  // namespace occupipe::bench
