@@ -79,7 +79,8 @@ TEST_F(Disassemble, RefusesWithOneMessage) {
     };
     EXPECT_THAT(refusal({cubin(code), "--kernel", "saxpi"}),
                 HasSubstr("no kernel 'saxpi' in it; there are: saxpy"));
-    EXPECT_THAT(refusal({cubin(code), "--arch", "sm_90"}), HasSubstr("--arch is for source (.cu, .cl)"));
+    EXPECT_THAT(refusal({cubin(code), "--arch", "sm_90"}),
+                HasSubstr("--arch is for source (.cu, .cl)"));
     EXPECT_THAT(refusal({cubin(code, 70)}),
                 HasSubstr("architecture that is not known; known are sm_75"));
     EXPECT_THAT(refusal({std::string(OCCUPIPE_SOURCE_DIR) + "/LICENSE"}),
