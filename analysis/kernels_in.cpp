@@ -206,6 +206,11 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
                                         .concurrent_groups = in.occupancy.groups,
                                         .groups = static_cast<std::int64_t>(in.seen.groups)};
     in.assumptions = assumptions_of(in);
+    if (!file.note.empty()) {
+        in.assumptions.push_back(
+            fmt::format("compiled by {} with {}", file.compiler, fmt::join(file.options, " ")));
+        in.assumptions.push_back(file.note);
+    }
     return in;
 }
 

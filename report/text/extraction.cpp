@@ -81,7 +81,9 @@ std::string profile_text(const ProfileNames& names) {
     std::string text;
     for (const std::string& sentence : names.stand_ins) text += sentence + "\n";
     if (names.lacking.empty()) return text;
-    text += "The profile lacks these; 'predict' takes another's numbers with\n";
+    text +=
+        "The profile lacks these: 'measure --for' measures them, 'predict' has --assume-latency,\n"
+        "or takes another's numbers with\n";
     for (const analysis::LackingOp& one : names.lacking)
         text += fmt::format("  --use {}={}\n", one.op, one.guess);
     return text;

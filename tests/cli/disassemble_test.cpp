@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/files/files.h"
 #include "tests/isa/make_cubin.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
@@ -88,6 +89,19 @@ TEST_F(Disassemble, RefusesWithOneMessage) {
     const std::string source = folder.path / "k.cu";
     std::ofstream(source) << "extern \"C\" __global__ void k(int* p) { *p = 7; }\n";
     EXPECT_THAT(refusal({source}), HasSubstr("--arch sm_NN says what to compile it for"));
+}
+
+TEST_F(Disassemble, WritesTheMachineCode) {
+    const std::string file = cubin(code), copy = (folder.path / "copy.cubin").string();
+    ProgramRun run = run_program({"disassemble", file, "--cubin", copy});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(read_text_file(copy), read_text_file(file));
+    run = run_program({"disassemble", file, "--cubin", copy});
+    EXPECT_EQ(run.exit_code, 2);
+    run = run_program({"disassemble", file, "--cubin", copy, "--force"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    run = run_program({"disassemble", file, "--cubin", file, "--force"});
+    EXPECT_EQ(run.exit_code, 2);
 }
 
 TEST_F(Disassemble, CompilesSourceWhereNvrtcIs) {

@@ -141,6 +141,19 @@ TEST_F(MeasureFor, SaysWhatTheDeviceCannotMeasure) {
     EXPECT_THAT(run.err, HasSubstr("measures nothing of what"));
 }
 
+// Machine code and a launch file: saxpy for sm_75.
+TEST_F(MeasureFor, TakesKernelsOfMachineCode) {
+    const std::string base = profile_with("mul.f32");
+    const std::string recorded = std::string(OCCUPIPE_SOURCE_DIR) + "/tests/opencl_c";
+    const ProgramRun run = measure_for(recorded + "/recorded/sm_75/saxpy.cubin", base,
+                                       {"--launch", recorded + "/saxpy.yaml", "--dry-run"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("fma.f32/"));
+    EXPECT_THAT(run.out, Not(HasSubstr("mul.f32/")));
+    EXPECT_THAT(run.out, Not(HasSubstr("cos.approx")));
+    EXPECT_THAT(run.err, HasSubstr("cannot be measured: setp.lt.s32: "));
+}
+
 TEST_F(MeasureFor, RefusesBeforeItMeasures) {
     const std::string file = kernel({"mul.f32", "add.f32"});
     ProgramRun run = measure_for(file, "rtx-2070", {"--extended", at("more.yaml")});

@@ -276,6 +276,19 @@ TEST_F(OpenClCompiler, TemplateAndKernelFileFollow) {
     EXPECT_THAT(run.out, HasSubstr("op: fma.f32"));
     EXPECT_THAT(run.out, HasSubstr("op: bar.sync"));
     EXPECT_THAT(run.err, HasSubstr("35 groups"));
+    run = run_program({"predict", (folder() / "saxpy.cl").string(), "--profile", "rtx-2070",
+                       "--kernel", "saxpy", "--grid", "4", "--block", "256", "--args",
+                       "x=f32[1024] y=f32[1024] 2.5 1024", "--assume-latency", "all", "--use",
+                       "ld.global.f32=ld.global.s32", "--use", "st.global.f32=ld.global.s32",
+                       "--json"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto prediction = nlohmann::json::parse(run.out)["predictions"][0];
+    EXPECT_GT(prediction["cycles"].get<double>(), 0);
+    const std::string assumptions = prediction["assumptions"].dump();
+    EXPECT_THAT(assumptions, HasSubstr("compiled by clang "));
+    EXPECT_THAT(assumptions, HasSubstr("-march=sm_75"));  // the profile's
+    EXPECT_THAT(assumptions, HasSubstr("FP_CONTRACT ON"));
+    EXPECT_THAT(assumptions, HasSubstr("Λ 4 is that of the class alu"));
 }
 
 }  // namespace
