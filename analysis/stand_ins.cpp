@@ -94,14 +94,15 @@ std::string add_issue_slot(GpuProfile& profile) {
         if (!quickest || one.latency->value < quickest->latency->value) quickest = &one;
     }
     slot.latency = Estimate{.value = quickest ? quickest->latency->value : slot.cpi.value};
-    profile.subsystems.push_back({.name = std::string(slot_unit)});
-    profile.instructions.push_back(slot);
-    return fmt::format(
+    std::string said = fmt::format(
         "{} (moves, branches, uniform datapath) takes an issue slot, {:.4g} cycles of {}, and no "
         "unit; its result comes after {:.4g} cycles{}",
         issue_slot, slot.cpi.value,
         profile.issue.limit ? "the issue limit" : "one instruction per scheduler and cycle",
         slot.latency->value, quickest ? fmt::format(", as {}'s", quickest->name) : "");
+    profile.subsystems.push_back({.name = std::string(slot_unit)});
+    profile.instructions.push_back(std::move(slot));  // `quickest` is gone from here on
+    return said;
 }
 
 }  // namespace
