@@ -29,6 +29,7 @@ void add_disassemble(CLI::App& app);
 void add_execute(CLI::App& app);
 void add_extract(CLI::App& app);
 void add_rates(CLI::App& app);
+void add_roofline(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_check(CLI::App& app);

@@ -108,6 +108,7 @@ int run_command(int argc, char** argv) {
 #endif
     add_table(app);
     add_rates(app);
+    add_roofline(app);
     add_predict(app);
     add_compare(app);
     add_check(app);

@@ -14,6 +14,7 @@
 #include "sim/models/mdm.h"
 #include "sim/models/mwp_cwp.h"
 #include "sim/models/pipeline.h"
+#include "sim/models/quantitative_roofline.h"
 #include "sim/models/roofline.h"
 #include "sim/models/transit.h"
 #include "sim/models/volkov.h"
@@ -27,6 +28,14 @@ constexpr std::array table = {
     Model{"roofline",
           "Williams et al. 2009, with the issue limit as another roof",
           &predict_roofline,
+          {.many_subsystems = true, .issue_limit = true}},
+    Model{"quantitative-roofline",
+          "Konstantinidis and Cotronis 2017, formulas 2-19",
+          &predict_quantitative_roofline,
+          {.many_subsystems = true}},
+    Model{"quantitative-roofline-units",
+          "the same with units that work side by side, and the issue limit",
+          &predict_quantitative_roofline_units,
           {.many_subsystems = true, .issue_limit = true}},
     Model{"boat-hull", "Nugteren and Corporaal 2012", &predict_boat_hull, {}},
     Model{"volkov",

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "analysis/profiler_metrics.h"
+#include "analysis/roofline_predictions.h"
+#include "analysis/shipped_files.h"
+#include "cli/commands.h"
+#include "cli/execution_request.h"
+#include "cli/exit_codes.h"
+#include "cli/options.h"
+#include "core/error.h"
+#include "core/files/files.h"
+#include "core/kernel_parameters.h"
+#include "extract/kernel_parameters.h"
+#include "extract/run_plan.h"
+#include "report/figures/plot_file.h"
+#include "report/figures/quadrant_split.h"
+#include "report/text/roofline_output.h"
+
+namespace occupipe::cli {
+namespace {
+
+constexpr const char* about =
+    "Input: what kernels execute and move, each SOURCE one of\n"
+    "  - CSV of nvprof or Nsight Compute ('--ncu-command ./app' prints how to collect it),\n"
+    "  - kernel parameters (YAML, written with -o),\n"
+    "  - a launch file, whose kernels are executed on this machine;\n"
+    "and GPU profiles. Output: time of each kernel on each device by the quantitative roofline\n"
+    "(Konstantinidis and Cotronis 2017), what bounds it, and what would flip the bound.\n"
+    "Without --profile the kernels are listed.";
+
+constexpr const char* examples =
+    "occupipe roofline --ncu-command './app --size 4096'\n"
+    "occupipe roofline kernels.csv --profile gtx-1060 --profile rtx-2070 --plot quadrant.svg\n"
+    "occupipe roofline kernels.csv -o kernels.yaml\n"
+    "occupipe roofline saxpy.launch.yaml --arch sm_90 --profile results/h200.yaml\n"
+    "occupipe roofline ncu.csv executed.yaml --difference";
+
+struct Request {
+    std::vector<std::string> sources;
+    std::vector<std::string> profiles;
+    std::vector<std::string> kernels;
+    std::string model = "quantitative-roofline";
+    ExecutionRequest execution;
+    std::string output;
+    std::string plot;
+    bool force = false;
+    bool json = false;
+    bool csv = false;
+    bool difference = false;
+    std::string ncu;
+    std::string nvprof;
+};
+
+std::vector<KernelParameters> executed(const std::string& path, const Request& request) {
+    ExecutionRequest execution = request.execution;
+    execution.launch = path;
+    const LaunchPlan plan = plan_of(execution);
+    const KernelFile file = read_kernels(execution, plan);
+    extract::PlanRun run(plan, file.cubin, file.ptx);
+    return extract::parameters_of(run_watched(run, execution, {}));
+}
+
+// By content: a profiler's CSV, a launch file, kernel parameters.
+std::vector<KernelParameters> read_source(const std::string& path, const Request& request) {
+    const std::string text = read_text_file(path);
+    if (analysis::is_profiler_csv(text)) return analysis::parameters_from_profiler(text, path);
+    if (text.find("occupipe_launches:") != std::string::npos) return executed(path, request);
+    if (path.ends_with(".csv")) return analysis::parameters_from_profiler(text, path);
+    return parse_kernel_parameters(text, path);
+}
+
+std::vector<KernelParameters> chosen(std::vector<KernelParameters> all,
+                                     const std::vector<std::string>& names) {
+    if (names.empty()) return all;
+    std::vector<KernelParameters> kept;
+    for (const std::string& name : names) {
+        const auto before = kept.size();
+        for (const KernelParameters& one : all)
+            if (one.kernel == name || one.kernel.starts_with(name + "(")) kept.push_back(one);
+        if (kept.size() > before) continue;
+        std::string known;
+        for (const KernelParameters& one : all)
+            known += fmt::format("{}{}", known.empty() ? "" : ", ", one.kernel);
+        throw InputError(fmt::format("--kernel {}: no source has it; they have {}", name, known));
+    }
+    return kept;
+}
+
+std::vector<RooflineVariant> variants(const std::string& model) {
+    if (model == "all") return {RooflineVariant::literal, RooflineVariant::overlapped};
+    return {model == "quantitative-roofline" ? RooflineVariant::literal
+                                             : RooflineVariant::overlapped};
+}
+
+// Kernels that the first two sources have in common, metric by metric.
+void print_difference(const Request& request,
+                      const std::vector<std::vector<KernelParameters>>& sources) {
+    if (sources.size() != 2) throw InputError("--difference compares two sources; give two");
+    std::size_t common = 0;
+    for (const KernelParameters& a : sources[0])
+        for (const KernelParameters& b : sources[1]) {
+            const auto bare = [](const std::string& name) {
+                return name.substr(0, name.find('('));
+            };
+            if (bare(a.kernel) != bare(b.kernel)) continue;
+            fmt::print("{}{}", common++ > 0 ? "\n" : "",
+                       report::difference_text(a, request.sources[0], b, request.sources[1]));
+        }
+    if (common == 0) throw InputError("--difference: the two sources have no kernel in common");
+}
+
+void roofline(const Request& request) {
+    if (!request.ncu.empty() || !request.nvprof.empty()) {
+        if (!request.ncu.empty()) fmt::print("{}\n", analysis::ncu_command(request.ncu));
+        if (!request.nvprof.empty()) fmt::print("{}\n", analysis::nvprof_command(request.nvprof));
+        return;
+    }
+    if (request.sources.empty()) throw InputError("SOURCE is missing; see --help");
+    std::vector<NamedPath> inputs;
+    for (const std::string& path : request.sources) inputs.push_back({"SOURCE", path});
+    keep_apart(inputs, {{"-o", request.output}, {"--plot", request.plot}});
+    report::check_plot_file(request.plot, request.force);
+    std::vector<std::vector<KernelParameters>> sources;
+    std::vector<KernelParameters> kernels;
+    for (const std::string& path : request.sources) {
+        sources.push_back(chosen(read_source(path, request), request.kernels));
+        kernels.insert(kernels.end(), sources.back().begin(), sources.back().end());
+    }
+    if (request.difference) return print_difference(request, sources);
+    if (!request.output.empty())
+        write_text_file(request.output, format_kernel_parameters(kernels),
+                        request.force ? Overwrite::yes : Overwrite::no);
+
+    std::vector<GpuProfile> devices;
+    for (const std::string& path : request.profiles)
+        devices.push_back(read_profile(analysis::shipped_profile(path)));
+    std::vector<report::RooflineCell> cells;
+    bool any = false;
+    for (const KernelParameters& kernel : kernels)
+        for (const GpuProfile& device : devices)
+            for (const RooflineVariant variant : variants(request.model)) {
+                cells.push_back({&kernel, &device, variant,
+                                 analysis::roofline_prediction(kernel, device, variant)});
+                any = any || cells.back().prediction.result.has_value();
+            }
+    if (request.json)
+        fmt::print("{}\n", report::to_json(cells).dump(2));
+    else
+        fmt::print("{}", request.csv ? report::to_csv(cells) : report::to_text(kernels, cells));
+    if (!devices.empty() && !any)
+        throw InputError("no prediction: the profiles lack the rates that the kernels need");
+    if (request.plot.empty()) return;
+    if (devices.empty()) throw InputError("--plot draws devices; give --profile");
+    report::PlotContent content{
+        .title = "Quadrant split", .image = report::quadrant_split(kernels, devices), .page = {}};
+    content.page.push_back(content.image);
+    for (const GpuProfile& device : devices) {
+        const auto drawable = [&](const report::RooflineCell& cell) {
+            return cell.device == &device && cell.prediction.result &&
+                   analysis::intensity_of(cell.prediction.work);
+        };
+        if (std::ranges::any_of(cells, drawable))
+            content.page.push_back(report::kernel_roofline(kernels, device));
+    }
+    report::write_plot(request.plot, content, request.force);
+}
+
+}  // namespace
+
+void add_roofline(CLI::App& app) {
+    const auto request = std::make_shared<Request>();
+    CLI::App* const command = app.add_subcommand(
+        "roofline", "Predict kernels on GPUs they never ran on, from a profiler's counts");
+    add_help_end(*command, {.text = about,
+                            .exit_codes = {exit_limit_reached, exit_interrupted},
+                            .examples = examples});
+    command->add_option("sources", request->sources, "Where the kernels' counts stand")
+        ->type_name("SOURCE");
+    command
+        ->add_option("--profile", request->profiles,
+                     "GPU profiles: files (YAML) or shipped names; may be given again")
+        ->type_name("PROFILE")
+        ->allow_extra_args(false);
+    command->add_option("--kernel", request->kernels, "Only this kernel; may be given again")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--model", request->model,
+                     "quantitative-roofline: units take turns; quantitative-roofline-units: they\n"
+                     "overlap; or all")
+        ->check(CLI::IsMember({"quantitative-roofline", "quantitative-roofline-units", "all"}))
+        ->capture_default_str()
+        ->type_name("MODEL");
+    command
+        ->add_option("-o,--output", request->output,
+                     "Write the kernels' counts as kernel parameters (YAML)")
+        ->type_name("FILE");
+    auto* const json = command->add_flag("--json", request->json, "Print JSON");
+    command->add_flag("--csv", request->csv, "Print CSV")->excludes(json);
+    command->add_flag("--difference", request->difference,
+                      "Compare two sources' counts of the same kernels, metric by metric");
+    command
+        ->add_option("--ncu-command", request->ncu,
+                     "Print the command that profiles PROGRAM with Nsight Compute, and end")
+        ->type_name("PROGRAM");
+    command->add_option("--nvprof-command", request->nvprof, "The same for nvprof")
+        ->type_name("PROGRAM");
+    command
+        ->add_option("--arch", request->execution.architecture,
+                     "For a launch file's CUDA source: the architecture to compile for (sm_90)")
+        ->type_name("ARCH");
+    command->add_option("--threads", request->execution.threads, "Host threads that execute")
+        ->type_name("N");
+    command
+        ->add_option("--limit", request->execution.limit,
+                     "Stop executing after so many warp-instructions or seconds (60s)")
+        ->type_name("LIMIT");
+    command->add_flag("--force", request->force, "Replace files that exist");
+    add_plot_option(*command, request->plot,
+                    "quadrant split as .svg or .png; as .html with\na roofline per device");
+    command->callback([request] { roofline(*request); });
+}
+
+}  // namespace occupipe::cli

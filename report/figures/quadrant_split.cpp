@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "report/figures/quadrant_split.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "analysis/roofline_predictions.h"
+#include "core/error.h"
+
+namespace occupipe::report {
+namespace {
+
+using analysis::RooflinePrediction;
+using plot::Mark;
+using plot::Scale;
+using plot::Series;
+
+constexpr double giga = 1e9;
+constexpr std::array kinds = {OperationKind::fp64, OperationKind::fp32, OperationKind::integer};
+constexpr std::size_t most_arrows = 16;
+
+struct Point {
+    std::string name;
+    double memory = 0;   // [GB/s]
+    double compute = 0;  // [10⁹ operations/s]
+};
+
+struct HalfLine {
+    const KernelParameters* kernel = nullptr;
+    double intensity = 0;  // [operations/byte]
+};
+
+std::vector<Point> points_of(std::span<const GpuProfile> devices, OperationKind kind) {
+    std::vector<Point> points;
+    for (const GpuProfile& device : devices) {
+        const auto memory = analysis::memory_rate(device);
+        const auto compute = analysis::operation_rate(device, kind);
+        if (memory && compute)
+            points.push_back({device.device.name, *memory / giga, *compute / giga});
+    }
+    return points;
+}
+
+std::vector<HalfLine> lines_of(std::span<const KernelParameters> kernels, OperationKind kind) {
+    std::vector<HalfLine> lines;
+    for (const KernelParameters& kernel : kernels) {
+        const RooflineWork work = analysis::work_of(kernel);
+        const auto intensity = analysis::intensity_of(work);
+        if (work.kind == kind && intensity && *intensity > 0)
+            lines.push_back({&kernel, *intensity});
+    }
+    std::ranges::stable_sort(lines, std::ranges::greater{}, &HalfLine::intensity);
+    return lines;
+}
+
+std::string unit_of(OperationKind kind) {
+    return kind == OperationKind::integer ? "GIOP/s" : "GFLOP/s";
+}
+
+// Labels of points that lie close together go to other sides of them, then are numbered off: a
+// name is written once, the more to the left the earlier.
+void place_labels(std::vector<plot::Label>& labels, double left, double right, double bottom,
+                  double top) {
+    const auto across = [&](double x) { return std::log(x / left) / std::log(right / left); };
+    const auto up = [&](double y) { return std::log(y / bottom) / std::log(top / bottom); };
+    struct Box {
+        double x0, x1, y0, y1;
+    };
+    std::vector<Box> taken;
+    const double height = 0.045, per_character = 0.0125;  // of the panel, at its usual size
+    for (plot::Label& label : labels) {
+        const double x = across(label.x), y = up(label.y);
+        const double width = per_character * static_cast<double>(label.text.size());
+        const auto box = [&](bool to_left, bool under) {
+            const double y0 = y + (under ? -1.1 : 0.1) * height;
+            return to_left ? Box{x - 0.015 - width, x - 0.015, y0, y0 + height}
+                           : Box{x + 0.015, x + 0.015 + width, y0, y0 + height};
+        };
+        double least = 1e9;
+        Box best{};
+        for (const bool to_left : {false, true})
+            for (const bool under : {false, true}) {
+                const Box one = box(to_left, under);
+                double cost = std::max(0.0, one.x1 - 1) + std::max(0.0, -one.x0);
+                for (const Box& other : taken)
+                    cost += std::max(0.0, std::min(one.x1, other.x1) - std::max(one.x0, other.x0)) *
+                            std::max(0.0, std::min(one.y1, other.y1) - std::max(one.y0, other.y0)) /
+                            height;
+                if (cost < least - 1e-9) {
+                    least = cost;
+                    best = one;
+                    label.left = to_left;
+                    label.under = under;
+                }
+            }
+        taken.push_back(best);
+    }
+}
+
+plot::Figure panel(std::span<const HalfLine> lines, std::span<const Point> points,
+                   std::span<const GpuProfile> devices, OperationKind kind) {
+    plot::Figure figure{.title = fmt::format("{} kernels", to_string(kind)),
+                        .x = {"memory bandwidth in GB/s", Scale::log10},
+                        .y = {fmt::format("compute throughput in {}", unit_of(kind)), Scale::log10},
+                        .key = plot::Key::outside};
+    double left = points.front().memory, right = left;
+    double bottom = points.front().compute, top = bottom;
+    Series devices_at{"devices", Mark::points, 0, {}};
+    for (const Point& one : points) {
+        left = std::min(left, one.memory);
+        right = std::max(right, one.memory);
+        bottom = std::min(bottom, one.compute);
+        top = std::max(top, one.compute);
+        devices_at.points.push_back({one.memory, one.compute});
+        figure.labels.push_back({one.memory, one.compute, one.name});
+    }
+    Series adjusted{"adjusted for the kernel's mix", Mark::points, 9, {}};
+    const bool arrows = lines.size() * points.size() <= most_arrows;
+    if (arrows) {
+        for (const HalfLine& line : lines)
+            for (const GpuProfile& device : devices) {
+                const RooflinePrediction one =
+                    analysis::roofline_prediction(*line.kernel, device, RooflineVariant::literal);
+                const auto peak = analysis::operation_rate(device, kind);
+                if (!one.result || !peak || !one.result->adjusted_rate) continue;
+                const double memory = *one.rates->memory / giga;
+                const double rate = *one.result->adjusted_rate / giga;
+                adjusted.points.push_back({memory, rate});
+                // Where the roofline of this device ends on the kernel's half-line.
+                const bool by_memory = line.intensity * memory <= *peak / giga;
+                const double x = by_memory ? memory : *peak / giga / line.intensity;
+                const double y = by_memory ? line.intensity * memory : *peak / giga;
+                figure.arrows.push_back({memory, *peak / giga, x, y, plot::guide});
+                for (const double value : {rate, y}) bottom = std::min(bottom, value);
+                left = std::min(left, x);
+            }
+    }
+    left /= 2;
+    right *= 3;
+    bottom /= 3;
+    top *= 2;
+    int style = 1;
+    for (const HalfLine& line : lines) {
+        const double from = std::max(left, bottom / line.intensity);
+        const double to = std::min(right, top / line.intensity);
+        Series series{fmt::format("{} ({:.3g}/byte)", line.kernel->kernel, line.intensity),
+                      Mark::line,
+                      style++ % plot::style_count,
+                      {}};
+        if (from < to) {
+            series.points = {{from, from * line.intensity}, {to, to * line.intensity}};
+        } else {
+            series.name += ", outside";
+            // A line off the panel leaves a mark in the key alone.
+            const double corner = line.intensity > top / left ? left : right;
+            series.points = {{corner, corner == left ? top : bottom}};
+        }
+        figure.series.push_back(series);
+    }
+    if (!adjusted.points.empty()) figure.series.push_back(adjusted);
+    figure.series.push_back(devices_at);
+    place_labels(figure.labels, left, right, bottom, top);
+    figure.x.low = left;
+    figure.x.high = right;
+    figure.y.low = bottom;
+    figure.y.high = top;
+    return figure;
+}
+
+}  // namespace
+
+plot::Picture quadrant_split(std::span<const KernelParameters> kernels,
+                             std::span<const GpuProfile> devices) {
+    plot::Picture picture{.description =
+                              "Quadrant split: a device over a kernel's half-line runs it bound by "
+                              "memory, one under it bound by computation.",
+                          .panels = {},
+                          .width = 1000,
+                          .height = 0};
+    for (const OperationKind kind : kinds) {
+        const auto lines = lines_of(kernels, kind);
+        const auto points = points_of(devices, kind);
+        if (lines.empty() || points.empty()) continue;
+        picture.panels.push_back(panel(lines, points, devices, kind));
+        picture.height += 560;
+    }
+    if (picture.panels.empty())
+        throw InputError(
+            "nothing to draw: no profile has both B_mem (ld.global.f32) and the rate of the "
+            "kernels' operations (fma.f32, fma.f64 or mad.s32)");
+    return picture;
+}
+
+plot::Picture kernel_roofline(std::span<const KernelParameters> kernels, const GpuProfile& device) {
+    const auto memory = analysis::memory_rate(device);
+    plot::Figure figure{.title = device.device.name,
+                        .x = {"operations per byte of memory traffic", Scale::log10},
+                        .y = {"10⁹ operations per second", Scale::log10},
+                        .key = plot::Key::outside};
+    double left = 0.1, right = 10, bottom = 1e300, top = 0;
+    Series predicted{"predicted", Mark::points, 0, {}};
+    std::vector<OperationKind> roofs;
+    for (const OperationKind kind : kinds)
+        for (const HalfLine& line : lines_of(kernels, kind)) {
+            const RooflinePrediction one =
+                analysis::roofline_prediction(*line.kernel, device, RooflineVariant::literal);
+            if (!one.result || !memory) continue;
+            if (std::ranges::find(roofs, kind) == roofs.end()) roofs.push_back(kind);
+            const double rate = one.result->operations / one.result->time / giga;
+            predicted.points.push_back({line.intensity, rate});
+            figure.labels.push_back({line.intensity, rate, line.kernel->kernel});
+            left = std::min(left, line.intensity / 3);
+            right = std::max(right, line.intensity * 3);
+            bottom = std::min(bottom, rate / 3);
+        }
+    if (predicted.points.empty())
+        throw InputError(
+            fmt::format("nothing to draw: the profile of {} lacks the rates that the "
+                        "kernels need",
+                        device.device.name));
+    int style = 1;
+    for (const OperationKind kind : roofs) {
+        const double peak = *analysis::operation_rate(device, kind) / giga;
+        const double slope = *memory / giga;
+        const double corner = peak / slope;
+        right = std::max(right, corner * 3);
+        top = std::max(top, peak * 2);
+        bottom = std::min(bottom, left * slope);
+        figure.series.push_back({fmt::format("{}: {:.4g} {}", to_string(kind), peak, unit_of(kind)),
+                                 Mark::line,
+                                 style++,
+                                 {{left, left * slope}, {corner, peak}, {right, peak}}});
+    }
+    figure.series.push_back(predicted);
+    for (Series& series : figure.series)
+        if (series.mark == Mark::line) series.points.back().x = right;
+    place_labels(figure.labels, left, right, bottom, top);
+    figure.x.low = left;
+    figure.x.high = right;
+    figure.y.low = bottom;
+    figure.y.high = top;
+    return {.description = fmt::format("Roofline of {} with kernels at their predicted rates.",
+                                       device.device.name),
+            .panels = {figure},
+            .width = 1000,
+            .height = 520};
+}
+
+}  // namespace occupipe::report

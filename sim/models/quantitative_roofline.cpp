@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "sim/models/quantitative_roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "sim/machine/machine.h"
+
+namespace occupipe {
+namespace {
+
+enum class Part { fp64, fp32, integer, load_store, other };
+
+// By the type that an instruction's name ends with, as profilers class them: conversions, special
+// functions, matrix instructions, moves and jumps are other ones.
+Part part_of(std::string_view name, InstructionKind kind) {
+    if (kind == InstructionKind::load || kind == InstructionKind::store) return Part::load_store;
+    if (kind == InstructionKind::barrier) return Part::other;
+    const std::string_view first = name.substr(0, name.find('.'));
+    constexpr std::array counted = {"add", "sub",  "mul",  "fma",  "mad", "neg",  "abs", "min",
+                                    "max", "setp", "lop3", "and",  "or",  "xor",  "not", "shl",
+                                    "shr", "shf",  "prmt", "popc", "clz", "sad",  "set", "bfe",
+                                    "bfi", "brev", "dp4a", "dp2a", "fns", "bfind"};
+    if (std::ranges::find(counted, first) == counted.end()) return Part::other;
+    if (name.find(".approx") != std::string_view::npos) return Part::other;
+    const std::string_view type = name.substr(name.rfind('.') + 1);
+    if (type == "f64") return Part::fp64;
+    if (type == "f32") return Part::fp32;
+    if (type.starts_with('s') || type.starts_with('u') || type.starts_with('b'))
+        return Part::integer;
+    return Part::other;
+}
+
+bool is_multiply_add(std::string_view name) {
+    return name.starts_with("fma.") || name.starts_with("mad.");
+}
+
+struct Counted {
+    std::string op;
+    double times = 0;  // by a warp of the mean
+    double cpi = 0;    // λ per core
+    Part part = Part::other;
+};
+
+void count_items(const std::vector<KernelItem>& items, double times, const GpuProfile& profile,
+                 std::map<std::string, Counted>& counts) {
+    for (const KernelItem& item : items) {
+        if (const auto* repeat = std::get_if<Repeat>(&item)) {
+            count_items(repeat->body, times * static_cast<double>(repeat->count), profile, counts);
+            continue;
+        }
+        const auto& one = std::get<KernelInstruction>(item);
+        const InstructionTiming& timing = *profile.find_instruction(one.op);
+        const InstructionKind kind = one.kind.value_or(timing.effective_kind());
+        const Part part = part_of(one.op, kind);
+        Counted& counted = counts[fmt::format("{} {}", one.op, static_cast<int>(part))];
+        counted = {one.op, counted.times + times, profile.cpi_per_core(timing).value, part};
+    }
+}
+
+// λ per core of the instruction by which the paper measures this part; where the profile has none,
+// the mean of the kernel's own.
+double cpi_of(Part part, std::span<const std::string_view> references, const GpuProfile& profile,
+              const std::map<std::string, Counted>& counts, std::vector<std::string>& assumptions) {
+    double times = 0, cycles = 0;
+    for (const auto& [key, one] : counts) {
+        if (one.part != part) continue;
+        times += one.times;
+        cycles += one.times * one.cpi;
+    }
+    if (times == 0) return 0;
+    for (const std::string_view name : references) {
+        const InstructionTiming* timing = profile.find_instruction(name);
+        if (timing != nullptr && timing->cpi.identifiable())
+            return profile.cpi_per_core(*timing).value;
+    }
+    assumptions.push_back(
+        fmt::format("the profile has no {}: λ is the mean of the kernel's own instructions",
+                    references.front()));
+    return cycles / times;
+}
+
+Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                   RooflineVariant variant) {
+    const WarpLoad load = warp_load(profile, kernel, launch);
+    std::map<std::string, Counted> counts;
+    for (const int program : sim::assign_programs(kernel, launch.group_warps))
+        count_items(kernel.warps[static_cast<std::size_t>(program)].instructions,
+                    1.0 / launch.group_warps, profile, counts);
+
+    const double lanes = profile.warp_size;
+    std::map<Part, double> of;
+    double multiply_adds = 0;
+    for (const auto& [key, one] : counts) of[one.part] += one.times * lanes;
+    const Part useful = of[Part::fp64] > 0   ? Part::fp64
+                        : of[Part::fp32] > 0 ? Part::fp32
+                                             : Part::integer;
+    for (const auto& [key, one] : counts)
+        if (one.part == useful && is_multiply_add(one.op)) multiply_adds += one.times * lanes;
+    // What is arithmetic but not of the chosen kind is "other" to the paper.
+    for (auto& [key, one] : counts)
+        if (one.part != useful && one.part != Part::load_store) one.part = Part::other;
+
+    Prediction prediction;
+    std::vector<std::string> assumptions = {
+        "every latency is hidden, whatever the occupancy",
+        variant == RooflineVariant::literal ? "instructions of different units take turns"
+                                            : "instructions of different units overlap fully",
+        "traffic to memory is not known: the bound is that of the instructions"};
+    constexpr std::array<std::string_view, 1> fp64 = {"fma.f64"};
+    constexpr std::array<std::string_view, 1> fp32 = {"fma.f32"};
+    constexpr std::array<std::string_view, 1> integer = {"mad.s32"};
+    constexpr std::array<std::string_view, 2> shared = {"ld.shared.u32", "ld.shared.f32"};
+    constexpr std::array<std::string_view, 1> addition = {"add.s32"};
+    const std::span<const std::string_view> operation =
+        useful == Part::fp64 ? fp64 : (useful == Part::fp32 ? fp32 : integer);
+    const auto rate = [&](Part part, std::span<const std::string_view> references, double each) {
+        const double cpi = cpi_of(part, references, profile, counts, assumptions);
+        return cpi > 0 ? each * lanes / cpi : 1.0;  // without such instructions: not used
+    };
+    RooflineWork work{.kind = useful == Part::fp64   ? OperationKind::fp64
+                              : useful == Part::fp32 ? OperationKind::fp32
+                                                     : OperationKind::integer,
+                      .operation_instructions = of[useful],
+                      .multiply_adds = useful == Part::integer ? 0 : multiply_adds,
+                      .load_store = of[Part::load_store],
+                      .all = load.instructions * lanes,
+                      .traffic = {}};
+    // Sums of the same numbers in another order.
+    work.all = std::max(work.all, work.operation_instructions + work.load_store);
+    RooflineRates rates{.operation = rate(useful, operation, 2),
+                        .load_store = rate(Part::load_store, shared, 1),
+                        .other = rate(Part::other, addition, 1),
+                        .memory = {},
+                        .issue = {}};
+    if (profile.issue.limit) rates.issue = *profile.issue.limit * lanes;
+    const RooflineResult result = evaluate(work, rates, variant);
+
+    prediction = throughput_prediction(profile, launch, load, 1 / result.time);
+    prediction.limited_by = roof(profile, load).limited_by;
+    prediction.assumptions = std::move(assumptions);
+    if (result.mix_efficiency) prediction.values.push_back({"E_mix", *result.mix_efficiency});
+    if (result.instruction_efficiency)
+        prediction.values.push_back({"E_instr", *result.instruction_efficiency});
+    prediction.values.push_back({"D_ops", work.operation_instructions / work.all});
+    prediction.values.push_back({"D_ldst", work.load_store / work.all});
+    prediction.values.push_back({"operations per warp", result.operations});
+    return prediction;
+}
+
+}  // namespace
+
+std::string_view to_string(OperationKind kind) {
+    switch (kind) {
+        case OperationKind::fp64:
+            return "fp64";
+        case OperationKind::fp32:
+            return "fp32";
+        case OperationKind::integer:
+            return "int";
+    }
+    return "";
+}
+
+RooflineResult evaluate(const RooflineWork& work, const RooflineRates& rates,
+                        RooflineVariant variant) {
+    double other = work.all - work.operation_instructions - work.load_store;
+    if (other < 0) {
+        if (other < -1e-9 * work.all)
+            throw InputError(fmt::format(
+                "{:g} useful operations and {:g} loads and stores are more than all {:g} "
+                "instructions together",
+                work.operation_instructions, work.load_store, work.all));
+        other = 0;
+    }
+    RooflineResult result;
+    const bool integer = work.kind == OperationKind::integer;
+    result.operations = work.operation_instructions + (integer ? 0 : work.multiply_adds);
+    result.operation_time = 2 * work.operation_instructions / rates.operation;
+    result.load_store_time = work.load_store / rates.load_store;
+    result.other_time = other / rates.other;
+    if (variant == RooflineVariant::literal) {
+        result.compute_time = result.operation_time + result.load_store_time + result.other_time;
+    } else {
+        if (rates.issue) result.issue_time = work.all / *rates.issue;
+        result.compute_time = std::max(std::max(result.operation_time, result.load_store_time),
+                                       std::max(result.other_time, result.issue_time));
+    }
+    if (work.operation_instructions > 0) {
+        result.mix_efficiency = result.operations / (2 * work.operation_instructions);
+        result.instruction_efficiency = result.operation_time / result.compute_time;
+        result.adjusted_rate =
+            *result.mix_efficiency * *result.instruction_efficiency * rates.operation;
+    }
+    result.time = result.compute_time;
+    if (work.traffic && rates.memory) {
+        result.memory_time = *work.traffic / *rates.memory;
+        // O_krn <= O_dev (19)
+        result.memory_bound = *result.memory_time >= result.compute_time;
+        result.time = std::max(result.time, *result.memory_time);
+    }
+    return result;
+}
+
+Prediction predict_quantitative_roofline(const GpuProfile& profile, const Kernel& kernel,
+                                         const Launch& launch, const ModelOptions&) {
+    Prediction prediction = predict(profile, kernel, launch, RooflineVariant::literal);
+    prediction.model = "quantitative-roofline";
+    return prediction;
+}
+
+Prediction predict_quantitative_roofline_units(const GpuProfile& profile, const Kernel& kernel,
+                                               const Launch& launch, const ModelOptions&) {
+    Prediction prediction = predict(profile, kernel, launch, RooflineVariant::overlapped);
+    prediction.model = "quantitative-roofline-units";
+    return prediction;
+}
+
+}  // namespace occupipe
