@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC Carry.*:Explain.SaysMeaning*:Explain.WithNvrtc*:Version.* FULL Compare.MeasuresAnOpenCl* LINK occupipe::core GTest::gmock
-    SOURCES cli/bad_command_line_test.cpp cli/loop_test.cpp cli/compare_test.cpp cli/carry_test.cpp cli/explain_test.cpp cli/published_test.cpp cli/selfcheck_test.cpp support/run_program.cpp)
+    SOURCES cli/bad_command_line_test.cpp cli/loop_test.cpp cli/compare_test.cpp cli/carry_test.cpp cli/explain_test.cpp cli/published_test.cpp cli/roofline_test.cpp cli/selfcheck_test.cpp support/run_program.cpp)
 target_compile_definitions(cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}> OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 add_dependencies(cli_test occupipe)

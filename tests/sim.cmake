@@ -3,7 +3,7 @@ add_library(occupipe_sim_test_support STATIC sim/random_case.cpp)
 target_link_libraries(occupipe_sim_test_support PUBLIC occupipe::sim occupipe::core PRIVATE GTest::gtest occupipe::warnings)
 
 occupipe_test(sim_unit_test KIND unit
-    SOURCES sim/contention_test.cpp sim/issue_window_test.cpp sim/known_answers_test.cpp sim/not_modelled_test.cpp sim/parts_test.cpp sim/period_test.cpp sim/policy_test.cpp sim/refusal_test.cpp sim/ticks_test.cpp
+    SOURCES sim/contention_test.cpp sim/issue_window_test.cpp sim/known_answers_test.cpp sim/not_modelled_test.cpp sim/parts_test.cpp sim/period_test.cpp sim/policy_test.cpp sim/quantitative_roofline_test.cpp sim/refusal_test.cpp sim/ticks_test.cpp
     LINK occupipe::analysis occupipe::sim occupipe::core)
 occupipe_test(sim_models_test KIND unit SOURCES sim/kernel_analysis_test.cpp
     LINK occupipe::sim occupipe::core)

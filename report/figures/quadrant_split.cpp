@@ -11,6 +11,7 @@
 
 #include "analysis/roofline_predictions.h"
 #include "core/error.h"
+#include "report/figures/label_placement.h"
 
 namespace occupipe::report {
 namespace {
@@ -60,46 +61,6 @@ std::vector<HalfLine> lines_of(std::span<const KernelParameters> kernels, Operat
 
 std::string unit_of(OperationKind kind) {
     return kind == OperationKind::integer ? "GIOP/s" : "GFLOP/s";
-}
-
-// Labels of points that lie close together go to other sides of them, then are numbered off: a
-// name is written once, the more to the left the earlier.
-void place_labels(std::vector<plot::Label>& labels, double left, double right, double bottom,
-                  double top) {
-    const auto across = [&](double x) { return std::log(x / left) / std::log(right / left); };
-    const auto up = [&](double y) { return std::log(y / bottom) / std::log(top / bottom); };
-    struct Box {
-        double x0, x1, y0, y1;
-    };
-    std::vector<Box> taken;
-    const double height = 0.045, per_character = 0.0125;  // of the panel, at its usual size
-    for (plot::Label& label : labels) {
-        const double x = across(label.x), y = up(label.y);
-        const double width = per_character * static_cast<double>(label.text.size());
-        const auto box = [&](bool to_left, bool under) {
-            const double y0 = y + (under ? -1.1 : 0.1) * height;
-            return to_left ? Box{x - 0.015 - width, x - 0.015, y0, y0 + height}
-                           : Box{x + 0.015, x + 0.015 + width, y0, y0 + height};
-        };
-        double least = 1e9;
-        Box best{};
-        for (const bool to_left : {false, true})
-            for (const bool under : {false, true}) {
-                const Box one = box(to_left, under);
-                double cost = std::max(0.0, one.x1 - 1) + std::max(0.0, -one.x0);
-                for (const Box& other : taken)
-                    cost += std::max(0.0, std::min(one.x1, other.x1) - std::max(one.x0, other.x0)) *
-                            std::max(0.0, std::min(one.y1, other.y1) - std::max(one.y0, other.y0)) /
-                            height;
-                if (cost < least - 1e-9) {
-                    least = cost;
-                    best = one;
-                    label.left = to_left;
-                    label.under = under;
-                }
-            }
-        taken.push_back(best);
-    }
 }
 
 plot::Figure panel(std::span<const HalfLine> lines, std::span<const Point> points,
@@ -164,7 +125,7 @@ plot::Figure panel(std::span<const HalfLine> lines, std::span<const Point> point
     }
     if (!adjusted.points.empty()) figure.series.push_back(adjusted);
     figure.series.push_back(devices_at);
-    place_labels(figure.labels, left, right, bottom, top);
+    place_labels(figure.labels, {left, right, bottom, top});
     figure.x.low = left;
     figure.x.high = right;
     figure.y.low = bottom;
@@ -239,7 +200,7 @@ plot::Picture kernel_roofline(std::span<const KernelParameters> kernels, const G
     figure.series.push_back(predicted);
     for (Series& series : figure.series)
         if (series.mark == Mark::line) series.points.back().x = right;
-    place_labels(figure.labels, left, right, bottom, top);
+    place_labels(figure.labels, {left, right, bottom, top});
     figure.x.low = left;
     figure.x.high = right;
     figure.y.low = bottom;

@@ -96,6 +96,8 @@ TEST(Predict, GivesTheExampleKernelInEveryModelAtTenOccupancies) {
                                             "gpumech-rr-corrected",
                                             "gpumech-gto",
                                             "mdm",
+                                            "quantitative-roofline",
+                                            "quantitative-roofline-units",
                                             "pipeline"};
     ASSERT_EQ(json["predictions"].size(), 10 * names.size());
     for (std::size_t i = 0; i < json["predictions"].size(); ++i) {

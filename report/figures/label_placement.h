@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// On which side of its point each label of a crowded picture stands.
+#pragma once
+
+#include <vector>
+
+#include "plot/figure.h"
+
+namespace occupipe::report {
+
+// Both axes logarithmic.
+struct LogPanel {
+    double left = 0;
+    double right = 0;
+    double bottom = 0;
+    double top = 0;
+};
+
+// Sets `left` and `under` so that texts cover each other, other points and the panel's border as
+// little as four places per label allow. Returns how much is still covered: the sum of the covered
+// areas in units of one letter's; 0 where all texts can be read.
+double place_labels(std::vector<plot::Label>& labels, const LogPanel& panel);
+
+}  // namespace occupipe::report

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+// Output of nvprof and Nsight Compute, made by hand after their documented formats.
+#include "analysis/profiler_metrics.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace occupipe::analysis {
+namespace {
+
+struct Count {
+    const char* nvprof;
+    const char* description;  // heads the column of a trace
+    const char* ncu;
+    const char* ncu_unit;
+    double value;
+};
+
+// Of one launch of saxpy with 2^20 elements.
+const std::vector<Count> counts = {
+    {"flop_count_sp_fma", "Floating Point Operations(Single Precision FMA)",
+     "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", 1048576},
+    {"flop_count_dp_fma", "Floating Point Operations(Double Precision FMA)",
+     "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "inst", 0},
+    {"inst_compute_ld_st", "Load/Store Instructions",
+     "smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "inst", 3145728},
+    {"inst_executed", "Instructions Executed", "smsp__inst_executed.sum", "inst", 458752},
+    {"inst_fp_32", "FP Instructions(Single)", "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum",
+     "inst", 1048576},
+    {"inst_fp_64", "FP Instructions(Double)", "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum",
+     "inst", 0},
+    {"inst_integer", "Integer Instructions",
+     "smsp__sass_thread_inst_executed_op_integer_pred_on.sum", "inst", 5242880},
+    {"dram_read_transactions", "Device Memory Read Transactions", "dram__sectors_read.sum",
+     "sector", 262200},
+    {"dram_write_transactions", "Device Memory Write Transactions", "dram__sectors_write.sum",
+     "sector", 131072},
+};
+
+constexpr const char* nvprof_begin =
+    "==4711== NVPROF is profiling process 4711, command: ./saxpy\n"
+    "==4711== Profiling application: ./saxpy\nmax error 0, done\n"
+    "==4711== Profiling result:\n==4711== Metric result:\n";
+
+std::string nvprof_line(const char* kernel, int launches, const Count& count,
+                        const std::string& average) {
+    return fmt::format("\"Tesla K40c (0)\",\"{}\",{},\"{}\",\"{}\",{},{},{}\n", kernel, launches,
+                       count.nvprof, count.description, average, average, average);
+}
+
+std::string nvprof_table(const char* kernel = "saxpy(int, float, float*, float*)",
+                         int launches = 1) {
+    std::string text =
+        "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric "
+        "Description\",\"Min\",\"Max\",\"Avg\"\n";
+    for (const Count& one : counts)
+        text += nvprof_line(kernel, launches, one, fmt::format("{}", one.value));
+    return text;
+}
+
+// `grouped`: thousands separators, as ncu writes them.
+std::string digits(double value, bool grouped) {
+    std::string text = fmt::format("{:.0f}", value);
+    if (!grouped) return text;
+    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+        text.insert(static_cast<std::size_t>(at), ",");
+    return text;
+}
+
+std::string ncu_long(bool grouped, const char* kernel = "saxpy(int, float, float *, float *)",
+                     int id = 0, bool header = true) {
+    std::string text;
+    if (header)
+        text =
+            "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel "
+            "Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\","
+            "\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+    for (const Count& one : counts)
+        text += fmt::format(
+            "\"{}\",\"12\",\"saxpy\",\"127.0.0.1\",\"{}\",\"1\",\"7\",\"(256, 1, 1)\",\"(4096, 1, "
+            "1)\",\"0\",\"8.0\",\"Command line profiler metrics\",\"{}\",\"{}\",\"{}\"\n",
+            id, kernel, one.ncu, one.ncu_unit, digits(one.value, grouped));
+    return text;
+}
+
+std::string ncu_wide(int launches, bool units, double scale_of_last = 1) {
+    std::string header = "\"ID\",\"Process ID\",\"Kernel Name\",\"Device\"";
+    std::string unit_line = "\"\",\"\",\"\",\"\"";
+    for (const Count& one : counts) {
+        header += fmt::format(",\"{}\"", one.ncu);
+        unit_line += fmt::format(",\"{}\"", one.ncu_unit);
+    }
+    std::string text = header + "\n" + (units ? unit_line + "\n" : "");
+    for (int i = 0; i < launches; ++i) {
+        text += fmt::format("\"{}\",\"12\",\"saxpy\",\"0\"", i);
+        for (const Count& one : counts)
+            text += fmt::format(",\"{}\"",
+                                digits(one.value * (i + 1 == launches ? scale_of_last : 1), true));
+        text += '\n';
+    }
+    return text;
+}
+
+void expect_saxpy(const KernelParameters& kernel) {
+    EXPECT_EQ(kernel.fp32_fma, 1048576);
+    EXPECT_EQ(kernel.fp64_fma, 0);
+    EXPECT_EQ(kernel.load_store, 3145728);
+    EXPECT_EQ(kernel.warp_instructions, 458752);
+    EXPECT_EQ(kernel.fp32, 1048576);
+    EXPECT_EQ(kernel.fp64, 0);
+    EXPECT_EQ(kernel.integer, 5242880);
+    EXPECT_EQ(kernel.dram_read_sectors, 262200);
+    EXPECT_EQ(kernel.dram_write_sectors, 131072);
+}
+
+std::vector<KernelParameters> read(const std::string& text) {
+    return parameters_from_profiler(text, "p.csv");
+}
+
+TEST(ProfilerMetrics, NvprofTable) {
+    const auto kernels = read(nvprof_begin + nvprof_table());
+    ASSERT_EQ(kernels.size(), 1U);
+    expect_saxpy(kernels[0]);
+    EXPECT_EQ(kernels[0].kernel, "saxpy(int, float, float*, float*)");
+    EXPECT_EQ(kernels[0].device, "Tesla K40c (0)");
+    EXPECT_EQ(kernels[0].origin, "nvprof");
+    EXPECT_EQ(kernels[0].launches, 1);
+}
+
+TEST(ProfilerMetrics, NvprofTableAloneWithWindowsLineEnds) {
+    std::string text = nvprof_table();
+    for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2))
+        text.insert(at, "\r");
+    expect_saxpy(read(text).at(0));
+}
+
+TEST(ProfilerMetrics, NvprofTakesTheAverageOfSeveralLaunches) {
+    std::string text = nvprof_table("saxpy", 3);
+    const std::string line =
+        "\"Tesla K40c (0)\",\"saxpy\",3,\"inst_executed\",\"Instructions "
+        "Executed\",458752,458752,458752\n";
+    const std::size_t at = text.find(line);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, line.size(),
+                 "\"Tesla K40c (0)\",\"saxpy\",3,\"inst_executed\",\"Instructions "
+                 "Executed\",100,900,500.5\n");
+    const auto kernels = read(text);
+    EXPECT_EQ(kernels.at(0).launches, 3);
+    EXPECT_EQ(kernels[0].warp_instructions, 500.5);
+}
+
+TEST(ProfilerMetrics, NvprofWithTwoKernelsAndExponents) {
+    std::string text = nvprof_table("first", 2);
+    std::string second = nvprof_table("second");
+    second.erase(0, second.find('\n') + 1);
+    const std::size_t at = second.find("458752,458752,458752");
+    second.replace(at, 20, "1.5e+09,1.5e+09,1.5e+09");
+    const auto kernels = read(text + second);
+    ASSERT_EQ(kernels.size(), 2U);
+    EXPECT_EQ(kernels[0].kernel, "first");
+    EXPECT_EQ(kernels[1].warp_instructions, 1.5e9);
+}
+
+std::string nvprof_trace(bool descriptions, bool units) {
+    std::string text = "\"Device\",\"Context\",\"Stream\",\"Kernel\"";
+    for (const Count& one : counts)
+        text += fmt::format(",\"{}\"", descriptions ? one.description : one.nvprof);
+    text += '\n';
+    if (units) text += ",,,\"\"" + std::string(counts.size(), ',') + "\n";
+    for (int launch = 0; launch < 2; ++launch) {
+        text += fmt::format("\"Tesla K40c (0)\",\"1\",\"7\",\"saxpy(int) [{}]\"", 107 + launch);
+        for (const Count& one : counts) text += fmt::format(",{}", one.value * (1 + launch));
+        text += '\n';
+    }
+    return text;
+}
+
+TEST(ProfilerMetrics, NvprofTraceIsTheMeanOfItsLaunches) {
+    for (const bool descriptions : {false, true})
+        for (const bool units : {false, true}) {
+            const auto kernels = read(nvprof_begin + nvprof_trace(descriptions, units));
+            ASSERT_EQ(kernels.size(), 1U);
+            EXPECT_EQ(kernels[0].kernel, "saxpy(int)");
+            EXPECT_EQ(kernels[0].launches, 2);
+            EXPECT_EQ(kernels[0].warp_instructions, 1.5 * 458752);
+            EXPECT_EQ(kernels[0].dram_write_sectors, 1.5 * 131072);
+        }
+}
+
+TEST(ProfilerMetrics, NcuALinePerMetric) {
+    for (const bool grouped : {false, true}) {
+        const auto kernels = read(
+            "==PROF== Connected to process 12 (/home/a/saxpy)\n==PROF== Profiling \"saxpy\" - 0: "
+            "0%....50%....100% - 1 pass\nmax error 0\n==PROF== Disconnected from process 12\n" +
+            ncu_long(grouped));
+        ASSERT_EQ(kernels.size(), 1U);
+        expect_saxpy(kernels[0]);
+        EXPECT_EQ(kernels[0].origin, "ncu");
+    }
+}
+
+TEST(ProfilerMetrics, NcuSeveralLaunchesAndKernels) {
+    const auto kernels =
+        read(ncu_long(true, "saxpy", 0) + ncu_long(true, "other<int, 4>(int)", 1, false) +
+             ncu_long(true, "saxpy", 2, false));
+    ASSERT_EQ(kernels.size(), 2U);
+    EXPECT_EQ(kernels[0].launches, 2);
+    expect_saxpy(kernels[0]);
+    EXPECT_EQ(kernels[1].kernel, "other<int, 4>(int)");
+    EXPECT_EQ(kernels[1].launches, 1);
+}
+
+TEST(ProfilerMetrics, NcuALinePerLaunch) {
+    for (const bool units : {false, true}) {
+        const auto kernels = read(ncu_wide(4, units, 5));
+        ASSERT_EQ(kernels.size(), 1U);
+        EXPECT_EQ(kernels[0].launches, 4);
+        EXPECT_EQ(kernels[0].warp_instructions, 2 * 458752);  // (1 + 1 + 1 + 5) / 4
+    }
+}
+
+TEST(ProfilerMetrics, NcuBytesStandForSectors) {
+    std::string text = ncu_long(true);
+    const auto swap = [&](const std::string& from, const std::string& to) {
+        const std::size_t at = text.find(from);
+        ASSERT_NE(at, std::string::npos) << from;
+        text.replace(at, from.size(), to);
+    };
+    swap("\"dram__sectors_read.sum\",\"sector\",\"262,200\"",
+         "\"dram__bytes_read.sum\",\"Mbyte\",\"8.3904\"");
+    swap("\"dram__sectors_write.sum\",\"sector\",\"131,072\"",
+         "\"dram__bytes_write.sum\",\"byte\",\"4,194,304\"");
+    const auto kernels = read(text);
+    EXPECT_DOUBLE_EQ(*kernels.at(0).dram_read_sectors, 262200);
+    EXPECT_EQ(kernels[0].dram_write_sectors, 131072);
+}
+
+TEST(ProfilerMetrics, NcuWithMetricsOfTheWholeMultiprocessor) {
+    std::string text = ncu_long(true);
+    for (std::size_t at = text.find("smsp__"); at != std::string::npos; at = text.find("smsp__"))
+        text.replace(at, 6, "sm__");
+    expect_saxpy(read(text).at(0));
+}
+
+TEST(ProfilerMetrics, NcuKnowsTheTime) {
+    std::string text = ncu_long(true);
+    text +=
+        "\"0\",\"12\",\"saxpy\",\"127.0.0.1\",\"saxpy(int, float, float *, float "
+        "*)\",\"1\",\"7\",\"(256, 1, 1)\",\"(4096, 1, 1)\",\"0\",\"8.0\",\"Command line profiler "
+        "metrics\",\"gpu__time_duration.sum\",\"usecond\",\"12.5\"\n";
+    EXPECT_DOUBLE_EQ(*read(text).at(0).seconds, 12.5e-6);
+}
+
+void expect_refused(const std::string& text, const std::vector<std::string>& words) {
+    try {
+        read(text);
+        ADD_FAILURE() << "was read:\n" << text;
+    } catch (const InputError& error) {
+        for (const std::string& word : words)
+            EXPECT_NE(std::string(error.what()).find(word), std::string::npos)
+                << word << " is not in: " << error.what();
+    }
+}
+
+std::string without(std::string text, const std::string& word) {
+    const std::size_t at = text.find(word);
+    const std::size_t begin = text.rfind('\n', at) + 1;
+    return text.erase(begin, text.find('\n', at) + 1 - begin);
+}
+
+TEST(ProfilerMetrics, AMissingMetricIsNamedWithTheOptionThatCollectsIt) {
+    for (const Count& one : counts) {
+        expect_refused(without(nvprof_begin + nvprof_table(), fmt::format("\"{}\"", one.nvprof)),
+                       {"p.csv:7", one.nvprof, "--metrics", "saxpy"});
+        expect_refused(without(ncu_long(true), fmt::format("\"{}\"", one.ncu)),
+                       {"p.csv:1", one.ncu, "--metrics", "saxpy"});
+    }
+    // All that are missing at once.
+    expect_refused(without(without(nvprof_table(), "\"inst_fp_64\""), "\"inst_integer\""),
+                   {"--metrics inst_fp_64,inst_integer"});
+}
+
+TEST(ProfilerMetrics, WhatIsNotANumberIsNamedWithItsLine) {
+    for (const char* text : {"<OVERFLOW>", "n/a", "", "nan", "1e999"}) {
+        std::string table;
+        for (const Count& one : counts)
+            table += nvprof_line("k", 1, one,
+                                 std::string(one.nvprof) == "inst_integer"
+                                     ? std::string(text)
+                                     : fmt::format("{}", one.value));
+        const std::string header = nvprof_table().substr(0, nvprof_table().find('\n') + 1);
+        expect_refused(nvprof_begin + header + table,
+                       {"p.csv:13", "inst_integer", "is not a number", "'k'"});
+    }
+    std::string ncu = ncu_long(true);
+    const std::size_t at = ncu.find("\"5,242,880\"");
+    ncu.replace(at, 11, "\"n/a\"");
+    expect_refused(ncu, {"integer_pred_on.sum"});
+}
+
+TEST(ProfilerMetrics, LaunchesThatWereNotAllCountedAreRefused) {
+    const std::string second =
+        without(ncu_long(true, "saxpy", 1, false), "\"dram__sectors_read.sum\"");
+    expect_refused(ncu_long(true, "saxpy", 0) + second,
+                   {"dram__sectors_read.sum", "launched 2 times", "there for 1"});
+}
+
+TEST(ProfilerMetrics, OtherFilesAreRefused) {
+    expect_refused("", {"no header"});
+    expect_refused("a,b,c\n1,2,3\n", {"no header"});
+    expect_refused("\"Device\",\"Context\"\n\"K40\",1\n", {"p.csv:1", "Kernel"});
+    expect_refused("\"Device\",\"Kernel\",\"Metric Name\"\n\"K40\",\"k\",\"m\"\n", {"Avg"});
+    expect_refused(nvprof_table().substr(0, nvprof_table().find('\n') + 1), {"no kernel"});
+    expect_refused(nvprof_begin + nvprof_table() + "\"Tesla\",\"k\",1\n", {"p.csv", "16"});
+    std::string launches = nvprof_table();
+    launches.replace(launches.find("\",1,\""), 5, "\",0,\"");
+    expect_refused(launches, {"Invocations"});
+}
+
+// What the commands collect is what the readers need.
+TEST(ProfilerMetrics, TheCommandsNameEveryMetric) {
+    for (const Count& one : counts) {
+        EXPECT_NE(ncu_command("./a").find(one.ncu), std::string::npos);
+        EXPECT_NE(nvprof_command("./a").find(one.nvprof), std::string::npos);
+    }
+    EXPECT_NE(ncu_command("./a --n 4").find("./a --n 4"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace occupipe::analysis

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// `occupipe roofline` as a user runs it, from a profiler's CSV and from executed machine code.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/files/files.h"
+#include "core/kernel_parameters.h"
+#include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace occupipe::cli {
+namespace {
+
+using cli::testing::ProgramRun;
+using cli::testing::run_program;
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string root = OCCUPIPE_SOURCE_DIR;
+
+constexpr const char* saxpy_csv =
+    "==1== NVPROF is profiling process 1, command: ./saxpy\n==1== Metric result:\n"
+    "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric "
+    "Description\",\"Min\",\"Max\",\"Avg\"\n"
+    "\"K40\",\"saxpy(int)\",1,\"flop_count_sp_fma\",\"\",1000000,1000000,1000000\n"
+    "\"K40\",\"saxpy(int)\",1,\"flop_count_dp_fma\",\"\",0,0,0\n"
+    "\"K40\",\"saxpy(int)\",1,\"inst_compute_ld_st\",\"\",3000000,3000000,3000000\n"
+    "\"K40\",\"saxpy(int)\",1,\"inst_executed\",\"\",500000,500000,500000\n"
+    "\"K40\",\"saxpy(int)\",1,\"inst_fp_32\",\"\",1000000,1000000,1000000\n"
+    "\"K40\",\"saxpy(int)\",1,\"inst_fp_64\",\"\",0,0,0\n"
+    "\"K40\",\"saxpy(int)\",1,\"inst_integer\",\"\",5000000,5000000,5000000\n"
+    "\"K40\",\"saxpy(int)\",1,\"dram_read_transactions\",\"\",250000,250000,250000\n"
+    "\"K40\",\"saxpy(int)\",1,\"dram_write_transactions\",\"\",125000,125000,125000\n";
+
+// 320 lanes at 1 GHz; B_mem 160 GB/s.
+constexpr const char* device_yaml =
+    "format: occupipe-profile/1\n"
+    "device: {name: Small GPU}\ncores: 10\nwarp_size: 32\nclock_hz: 1e9\n"
+    "subsystems: {alu: {scope: core}, mem: {scope: core}}\n"
+    "instructions:\n"
+    "  fma.f32: {subsystem: alu, cpi: 0.25, latency: 4}\n"
+    "  mad.s32: {subsystem: alu, cpi: 1, latency: 4}\n"
+    "  add.s32: {subsystem: alu, cpi: 0.5, latency: 4}\n"
+    "  ld.shared.u32: {subsystem: mem, cpi: 1, latency: 20}\n"
+    "  ld.global.f32: {subsystem: mem, cpi: 8, latency: 400}\n";
+
+class Roofline : public ::testing::Test {
+protected:
+    std::string written(const std::string& name, const std::string& text) {
+        const std::string path = folder.path / name;
+        std::ofstream(path, std::ios::binary) << text;
+        return path;
+    }
+
+    TemporaryFolder folder;
+};
+
+TEST_F(Roofline, FromAProfilersCsvToTimeAndBound) {
+    const ProgramRun run =
+        run_program({"roofline", written("k.csv", saxpy_csv), "--profile",
+                     written("p.yaml", device_yaml), "--model", "all", "--json"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto json = nlohmann::json::parse(run.out);
+    EXPECT_EQ(json["format"], "occupipe-roofline/1");
+    ASSERT_EQ(json["predictions"].size(), 2U);
+    const auto& one = json["predictions"][0];
+    EXPECT_EQ(one["model"], "quantitative-roofline");
+    EXPECT_EQ(one["bound"], "memory");
+    EXPECT_DOUBLE_EQ(one["seconds"], 12e6 / 160e9);
+    EXPECT_DOUBLE_EQ(one["compute_seconds"], 2e6 / 2.56e12 + 3e6 / 320e9 + 12e6 / 640e9);
+    EXPECT_DOUBLE_EQ(json["predictions"][1]["compute_seconds"], 12e6 / 640e9);
+}
+
+TEST_F(Roofline, CountsBecomeAFileThatGivesTheSamePrediction) {
+    const std::string profile = written("p.yaml", device_yaml);
+    const std::string csv = written("k.csv", saxpy_csv);
+    const std::string kept = folder.path / "k.yaml";
+    const ProgramRun first = run_program({"roofline", csv, "--profile", profile, "-o", kept});
+    ASSERT_EQ(first.exit_code, 0) << first.err;
+    const ProgramRun again = run_program({"roofline", kept, "--profile", profile});
+    EXPECT_EQ(again.out, first.out);
+    const ProgramRun refused = run_program({"roofline", csv, "-o", kept});
+    EXPECT_EQ(refused.exit_code, 2);
+    const ProgramRun equal = run_program({"roofline", csv, kept, "--difference"});
+    EXPECT_EQ(equal.exit_code, 0) << equal.err;
+    EXPECT_THAT(equal.out, HasSubstr("equal"));
+    EXPECT_THAT(equal.out, Not(HasSubstr("%")));
+}
+
+TEST_F(Roofline, ExecutesALaunchFile) {
+    const std::string launch = written(
+        "saxpy.yaml", "occupipe_launches: 1\nsource: " + root +
+                          "/tests/cli/faults/faults.cubin\nbuffers:\n"
+                          "  x: {type: f32, count: 1024, fill: iota}\n"
+                          "  y: {type: f32, count: 1024, fill: iota}\n"
+                          "symbols:\n  weights: {type: f32, count: 3, fill: {values: [8, 1, 2]}}\n"
+                          "launches:\n"
+                          "  - {kernel: saxpy, grid: 4, block: 256, arguments: [{buffer: x}, "
+                          "{buffer: y}, {f32: 2.5}, {i32: 1024}]}\n");
+    const std::string kept = folder.path / "k.yaml";
+    const ProgramRun run = run_program({"roofline", launch, "-o", kept});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto kernels = read_kernel_parameters(kept);
+    ASSERT_EQ(kernels.size(), 1U);
+    // Per element: a multiply-add and an addition, two loads and a store; 4 KiB are read twice and
+    // written once.
+    EXPECT_EQ(kernels[0].fp32_fma, 1024);
+    EXPECT_EQ(kernels[0].fp32, 2048);
+    EXPECT_EQ(kernels[0].fp64, 0);
+    EXPECT_EQ(kernels[0].load_store, 3072);
+    EXPECT_EQ(kernels[0].dram_read_sectors, 256);
+    EXPECT_EQ(kernels[0].dram_write_sectors, 128);
+    EXPECT_THAT(kernels[0].origin, HasSubstr("executed"));
+}
+
+TEST_F(Roofline, RefusesWhatItCannotUse) {
+    const std::string csv = written("k.csv", saxpy_csv);
+    const std::string profile = written("p.yaml", device_yaml);
+    struct Bad {
+        std::vector<std::string> arguments;
+        const char* why;
+    };
+    std::string less = saxpy_csv;
+    less.erase(less.find("\"K40\",\"saxpy(int)\",1,\"inst_integer\""));
+    std::string poor = device_yaml;
+    poor.erase(poor.find("  fma.f32"), poor.find("  mad.s32") - poor.find("  fma.f32"));
+    const std::vector<Bad> all = {
+        {{"roofline"}, "SOURCE"},
+        {{"roofline", folder.path / "none.csv"}, "none.csv"},
+        {{"roofline", written("less.csv", less)}, "--metrics inst_integer"},
+        {{"roofline", written("x.csv", "a,b\n")}, "no header"},
+        {{"roofline", written("x.yaml", "format: occupipe-kernel/1\n")}, "unknown format"},
+        {{"roofline", csv, "--kernel", "saxpi"}, "saxpy(int)"},
+        {{"roofline", csv, "--profile", written("poor.yaml", poor)}, "lack the rates"},
+        {{"roofline", csv, "--difference"}, "two"},
+        {{"roofline", csv, "--plot", folder.path / "p.svg"}, "--profile"},
+        {{"roofline", csv, "--profile", profile, "--plot", folder.path / "p.gif"}, "gif"},
+        {{"roofline", csv, "--profile", profile, "--model", "pipeline"}, "--model"},
+    };
+    for (const Bad& bad : all) {
+        const ProgramRun run = run_program(bad.arguments);
+        EXPECT_EQ(run.exit_code, 2) << bad.why << "\n" << run.out << run.err;
+        EXPECT_THAT(run.err, HasSubstr(bad.why));
+    }
+    const ProgramRun poorer =
+        run_program({"roofline", csv, "--profile", folder.path / "poor.yaml"});
+    EXPECT_THAT(poorer.out, HasSubstr("T_SP (fma.f32)"));
+}
+
+TEST_F(Roofline, PrintsWhatCollectsTheCounts) {
+    const ProgramRun run =
+        run_program({"roofline", "--ncu-command", "./app --n 4", "--nvprof-command", "./app"});
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_THAT(run.out, HasSubstr("ncu --csv"));
+    EXPECT_THAT(run.out, HasSubstr("dram__sectors_read.sum"));
+    EXPECT_THAT(run.out, HasSubstr("./app --n 4"));
+    EXPECT_THAT(run.out, HasSubstr("nvprof --csv"));
+}
+
+}  // namespace
+}  // namespace occupipe::cli
