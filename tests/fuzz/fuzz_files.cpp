@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // libFuzzer target: the first byte says which kind of file the others are: a profile, a kernel, a
-// returned table of launches, an interrupted measurement's journal. Whatever comes out is read, and
-// means the same when written again, or is an InputError; never a crash or another exception.
-// Built with clang and -DOCCUPIPE_FUZZ=ON; run:
-// fuzz_files -max_total_time=600 CORPUS tests/fuzz/file_seeds
+// returned table of launches, an interrupted measurement's journal, kernel parameters. Whatever
+// comes out is read, and means the same when written again, or is an InputError; never a crash or
+// another exception. Built with clang and -DOCCUPIPE_FUZZ=ON; run: fuzz_files -max_total_time=600
+// CORPUS tests/fuzz/file_seeds
 #include <unistd.h>
 
 #include <cmath>
@@ -17,6 +17,7 @@
 #include "bench/offline/launches.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/kernel_parameters.h"
 
 namespace {
 
@@ -53,11 +54,17 @@ void journal(const std::string& text) {
     read_measurements(bench::close_journal(output, folder / "closed.json", Overwrite::yes).output);
 }
 
+void counts(const std::string& text) {
+    const auto read = parse_kernel_parameters(text, "fuzz.yaml");
+    if (parse_kernel_parameters(format_kernel_parameters(read), "again.yaml") != read) std::abort();
+}
+
 struct Reader {
     char letter;
     void (*read)(const std::string&);
 };
-constexpr Reader readers[] = {{'p', profile}, {'k', kernel}, {'l', launches}, {'j', journal}};
+constexpr Reader readers[] = {
+    {'p', profile}, {'k', kernel}, {'l', launches}, {'j', journal}, {'c', counts}};
 
 }  // namespace
 

@@ -10,7 +10,9 @@
 #include <string>
 
 #include "analysis/ncu_report.h"
+#include "analysis/profiler_metrics.h"
 #include "analysis/published.h"
+#include "analysis/roofline_predictions.h"
 #include "analysis/self_check.h"
 #include "core/error.h"
 
@@ -30,6 +32,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const auto& kernel : occupipe::analysis::parse_ncu_csv(text, "fuzz.csv"))
             for (const auto& [name, value] : kernel.metrics)
                 if (!std::isfinite(value)) std::abort();
+    } catch (const occupipe::InputError&) {
+    }
+    try {
+        for (const auto& kernel : occupipe::analysis::parameters_from_profiler(text, "fuzz.csv"))
+            if (!std::isfinite(occupipe::analysis::work_of(kernel).all)) std::abort();
     } catch (const occupipe::InputError&) {
     }
     occupipe::analysis::counted_latency_of_receipt(text);
