@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/kernels_in.h"
 #include "analysis/profiler_metrics.h"
 #include "analysis/roofline_predictions.h"
 #include "analysis/shipped_files.h"
@@ -30,7 +31,8 @@ constexpr const char* about =
     "Input: what kernels execute and move, each SOURCE one of\n"
     "  - CSV of nvprof or Nsight Compute ('--ncu-command ./app' prints how to collect it),\n"
     "  - kernel parameters (YAML, written with -o),\n"
-    "  - a launch file, whose kernels are executed on this machine;\n"
+    "  - a launch file, or CUDA source, PTX or machine code with --grid, --block and --args: its\n"
+    "    kernels are executed on this machine;\n"
     "and GPU profiles. Output: time of each kernel on each device by the quantitative roofline\n"
     "(Konstantinidis and Cotronis 2017), what bounds it, and what would flip the bound.\n"
     "Without --profile the kernels are listed.";
@@ -45,7 +47,6 @@ constexpr const char* examples =
 struct Request {
     std::vector<std::string> sources;
     std::vector<std::string> profiles;
-    std::vector<std::string> kernels;
     std::string model = "quantitative-roofline";
     ExecutionRequest execution;
     std::string output;
@@ -58,38 +59,38 @@ struct Request {
     std::string nvprof;
 };
 
-std::vector<KernelParameters> executed(const std::string& path, const Request& request) {
+std::vector<KernelParameters> executed(const std::string& path, bool is_launch_file,
+                                       const Request& request) {
     ExecutionRequest execution = request.execution;
-    execution.launch = path;
+    (is_launch_file ? execution.launch : execution.kernels) = path;
     const LaunchPlan plan = plan_of(execution);
-    const KernelFile file = read_kernels(execution, plan);
+    const analysis::KernelFile file = read_kernels(execution, plan);
     extract::PlanRun run(plan, file.cubin, file.ptx);
     return extract::parameters_of(run_watched(run, execution, {}));
 }
 
 // By content: a profiler's CSV, a launch file, kernel parameters.
 std::vector<KernelParameters> read_source(const std::string& path, const Request& request) {
+    if (analysis::names_kernels(path)) return executed(path, false, request);
     const std::string text = read_text_file(path);
     if (analysis::is_profiler_csv(text)) return analysis::parameters_from_profiler(text, path);
-    if (text.find("occupipe_launches:") != std::string::npos) return executed(path, request);
+    if (text.find("occupipe_launches:") != std::string::npos) return executed(path, true, request);
     if (path.ends_with(".csv")) return analysis::parameters_from_profiler(text, path);
     return parse_kernel_parameters(text, path);
 }
 
-std::vector<KernelParameters> chosen(std::vector<KernelParameters> all,
-                                     const std::vector<std::string>& names) {
-    if (names.empty()) return all;
+// All, or the one of this name.
+std::vector<KernelParameters> chosen(const std::vector<KernelParameters>& all,
+                                     const std::string& name) {
+    if (name.empty()) return all;
     std::vector<KernelParameters> kept;
-    for (const std::string& name : names) {
-        const auto before = kept.size();
-        for (const KernelParameters& one : all)
-            if (one.kernel == name || one.kernel.starts_with(name + "(")) kept.push_back(one);
-        if (kept.size() > before) continue;
-        std::string known;
-        for (const KernelParameters& one : all)
-            known += fmt::format("{}{}", known.empty() ? "" : ", ", one.kernel);
-        throw InputError(fmt::format("--kernel {}: no source has it; they have {}", name, known));
+    std::string known;
+    for (const KernelParameters& one : all) {
+        if (one.kernel == name || one.kernel.starts_with(name + "(")) kept.push_back(one);
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", one.kernel);
     }
+    if (kept.empty())
+        throw InputError(fmt::format("--kernel {}: no source has it; they have {}", name, known));
     return kept;
 }
 
@@ -110,6 +111,8 @@ void print_difference(const Request& request,
                 return name.substr(0, name.find('('));
             };
             if (bare(a.kernel) != bare(b.kernel)) continue;
+            if (!request.execution.kernel.empty() && bare(a.kernel) != request.execution.kernel)
+                continue;
             fmt::print("{}{}", common++ > 0 ? "\n" : "",
                        report::difference_text(a, request.sources[0], b, request.sources[1]));
         }
@@ -130,9 +133,10 @@ void roofline(const Request& request) {
     std::vector<std::vector<KernelParameters>> sources;
     std::vector<KernelParameters> kernels;
     for (const std::string& path : request.sources) {
-        sources.push_back(chosen(read_source(path, request), request.kernels));
+        sources.push_back(read_source(path, request));
         kernels.insert(kernels.end(), sources.back().begin(), sources.back().end());
     }
+    kernels = chosen(kernels, request.execution.kernel);
     if (request.difference) return print_difference(request, sources);
     if (!request.output.empty())
         write_text_file(request.output, format_kernel_parameters(kernels),
@@ -188,9 +192,6 @@ void add_roofline(CLI::App& app) {
                      "GPU profiles: files (YAML) or shipped names; may be given again")
         ->type_name("PROFILE")
         ->allow_extra_args(false);
-    command->add_option("--kernel", request->kernels, "Only this kernel; may be given again")
-        ->type_name("NAME")
-        ->allow_extra_args(false);
     command
         ->add_option("--model", request->model,
                      "quantitative-roofline: units take turns; quantitative-roofline-units: they\n"
@@ -212,10 +213,8 @@ void add_roofline(CLI::App& app) {
         ->type_name("PROGRAM");
     command->add_option("--nvprof-command", request->nvprof, "The same for nvprof")
         ->type_name("PROGRAM");
-    command
-        ->add_option("--arch", request->execution.architecture,
-                     "For a launch file's CUDA source: the architecture to compile for (sm_90)")
-        ->type_name("ARCH");
+    add_launch_options(*command, request->execution, "Only this kernel",
+                       "For a SOURCE that is executed");
     command->add_option("--threads", request->execution.threads, "Host threads that execute")
         ->type_name("N");
     command

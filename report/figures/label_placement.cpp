@@ -10,7 +10,7 @@ namespace {
 
 // In shares of the panel, at the size in which it is drawn (1000 × 560 pixels with the key
 // outside).
-constexpr double letter_width = 0.0125, letter_height = 0.04, gap = 0.012;
+constexpr double letter_width = 0.012, letter_height = 0.03, gap = 0.012;
 
 struct Box {
     double x0 = 0, x1 = 0, y0 = 0, y1 = 0;

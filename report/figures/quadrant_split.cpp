@@ -63,6 +63,10 @@ std::string unit_of(OperationKind kind) {
     return kind == OperationKind::integer ? "GIOP/s" : "GFLOP/s";
 }
 
+std::string rate_text(double rate) {
+    return rate >= 1000 ? fmt::format("{:.0f}", rate) : fmt::format("{:.4g}", rate);
+}
+
 plot::Figure panel(std::span<const HalfLine> lines, std::span<const Point> points,
                    std::span<const GpuProfile> devices, OperationKind kind) {
     plot::Figure figure{.title = fmt::format("{} kernels", to_string(kind)),
@@ -80,26 +84,33 @@ plot::Figure panel(std::span<const HalfLine> lines, std::span<const Point> point
         devices_at.points.push_back({one.memory, one.compute});
         figure.labels.push_back({one.memory, one.compute, one.name});
     }
-    Series adjusted{"adjusted for the kernel's mix", Mark::points, 9, {}};
-    const bool arrows = lines.size() * points.size() <= most_arrows;
-    if (arrows) {
-        for (const HalfLine& line : lines)
+    std::vector<Series> adjusted;  // in the kernels' styles
+    if (lines.size() * points.size() <= most_arrows) {
+        int style = 1;
+        for (const HalfLine& line : lines) {
+            Series series{fmt::format("{}: adjusted for its mix", line.kernel->kernel),
+                          Mark::points,
+                          style++ % plot::style_count,
+                          {}};
+            for (const Point& point : points) {
+                // Where the roofline of this device ends on the kernel's half-line.
+                const bool by_memory = line.intensity * point.memory <= point.compute;
+                const double x = by_memory ? point.memory : point.compute / line.intensity;
+                const double y = by_memory ? line.intensity * point.memory : point.compute;
+                figure.arrows.push_back({point.memory, point.compute, x, y, plot::guide});
+                bottom = std::min(bottom, y);
+                left = std::min(left, x);
+            }
             for (const GpuProfile& device : devices) {
                 const RooflinePrediction one =
                     analysis::roofline_prediction(*line.kernel, device, RooflineVariant::literal);
-                const auto peak = analysis::operation_rate(device, kind);
-                if (!one.result || !peak || !one.result->adjusted_rate) continue;
-                const double memory = *one.rates->memory / giga;
+                if (!one.result || !one.result->adjusted_rate) continue;
                 const double rate = *one.result->adjusted_rate / giga;
-                adjusted.points.push_back({memory, rate});
-                // Where the roofline of this device ends on the kernel's half-line.
-                const bool by_memory = line.intensity * memory <= *peak / giga;
-                const double x = by_memory ? memory : *peak / giga / line.intensity;
-                const double y = by_memory ? line.intensity * memory : *peak / giga;
-                figure.arrows.push_back({memory, *peak / giga, x, y, plot::guide});
-                for (const double value : {rate, y}) bottom = std::min(bottom, value);
-                left = std::min(left, x);
+                series.points.push_back({*one.rates->memory / giga, rate});
+                bottom = std::min(bottom, rate);
             }
+            if (!series.points.empty()) adjusted.push_back(series);
+        }
     }
     left /= 2;
     right *= 3;
@@ -123,7 +134,7 @@ plot::Figure panel(std::span<const HalfLine> lines, std::span<const Point> point
         }
         figure.series.push_back(series);
     }
-    if (!adjusted.points.empty()) figure.series.push_back(adjusted);
+    for (const Series& series : adjusted) figure.series.push_back(series);
     figure.series.push_back(devices_at);
     place_labels(figure.labels, {left, right, bottom, top});
     figure.x.low = left;
@@ -192,10 +203,11 @@ plot::Picture kernel_roofline(std::span<const KernelParameters> kernels, const G
         right = std::max(right, corner * 3);
         top = std::max(top, peak * 2);
         bottom = std::min(bottom, left * slope);
-        figure.series.push_back({fmt::format("{}: {:.4g} {}", to_string(kind), peak, unit_of(kind)),
-                                 Mark::line,
-                                 style++,
-                                 {{left, left * slope}, {corner, peak}, {right, peak}}});
+        figure.series.push_back(
+            {fmt::format("{}: {} {}", to_string(kind), rate_text(peak), unit_of(kind)),
+             Mark::line,
+             style++,
+             {{left, left * slope}, {corner, peak}, {right, peak}}});
     }
     figure.series.push_back(predicted);
     for (Series& series : figure.series)

@@ -316,7 +316,8 @@ TEST(ProfilerMetrics, OtherFilesAreRefused) {
     expect_refused("\"Device\",\"Context\"\n\"K40\",1\n", {"p.csv:1", "Kernel"});
     expect_refused("\"Device\",\"Kernel\",\"Metric Name\"\n\"K40\",\"k\",\"m\"\n", {"Avg"});
     expect_refused(nvprof_table().substr(0, nvprof_table().find('\n') + 1), {"no kernel"});
-    expect_refused(nvprof_begin + nvprof_table() + "\"Tesla\",\"k\",1\n", {"p.csv", "16"});
+    expect_refused(nvprof_begin + nvprof_table() + "\"Tesla\",\"k\",1\n",
+                   {"p.csv:11", "from the table's header in line 6"});
     std::string launches = nvprof_table();
     launches.replace(launches.find("\",1,\""), 5, "\",0,\"");
     expect_refused(launches, {"Invocations"});
