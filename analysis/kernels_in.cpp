@@ -9,7 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/kernel_memory.h"
 #include "core/error.h"
+#include "extract/memory_trace.h"
 #include "extract/signature.h"
 #include "isa/decode.h"
 
@@ -180,17 +182,23 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
     plan_options.last = &launch;
     in.seen.executed = in.seen.groups;
     if (in.seen.watched < in.seen.groups) {
-        in.seen.all_executed_because = how_groups_talk(*in.code);
+        in.seen.all_executed_because = options.memory_cores
+                                           ? "every group takes part in what the caches hold"
+                                           : how_groups_talk(*in.code);
         if (in.seen.all_executed_because.empty()) {
             in.seen.executed = in.seen.watched;
             for (const extract::SampledGroup& one : streams.groups())
                 plan_options.groups_of_last.push_back(one.group);
         }
     }
-    std::optional<Both> watching;
+    std::optional<extract::MemoryTrace> memory;
+    std::optional<Both> asked, watching;
     plan_options.observe = [&](const KernelLaunch& now) -> isa::Observer* {
         if (&now != &launch) return nullptr;
-        watching.emplace(&streams, options.watch ? options.watch(run, launch) : nullptr);
+        asked.emplace(&streams, options.watch ? options.watch(run, launch) : nullptr);
+        if (!options.memory_cores) return &*asked;
+        memory.emplace(extract::barriers_of(*in.code));
+        watching.emplace(&*asked, &*memory);
         return &*watching;
     };
     auto results = options.execute ? options.execute(run, plan_options) : run.execute(plan_options);
@@ -211,6 +219,9 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
             fmt::format("compiled by {} with {}", file.compiler, fmt::join(file.options, " ")));
         in.assumptions.push_back(file.note);
     }
+    if (memory)
+        tell_memory(in, *memory, *options.memory_cores,
+                    isa::own_shared_bytes(*result->kernel, in.architecture) + launch.shared_bytes);
     return in;
 }
 

@@ -33,6 +33,9 @@ struct KernelsInOptions {
     std::size_t classes = 8;  // of warps, at most
     // Names of instructions to prefer where there is a choice, as known_names() of a profile.
     std::set<std::string> known;
+    // Cores of the GPU whose memory the launch shares; absent: nothing is told of memory. Every
+    // group of the launch is executed then.
+    std::optional<int> memory_cores;
     // How the plan is executed: with progress, limits and threads of the caller. Absent:
     // run.execute(options).
     std::function<std::vector<extract::LaunchResult>(extract::PlanRun& run,

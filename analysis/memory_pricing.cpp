@@ -180,14 +180,7 @@ private:
                 row.latency = {};
                 continue;
             }
-            const auto known = std::ranges::find_if(priced_, [&](const Priced& other) {
-                return other.op == one.op && other.use == *one.memory;
-            });
-            if (known == priced_.end()) {
-                priced_.push_back({one.op, *one.memory, cost_of(one), {}});
-                if (priced_.back().cost) priced_.back().name = add_timing(one, priced_.back());
-            }
-            const Priced& priced = known == priced_.end() ? priced_.back() : *known;
+            const Priced& priced = priced_like(one);
             if (!priced.cost) continue;
             if (!one.kind) one.kind = kind_of_op(one.op);
             one.op = priced.name;
@@ -202,6 +195,15 @@ private:
         std::optional<RequestCost> cost;
         std::string name;
     };
+
+    // The same op that asks for the same costs the same.
+    const Priced& priced_like(const KernelInstruction& one) {
+        for (const Priced& other : priced_)
+            if (other.op == one.op && other.use == *one.memory) return other;
+        priced_.push_back({one.op, *one.memory, cost_of(one), {}});
+        if (priced_.back().cost) priced_.back().name = add_timing(one, priced_.back());
+        return priced_.back();
+    }
 
     InstructionKind kind_of_op(const std::string& op) const {
         const InstructionTiming* const row = profile_.find_instruction(op);

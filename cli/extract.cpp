@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "analysis/memory_pricing.h"
 #include "analysis/shipped_files.h"
 #include "analysis/stand_ins.h"
 #include "analysis/what_if.h"
@@ -14,6 +15,7 @@
 #include "cli/options.h"
 #include "core/files/files.h"
 #include "report/text/extraction.h"
+#include "report/text/memory_table.h"
 
 namespace occupipe::cli {
 namespace {
@@ -47,6 +49,15 @@ report::ProfileNames names_of(const Kernel& kernel, const GpuProfile& profile) {
     return names;
 }
 
+// What the instructions ask of the memory, and what the profile's caches find of it.
+std::string memory_text(const Kernel& kernel, const std::optional<GpuProfile>& profile) {
+    const std::string table =
+        report::memory_table(analysis::price_memory(kernel, profile.value_or(GpuProfile{}),
+                                                    analysis::MemoryPricing::none, {}),
+                             nullptr);
+    return table.empty() ? "" : "\n" + table;
+}
+
 void extract_kernel(const Request& request) {
     const ExecutionRequest& execution = request.kernel.execution;
     const LaunchPlan plan = plan_of(execution);
@@ -58,18 +69,20 @@ void extract_kernel(const Request& request) {
                {{"-o", request.output}});
     std::optional<GpuProfile> profile;
     if (!profile_file.empty()) profile = read_profile(profile_file);
-    const analysis::KernelIn in =
-        read_kernel_in(request.kernel, plan, profile ? &*profile : nullptr);
+    KernelsInRequest kernel = request.kernel;
+    if (profile && !kernel.memory_cores) kernel.memory_cores = profile->cores;
+    const analysis::KernelIn in = read_kernel_in(kernel, plan, profile ? &*profile : nullptr);
     std::optional<report::ProfileNames> names;
     if (profile) names = names_of(in.kernel(), *profile);
+    const std::string memory = memory_text(in.kernel(), profile);
     if (request.output.empty()) {
         fmt::print("{}", format_kernel(in.kernel()));
-        fmt::print(stderr, "{}", report::to_text(in, names));
+        fmt::print(stderr, "{}{}", report::to_text(in, names), memory);
         return;
     }
     write_text_file(request.output, format_kernel(in.kernel()),
                     request.force ? Overwrite::yes : Overwrite::no);
-    fmt::print("{}", report::to_text(in, names));
+    fmt::print("{}{}", report::to_text(in, names), memory);
 }
 
 }  // namespace
@@ -89,6 +102,12 @@ void add_extract(CLI::App& app) {
                      "Call instructions as this GPU profile does, where there is a choice, and\n"
                      "say what it lacks")
         ->type_name("PROFILE");
+    command
+        ->add_option("--cores", request->kernel.memory_cores,
+                     "Cores of the GPU on which the groups meet in the caches (default: the\n"
+                     "profile's; without either the file tells nothing of memory)")
+        ->check(CLI::Range(1, 100'000))
+        ->type_name("N");
     command
         ->add_option("-o,--output", request->output,
                      "Where the kernel file goes (default: stdout, what stands in it to stderr)")

@@ -80,6 +80,7 @@ analysis::KernelIn read_kernel_in(const KernelsInRequest& request, const LaunchP
     options.step = request.step;
     options.sample = sample_of(request.sample);
     options.classes = request.classes;
+    options.memory_cores = request.memory_cores;
     if (profile != nullptr) options.known = analysis::known_names(*profile);
     options.execute = [&](extract::PlanRun& run, extract::PlanOptions plan_options) {
         return run_watched(run, execution, std::move(plan_options));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "analysis/kernels_in.h"
@@ -16,6 +17,7 @@ struct KernelsInRequest {
     std::size_t step = 1;
     std::string sample = "8";  // or "all"
     std::size_t classes = 8;
+    std::optional<int> memory_cores;  // analysis::KernelsInOptions
 };
 
 inline constexpr const char* kernels_in_heading = "Kernels in (CUDA, OpenCL C, PTX, machine code)";

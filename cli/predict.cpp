@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analysis/assumed_latency.h"
+#include "analysis/memory_pricing.h"
 #include "analysis/shipped_files.h"
 #include "analysis/stand_ins.h"
 #include "analysis/what_if.h"
@@ -22,6 +23,7 @@
 #include "core/parallel.h"
 #include "report/figures/plot_file.h"
 #include "report/figures/prediction_figures.h"
+#include "report/text/memory_table.h"
 #include "report/text/prediction_output.h"
 #include "sim/models/kernel_analysis.h"
 #include "sim/models/registry.h"
@@ -57,6 +59,8 @@ struct Options {
     std::string select;  // empty: as the profile says
     std::string order;   // empty: as the kernel says
     MemoryBehaviour memory;
+    std::string memory_pricing = "per-access";
+    std::optional<double> l1_bytes, l2_bytes;
     std::string limit = "60s";
     bool estimate = false;
     std::vector<std::string> uses;
@@ -152,15 +156,28 @@ Input read_input(const Options& options, const GpuProfile& profile) {
     keep_outputs_apart(options, input.file);
     KernelsInRequest request = options.kernel;
     request.execution.limit = options.limit;
+    if (options.memory_pricing != "none") request.memory_cores = profile.cores;
     analysis::KernelIn in = read_kernel_in(request, plan, &profile);
     input.kernel = std::move(in.extracted.kernel);
     input.assumptions = std::move(in.assumptions);
     return input;
 }
 
+analysis::PricedMemory price_memory(const Options& options, const Kernel& kernel,
+                                    const GpuProfile& profile) {
+    analysis::MemoryPricing pricing = analysis::MemoryPricing::none;
+    for (const auto one : words(std::type_identity<analysis::MemoryPricing>{}))
+        if (to_string(one) == options.memory_pricing) pricing = one;
+    const analysis::CacheSizes asked{.first = options.l1_bytes,
+                                     .second = options.l2_bytes,
+                                     .first_from = "--l1-bytes",
+                                     .second_from = "--l2-bytes"};
+    return analysis::price_memory(kernel, profile, pricing, asked);
+}
+
 void predict(const Options& options) {
     GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
-    const auto [file, kernel, of_input] = read_input(options, profile);
+    auto [file, kernel, of_input] = read_input(options, profile);
     std::vector<std::string> assumptions = of_input;
     std::ranges::move(analysis::apply_uses(options.uses, kernel, profile),
                       std::back_inserter(assumptions));
@@ -171,6 +188,10 @@ void predict(const Options& options) {
     std::vector<std::string> unasked = analysis::apply_stand_ins(kernel, profile);
     std::ranges::move(analysis::assume_latencies(options.assumed_classes, kernel, profile),
                       std::back_inserter(assumptions));
+    const analysis::PricedMemory memory = price_memory(options, kernel, profile);
+    kernel = memory.kernel;
+    profile = memory.profile;
+    std::ranges::copy(memory.said, std::back_inserter(unasked));
     const auto chosen = chosen_models(options.models);
     require_use(options.memory, chosen);
     analysis::require_timings(profile, kernel, file, offered);
@@ -212,9 +233,13 @@ void predict(const Options& options) {
     if (options.json) {
         nlohmann::ordered_json json = report::to_json(set);
         json.update(why.json);
+        if (!memory.rows.empty())
+            json["memory"] = report::memory_json(memory, &set.predictions.front());
         fmt::print("{}\n", json.dump(2));
     } else {
         fmt::print("{}{}", options.csv ? report::to_csv(set) : report::to_text(set), why.text);
+        if (!options.csv && shapes.size() == 1 && !memory.rows.empty())
+            fmt::print("\n{}", report::memory_table(memory, &set.predictions.front()));
     }
     if (!options.plot.empty())
         report::write_plot(options.plot, report::prediction_plot(set), options.explain.force);
@@ -297,6 +322,27 @@ void add_predict(CLI::App& app) {
         ->check(CLI::IsMember({"dataflow", "in_order"}))
         ->type_name("ORDER");
     add_memory_options(*command, options->memory);
+    command
+        ->add_option(
+            "--memory", options->memory_pricing,
+            "λ and Λ of memory instructions, where the kernel tells what they ask: by the\n"
+            "levels that answer each (per-access), by one ratio R and one conflict degree D\n"
+            "of the kernel (aggregate), or as the profile says (none)")
+        ->check(CLI::IsMember({"per-access", "aggregate", "none"}))
+        ->capture_default_str()
+        ->type_name("HOW");
+    command
+        ->add_option(
+            "--l1-bytes", options->l1_bytes,
+            "First-level cache of a core, without shared memory (default: as the profile's\n"
+            "memory levels or its compute capability tell)")
+        ->check(positive_number())
+        ->type_name("N");
+    command
+        ->add_option("--l2-bytes", options->l2_bytes,
+                     "Second-level cache (default: as the profile's memory levels tell)")
+        ->check(positive_number())
+        ->type_name("N");
     add_limit_option(*command, options->limit);
     command->add_flag(
         "--estimate", options->estimate,

@@ -341,12 +341,6 @@ void validate_memory(const Kernel& kernel, const std::string& file_name) {
             throw InputError(file_name, one.where, fmt::format("{}.memory.{}", one.id, fault->key),
                              fault->reason);
         }
-        if (kernel.memory) return;
-        if (one.memory->core || one.memory->device || one.memory->written) {
-            throw InputError(file_name, one.where, fmt::format("{}.memory", one.id),
-                             "tells of reuse, but the kernel has no 'memory' that says how many "
-                             "cores and groups share the caches");
-        }
     });
     if (!kernel.memory) return;
     const auto check = [&](const char* key, std::int64_t value, std::int64_t least) {

@@ -73,6 +73,8 @@ public:
         name_nodes(graph);
         return items(graph);
     }
+    // After run().
+    std::map<std::string, StreamInstruction> nodes() { return std::move(nodes_); }
 
 private:
     void name_nodes(const std::vector<GraphItem>& graph) {
@@ -86,6 +88,7 @@ private:
             ids_.push_back(
                 fmt::format("{}.{:04x}", lower(instruction.opcode), instruction.address));
             if (copy > 1) ids_.back() += fmt::format(".{}", copy);
+            nodes_[ids_.back()] = std::get<GraphNode>(item).what;
         }
     }
 
@@ -116,6 +119,7 @@ private:
     const std::vector<std::string>& ops_;  // by index in the code
     std::map<std::int64_t, int> copies_;
     std::vector<std::string> ids_;  // by number of the node
+    std::map<std::string, StreamInstruction> nodes_;
 };
 
 }  // namespace
@@ -173,9 +177,10 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     for (const WarpClass* one : taken) {
         const double share = one->weight / taken_warps;
         count_names(one->stream, share, streams.instructions, code, ops, result.names);
+        Writer writer(machine, code, ops);
         result.kernel.warps.push_back(
-            {share, Writer(machine, code, ops)
-                        .run(dependence_graph(one->stream, streams.instructions, facts))});
+            {share, writer.run(dependence_graph(one->stream, streams.instructions, facts))});
+        result.nodes.push_back(writer.nodes());
     }
     validate(result.kernel);
     return result;

@@ -36,6 +36,8 @@ struct ExtractedKernel {
     // Machine instructions behind each name of the kernel: "FFMA", "LDG.E.128", and how often one
     // warp of the mean executes it.
     std::map<std::string, std::map<std::string, double>> names;
+    // By program of the kernel: what the nodes' ids stand for.
+    std::vector<std::map<std::string, StreamInstruction>> nodes;
 };
 
 // `machine`: where the lines of source code are from, which nodes get as `at`; `code`: its

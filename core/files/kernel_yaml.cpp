@@ -291,6 +291,17 @@ std::string list_lines(const std::vector<KernelItem>& items, std::size_t indent)
     return lines;
 }
 
+// Reuse means nothing without those who share the caches.
+void require_memory_context(const Kernel& kernel, const std::string& file_name) {
+    if (kernel.memory) return;
+    for_each_instruction(kernel, [&](const KernelInstruction& one) {
+        if (!one.memory || !(one.memory->core || one.memory->device || one.memory->written)) return;
+        throw InputError(file_name, one.where, fmt::format("{}.memory", one.id),
+                         "tells of reuse, but the kernel has no 'memory' that says how many cores "
+                         "and groups share the caches");
+    });
+}
+
 }  // namespace
 
 Kernel parse_kernel(const std::string& text, const std::string& file_name) {
@@ -298,6 +309,7 @@ Kernel parse_kernel(const std::string& text, const std::string& file_name) {
     const Document document = parse_yaml(text, file_name);
     Kernel kernel = KernelReader(document).read();
     validate(kernel, file_name);
+    require_memory_context(kernel, file_name);
     return kernel;
 }
 

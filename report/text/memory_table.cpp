@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "report/text/memory_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "report/text/text_table.h"
+
+namespace occupipe::report {
+namespace {
+
+using analysis::MemoryRow;
+using analysis::PricedMemory;
+
+// One machine instruction may stand in several programs, and more than once in each: its nodes'
+// names differ in what follows the address.
+std::string machine_id(const MemoryRow& row) {
+    const std::size_t first = row.id.find('.');
+    const std::size_t second = first == row.id.npos ? first : row.id.find('.', first + 1);
+    return row.id.substr(0, second);
+}
+
+std::vector<MemoryRow> merged(const PricedMemory& priced) {
+    std::vector<MemoryRow> rows;
+    for (const MemoryRow& row : priced.rows) {
+        if (row.use == MemoryUse{}) continue;  // executed without any active lane
+        const auto same = std::ranges::find_if(rows, [&](const MemoryRow& other) {
+            return other.id == machine_id(row) && other.op == row.op && other.use == row.use;
+        });
+        if (same != rows.end()) {
+            same->executions += row.executions;
+            continue;
+        }
+        rows.push_back(row);
+        rows.back().id = machine_id(row);
+    }
+    return rows;
+}
+
+// Of its unit: every warp that the core finishes takes λ as often as it executes the instruction.
+std::optional<double> share_of_time(const MemoryRow& row, const Prediction* prediction) {
+    if (!prediction || !row.cpi) return std::nullopt;
+    return row.executions * row.cpi->value * prediction->warps_per_cycle;
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+}  // namespace
+
+std::string memory_table(const PricedMemory& priced, const Prediction* prediction) {
+    if (priced.rows.empty()) return {};
+    TextTable table;
+    table.header = {"instruction", "line", "per warp", "sectors",    "least", "passes", "least",
+                    "L1",          "L2",   "DRAM",     "DRAM bytes", "λ",     "Λ"};
+    table.align.assign(table.header.size(), Align::right);
+    table.align[0] = table.align[1] = Align::left;
+    if (prediction) {
+        table.header.emplace_back("of the time");
+        table.align.push_back(Align::right);
+    }
+    const auto number = [](double value) { return fmt::format("{:.4g}", value); };
+    for (const MemoryRow& row : merged(priced)) {
+        const bool sectors = row.use.sectors > 0, passes = row.use.passes > 0;
+        std::vector<std::string> cells = {fmt::format("{} {}", row.id, row.op),
+                                          row.at,
+                                          number(row.executions),
+                                          sectors ? number(row.use.sectors) : "",
+                                          sectors ? number(row.use.least_sectors) : "",
+                                          passes ? number(row.use.passes) : "",
+                                          passes ? number(row.use.least_passes) : "",
+                                          row.read && row.use.core ? percent(row.read->first) : "",
+                                          row.read ? percent(row.read->second) : "",
+                                          row.read ? percent(row.read->dram) : "",
+                                          row.dram_bytes ? number(*row.dram_bytes) : "",
+                                          row.cpi ? number(row.cpi->value) : "",
+                                          row.latency ? number(row.latency->value) : ""};
+        if (prediction) {
+            const auto share = share_of_time(row, prediction);
+            cells.push_back(share ? percent(*share) : "");
+        }
+        table.rows.push_back(std::move(cells));
+    }
+    std::string text = "Memory, per execution by a warp\n" + plain_text(table);
+    if (priced.dram_ratio)
+        text += fmt::format("R = {:.4g} bytes from and to DRAM per byte asked of global memory\n",
+                            *priced.dram_ratio);
+    if (priced.conflict_degree)
+        text += fmt::format("D = {:.4g} further passes through shared memory per pass needed\n",
+                            *priced.conflict_degree);
+    return text;
+}
+
+nlohmann::ordered_json memory_json(const PricedMemory& priced, const Prediction* prediction) {
+    nlohmann::ordered_json json;
+    const auto optional = [](nlohmann::ordered_json& to, const char* key,
+                             const std::optional<double>& value) {
+        if (value) to[key] = *value;
+    };
+    optional(json, "l1_bytes", priced.sizes.first);
+    optional(json, "l2_bytes", priced.sizes.second);
+    optional(json, "dram_ratio", priced.dram_ratio);
+    optional(json, "conflict_degree", priced.conflict_degree);
+    json["instructions"] = nlohmann::ordered_json::array();
+    for (const MemoryRow& row : merged(priced)) {
+        nlohmann::ordered_json one;
+        one["id"] = row.id;
+        one["op"] = row.op;
+        if (!row.at.empty()) one["at"] = row.at;
+        one["executions_per_warp"] = row.executions;
+        one["bytes"] = row.use.bytes;
+        if (row.use.sectors > 0) {
+            one["sectors"] = row.use.sectors;
+            one["least_sectors"] = row.use.least_sectors;
+        }
+        if (row.use.passes > 0) {
+            one["passes"] = row.use.passes;
+            one["least_passes"] = row.use.least_passes;
+        }
+        if (row.read) {
+            if (row.use.core) one["l1_share"] = row.read->first;
+            one["l2_share"] = row.read->second;
+            one["dram_share"] = row.read->dram;
+        }
+        optional(one, "dram_bytes", row.dram_bytes);
+        if (row.cpi) one["cpi"] = row.cpi->value;
+        if (row.latency) one["latency"] = row.latency->value;
+        optional(one, "share_of_time", share_of_time(row, prediction));
+        json["instructions"].push_back(std::move(one));
+    }
+    return json;
+}
+
+}  // namespace occupipe::report
