@@ -5,3 +5,5 @@ occupipe_test(suite_test KIND unit FULL *LargeSize* TIMEOUT 600 LINK occupipe::e
 # Sums are rounded as the kernels say.
 set_source_files_properties(suite/paper_references.cpp suite/other_references.cpp PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
 target_compile_definitions(suite_test PRIVATE OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
+occupipe_test(validation_test KIND unit WITHOUT_NVRTC * LINK occupipe::cli nlohmann_json::nlohmann_json GTest::gmock
+    SOURCES analysis/validation_test.cpp cli/validate_test.cpp)

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "analysis/kernel_file.h"
+#include "analysis/shipped_files.h"
+#include "analysis/suite.h"
+#include "analysis/validation.h"
+#include "analysis/validation_file.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/run_limit.h"
+#include "core/error.h"
+#include "core/files/files.h"
+#include "core/files/launch_files.h"
+#include "report/figures/validation_figures.h"
+#include "report/text/validation.h"
+#include "sim/models/registry.h"
+
+namespace occupipe::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* about =
+    "Executes the kernels of the suite ('occupipe list kernels'), or those of launch files,\n"
+    "predicts each at every occupancy with the models of a GPU profile, and compares the curves\n"
+    "with a device: MAPE and MAPE_shape by kernel and model, in the layout of the tables of the\n"
+    "papers, with what was published beside where it is of the same kernel.\n"
+    "The device is simulated and differs from its profile by what its name says, or it is what\n"
+    "--import brings: times of launches that --dump wrote down and another program measured.\n"
+    "Without either, nothing is measured, and the predictions are printed.\n"
+    "Output: in DIR, curves/KERNEL.json, curves.csv, accuracy.csv, tables.md, tables.json; tables\n"
+    "on stdout. What is in DIR already and was made from the same inputs is not made again, so\n"
+    "that the same command goes on after --limit or Ctrl-C.";
+
+constexpr const char* examples =
+    "occupipe validate --profile rtx-2070 -o predictions\n"
+    "occupipe validate --device 'model:rtx-2070?policy=gto&skew=500' --profile rtx-2070 -o out\n"
+    "occupipe validate --profile P.yaml --dump launches\n"
+    "occupipe validate --import launches/launches.csv --profile P.yaml -o out --plot out.html\n"
+    "occupipe validate --launch mine.yaml --profile P.yaml -o out";
+
+struct Options {
+    std::string device;
+    std::string import;
+    std::string dump;
+    std::string profile;
+    std::string output;
+    std::string size = "large";
+    std::string machine_code;
+    std::vector<std::string> kernels;
+    std::vector<std::string> launches;
+    std::vector<std::string> models;
+    int waves = 2;
+    std::string limit = "300s";
+    std::string plot;
+    bool force = false;
+};
+
+void find_names(const std::vector<PlanStep>& steps, std::vector<std::string>& names) {
+    for (const PlanStep& step : steps) {
+        if (const auto* const launch = std::get_if<KernelLaunch>(&step)) {
+            if (std::ranges::find(names, launch->kernel) == names.end())
+                names.push_back(launch->kernel);
+        } else if (const auto* const repeat = std::get_if<RepeatSteps>(&step)) {
+            find_names(repeat->steps, names);
+        }
+    }
+}
+
+// Every kernel that the launch files launch.
+std::vector<analysis::SuiteKernel> of_launch_files(const std::vector<std::string>& files) {
+    std::vector<analysis::SuiteKernel> all;
+    for (const std::string& file : files) {
+        const LaunchPlan plan = read_launches(file);
+        if (plan.source.empty())
+            throw InputError(file, {}, "source", "is missing; it names the kernels' file");
+        std::vector<std::string> names;
+        find_names(plan.steps, names);
+        for (const std::string& name : names) {
+            if (std::ranges::find(all, name, &analysis::SuiteKernel::name) != all.end())
+                throw InputError(
+                    fmt::format("{}: '{}' is in another launch file, too", file, name));
+            all.push_back({.name = name, .source = plan.source, .small = file, .large = file});
+        }
+    }
+    return all;
+}
+
+std::vector<analysis::SuiteKernel> chosen_kernels(const Options& options) {
+    const auto suite =
+        options.launches.empty() ? analysis::shipped_suite() : of_launch_files(options.launches);
+    if (suite.empty())
+        throw InputError("no kernels found beside the program; name some with --launch");
+    if (options.kernels.empty()) return suite;
+    std::vector<analysis::SuiteKernel> chosen;
+    for (const std::string& name : options.kernels)
+        chosen.push_back(analysis::find_suite_kernel(suite, name));
+    return chosen;
+}
+
+std::vector<std::string> chosen_models(const Options& options) {
+    if (options.models.empty()) return analysis::tabulated_models();
+    std::vector<std::string> names;
+    for (const std::string& name : options.models) {
+        if (name == "all")
+            for (const Model& model : models()) names.emplace_back(model.name);
+        else
+            names.emplace_back(find_model(name).name);
+    }
+    return names;
+}
+
+// From source, or recorded: FOLDER/sm_NN/NAME.cubin, FOLDER/NAME.cubin.
+analysis::CompileText compile_with(const Options& options) {
+    return [folder = fs::path(options.machine_code)](const LaunchPlan& plan,
+                                                     const std::string& architecture) {
+        if (folder.empty())
+            return analysis::read_kernel_file(
+                plan.source, plan.source.ends_with(".cu") ? architecture : "",
+                plan.source.ends_with(".cubin") ? std::vector<std::string>()
+                                                : plan.compiler_options);
+        const std::string name = fs::path(plan.source).stem().string() + ".cubin";
+        const fs::path own = folder / architecture / name;
+        std::error_code none;
+        const fs::path found = fs::exists(own, none) ? own : folder / name;
+        return analysis::read_kernel_file(found.string(), architecture, {});
+    };
+}
+
+class Run {
+public:
+    explicit Run(const Options& options)
+        : options_(options),
+          profile_path_(analysis::shipped_profile(options.profile)),
+          profile_(read_profile(profile_path_)),
+          kernels_(chosen_kernels(options)),
+          compile_(compile_with(options)) {
+        set_.profile = options.profile;
+        set_.gpu = profile_.device.name;
+        set_.models = chosen_models(options);
+        for (const auto& one : analysis::shipped_published_accuracies())
+            if (one.profile == profile_path_.stem()) set_.published.push_back(one);
+        inputs_ =
+            fmt::format("{}\n{}\n{}\n{}\n{}\n", OCCUPIPE_VERSION, read_text_file(profile_path_),
+                        options.size, options.waves, fmt::join(set_.models, ","));
+        if (!options.device.empty()) {
+            device_ = analysis::open_violating_device(options.device);
+            set_.device = device_->id;
+            set_.violations = device_->violations;
+            inputs_ += device_->id + "\n" +
+                       read_text_file(analysis::shipped_profile(device_->profile)) + "\n";
+        }
+        if (!options.import.empty()) {
+            const std::string text = read_text_file(options.import);
+            times_ = analysis::parse_timed_launches(text, options.import);
+            set_.device = options.import;
+            inputs_ += text;
+        }
+    }
+
+    void dump();
+    void validate();
+
+private:
+    analysis::ReadyKernel ready(const analysis::SuiteKernel& kernel) const {
+        return analysis::ready_kernel(kernel, options_.size, profile_, compile_);
+    }
+    std::string made_of(const analysis::SuiteKernel& kernel) const {
+        const fs::path launches = options_.size == "small" ? kernel.small : kernel.large;
+        return content_hash(inputs_ + kernel.name + read_text_file(launches) +
+                            read_text_file(kernel.source));
+    }
+    analysis::ValidationCurve curve_of(const analysis::SuiteKernel& kernel,
+                                       const ModelOptions& limits);
+    void write_tables();
+
+    const Options& options_;
+    fs::path profile_path_;
+    GpuProfile profile_;
+    std::vector<analysis::SuiteKernel> kernels_;
+    analysis::CompileText compile_;
+    std::optional<analysis::ViolatingDevice> device_;
+    std::optional<analysis::TimedCurves> times_;
+    std::string inputs_;
+    report::Validation set_;
+};
+
+analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
+                                        const ModelOptions& limits) {
+    const analysis::ReadyKernel with = ready(kernel);
+    std::vector<Launch> launches = analysis::occupancies(with, profile_.cores, options_.waves);
+    if (times_) {
+        launches.clear();
+        for (const auto& [launch, cycles] : times_->at(kernel.name)) launches.push_back(launch);
+    }
+    analysis::ValidationCurve curve =
+        analysis::predicted_curve(with, profile_, launches, set_.models, limits);
+    if (device_) {
+        analysis::measure_curve(curve, with, *device_, limits.limits());
+        if (device_->violations.empty() && device_->gpu == profile_)
+            curve.assumptions.emplace_back(
+                "the device is the profile's own model: pipeline's errors are zero by "
+                "construction");
+    }
+    if (times_) analysis::apply_times(curve, times_->at(kernel.name), profile_.cores);
+    return curve;
+}
+
+void Run::validate() {
+    const fs::path folder = fs::path(options_.output) / "curves";
+    fs::create_directories(folder);
+    RunLimit limit(options_.limit);
+    ModelOptions limits;
+    limit.apply(limits);
+    std::size_t kept = 0;
+    for (const analysis::SuiteKernel& kernel : kernels_) {
+        if (times_ && !times_->contains(kernel.name)) continue;
+        const fs::path file = folder / (kernel.name + ".json");
+        const std::string hash = made_of(kernel);
+        if (fs::exists(file)) {
+            auto before =
+                analysis::parse_curve(read_text_file(file), file.string(), hash, set_.models);
+            if (before) {
+                set_.curves.push_back(std::move(*before));
+                ++kept;
+                continue;
+            }
+        }
+        analysis::ValidationCurve curve = curve_of(kernel, limits);
+        write_text_file(file, report::to_json(curve, set_.models, hash).dump(1) + "\n",
+                        Overwrite::yes);
+        set_.curves.push_back(std::move(curve));
+        fmt::print(stderr, "{} of {}: {}\n", set_.curves.size(), kernels_.size(), kernel.name);
+    }
+    if (set_.curves.empty())
+        throw InputError(options_.import, {}, "kernel", "has none of the chosen kernels");
+    if (kept > 0)
+        fmt::print(stderr, "{} of {} kernels were there already\n", kept, kernels_.size());
+    write_tables();
+}
+
+void Run::write_tables() {
+    const fs::path folder = options_.output;
+    const std::string text = report::to_text(set_);
+    write_text_file(folder / "tables.md", text, Overwrite::yes);
+    write_text_file(folder / "tables.json", report::to_json(set_).dump(2) + "\n", Overwrite::yes);
+    write_text_file(folder / "curves.csv", report::curves_csv(set_), Overwrite::yes);
+    write_text_file(folder / "accuracy.csv", report::accuracy_csv(set_), Overwrite::yes);
+    if (!options_.plot.empty())
+        report::write_plot(options_.plot, report::validation_plot(set_), options_.force);
+    fmt::print("{}", text);
+}
+
+// Texts, launch files, and a table of launches with room for their cycles.
+void Run::dump() {
+    const fs::path folder = options_.dump;
+    const Overwrite overwrite = options_.force ? Overwrite::yes : Overwrite::no;
+    if (!options_.force && fs::exists(folder / "launches.csv"))
+        throw InputError(
+            fmt::format("{}: has launches already; --force replaces them", folder.string()));
+    fs::create_directories(folder / options_.size);
+    std::vector<analysis::ReadyKernel> all;
+    for (const analysis::SuiteKernel& kernel : kernels_) {
+        all.push_back(ready(kernel));
+        const fs::path launches = options_.size == "small" ? kernel.small : kernel.large;
+        write_text_file(folder / kernel.source.filename(), read_text_file(kernel.source),
+                        Overwrite::yes);
+        write_text_file(folder / options_.size / launches.filename(), read_text_file(launches),
+                        Overwrite::yes);
+        const fs::path header = kernel.source.parent_path() / "portable.h";
+        if (fs::exists(header))
+            write_text_file(folder / "portable.h", read_text_file(header), Overwrite::yes);
+    }
+    const std::string table = analysis::launches_to_time(all);
+    write_text_file(folder / "launches.csv", table, overwrite);
+    fmt::print(stderr, "{} launches of {} kernels for {} in {}\n",
+               std::ranges::count(table, '\n') - 1, all.size(), profile_.device.name,
+               folder.string());
+}
+
+void validate(const Options& options) {
+    if (!options.dump.empty()) {
+        Run(options).dump();
+        return;
+    }
+    if (options.output.empty()) throw InputError("-o DIR says where the curves and tables go");
+    report::check_plot_file(options.plot, options.force);
+    Run(options).validate();
+}
+
+void add_inputs(CLI::App& command, Options& options) {
+    auto* const device =
+        command.add_option("--device", options.device, analysis::violating_device_help);
+    device->type_name("DEVICE");
+    command.add_option("--profile", options.profile, "GPU profile to predict with")
+        ->required()
+        ->type_name("PROFILE");
+    auto* const import =
+        command.add_option("--import", options.import, "launches.csv of a dump, with cycles");
+    import->type_name("FILE.csv")->excludes(device);
+    command
+        .add_option("--dump", options.dump,
+                    "Write texts, launch files and a table of launches to time, for another\n"
+                    "machine, and end")
+        ->type_name("DIR")
+        ->excludes(device)
+        ->excludes(import);
+    command.add_option("--kernel", options.kernels, "These kernels, separated by commas")
+        ->delimiter(',')
+        ->type_name("KERNEL");
+    command
+        .add_option("--launch", options.launches,
+                    "Instead of the suite: every kernel of this launch file; may be repeated")
+        ->type_name("FILE.yaml")
+        ->allow_extra_args(false);
+    command.add_option("--size", options.size, "Launch files of the suite")
+        ->check(CLI::IsMember({"small", "large"}))
+        ->capture_default_str()
+        ->type_name("SIZE");
+    command
+        .add_option("--machine-code", options.machine_code,
+                    "Folder with NAME.cubin or sm_NN/NAME.cubin; NVRTC is not needed then")
+        ->type_name("FOLDER");
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* const command = app.add_subcommand(
+        "validate", "Compare the models with a device over a suite of kernels and all occupancies");
+    add_help_end(*command, {.text = about,
+                            .exit_codes = {exit_limit_reached, exit_interrupted},
+                            .examples = examples});
+    add_inputs(*command, *options);
+    command
+        ->add_option("--model", options->models,
+                     "Models, separated by commas, or all (default: those of the papers' tables)")
+        ->delimiter(',')
+        ->type_name("MODEL");
+    command
+        ->add_option("--waves", options->waves,
+                     "Of a simulated device: how often a core runs as many groups as it holds")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str()
+        ->type_name("N");
+    command->add_option("-o,--output", options->output, "Folder for curves and tables")
+        ->type_name("DIR");
+    add_plot_option(*command, options->plot, "throughput over occupancy, a panel per kernel");
+    command->add_flag("--force", options->force, "Replace an existing plot or dump");
+    add_limit_option(*command, options->limit);
+    command->callback([options] { validate(*options); });
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/validation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "analysis/validation_file.h"
+#include "core/error.h"
+#include "core/files/files.h"
+#include "report/text/validation.h"
+
+namespace occupipe::analysis {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::filesystem::path repository() { return OCCUPIPE_SOURCE_DIR; }
+
+// Recorded machine code: no compiler is needed.
+KernelFile recorded(const LaunchPlan& plan, const std::string& architecture) {
+    const auto name = std::filesystem::path(plan.source).stem().string() + ".cubin";
+    return read_kernel_file((repository() / "tests/suite/recorded" / architecture / name).string(),
+                            architecture, {});
+}
+
+SuiteKernel suite_kernel(const std::string& name) {
+    return find_suite_kernel(read_suite(repository() / "kernels/suite.yaml"), name);
+}
+
+GpuProfile turing() { return read_profile(repository() / "profiles/nvidia-rtx-2070.yaml"); }
+
+std::string model_of_turing(const std::string& options) {
+    return "model:" + (repository() / "profiles/nvidia-rtx-2070.yaml").string() + options;
+}
+
+// Four groups of a warp: WPC measured 1, 2, 3, 4 of model's factor.
+ValidationCurve curve(const std::vector<double>& factors) {
+    ValidationCurve made{.kernel = "k"};
+    for (int i = 1; i <= static_cast<int>(factors.size()); ++i)
+        made.points.push_back({{.group_warps = 1, .concurrent_groups = i, .groups = i},
+                               Throughput{1, static_cast<double>(i)},
+                               {Throughput{1, i * factors[i - 1]}}});
+    return made;
+}
+
+TEST(Validation, ErrorsByHand) {
+    // 10 % and 30 % too much: mean 20.
+    EXPECT_NEAR(*accuracy_of(curve({1.1, 1.3}), 0).mape, 20, 1e-9);
+    EXPECT_FALSE(accuracy_of(curve({1.1, 1.3}), 0).mape_shape);
+    // All 10 % too much: the differences 0.1, 0.2, 0.3 are a line.
+    const CurveAccuracy line = accuracy_of(curve({1.1, 1.1, 1.1}), 0);
+    EXPECT_NEAR(*line.mape, 10, 1e-9);
+    EXPECT_NEAR(*line.mape_shape, 0, 1e-9);
+    // Differences 0, 0.3, 0: their line is 0.1 everywhere; rests 0.1 / 1, 0.2 / 2, 0.1 / 3.
+    const CurveAccuracy bend = accuracy_of(curve({1, 1.15, 1}), 0);
+    EXPECT_NEAR(*bend.mape, 5, 1e-9);
+    EXPECT_NEAR(*bend.mape_shape, 100.0 / 3 * (0.1 + 0.1 + 0.1 / 3), 1e-9);
+    // Every kernel has the same weight, however many points it has.
+    EXPECT_NEAR(*mean_accuracy({curve({1.1, 1.1, 1.1}), curve({1.4})}, 0).mape, 25, 1e-9);
+    EXPECT_FALSE(accuracy_of(curve({1.1}), 1).mape);
+}
+
+// The papers print the means of their columns: so the columns are those of the models named here,
+// Table 12's (whose WFG and MWP-CWP_corr are exchanged in print) among them.
+TEST(Validation, PublishedMeansAreTheMeansOfTheirKernels) {
+    const auto all = read_published_accuracies(repository() / "kernels/published.csv");
+    std::map<std::pair<std::string, std::string>, std::pair<double, int>> sums;
+    for (const PublishedAccuracy& one : all)
+        if (one.kernel != "average") {
+            sums[{one.device, one.model}].first += *one.accuracy.mape;
+            ++sums[{one.device, one.model}].second;
+        }
+    EXPECT_EQ(sums.size(), 3 * tabulated_models().size());
+    int compared = 0;
+    for (const PublishedAccuracy& one : all) {
+        EXPECT_THAT(tabulated_models(), testing::Contains(one.model));
+        if (one.kernel != "average") continue;
+        const auto& [sum, count] = sums.at({one.device, one.model});
+        EXPECT_EQ(count, 14);
+        // 1.1: rounding of each entry and of the mean, and Maxwell's column of MWP-CWP, whose mean
+        // is 40.1 from rounded entries of up to half a percent each.
+        EXPECT_NEAR(*one.accuracy.mape, sum / count, 1.1) << one.device << " " << one.model;
+        ++compared;
+    }
+    EXPECT_EQ(compared, 24);
+}
+
+TEST(ViolatingDevice, NamesWhatDiffers) {
+    EXPECT_TRUE(open_violating_device(model_of_turing("")).violations.empty());
+    EXPECT_TRUE(open_violating_device(model_of_turing("?policy=lrr&skew=0")).violations.empty());
+    EXPECT_THAT(open_violating_device(
+                    model_of_turing("?policy=gto&skew=200&contention=0.25&schedulers=4&noise=0.01"))
+                    .violations,
+                ElementsAre("policy gto", "start skew 200 cycles", "contention 0.25",
+                            "4 schedulers instead of 1", "noise 0.01"));
+}
+
+std::string refusal(const std::string& id) {
+    try {
+        open_violating_device(id);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "taken";
+}
+
+TEST(ViolatingDevice, RefusesWhatIsWrong) {
+    EXPECT_THAT(refusal("cuda:0"), HasSubstr("expected model:PROFILE"));
+    EXPECT_THAT(refusal(model_of_turing("?policy=best")), HasSubstr("'best' is not lrr"));
+    EXPECT_THAT(refusal(model_of_turing("?skew=-1")), HasSubstr("skew"));
+    EXPECT_THAT(refusal(model_of_turing("?contention=1")), HasSubstr("contention"));
+    EXPECT_THAT(refusal(model_of_turing("?schedulers=two")), HasSubstr("'two'"));
+    EXPECT_THAT(refusal(model_of_turing("?cache=1")), HasSubstr("cache: expected policy"));
+    EXPECT_THAT(refusal(model_of_turing("?seed=1&seed=2")), HasSubstr("given twice"));
+}
+
+ValidationCurve measured_on(const std::string& kernel, const std::string& options) {
+    const GpuProfile profile = turing();
+    const ReadyKernel ready = ready_kernel(suite_kernel(kernel), "small", profile, recorded);
+    ValidationCurve made = predicted_curve(ready, profile, occupancies(ready, profile.cores, 1),
+                                           {"pipeline", "roofline"}, {});
+    measure_curve(made, ready, open_violating_device(model_of_turing(options)), {});
+    return made;
+}
+
+// A device that is the profile's own model has no error; each violation makes one.
+TEST(ViolatingDevice, AClosedLoopIsZeroAndEachViolationIsNot) {
+    EXPECT_EQ(*accuracy_of(measured_on("lud_internal", ""), 0).mape, 0);
+    EXPECT_GT(*accuracy_of(measured_on("lud_internal", ""), 1).mape, 1);
+    for (const char* violation :
+         {"?policy=gto", "?skew=500", "?contention=0.5", "?schedulers=2", "?noise=0.05"})
+        EXPECT_GT(*accuracy_of(measured_on("lud_internal", violation), 0).mape, 0.1) << violation;
+}
+
+TEST(ViolatingDevice, NoiseIsTheSeedsAlone) {
+    const auto cycles = [](const std::string& options) {
+        return measured_on("fan2", options).points.front().measured->cycles;
+    };
+    EXPECT_EQ(cycles("?noise=0.05&seed=3"), cycles("?noise=0.05&seed=3"));
+    EXPECT_NE(cycles("?noise=0.05&seed=3"), cycles("?noise=0.05&seed=4"));
+}
+
+TEST(Validation, SaysWhatIsSubstitutedAndWhatIsLacking) {
+    const GpuProfile profile = turing();
+    const ReadyKernel fan2 = ready_kernel(suite_kernel("fan2"), "small", profile, recorded);
+    const Completed with = completed(profile, fan2);
+    EXPECT_TRUE(with.lacking.empty());
+    EXPECT_GT(with.substituted, 0);
+    EXPECT_LT(with.substituted, 1);
+    EXPECT_THAT(with.assumptions,
+                testing::Contains(HasSubstr("add.s32 uses the numbers of mul.s32 for its class")));
+    const ReadyKernel mma = ready_kernel(suite_kernel("matmul_mma"), "small", profile, recorded);
+    const ValidationCurve none =
+        predicted_curve(mma, profile, occupancies(mma, profile.cores, 1), {"pipeline"}, {});
+    EXPECT_THAT(none.not_predicted, HasSubstr("mma.m16n8k8.f32.f16"));
+    EXPECT_FALSE(none.points.front().predicted[0]);
+}
+
+// Turing holds 32 warps, 16 groups and 64 KiB of shared memory on a core.
+TEST(TimedLaunches, ChooseOccupancyBySharedMemory) {
+    const ReadyKernel ready =
+        ready_kernel(suite_kernel("kmeans_swap"), "small", turing(), recorded);
+    const auto launches = timed_launches(ready);
+    EXPECT_EQ(launches.front().concurrent_groups, 16);  // of two warps
+    EXPECT_EQ(launches.front().shared_bytes, 0U);
+    EXPECT_EQ(launches.back().concurrent_groups, 1);
+    for (const TimedLaunch& one : launches)
+        if (one.shared_bytes > 0) {
+            const auto each = static_cast<int>((one.shared_bytes + 255) / 256 * 256);
+            EXPECT_EQ(one.concurrent_groups, 65536 / each);
+        }
+}
+
+TEST(TimedLaunches, ReadBackWithTheMedianOfCycles) {
+    const std::string head = "kernel,group_warps,concurrent_groups,groups,shared_bytes,cycles\n";
+    const TimedCurves curves = parse_timed_launches(
+        head + "k,2,4,100,0,500\nk,2,1,100,9000,900\nk,2,4,100,0,520\nk,2,4,100,0,700\n", "f");
+    ASSERT_EQ(curves.at("k").size(), 2U);
+    EXPECT_EQ(curves.at("k")[0].first.concurrent_groups, 1);
+    EXPECT_EQ(curves.at("k")[1].second, 520);
+    const auto refused = [&](const std::string& text) {
+        try {
+            parse_timed_launches(text, "f.csv");
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("taken");
+    };
+    EXPECT_THAT(refused(head + "k,2,4,100,0,\n"), HasSubstr("f.csv:2"));
+    EXPECT_THAT(refused(head + "k,2,4,100,0,-1\n"), HasSubstr("cycles"));
+    EXPECT_THAT(refused(head + "k,2,1.5,100,0,9\n"), HasSubstr("concurrent_groups"));
+    EXPECT_THAT(refused("kernel,cycles\n"), HasSubstr("first line"));
+}
+
+TEST(ValidationFile, IsReadBackUnlessItsInputsChanged) {
+    const ValidationCurve made = measured_on("fan2", "?policy=gto");
+    const std::vector<std::string> models = {"pipeline", "roofline"};
+    const std::string text = report::to_json(made, models, "hash").dump();
+    EXPECT_FALSE(parse_curve(text, "f", "other", models));
+    const auto read = parse_curve(text, "f", "hash", models);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(report::to_json(*read, models, "hash").dump(), text);
+    EXPECT_THROW(parse_curve("{\"format\": \"x\"}", "f", "hash", models), InputError);
+}
+
+}  // namespace
+}  // namespace occupipe::analysis
