@@ -7,6 +7,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#if OCCUPIPE_FIT
+#include "analysis/intensity_sweep.h"
+#include "fit/profile/build_profile.h"
+#endif
 #include "analysis/kernels_in.h"
 #include "analysis/profiler_metrics.h"
 #include "analysis/roofline_predictions.h"
@@ -22,6 +26,7 @@
 #include "extract/run_plan.h"
 #include "report/figures/plot_file.h"
 #include "report/figures/quadrant_split.h"
+#include "report/text/intensity_output.h"
 #include "report/text/roofline_output.h"
 
 namespace occupipe::cli {
@@ -42,7 +47,8 @@ constexpr const char* examples =
     "occupipe roofline kernels.csv --profile gtx-1060 --profile rtx-2070 --plot quadrant.svg\n"
     "occupipe roofline kernels.csv -o kernels.yaml\n"
     "occupipe roofline saxpy.launch.yaml --arch sm_90 --profile results/h200.yaml\n"
-    "occupipe roofline ncu.csv executed.yaml --difference";
+    "occupipe roofline ncu.csv executed.yaml --difference\n"
+    "occupipe roofline --sweep mixes.json --plot sweep.svg";
 
 struct Request {
     std::vector<std::string> sources;
@@ -55,6 +61,7 @@ struct Request {
     bool json = false;
     bool csv = false;
     bool difference = false;
+    std::vector<std::string> sweep;
     std::string ncu;
     std::string nvprof;
 };
@@ -119,7 +126,40 @@ void print_difference(const Request& request,
     if (common == 0) throw InputError("--difference: the two sources have no kernel in common");
 }
 
+#if OCCUPIPE_FIT
+void print_sweep(const Request& request) {
+    if (!request.sources.empty() || request.profiles.size() > 1)
+        throw InputError("--sweep takes no SOURCE and at most one --profile");
+    report::check_plot_file(request.plot, request.force);
+    std::vector<MeasurementFile> files;
+    for (const std::string& path : request.sweep) files.push_back(read_measurements(path));
+    const FitOutcome outcome = fit_measurements(files);
+    const GpuProfile profile = request.profiles.empty()
+                                   ? outcome.profile
+                                   : read_profile(analysis::shipped_profile(request.profiles[0]));
+    const analysis::IntensitySweep sweep = analysis::intensity_sweep(outcome.mixes, profile);
+    for (const std::string& line : sweep.left_out)
+        fmt::print(stderr, "occupipe: warning: {}\n", line);
+    if (sweep.points.empty())
+        throw InputError(
+            "--sweep: no mix of fma.f32, fma.f64, mad.s32 or fma.f16x2 with ld.global.f32 is in "
+            "the measurements; measure some: --instructions "
+            "'fma.f32,ld.global.f32,mix(fma.f32*1,ld.global.f32),mix(fma.f32*8,ld.global.f32)'");
+    if (request.json)
+        fmt::print("{}\n", report::to_json(sweep).dump(2));
+    else
+        fmt::print("{}", report::to_text(sweep));
+    if (!request.plot.empty()) {
+        const plot::Picture picture = report::intensity_picture(sweep, profile);
+        report::write_plot(request.plot, {"Intensity sweep", picture, {picture}}, request.force);
+    }
+}
+#endif
+
 void roofline(const Request& request) {
+#if OCCUPIPE_FIT
+    if (!request.sweep.empty()) return print_sweep(request);
+#endif
     if (!request.ncu.empty() || !request.nvprof.empty()) {
         if (!request.ncu.empty()) fmt::print("{}\n", analysis::ncu_command(request.ncu));
         if (!request.nvprof.empty()) fmt::print("{}\n", analysis::nvprof_command(request.nvprof));
@@ -207,6 +247,14 @@ void add_roofline(CLI::App& app) {
     command->add_flag("--csv", request->csv, "Print CSV")->excludes(json);
     command->add_flag("--difference", request->difference,
                       "Compare two sources' counts of the same kernels, metric by metric");
+#if OCCUPIPE_FIT
+    command
+        ->add_option("--sweep", request->sweep,
+                     "Instead: measurements with mixes of multiply-adds and streaming loads,\n"
+                     "measured beside the roofline of the profile (default: their own)")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+#endif
     command
         ->add_option("--ncu-command", request->ncu,
                      "Print the command that profiles PROGRAM with Nsight Compute, and end")
