@@ -10,6 +10,7 @@
 #if OCCUPIPE_FIT
 #include "analysis/intensity_sweep.h"
 #include "fit/profile/build_profile.h"
+#include "report/text/intensity_output.h"
 #endif
 #include "analysis/kernels_in.h"
 #include "analysis/profiler_metrics.h"
@@ -26,7 +27,6 @@
 #include "extract/run_plan.h"
 #include "report/figures/plot_file.h"
 #include "report/figures/quadrant_split.h"
-#include "report/text/intensity_output.h"
 #include "report/text/roofline_output.h"
 
 namespace occupipe::cli {
