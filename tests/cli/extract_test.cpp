@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,55 @@ protected:
 
     test::TemporaryFolder own;
 };
+
+// A matrix of 250 × 125 words from and to DRAM, each of its 3907 sectors once, where a cache keeps
+// those at the edges of tiles; some of them several times without.
+TEST_F(Extract, WhatAKernelAsksOfTheMemoryIsPriced) {
+    const ProgramRun made = extract("transpose", {"--cores", "4", "-o", path("k.yaml")});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    EXPECT_THAT(made.out, HasSubstr("Memory, per execution by a warp"));
+    const Kernel kernel = read_kernel(path("k.yaml"));
+    ASSERT_TRUE(kernel.memory);
+    EXPECT_EQ(kernel.memory->cores, 4);
+    EXPECT_EQ(kernel.memory->group_shared_bytes, 32 * 33 * 4);
+
+    std::vector<std::string> predict = {"predict", path("k.yaml"), "--profile", "gtx-1060",
+                                        "--json"};
+    const ProgramRun refused = run_program(predict);
+    std::string rest = refused.err;
+    for (std::size_t at; (at = rest.find("--use ")) != std::string::npos;) {
+        rest = rest.substr(at + 6);
+        predict.insert(predict.end(),
+                       {"--use", rest.substr(0, rest.find_first_of("= ")) + "=mul.f32"});
+    }
+    // Stores are priced even without a row; `none` wants one.
+    EXPECT_THAT(refused.err, ::testing::Not(HasSubstr("st.global.f32")));
+    predict.insert(predict.end(), {"--use", "st.global.f32=ld.global.s32"});
+    const auto json_of = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = predict;
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const ProgramRun run = run_program(arguments);
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        return nlohmann::json::parse(run.out);
+    };
+    const auto cycles = [](const nlohmann::json& json) {
+        return json["predictions"][0]["cycles"].get<double>();
+    };
+    const auto priced = json_of({"--l2-bytes", "1000000"});
+    EXPECT_NEAR(priced["memory"]["dram_ratio"], 2 * 3907 * 32 / 250'000.0, 1e-4);
+    EXPECT_DOUBLE_EQ(priced["memory"]["conflict_degree"], 0);
+    const auto& load = priced["memory"]["instructions"][0];
+    EXPECT_EQ(load["op"], "ld.global.f32");
+    EXPECT_GT(load["sectors"], load["least_sectors"]);
+    EXPECT_DOUBLE_EQ(load["l2_share"].get<double>() + load["dram_share"].get<double>(), 1);
+    const auto forgetful = json_of({"--l2-bytes", "1"});
+    EXPECT_GT(forgetful["memory"]["dram_ratio"], 1);
+    EXPECT_GT(cycles(forgetful), cycles(json_of({"--memory", "none"})));
+    const double none = cycles(json_of({"--memory", "none"}));
+    const double aggregate = cycles(json_of({"--memory", "aggregate", "--l2-bytes", "1000000"}));
+    // All but the loads and stores without an active lane, which are issue slots.
+    EXPECT_NEAR(aggregate / none, 1, 5e-3);
+}
 
 TEST_F(Extract, AnExecutedKernelIsPredicted) {
     const ProgramRun made = extract("matmul", {"-o", path("k.yaml")});

@@ -9,12 +9,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <filesystem>
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
+#include "core/files/files.h"
+#include "core/files/launch_files.h"
+#include "extract/run_plan.h"
 #include "tests/support/random_values.h"
 
 namespace occupipe::extract {
@@ -405,6 +410,62 @@ TEST(MemoryTrace, ASampleOfLinesFindsTheWorkingSet) {
     const MemoryUse read = use_of(trace, four_cores);
     EXPECT_DOUBLE_EQ(share_at(*read.core, 512.0 * kib * 1.4), 2.0 / 3);
     EXPECT_EQ(share_at(*read.core, 512.0 * kib * 0.8), 0);
+}
+
+// Recorded machine code, executed twice: once with what counts requests and marks each sector of a
+// buffer that is touched, once with the trace. Requests, sectors and passes of each instruction are
+// the same; in caches without end every sector is written back once, and read at most once.
+TEST(MemoryTrace, MovesEachSectorOfRecordedKernelsOnce) {
+    const std::filesystem::path folder = OCCUPIPE_SOURCE_DIR "/tests/kernels";
+    for (const char* name : {"matmul", "transpose", "stencil2d", "spmv", "histogram", "saxpy",
+                             "hotspot", "reduction"}) {
+        const LaunchPlan plan = read_launches(folder / (std::string(name) + ".yaml"));
+        const isa::Cubin cubin = isa::read_cubin(
+            read_text_file(folder / "recorded/sm_80" /
+                           (std::filesystem::path(plan.source).stem().string() + ".cubin")));
+        const std::vector<LaunchResult> counted = PlanRun(plan, cubin, "").execute({});
+        PlanRun run(plan, cubin, "");
+        std::map<const KernelLaunch*, std::unique_ptr<MemoryTrace>> traces;
+        PlanOptions options;
+        options.observe = [&](const KernelLaunch& launch) -> isa::Observer* {
+            auto& trace = traces[&launch];
+            trace = std::make_unique<MemoryTrace>(barriers_of(*run.code_of(launch)));
+            return trace.get();
+        };
+        run.execute(options);
+        std::size_t compared = 0;
+        for (const LaunchResult& result : counted) {
+            if (result.times != 1) continue;  // sums over the repetitions
+            const MemoryTrace& trace = *traces.at(result.launch);
+            const auto code = run.code_of(*result.launch);
+            std::size_t requesting = 0;
+            for (const SiteCounts& site : trace.sites()) requesting += site.counts.requests > 0;
+            EXPECT_EQ(requesting, result.sites.size()) << name;
+            for (const MemorySite& site : result.sites) {
+                const std::size_t number =
+                    site.instruction * 4 + static_cast<std::size_t>(site.space);
+                EXPECT_EQ(trace.sites()[number].counts, site.counts) << name;
+            }
+            const MemoryReuse reuse =
+                reuse_of(trace, {.cores = 3, .concurrent_groups = 2}, passing_first_level(*code));
+            double read = 0, written = 0;
+            for (const SiteReuse& site : reuse.sites) {
+                const auto missing = [](const ReuseCounts& counts) {
+                    return static_cast<double>(counts.total()) *
+                           (1 - share_at(counts.reuse(128), 1e18));
+                };
+                read += missing(site.device);
+                written += missing(site.written);
+            }
+            const auto all = static_cast<double>(result.footprint.sectors);
+            EXPECT_NEAR(written, static_cast<double>(result.footprint.sectors_written), 1e-6 * all)
+                << name;
+            EXPECT_LE(read, static_cast<double>(result.footprint.sectors_read) + 1e-6 * all);
+            EXPECT_GE(read + written, all * (1 - 1e-6)) << name;
+            ++compared;
+        }
+        EXPECT_GT(compared, 0) << name;
+    }
 }
 
 }  // namespace
