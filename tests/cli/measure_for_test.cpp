@@ -154,6 +154,24 @@ TEST_F(MeasureFor, TakesKernelsOfMachineCode) {
     EXPECT_THAT(run.err, HasSubstr("cannot be measured: setp.lt.s32: "));
 }
 
+// A stream of loads has no latency to predict with: the same instruction in a chase is measured.
+TEST_F(MeasureFor, MeasuresLoadsThatWait) {
+    const ProgramRun devices = run_program({"list", "devices"});
+    if (devices.out.find("opencl:0.0  cpu") == std::string::npos)
+        GTEST_SKIP() << "no OpenCL device of a processor";
+    const std::string profile =
+        written("p.yaml",
+                "format: occupipe-profile/1\ndevice: {name: mine}\ncores: 2\nwarp_size: 8\n"
+                "clock_hz: 1e9\nsubsystems: {alu: {}}\n"
+                "instructions:\n  fma.f32: {subsystem: alu, cpi: 1, latency: 4}\n");
+    const ProgramRun run =
+        run_program({"measure", "--for", kernel({"ld.global.f32", "fma.f32"}), "--profile", profile,
+                     "--device", "opencl:0.0", "--quick", "--dry-run"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("ld.global.u32/"));
+    EXPECT_THAT(run.out, Not(HasSubstr("ld.global.f32")));
+}
+
 TEST_F(MeasureFor, RefusesBeforeItMeasures) {
     const std::string file = kernel({"mul.f32", "add.f32"});
     ProgramRun run = measure_for(file, "rtx-2070", {"--extended", at("more.yaml")});

@@ -225,6 +225,7 @@ TEST_F(OpenClCompiler, TakesOptions) {
     // No division: its machine code has fused operations of its own.
     const std::string text =
         "#include \"factor.h\"\n"
+        "#if __OPENCL_VERSION__ != 120\n#error as a driver's compiler defines it\n#endif\n"
         "__kernel void k(__global float* x, float a) {\n"
         "    const int i = get_global_id(0);\n"
         "    x[i] = a * x[i] + FACTOR * ADDED;\n"

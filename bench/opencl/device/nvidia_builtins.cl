@@ -4,6 +4,14 @@
 // native_*: the approximate instructions of the special function unit. rsqrt(float), 2 ulp in
 // OpenCL C: rsqrt.approx, where libclc divides by a square root.
 
+// What a driver's compiler defines, and clang leaves to it.
+#ifndef __OPENCL_VERSION__
+#define __OPENCL_VERSION__ __OPENCL_C_VERSION__
+#endif
+#ifndef __ENDIAN_LITTLE__
+#define __ENDIAN_LITTLE__ 1
+#endif
+
 #define OCCUPIPE_BUILTIN static inline __attribute__((overloadable, always_inline, nodebug, unused, const))
 #define OCCUPIPE_WIDER_1(name)                                                                                     \
     OCCUPIPE_BUILTIN float2 name(float2 x) { return (float2)(name(x.x), name(x.y)); }                              \
