@@ -2,15 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "analysis/kernels_in.h"
-#include "extract/memory_trace.h"
+#include "core/gpu_profile.h"
+#include "sim/engine/simulate.h"
 
 namespace occupipe::analysis {
 
-// Gives the kernel's instructions their `memory`: of all warps of the launch together, for each
-// machine instruction. `shared_bytes`: of a group. Says in in.assumptions where lines were sampled.
-void tell_memory(KernelIn& in, const extract::MemoryTrace& trace, int cores,
-                 std::int64_t shared_bytes);
+// Gives the kernel's instructions their `memory`, from in.memory and the kernel's own `memory`: of
+// all warps of the launch together, for each machine instruction. Round robin.
+void tell_memory(KernelIn& in);
+
+// Ticks at which the simulator issues each instruction of the groups of a core.
+struct IssueTimes {
+    // By group of the core, warp of the group, and what the warp executed before.
+    std::vector<std::vector<std::vector<std::int64_t>>> ticks;
+    std::string why_not;  // where there are none
+};
+
+// `kernel` as it is predicted: with the ops of `profile`. There are no times where warps may issue
+// out of order, where they execute different numbers of instructions (a simulated warp is then no
+// particular warp of the launch), or where a core executes more than 20 million.
+IssueTimes issue_times(const GpuProfile& profile, const Kernel& kernel,
+                       const SimulationOptions& options);
+
+// The second round: reuse in the order of these times.
+void tell_memory(KernelIn& in, const IssueTimes& times);
 
 }  // namespace occupipe::analysis

@@ -11,7 +11,6 @@
 
 #include "analysis/kernel_memory.h"
 #include "core/error.h"
-#include "extract/memory_trace.h"
 #include "extract/signature.h"
 #include "isa/decode.h"
 
@@ -191,14 +190,13 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
                 plan_options.groups_of_last.push_back(one.group);
         }
     }
-    std::optional<extract::MemoryTrace> memory;
     std::optional<Both> asked, watching;
     plan_options.observe = [&](const KernelLaunch& now) -> isa::Observer* {
         if (&now != &launch) return nullptr;
         asked.emplace(&streams, options.watch ? options.watch(run, launch) : nullptr);
         if (!options.memory_cores) return &*asked;
-        memory.emplace(extract::barriers_of(*in.code));
-        watching.emplace(&*asked, &*memory);
+        in.memory = std::make_shared<extract::MemoryTrace>(extract::barriers_of(*in.code));
+        watching.emplace(&*asked, in.memory.get());
         return &*watching;
     };
     auto results = options.execute ? options.execute(run, plan_options) : run.execute(plan_options);
@@ -219,9 +217,18 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
             fmt::format("compiled by {} with {}", file.compiler, fmt::join(file.options, " ")));
         in.assumptions.push_back(file.note);
     }
-    if (memory)
-        tell_memory(in, *memory, *options.memory_cores,
-                    isa::own_shared_bytes(*result->kernel, in.architecture) + launch.shared_bytes);
+    if (in.memory) {
+        in.extracted.kernel.memory = MemoryContext{
+            .cores = *options.memory_cores,
+            .concurrent_groups = in.occupancy.groups,
+            .group_shared_bytes =
+                isa::own_shared_bytes(*result->kernel, in.architecture) + launch.shared_bytes};
+        tell_memory(in);
+        if (in.memory->one_line_in() > 1)
+            in.assumptions.push_back(fmt::format(
+                "reuse was found for one in {} of the launch's cache lines, chosen by a hash",
+                in.memory->one_line_in()));
+    }
     return in;
 }
 

@@ -20,6 +20,7 @@
 #include "core/launch_plan.h"
 #include "core/occupancy.h"
 #include "extract/kernel_graph.h"
+#include "extract/memory_trace.h"
 #include "extract/run_plan.h"
 #include "extract/streams.h"
 
@@ -64,6 +65,7 @@ struct KernelIn {
     extract::StreamObserver::Streams streams;
     std::shared_ptr<const std::vector<isa::Instruction>> code;  // the kernel's
     KernelLaunch launch;
+    std::shared_ptr<extract::MemoryTrace> memory;  // where options.memory_cores asked for it
     // What the prediction does not see or takes for granted, a sentence each.
     std::vector<std::string> assumptions;
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analysis/assumed_latency.h"
+#include "analysis/kernel_memory.h"
 #include "analysis/memory_pricing.h"
 #include "analysis/shipped_files.h"
 #include "analysis/stand_ins.h"
@@ -60,6 +61,7 @@ struct Options {
     std::string order;   // empty: as the kernel says
     MemoryBehaviour memory;
     std::string memory_pricing = "per-access";
+    std::string memory_order = "round_robin";
     std::optional<double> l1_bytes, l2_bytes;
     std::string limit = "60s";
     bool estimate = false;
@@ -129,6 +131,7 @@ struct Input {
     std::string file;  // as in messages
     Kernel kernel;
     std::vector<std::string> assumptions;
+    std::optional<analysis::KernelIn> in = {};  // of machine code
 };
 
 // The outputs must not replace what is read.
@@ -158,8 +161,9 @@ Input read_input(const Options& options, const GpuProfile& profile) {
     request.execution.limit = options.limit;
     if (options.memory_pricing != "none") request.memory_cores = profile.cores;
     analysis::KernelIn in = read_kernel_in(request, plan, &profile);
-    input.kernel = std::move(in.extracted.kernel);
-    input.assumptions = std::move(in.assumptions);
+    input.kernel = in.kernel();
+    input.assumptions = in.assumptions;
+    input.in = std::move(in);
     return input;
 }
 
@@ -175,9 +179,34 @@ analysis::PricedMemory price_memory(const Options& options, const Kernel& kernel
     return analysis::price_memory(kernel, profile, pricing, asked);
 }
 
+// Again, with the warps in the order in which the first round's prediction has them issue.
+// `rows`: the profile without the prices of memory.
+void price_again(const Options& options, analysis::KernelIn& in, const GpuProfile& rows,
+                 analysis::PricedMemory& memory) {
+    const analysis::IssueTimes times =
+        analysis::issue_times(memory.profile, memory.kernel,
+                              {.policy = parse_policy(options.policy),
+                               .select = parse_select(options.select),
+                               .order = parse_order(options.order)});
+    if (!times.why_not.empty()) {
+        memory.said.push_back(
+            fmt::format("warps are taken to execute round robin, since {}", times.why_not));
+        return;
+    }
+    analysis::tell_memory(in, times);
+    memory = price_memory(options, in.kernel(), rows);
+    memory.said.emplace_back(
+        "reuse was found in the order in which a first prediction has the warps issue");
+}
+
 void predict(const Options& options) {
     GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
-    auto [file, kernel, of_input] = read_input(options, profile);
+    auto [file, kernel, of_input, in] = read_input(options, profile);
+    const bool again = options.memory_order == "predicted";
+    if (again && !(in && in->memory))
+        throw InputError(
+            "--memory-order predicted: for CUDA source, PTX and machine code, and not with "
+            "--memory none");
     std::vector<std::string> assumptions = of_input;
     std::ranges::move(analysis::apply_uses(options.uses, kernel, profile),
                       std::back_inserter(assumptions));
@@ -188,13 +217,14 @@ void predict(const Options& options) {
     std::vector<std::string> unasked = analysis::apply_stand_ins(kernel, profile);
     std::ranges::move(analysis::assume_latencies(options.assumed_classes, kernel, profile),
                       std::back_inserter(assumptions));
-    const analysis::PricedMemory memory = price_memory(options, kernel, profile);
+    analysis::PricedMemory memory = price_memory(options, kernel, profile);
+    const auto chosen = chosen_models(options.models);
+    require_use(options.memory, chosen);
+    analysis::require_timings(memory.profile, memory.kernel, file, offered);
+    if (again) price_again(options, *in, profile, memory);
     kernel = memory.kernel;
     profile = memory.profile;
     std::ranges::copy(memory.said, std::back_inserter(unasked));
-    const auto chosen = chosen_models(options.models);
-    require_use(options.memory, chosen);
-    analysis::require_timings(profile, kernel, file, offered);
     const auto shapes = launches(options.launch, kernel, profile, unasked);
     if (!options.plot.empty()) report::require_curve(shapes.size());
     if (options.csv) warn(unasked);  // CSV has no place for them
@@ -331,6 +361,14 @@ void add_predict(CLI::App& app) {
         ->check(CLI::IsMember({"per-access", "aggregate", "none"}))
         ->capture_default_str()
         ->type_name("HOW");
+    command
+        ->add_option(
+            "--memory-order", options->memory_order,
+            "Order of the warps that share the caches: an instruction each in turn, or as\n"
+            "a first prediction has them issue (machine code)")
+        ->check(CLI::IsMember({"round_robin", "predicted"}))
+        ->capture_default_str()
+        ->type_name("ORDER");
     command
         ->add_option(
             "--l1-bytes", options->l1_bytes,

@@ -99,6 +99,7 @@ public:
             one.waits = false;
         }
         ++one.clock;
+        ++one.steps;
         taken.clocks = std::max(taken.clocks, one.clock);
         if (!trace_.barriers_[instruction]) return;
         one.waits = true;
@@ -127,7 +128,9 @@ public:
             taken.references.push_back({.line = line,
                                         .clock = warps_[warp].clock,
                                         .site = static_cast<std::uint32_t>(number) & 0xFFFFFFF,
-                                        .sectors = sectors & 0xF});
+                                        .sectors = sectors & 0xF,
+                                        .step = warps_[warp].steps - 1,
+                                        .warp = warp});
         }
     }
 
@@ -137,6 +140,7 @@ public:
 private:
     struct Warp {
         std::uint32_t clock = 0;
+        std::uint32_t steps = 0;
         std::size_t barriers = 0;  // that it came to
         bool waits = false;        // at the last of them
     };

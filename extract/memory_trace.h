@@ -20,9 +20,11 @@ namespace occupipe::extract {
 // The sectors of one line that a request of a warp refers to.
 struct LineReference {
     std::uint64_t line = 0;         // address / 128; local memory: a line of its warp's own
-    std::uint32_t clock = 0;        // instructions that the warp had executed; see MemoryTrace
+    std::uint32_t clock = 0;        // see MemoryTrace
     std::uint32_t site : 28 = 0;    // instruction * 4 + space
     std::uint32_t sectors : 4 = 0;  // bit s: sector s
+    std::uint32_t step = 0;         // instructions that the warp had executed before
+    std::uint32_t warp = 0;         // of the group
 };
 
 // Of one group, by clock, then warp.
