@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How far a model is from reality over a curve of occupancies (docs/model.md, "Accuracy").
+// How far a model is from reality over a curve of occupancies (docs/pipeline-model.md, "Accuracy").
 #pragma once
 
 #include <optional>

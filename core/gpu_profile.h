@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A GPU as the Pipeline model sees it (docs/model.md, sections 1 and 3).
+// A GPU as the Pipeline model sees it (docs/pipeline-model.md, sections 1 and 3).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Policy {
     oldest,  // the oldest group's lowest warp
 };
 
-// What a scheduler goes through first (docs/model.md, "Choice").
+// What a scheduler goes through first (docs/pipeline-model.md, "Choice").
 enum class Select {
     subsystem,  // its subsystems look for warps
     warp,       // its warps look for subsystems
@@ -76,7 +76,7 @@ struct Subsystem {
     std::string name;
     Scope scope = Scope::core;
     // The law Λ(ω) = Λ0 + h·ω: h as a share of λ, from 0 to below 1. A result comes later by this
-    // share of the λ of every instruction that is outstanding in the subsystem (docs/model.md).
+    // share of the λ of every instruction outstanding in the subsystem (docs/pipeline-model.md).
     std::optional<Estimate> contention;
 
     bool operator==(const Subsystem&) const = default;

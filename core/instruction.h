@@ -5,7 +5,7 @@
 
 namespace occupipe {
 
-// Category of an instruction (docs/model.md). Stores are memory instructions that
+// Category of an instruction (docs/pipeline-model.md). Stores are memory instructions that
 // nothing waits for.
 enum class InstructionKind { compute, load, store, barrier };
 

@@ -12,7 +12,8 @@
 namespace occupipe {
 namespace {
 
-constexpr double passes_tolerance = 0.05;  // of λ: below this the passes are what model.md has
+constexpr double passes_tolerance =
+    0.05;  // of λ: below this the passes are what pipeline-model.md has
 
 bool digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -53,7 +54,7 @@ void add_lines(std::span<const FamilyMember> members, Family& family) {
         fit_line(line_points(family, members, from, &TimingFit::latency), options);
 }
 
-// Whether a pass costs one λ, as model.md has it.
+// Whether a pass costs one λ, as pipeline-model.md has it.
 void compare_with_model(Family& family) {
     const auto judge = [&](const char* symbol, const LineFit& line) {
         if (!line.ok() || !family.cpi_line.ok()) return;

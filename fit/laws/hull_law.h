@@ -55,9 +55,9 @@ T smooth_max(const T& a, const T& b, const T& knee) {
 }
 
 // Instructions that the fullest scheduler has to issue per step, times k: what counts in the place
-// of M when warps split unevenly. With k schedulers warp w runs on scheduler w mod k (model.md,
-// section 4), so the fullest one holds ⌈W/k⌉ warps; for multiples of k, and k = 1, this is M. Where
-// the placement was recorded, what the fullest one held counts instead.
+// of M when warps split unevenly. With k schedulers warp w runs on scheduler w mod k
+// (pipeline-model.md, section 4), so the fullest one holds ⌈W/k⌉ warps; for multiples of k, and k =
+// 1, this is M. Where the placement was recorded, what the fullest one held counts instead.
 inline double uneven_in_flight(const HullShape& shape, int schedulers) {
     if (schedulers > 1 && shape.busiest > 0) return shape.busiest * schedulers * shape.chains;
     return std::ceil(shape.warps() / schedulers) * schedulers * shape.chains;
@@ -74,12 +74,12 @@ T step_work(const T& port, double in_flight, double uneven) {
 }
 
 // How much longer a run of one subsystem behind k schedulers takes than max(Λ, work) per step,
-// because it serves the schedulers in turn (model.md, section 4): those with fewer warps get
-// through first, and what is left of the fullest ones' work cannot fill it. A flow in two phases:
-// shares of the subsystem are max-min fair, no scheduler takes more than its port lets through or
-// than its warps ask for (c instructions each per Λ); then the a fullest schedulers are alone. 1
-// for k = 1, for warps that spread evenly, and for copies (ρ = 1). Exact for round-robin service
-// but where a port is nearly full at Λ (tests/accuracy's event simulation).
+// because it serves the schedulers in turn (pipeline-model.md, section 4): those with fewer warps
+// get through first, and what is left of the fullest ones' work cannot fill it. A flow in two
+// phases: shares of the subsystem are max-min fair, no scheduler takes more than its port lets
+// through or than its warps ask for (c instructions each per Λ); then the a fullest schedulers are
+// alone. 1 for k = 1, for warps that spread evenly, and for copies (ρ = 1). Exact for round-robin
+// service but where a port is nearly full at Λ (tests/accuracy's event simulation).
 template <class T>
 T turns_excess(const T& cpi, const T& latency, const T& port, const HullShape& shape,
                int schedulers) {
@@ -157,9 +157,9 @@ T last_latency(const HullParameters<T>& p, const T& latency, const T& work) {
 
 // Cycles for W = g·γ warps of c interleaved chains of N dependent instructions:
 //     t = T0 + Λ + (M−1)·λ + (N−1)·max(Λ, M·λ),   M = W·c,
-// which is model.md's boat hull in one line: its two cases differ only in the period of a step,
-// Λ when latency-bound, M·λ when throughput-bound. Exact for round-robin issue. With k schedulers
-// the fullest copy counts; contention makes Λ(M) = Λ + h·(M−1).
+// which is pipeline-model.md's boat hull in one line: its two cases differ only in the period of a
+// step, Λ when latency-bound, M·λ when throughput-bound. Exact for round-robin issue. With k
+// schedulers the fullest copy counts; contention makes Λ(M) = Λ + h·(M−1).
 template <class T>
 T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
     const double m = shape.in_flight();
@@ -198,7 +198,7 @@ T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedul
 }
 
 // Instruction mix: β instructions of type 1, then one of type 2, throughput of type 1 in
-// instructions per cycle (model.md, section 2; the second bound is β/λ2, see its errata).
+// instructions per cycle (pipeline-model.md, section 2; the second bound is β/λ2, see its errata).
 template <class T>
 T mix_one_subsystem(const T& cpi1, const T& cpi2, double beta) {
     return T(beta) / (cpi1 * beta + cpi2);

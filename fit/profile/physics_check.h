@@ -20,7 +20,7 @@ bool is_plain_arithmetic(std::string_view instruction);
 std::optional<Estimate> left_end_latency(const Curve& curve);
 
 // Two checks that no law can make by itself.
-//  - Left end: "Λ comes from the left end" (docs/model.md, section 2). Where one instruction in
+//  - Left end: "Λ comes from the left end" (docs/pipeline-model.md). Where one instruction in
 //    flight contradicts the fit over all occupancies, Λ is what that point says, its standard error
 //    is the contradiction, and a note gives both.
 //  - Floor: no result is available to the next instruction in less than one cycle. A Λ below that

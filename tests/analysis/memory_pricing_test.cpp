@@ -189,7 +189,7 @@ TEST(MemoryPricing, SharedMemoryTakesAPassAtATime) {
     EXPECT_DOUBLE_EQ(price_of(priced).cpi, 16);
 }
 
-// R and D are those of the whole kernel: equations of the paper (model.md, "Memory").
+// R and D are those of the whole kernel: equations of the paper (pipeline-model.md, "Memory").
 TEST(MemoryPricing, AggregateIsThePapersRule) {
     const auto aggregate = [](const std::string& first, const std::string& second) {
         return price_memory(

@@ -125,7 +125,7 @@ TEST(Predict, TakesWhatModelsAskOfTheMemory) {
 }
 
 TEST(Models, TheManualsTableIsTheProgramsOwn) {
-    std::ifstream file(source + "/docs/models.md");
+    std::ifstream file(source + "/docs/analytical-models.md");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     const std::string begin = "<!-- occupipe list models --aspects -->\n\n";
     const auto at = text.find(begin);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tests' own event simulation of one core running one kind of instruction, written from
-// docs/model.md section 4 and nothing else: tick by tick, round robin, integer time.
+// docs/pipeline-model.md section 4 and nothing else: tick by tick, round robin, integer time.
 #pragma once
 
 #include <algorithm>
