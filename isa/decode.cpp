@@ -63,6 +63,8 @@ public:
         const Encoding* const encoding = find();
         if (!encoding) return out_;
         out_.opcode = encoding->row->name;
+        out_.modifiers.reserve(encoding->modifiers.size());
+        out_.operands.reserve(encoding->operands.size());
         read_modifiers(*encoding);
         for (const OperandField& field : encoding->operands) read_operand(field, *encoding);
         for (const BitTest& test : encoding->fixed) {
@@ -84,8 +86,13 @@ public:
 private:
     // Every bit that is looked at counts as understood.
     std::uint64_t bits(int first, int count) const {
-        for (int i = first; i < first + count; ++i) {
-            (i < 64 ? seen_.low : seen_.high) |= std::uint64_t{1} << i % 64;
+        const std::uint64_t ones =
+            count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+        if (first < 64) {
+            seen_.low |= ones << first;
+            if (first + count > 64) seen_.high |= ones >> (64 - first);
+        } else {
+            seen_.high |= ones << (first - 64);
         }
         return word_.bits(first, count);
     }

@@ -237,7 +237,7 @@ void check_groups(const Kernel& kernel, const std::vector<std::uint64_t>& groups
 
 std::size_t threads_for(const ExecutionOptions& options, const Launch& launch,
                         std::uint64_t groups) {
-    if (launch.order_shows && !options.any_order) return 1;
+    if (launch.prepared->order_shows && !options.any_order) return 1;
     const auto cores = std::max(1U, std::thread::hardware_concurrency());
     const std::uint64_t asked =
         options.threads <= 0 ? cores : static_cast<std::uint64_t>(options.threads);
@@ -268,12 +268,12 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
                   Observer* observer) {
     const Launch launch = prepare(module, kernel, shape, parameters);
     Execution result;
-    result.code = launch.code;
+    result.code = launch.prepared->code;
     const std::uint64_t all = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
     check_groups(kernel, options.groups, all);
     result.groups = options.groups.empty() ? all : options.groups.size();
     result.warps = result.groups * launch.warps_per_group;
-    result.in_order = launch.order_shows && !options.any_order;
+    result.in_order = launch.prepared->order_shows && !options.any_order;
     const std::size_t threads = threads_for(options, launch, result.groups);
     Shared shared;
     shared.end = result.groups;

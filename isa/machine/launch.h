@@ -34,30 +34,45 @@ private:
     std::vector<bool> known_;
 };
 
+// What is the same in every launch of a kernel of one module: made once (prepare.cpp).
+struct PreparedCode {
+    std::shared_ptr<const std::vector<Instruction>> code;
+    std::vector<Step> steps;  // one per instruction, and one behind the last that refuses
+    // Immediates, splatted, and room for words of constant banks, which each launch reads.
+    std::vector<Lanes> constants;
+    struct BankWords {
+        std::uint32_t at = 0;  // in `constants`: two
+        int bank = 0;
+        std::uint64_t offset = 0;  // bytes
+    };
+    std::vector<BankWords> bank_words;
+    // Of a warp's registers, in Lanes: general ones from 0 on.
+    std::uint32_t zero = 0, sink = 0, uniform = 0, register_count = 0;
+    std::uint32_t local_bytes = 0;  // per thread
+    std::size_t parameter_bytes = 0;
+    // Whether the order shows in which groups do their atomic operations on global memory.
+    bool order_shows = false;
+    // For instructions whose handler refuses: why.
+    std::vector<std::string> why_not;
+};
+
 struct Launch {
     LoadedModule* module = nullptr;
     GlobalMemory* memory = nullptr;
     const Kernel* kernel = nullptr;
     int architecture = 0;
     LaunchShape shape;
-    std::shared_ptr<const std::vector<Instruction>> code;
-    std::vector<Step> steps;  // one per instruction, and one behind the last that refuses
-    std::vector<Lanes> constants;
+    std::shared_ptr<const PreparedCode> prepared;
+    std::span<const Step> steps;   // of `prepared`
+    std::vector<Lanes> constants;  // as of `prepared`, with this launch's words
     std::unique_ptr<LaunchBank> bank_0;
-
-    // Of a warp's registers, in Lanes: general ones from 0 on.
-    std::uint32_t zero = 0, sink = 0, uniform = 0, uniform_zero = 0, register_count = 0;
 
     std::uint32_t threads_per_group = 0;
     std::uint32_t warps_per_group = 0;
-    std::uint32_t shared_base = 0;   // below it no memory of the kernel lies
-    std::uint32_t shared_bytes = 0;  // end of the group's shared memory
-    std::uint32_t local_bytes = 0;   // per thread
-
-    // Whether the order shows in which groups do their atomic operations on global memory.
-    bool order_shows = false;
-    // For instructions whose handler refuses: why.
-    std::vector<std::string> why_not;
+    std::uint32_t shared_base = 0;     // below it no memory of the kernel lies
+    std::uint32_t shared_bytes = 0;    // end of the group's shared memory
+    std::uint32_t local_bytes = 0;     // per thread
+    std::uint32_t register_count = 0;  // of a warp, in Lanes
 
     std::span<const std::byte> bank(int number) const;
     std::uint32_t step_at(std::uint64_t address) const;  // steps.size() - 1 where there is none

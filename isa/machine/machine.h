@@ -21,6 +21,7 @@
 
 namespace occupipe::isa {
 
+struct PreparedCode;
 struct Step;
 struct Warp;
 
@@ -155,6 +156,8 @@ public:
     std::span<const std::byte> bank(int number, std::string_view kernel) const;
     // The kernel's instructions; decoded once. Not for several threads at once.
     std::shared_ptr<const std::vector<Instruction>> decoded(const Kernel& kernel);
+    // What the kernel's launches share, once the first of them has made it; nullptr before.
+    std::shared_ptr<const PreparedCode>& prepared(const Kernel& kernel);
     // Where bank 3 lies in global memory, for generic loads; 0 where the cubin has none.
     std::uint64_t bank_3_address() const;
     // The function of another file (vprintf) that the kernels take to be at this address, where

@@ -34,6 +34,7 @@ struct LoadedModule::State {
     std::map<std::string, std::vector<std::byte>, std::less<>> constants;  // by section
     std::vector<Symbol> symbols;
     std::map<std::string, std::shared_ptr<const std::vector<Instruction>>> decoded;  // by kernel
+    std::map<std::string, std::shared_ptr<const PreparedCode>> prepared;             // by kernel
     std::vector<std::string> foreign;  // by address, `foreign_bytes` each
 
     void place_variables();
@@ -166,6 +167,10 @@ std::shared_ptr<const std::vector<Instruction>> LoadedModule::decoded(const Kern
             decode(kernel.code, *state_->cubin->architecture));
     }
     return code;
+}
+
+std::shared_ptr<const PreparedCode>& LoadedModule::prepared(const Kernel& kernel) {
+    return state_->prepared[kernel.name];
 }
 
 std::uint64_t LoadedModule::bank_3_address() const {

@@ -22,7 +22,8 @@ constexpr std::int64_t zero_special = 255;  // SRZ
 constexpr std::uint32_t most_shared = 256 * 1024;
 
 void refuse(Warp& warp, const Step& step, Mask) {
-    fail(warp, step, -1, warp.launch->why_not.at(static_cast<std::size_t>(step.immediate)));
+    fail(warp, step, -1,
+         warp.launch->prepared->why_not.at(static_cast<std::size_t>(step.immediate)));
 }
 
 void fall_off_the_end(Warp& warp, const Step& step, Mask) {
@@ -41,22 +42,24 @@ bool switches(std::string_view opcode) {
 
 class Preparation {
 public:
-    explicit Preparation(Launch& launch) : launch_(launch) {}
+    // `launch`: whose banks tell what is known; its values are not looked at.
+    Preparation(const Launch& launch, PreparedCode& made) : launch_(launch), made_(made) {}
 
     void run() {
         lay_out();
-        for (const Instruction& one : *launch_.code) launch_.steps.push_back(step(one));
+        made_.steps.reserve(made_.code->size() + 1);
+        for (const Instruction& one : *made_.code) made_.steps.push_back(step(one));
         Step end;
         end.run = &fall_off_the_end;
         end.guard = predicate_index::always;
-        end.instruction = &launch_.code->back();
-        launch_.steps.push_back(end);
+        end.instruction = &made_.code->back();
+        made_.steps.push_back(end);
     }
 
 private:
     void lay_out() {
         int general = 1, uniform = 1;
-        for (const Instruction& one : *launch_.code) {
+        for (const Instruction& one : *made_.code) {
             for (const Operand& operand : one.operands) {
                 int& most = operand.file == File::uniform ? uniform : general;
                 const int count = std::max(operand.count, 2);
@@ -66,20 +69,30 @@ private:
                 }
             }
         }
-        launch_.zero = static_cast<std::uint32_t>(general);
-        launch_.sink = launch_.zero + block;
-        launch_.uniform = launch_.sink + block;
-        launch_.uniform_zero = launch_.zero;
-        launch_.register_count = launch_.uniform + static_cast<std::uint32_t>(uniform);
+        made_.zero = static_cast<std::uint32_t>(general);
+        made_.sink = made_.zero + block;
+        made_.uniform = made_.sink + block;
+        made_.register_count = made_.uniform + static_cast<std::uint32_t>(uniform);
     }
 
     // Two words, low first, splatted; where they stand in Launch::constants.
     std::uint32_t constant(std::uint32_t low, std::uint32_t high) {
         const auto [at, fresh] = pool_.try_emplace(
-            std::pair(low, high), static_cast<std::uint32_t>(launch_.constants.size()));
+            std::pair(low, high), static_cast<std::uint32_t>(made_.constants.size()));
         if (fresh) {
-            launch_.constants.push_back(splat(low));
-            launch_.constants.push_back(splat(high));
+            made_.constants.push_back(splat(low));
+            made_.constants.push_back(splat(high));
+        }
+        return at->second;
+    }
+
+    // The same for two words of a bank, which every launch reads anew.
+    std::uint32_t bank_words(int bank, std::uint64_t offset) {
+        const auto [at, fresh] = bank_pool_.try_emplace(
+            std::pair(bank, offset), static_cast<std::uint32_t>(made_.constants.size()));
+        if (fresh) {
+            made_.constants.resize(made_.constants.size() + 2);
+            made_.bank_words.push_back({.at = at->second, .bank = bank, .offset = offset});
         }
         return at->second;
     }
@@ -87,11 +100,11 @@ private:
     std::uint32_t register_index(File file, std::optional<int> number, bool is_written) const {
         if (file == File::uniform) {
             if (!number || *number == constant_register(File::uniform, launch_.architecture)) {
-                return is_written ? launch_.sink : launch_.zero;
+                return is_written ? made_.sink : made_.zero;
             }
-            return launch_.uniform + static_cast<std::uint32_t>(*number);
+            return made_.uniform + static_cast<std::uint32_t>(*number);
         }
-        if (!number) return is_written ? launch_.sink : launch_.zero;
+        if (!number) return is_written ? made_.sink : made_.zero;
         return static_cast<std::uint32_t>(*number);
     }
 
@@ -103,18 +116,18 @@ private:
 
     void give_up(Step& step, const std::string& why) {
         step.run = &refuse;
-        step.immediate = static_cast<std::int64_t>(launch_.why_not.size());
-        launch_.why_not.push_back(why);
+        step.immediate = static_cast<std::int64_t>(made_.why_not.size());
+        made_.why_not.push_back(why);
     }
 
     Step step(const Instruction& one) {
         Step step;
         step.instruction = &one;
-        step.destination = launch_.sink;
+        step.destination = made_.sink;
         step.predicate_out.fill(predicate_index::sink);
         step.predicate_in.fill({.index = predicate_index::always});
         step.guard = predicate_index::always;
-        step.address.base = step.address.uniform = launch_.zero;
+        step.address.base = step.address.uniform = made_.zero;
         step.address_2 = step.address;
         if (one.guard) {
             step.guard = predicate_number(one.guard->file, one.guard->number);
@@ -139,7 +152,7 @@ private:
         }
         const Semantics* const meaning = semantics_of(one.opcode);
         std::string why_not;
-        if (meaning && is_stack_check(*launch_.code, index_of(one), launch_.architecture)) {
+        if (meaning && is_stack_check(*made_.code, index_of(one), launch_.architecture)) {
             // Local memory, the stack with it, begins at 0.
             Instruction zero = one;
             zero.operands.back().value = zero_special;
@@ -156,17 +169,20 @@ private:
 
     // Compilers write constants by HFMA2 -RZ, RZ, x, y; such a step becomes a move of its result.
     void fold(const Instruction& one, Step& step) {
+        for (const Operand& operand : one.operands) {
+            if (operand.kind == Operand::Kind::constant) return;
+        }
         for (std::size_t i = 0; i < step.source_count; ++i) {
             const Source& source = step.source[i];
-            if (!source.constant && source.index != launch_.zero) return;
+            if (!source.constant && source.index != made_.zero) return;
         }
         if (step.destination_count != 1 || step.predicate_in[0].index != predicate_index::always) {
             return;
         }
-        std::vector<Lanes> registers(launch_.register_count);
+        std::vector<Lanes> registers(made_.register_count);
         Warp warp;
         warp.registers = registers.data();
-        warp.constants = launch_.constants.data();
+        warp.constants = made_.constants.data();
         step.run(warp, step, all_lanes);
         std::string why_not;
         Step move = step;
@@ -190,7 +206,7 @@ private:
     }
 
     std::size_t index_of(const Instruction& one) const {
-        return static_cast<std::size_t>(&one - launch_.code->data());
+        return static_cast<std::size_t>(&one - made_.code->data());
     }
 
     // A warp has as many registers as the kernel declares. Garbled code names others.
@@ -238,7 +254,7 @@ private:
             case Kind::constant:
                 if (reads_bank(one.opcode)) {
                     step.address = {.base = register_index(operand.file, operand.number, false),
-                                    .uniform = launch_.zero,
+                                    .uniform = made_.zero,
                                     .has_base = operand.number.has_value(),
                                     .offset = operand.value};
                     step.option[0] = static_cast<std::uint8_t>(operand.bank);
@@ -277,7 +293,7 @@ private:
     void use_registers(const Operand& operand, Step& step) {
         if (operand.written) {
             step.destination = register_index(operand.file, operand.number, true);
-            step.destination_is_zero = step.destination == launch_.sink;
+            step.destination_is_zero = step.destination == made_.sink;
             step.destination_count = static_cast<std::uint8_t>(operand.count);
             if (operand.file == File::uniform) step.uniform = true;
             return;
@@ -331,10 +347,7 @@ private:
                                    operand.value);
             return;
         }
-        std::array<std::uint32_t, 2> words{};
-        const std::size_t there_are = std::min<std::size_t>(8, bytes.size() - offset);
-        std::memcpy(words.data(), bytes.data() + offset, there_are);
-        source.index = constant(words[0], words[1]);
+        source.index = bank_words(operand.bank, offset);
         add_source(step, source);
     }
 
@@ -351,8 +364,10 @@ private:
         (addresses_++ == 0 ? step.address : step.address_2) = address;
     }
 
-    Launch& launch_;
+    const Launch& launch_;
+    PreparedCode& made_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> pool_;
+    std::map<std::pair<int, std::uint64_t>, std::uint32_t> bank_pool_;
     std::string problem_;
     int addresses_ = 0;  // of the step at hand
 };
@@ -428,10 +443,51 @@ std::span<const std::byte> Launch::bank(int number) const {
 }
 
 std::uint32_t Launch::step_at(std::uint64_t address) const {
-    const auto count = static_cast<std::uint64_t>(code->size());
+    const auto count = static_cast<std::uint64_t>(prepared->code->size());
     const bool there = address % instruction_bytes == 0 && address / instruction_bytes < count;
     return static_cast<std::uint32_t>(there ? address / instruction_bytes : count);
 }
+
+namespace {
+
+// Once per kernel of a module.
+std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& launch,
+                                                  std::span<const std::byte> parameters) {
+    const Kernel& kernel = *launch.kernel;
+    std::shared_ptr<const PreparedCode>& known = module.prepared(kernel);
+    const auto bank = [&](std::uint32_t local) {
+        return std::make_unique<LaunchBank>(kernel, launch.architecture, launch.shape, parameters,
+                                            local, module.bank_3_address());
+    };
+    if (known && known->parameter_bytes == parameters.size()) {
+        launch.bank_0 = bank(known->local_bytes);
+        return known;
+    }
+    const auto made = std::make_shared<PreparedCode>();
+    made->code = module.decoded(kernel);
+    made->local_bytes = local_bytes(kernel, *made->code);
+    made->parameter_bytes = parameters.size();
+    made->order_shows = std::ranges::any_of(*made->code, order_shows);
+    launch.bank_0 = bank(made->local_bytes);
+    launch.prepared = made;  // for step_at
+    Preparation(launch, *made).run();
+    known = made;
+    return known;
+}
+
+void read_banks(Launch& launch) {
+    launch.constants = launch.prepared->constants;
+    for (const PreparedCode::BankWords& one : launch.prepared->bank_words) {
+        const std::span<const std::byte> bytes = launch.bank(one.bank);
+        std::array<std::uint32_t, 2> words{};
+        std::memcpy(words.data(), bytes.data() + one.offset,
+                    std::min<std::size_t>(8, bytes.size() - one.offset));
+        launch.constants[one.at] = splat(words[0]);
+        launch.constants[one.at + 1] = splat(words[1]);
+    }
+}
+
+}  // namespace
 
 Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& shape,
                std::span<const std::byte> parameters) {
@@ -459,12 +515,11 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
     }
     launch.shared_bytes = static_cast<std::uint32_t>(own) + shape.dynamic_shared_bytes;
     check_relocations(module.cubin(), kernel);
-    launch.code = module.decoded(kernel);
-    launch.local_bytes = local_bytes(kernel, *launch.code);
-    launch.bank_0 = std::make_unique<LaunchBank>(kernel, launch.architecture, shape, parameters,
-                                                 launch.local_bytes, module.bank_3_address());
-    launch.order_shows = std::ranges::any_of(*launch.code, order_shows);
-    Preparation(launch).run();
+    launch.prepared = prepared_code(module, launch, parameters);
+    launch.steps = launch.prepared->steps;
+    launch.local_bytes = launch.prepared->local_bytes;
+    launch.register_count = launch.prepared->register_count;
+    read_banks(launch);
     return launch;
 }
 
@@ -478,8 +533,9 @@ std::vector<std::string> not_executed(LoadedModule& module, const Kernel& kernel
         const Instruction& one = *step.instruction;
         const std::string text =
             one.opcode.empty() ? "an instruction" : to_text(one, launch.architecture);
-        lines.push_back(fmt::format("{} at {:#06x}: {}", text, one.address,
-                                    launch.why_not.at(static_cast<std::size_t>(step.immediate))));
+        lines.push_back(
+            fmt::format("{} at {:#06x}: {}", text, one.address,
+                        launch.prepared->why_not.at(static_cast<std::size_t>(step.immediate))));
     }
     return lines;
 }

@@ -2,13 +2,21 @@
 // Matrix instructions of one warp: D = A B + C with A of M x K, B of K x 8. Which lane and register
 // holds which element is said by PTX ("Matrix Fragments for mma"): g = lane / 4 is a row of A and D
 // and a column of B, t = lane % 4 counts along the other side.
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <optional>
 #include <vector>
 
 #include "isa/machine/arithmetic/dot.h"
 #include "isa/machine/arithmetic/half.h"
 #include "isa/machine/floating.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace occupipe::isa {
 namespace {
@@ -25,8 +33,6 @@ constexpr int columns = 8;
 enum Option : std::uint8_t {
     tall = 0,       // 16 rows, not 8
     registers = 1,  // of B in each lane; A has twice as many where it is tall
-    element = 2,
-    result_half = 3,
     saturate = 4,
     type_a = 5,
     type_b = 6,
@@ -47,29 +53,29 @@ struct Place {
 };
 
 // `packed`: elements in a register. Registers go down the rows first where the matrix is tall.
-Place place_in_a(int lane, int r, int part, int packed, bool is_tall) {
+OCCUPIPE_INLINE Place place_in_a(int lane, int r, int part, int packed, bool is_tall) {
     const int block = is_tall ? r >> 1 : r;
     return {.row = lane / 4 + (is_tall ? 8 * (r & 1) : 0),
             .column = lane % 4 * packed + part + block * 4 * packed};
 }
-Place place_in_b(int lane, int r, int part, int packed) {
+OCCUPIPE_INLINE Place place_in_b(int lane, int r, int part, int packed) {
     return {.row = lane % 4 * packed + part + r * 4 * packed, .column = lane / 4};
 }
 // Element j of a lane's two or four.
-Place place_in_d(int lane, int j) {
+OCCUPIPE_INLINE Place place_in_d(int lane, int j) {
     return {.row = lane / 4 + 8 * (j >> 1), .column = lane % 4 * 2 + (j & 1)};
 }
 
 // A in rows, B in rows (so that columns lie side by side), C and D in rows; K up to 64.
-template <typename Number>
+template <typename Number, typename Total = Number>
 struct Matrices {
     alignas(64) std::array<Number, 16 * 64> a;
     alignas(64) std::array<Number, 64 * columns> b;
-    alignas(64) std::array<Number, 16 * columns> c;
+    alignas(64) std::array<Total, 16 * columns> c;
     int rows = 8, depth = 0;
 
     template <typename Get>
-    void read_a(const Step& step, int packed, Get get) {
+    OCCUPIPE_INLINE void read_a(const Step& step, int packed, Get get) {
         const bool is_tall = step.option[tall] != 0;
         const int count = step.option[registers] * (is_tall ? 2 : 1);
         rows = is_tall ? 16 : 8;
@@ -84,7 +90,7 @@ struct Matrices {
         }
     }
     template <typename Get>
-    void read_b(const Step& step, int packed, Get get) {
+    OCCUPIPE_INLINE void read_b(const Step& step, int packed, Get get) {
         for (int r = 0; r < step.option[registers]; ++r) {
             for (int lane = 0; lane < lane_count; ++lane) {
                 for (int part = 0; part < packed; ++part) {
@@ -95,7 +101,7 @@ struct Matrices {
         }
     }
     template <typename Get>
-    void read_c(Get get) {
+    OCCUPIPE_INLINE void read_c(Get get) {
         for (int j = 0; j < rows / 4; ++j) {
             for (int lane = 0; lane < lane_count; ++lane) {
                 const Place at = place_in_d(lane, j);
@@ -104,7 +110,7 @@ struct Matrices {
         }
     }
     template <typename Put>
-    void write_d(Put put) const {
+    OCCUPIPE_INLINE void write_d(Put put) const {
         for (int j = 0; j < rows / 4; ++j) {
             for (int lane = 0; lane < lane_count; ++lane) {
                 const Place at = place_in_d(lane, j);
@@ -114,86 +120,274 @@ struct Matrices {
     }
 };
 
-// The sum of C and the products, exactly, to odd.
-double exact_element(const Matrices<double>& m, int row, int column) {
-    const double start = m.c[static_cast<std::size_t>(row * columns + column)];
-    double plain = start;
-    arithmetic::ExactSum sum;
-    if (std::isfinite(start)) sum.add(start);
-    for (int k = 0; k < m.depth; ++k) {
-        const double product = m.a[static_cast<std::size_t>(row * m.depth + k)] *
-                               m.b[static_cast<std::size_t>(k * columns + column)];
-        plain += product;
-        if (std::isfinite(product)) sum.add(product);
-    }
-    return std::isfinite(plain) ? sum.to_odd() : plain;
+// Vectors that the compiler takes apart where the processor's are shorter.
+using Eight = std::int32_t __attribute__((vector_size(32)));
+using Four = double __attribute__((vector_size(32)));
+using Truths = std::int64_t __attribute__((vector_size(32)));
+
+template <Element type>
+OCCUPIPE_INLINE float number(std::uint32_t word, int part) {
+    if constexpr (type == tf32) return as_float(word & 0xffffe000);  // 19 bits are looked at
+    if constexpr (type == bf16) return as_float(part == 0 ? word << 16 : word & 0xffff0000);
+    return arithmetic::widened<Half::ieee>(word >> 16 * part & 0xffff);
 }
 
-// C becomes D, to odd.
-OCCUPIPE_INLINE void multiply(Matrices<double>& m) {
-    for (int row = 0; row < m.rows; ++row) {
-        std::array<arithmetic::WatchedSum, columns> sum;
-        for (int column = 0; column < columns; ++column) {
-            const auto at = static_cast<std::size_t>(column);
-            sum[at] = {m.c[static_cast<std::size_t>(row * columns) + at]};
+// The same in fewer steps; infinities and NaNs of binary16 become numbers of 2^16 and more.
+template <Element type>
+OCCUPIPE_INLINE float finite_number(std::uint32_t word, int part) {
+    if constexpr (type != f16) return number<type>(word, part);
+    const std::uint32_t upper = part == 0 ? word << 16 : word & 0xffff0000;
+    return as_float((upper & 0x80000000) | (upper & 0x7fff0000) >> 3) * 0x1p112F;
+}
+
+OCCUPIPE_INLINE double power_of_two(int exponent) {
+    return as_double(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+// How large numbers are.
+struct Range {
+    // Patterns of |x| as binary32; the least of those that are not zero.
+    std::int32_t least = 0x7f800000, most = 0;
+
+    OCCUPIPE_INLINE void take(const float* block, int count) {
+        Eight low = Eight{} + least, high = Eight{} + most;
+        for (int i = 0; i < count; i += 8) {
+            Eight size;
+            std::memcpy(&size, block + i, sizeof size);
+            size &= 0x7fffffff;
+            high = size > high ? size : high;
+            const Eight there = size == 0 ? Eight{} + 0x7f800000 : size;
+            low = there < low ? there : low;
         }
-        for (int k = 0; k < m.depth; ++k) {
-            const double left = m.a[static_cast<std::size_t>(row * m.depth + k)];
-            const double* const right = &m.b[static_cast<std::size_t>(k * columns)];
-            for (int column = 0; column < columns; ++column) {
-                sum[static_cast<std::size_t>(column)].add(left * right[column]);
+        for (int i = 0; i < 8; ++i) {
+            least = std::min(least, low[i]);
+            most = std::max(most, high[i]);
+        }
+    }
+    // Every number is a multiple of 2^unit() and less than 2^limit(), if `digits` follow the first.
+    int unit(int digits) const { return most == 0 ? 0 : exponent(least) - digits; }
+    int limit() const { return most == 0 ? 0 : exponent(most) + 1; }
+    // Infinities, NaNs and denormals of binary32 are left to the long way.
+    template <Element type>
+    bool usual() const {
+        constexpr std::int32_t beyond = type == f16 ? 0x47800000 : 0x7f800000;
+        return most == 0 || (most < beyond && least >= 0x00800000);
+    }
+
+private:
+    static int exponent(std::int32_t size) { return (size >> 23) - 127; }
+};
+
+// Real numbers as the lanes hold them: no element has to find its row. K is counted in slices of 4;
+// where a register holds two halves the lower ones are a slice, and the upper ones are the next.
+// Columns stand in the order 0 2 4 6 1 3 5 7, that of the registers of C.
+struct Fragments {
+    static constexpr std::size_t most_slices = 4;
+    int row_blocks = 1;  // of 8 rows
+    int slices = 1;
+    alignas(64) double a[2 * most_slices][lane_count];  // by block and slice: rows of 4
+    alignas(64) double b[most_slices][lane_count];      // by slice: 4 rows of 8 columns
+    alignas(64) double c[2][2][lane_count];             // by block and half of the columns
+
+    double left(int row, int k) const { return a[row / 8 * slices + k / 4][row % 8 * 4 + k % 4]; }
+    double right(int k, int column) const { return b[k / 4][k % 4 * columns + column]; }
+    double& sum(int row, int column) { return c[row / 8][column / 4][row % 8 * 4 + column % 4]; }
+
+    // Calls use(row, column) for all of C; columns by their places.
+    template <typename Use>
+    OCCUPIPE_INLINE void each_sum(Use use) const {
+        for (int row = 0; row < 8 * row_blocks; ++row) {
+            for (int column = 0; column < columns; ++column) use(row, column);
+        }
+    }
+    template <typename Use>
+    OCCUPIPE_INLINE void each_four_sums(Use use) {
+        for (int block = 0; block < row_blocks; ++block) {
+            double* const all = &c[block][0][0];
+            for (int i = 0; i < 2 * lane_count; i += 4) {
+                Four four;
+                std::memcpy(&four, all + i, sizeof four);
+                use(four);
             }
         }
+    }
+};
+
+// A register of B: the lanes that hold a row come to lie side by side, in C's order of columns.
+template <typename Get>
+OCCUPIPE_INLINE void by_rows(Get get) {
+    for (int k = 0; k < 4; ++k) {
         for (int column = 0; column < columns; ++column) {
-            const arithmetic::WatchedSum& one = sum[static_cast<std::size_t>(column)];
-            const double value = one.lost ? exact_element(m, row, column) : one.value;
-            m.c[static_cast<std::size_t>(row * columns + column)] = value;
+            get(k * columns + column, (column % 4 * 2 + column / 4) * 4 + k);
         }
     }
 }
 
-double number(std::uint32_t word, int part, Element type) {
-    const auto half = static_cast<std::uint16_t>(word >> 16 * part);
-    switch (type) {
-        case f16:
-            return arithmetic::widened<Half::ieee>(half);
-        case bf16:
-            return arithmetic::widened<Half::brain>(half);
-        case tf32:
-            break;
+#if defined(__x86_64__)
+// C becomes D by one fused multiply-add after the other, along K.
+[[gnu::target("avx2,fma")]] void multiply_fused(Fragments& m) {
+    for (int block = 0; block < m.row_blocks; ++block) {
+        for (int row = 0; row < lane_count; row += 8) {  // two of them
+            double* const even = &m.c[block][0][row];
+            double* const odd = &m.c[block][1][row];
+            __m256d sum[4] = {_mm256_load_pd(even), _mm256_load_pd(odd), _mm256_load_pd(even + 4),
+                              _mm256_load_pd(odd + 4)};
+            for (int slice = 0; slice < m.slices; ++slice) {
+                const double* const left = &m.a[block * m.slices + slice][row];
+                for (int k = 0; k < 4; ++k) {
+                    const double* const right = &m.b[slice][k * columns];
+                    const __m256d first = _mm256_load_pd(right);
+                    const __m256d last = _mm256_load_pd(right + 4);
+                    const __m256d upper = _mm256_broadcast_sd(left + k);
+                    const __m256d lower = _mm256_broadcast_sd(left + 4 + k);
+                    sum[0] = _mm256_fmadd_pd(upper, first, sum[0]);
+                    sum[1] = _mm256_fmadd_pd(upper, last, sum[1]);
+                    sum[2] = _mm256_fmadd_pd(lower, first, sum[2]);
+                    sum[3] = _mm256_fmadd_pd(lower, last, sum[3]);
+                }
+            }
+            _mm256_store_pd(even, sum[0]);
+            _mm256_store_pd(odd, sum[1]);
+            _mm256_store_pd(even + 4, sum[2]);
+            _mm256_store_pd(odd + 4, sum[3]);
+        }
     }
-    return as_float(word & 0xffffe000);  // 19 bits are looked at
+}
+#endif
+
+// C becomes D where no partial sum loses anything in binary64.
+template <bool host_fma>
+OCCUPIPE_INLINE void multiply_exactly(Fragments& m) {
+#if defined(__x86_64__)
+    if constexpr (host_fma) {
+        multiply_fused(m);  // no other results, but faster
+        return;
+    }
+#endif
+    m.each_sum([&](int row, int column) {
+        double sum = m.sum(row, column);
+        for (int k = 0; k < 4 * m.slices; ++k) sum += m.left(row, k) * m.right(k, column);
+        m.sum(row, column) = sum;
+    });
 }
 
+// C becomes D, to odd: the sum of C and the products, exactly.
+void multiply_anything(Fragments& m) {
+    m.each_sum([&](int row, int column) {
+        const double start = m.sum(row, column);
+        arithmetic::WatchedSum watched{start};
+        for (int k = 0; k < 4 * m.slices; ++k) watched.add(m.left(row, k) * m.right(k, column));
+        if (!watched.lost) {
+            m.sum(row, column) = watched.value;
+            return;
+        }
+        double plain = start;
+        arithmetic::ExactSum sum;
+        if (std::isfinite(start)) sum.add(start);
+        for (int k = 0; k < 4 * m.slices; ++k) {
+            const double product = m.left(row, k) * m.right(k, column);
+            plain += product;
+            if (std::isfinite(product)) sum.add(product);
+        }
+        m.sum(row, column) = std::isfinite(plain) ? sum.to_odd() : plain;
+    });
+}
+
+// Whether C and all products are multiples of one power of two, and all partial sums less than 2^53
+// times it.
+template <Element type>
+OCCUPIPE_INLINE bool sums_are_exact(Fragments& m, const Range& a, const Range& b) {
+    if (!a.usual<type>() || !b.usual<type>()) return false;
+    constexpr int digits = type == bf16 ? 7 : 10;  // behind the first
+    const int unit = a.unit(digits) + b.unit(digits);
+    const int summands = std::bit_width(static_cast<unsigned>(4 * m.slices));  // 2^summands > K
+    if (a.limit() + b.limit() + summands + 1 > unit + 53) return false;
+    // Adding and subtracting this rounds to a multiple of 2^unit what is less than 2^(unit + 51).
+    const double most = power_of_two(unit + 51);
+    const double round = 3 * most;
+    Truths other{};
+    m.each_four_sums([&](const Four& c) {
+        const Four rounded = (c + round) - round;
+        other |= (c >= most) | (c <= -most) | (rounded != c);  // the last one for NaNs, too
+    });
+    return (other[0] | other[1] | other[2] | other[3]) == 0;
+}
+
+template <Element type, bool short_result>
 struct HalfMatrix {
+    static constexpr int in_register = type == tf32 ? 1 : 2;
+
+    // Number `part` of every lane's word.
+    template <bool any>
+    OCCUPIPE_INLINE static void widen(const Lanes& words, int part, double* to, Range& range) {
+        alignas(64) float plain[lane_count];
+        each_lane([&](int lane) {
+            plain[lane] =
+                any ? number<type>(words[lane], part) : finite_number<type>(words[lane], part);
+        });
+        range.take(plain, lane_count);
+        each_lane([&](int lane) { to[lane] = static_cast<double>(plain[lane]); });
+    }
+
+    template <bool any>
+    OCCUPIPE_INLINE static void read(Fragments& m, const Lanes* a, const Lanes* b, Range& range_a,
+                                     Range& range_b) {
+        for (int r = 0; r * in_register < m.slices; ++r) {
+            Lanes rows;
+            by_rows([&](int to, int from) { rows[to] = b[r][from]; });
+            for (int part = 0; part < in_register; ++part) {
+                const int slice = r * in_register + part;
+                widen<any>(rows, part, m.b[slice], range_b);
+                widen<any>(a[2 * r], part, m.a[slice], range_a);
+                widen<any>(a[2 * r + 1], part, m.a[m.slices + slice], range_a);
+            }
+        }
+    }
+
+    template <bool host_fma>
     OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
         need_all_lanes(warp, step, active);
         const Lanes* const a = raw(warp, step, 0);
         const Lanes* const b = raw(warp, step, 1);
         const Lanes* const c = raw(warp, step, 2);
-        const auto type = static_cast<Element>(step.option[element]);
-        const int packed = type == tf32 ? 1 : 2;
-        const bool short_result = step.option[result_half] != 0;
-        Matrices<double> m;
-        m.read_a(step, packed,
-                 [&](int r, int lane, int part) { return number(a[r][lane], part, type); });
-        m.read_b(step, packed,
-                 [&](int r, int lane, int part) { return number(b[r][lane], part, type); });
-        m.read_c([&](int j, int lane) {
-            return short_result ? number(c[j >> 1][lane], j & 1, f16)
-                                : static_cast<double>(as_float(c[j][lane]));
-        });
-        multiply(m);
-        Lanes* const d = &destination(warp, step);
-        m.write_d([&](int j, int lane, double value) {
-            if (!short_result) {
-                d[j][lane] = arithmetic::canonical(as_bits(static_cast<float>(value)));
-                return;
+        Fragments m;
+        m.row_blocks = 2;
+        m.slices = step.option[registers] * in_register;
+        Range range_a, range_b;
+        read<false>(m, a, b, range_a, range_b);
+        for (int block = 0; block < 2; ++block) {
+            for (int odd = 0; odd < 2; ++odd) {
+                double* const to = m.c[block][odd];
+                const Lanes& words = c[short_result ? block : 2 * block + odd];
+                each_lane([&](int lane) {
+                    to[lane] = static_cast<double>(short_result ? number<f16>(words[lane], odd)
+                                                                : as_float(words[lane]));
+                });
             }
-            const std::uint32_t half = arithmetic::halved<Half::ieee>(value);
-            std::uint32_t& word = d[j >> 1][lane];
-            word = (j & 1) != 0 ? (word & 0xffff) | half << 16 : (word & 0xffff0000) | half;
-        });
+        }
+        if (sums_are_exact<type>(m, range_a, range_b)) [[likely]] {
+            multiply_exactly<host_fma>(m);
+        } else {
+            read<true>(m, a, b, range_a, range_b);
+            multiply_anything(m);
+        }
+        Lanes* const d = &destination(warp, step);
+        for (int block = 0; block < 2; ++block) {
+            const auto& from = m.c[block];
+            if constexpr (short_result) {
+                each_lane([&](int lane) {
+                    d[block][lane] = arithmetic::halved<Half::ieee>(from[0][lane]) |
+                                     arithmetic::halved<Half::ieee>(from[1][lane]) << 16;
+                });
+            } else {
+                for (int odd = 0; odd < 2; ++odd) {
+                    each_lane([&](int lane) {
+                        d[2 * block + odd][lane] =
+                            arithmetic::canonical(as_bits(static_cast<float>(from[odd][lane])));
+                    });
+                }
+            }
+        }
     }
 };
 
@@ -218,9 +412,10 @@ Handler bind_half(const Instruction& one, int, Step& step, std::string& why_not)
     if (!why_not.empty()) return nullptr;
     step.option[tall] = 1;
     step.option[registers] = static_cast<std::uint8_t>(depth / (type == tf32 ? 4 : 8));
-    step.option[element] = type;
-    step.option[result_half] = short_result;
-    return handler_of<HalfMatrix>();
+    if (short_result) return fused_handler_of<HalfMatrix<f16, true>>();
+    return type == f16    ? fused_handler_of<HalfMatrix<f16, false>>()
+           : type == bf16 ? fused_handler_of<HalfMatrix<bf16, false>>()
+                          : fused_handler_of<HalfMatrix<tf32, false>>();
 }
 
 // Integers of a byte or half a byte.
@@ -239,11 +434,11 @@ std::optional<std::uint8_t> kind_named(std::string_view name) {
     return std::nullopt;
 }
 
-std::int64_t integer_part(std::uint32_t word, int part, IntegerKind kind) {
+OCCUPIPE_INLINE std::int32_t integer_part(std::uint32_t word, int part, IntegerKind kind) {
     const std::uint32_t moved = word << (32 - kind.bits * (part + 1));
     const int unused = 32 - kind.bits;
     return kind.is_signed ? static_cast<std::int32_t>(moved) >> unused
-                          : static_cast<std::int64_t>(moved >> unused);
+                          : static_cast<std::int32_t>(moved >> unused);
 }
 
 struct IntegerMatrix {
@@ -255,7 +450,7 @@ struct IntegerMatrix {
         const IntegerKind left = integer_kinds[step.option[type_a]];
         const IntegerKind right = integer_kinds[step.option[type_b]];
         const int packed = 32 / left.bits;
-        Matrices<std::int64_t> m;
+        Matrices<std::int32_t, std::int64_t> m;
         m.read_a(step, packed,
                  [&](int r, int lane, int part) { return integer_part(a[r][lane], part, left); });
         m.read_b(step, packed,
@@ -264,12 +459,16 @@ struct IntegerMatrix {
             return static_cast<std::int64_t>(static_cast<std::int32_t>(c[j][lane]));
         });
         for (int row = 0; row < m.rows; ++row) {
+            std::int32_t sum[columns] = {};  // of 64 products of bytes at most
+            for (int k = 0; k < m.depth; ++k) {
+                const std::int32_t factor = m.a[static_cast<std::size_t>(row * m.depth + k)];
+                const std::int32_t* const others = &m.b[static_cast<std::size_t>(k * columns)];
+#pragma GCC ivdep
+                for (int column = 0; column < columns; ++column)
+                    sum[column] += factor * others[column];
+            }
             for (int column = 0; column < columns; ++column) {
-                std::int64_t& sum = m.c[static_cast<std::size_t>(row * columns + column)];
-                for (int k = 0; k < m.depth; ++k) {
-                    sum += m.a[static_cast<std::size_t>(row * m.depth + k)] *
-                           m.b[static_cast<std::size_t>(k * columns + column)];
-                }
+                m.c[static_cast<std::size_t>(row * columns + column)] += sum[column];
             }
         }
         const bool clamp = step.option[saturate] != 0;
@@ -312,30 +511,69 @@ Handler bind_integer(const Instruction& one, int, Step& step, std::string& why_n
 
 // binary64: one fused multiply-add after the other, along K.
 struct DoubleMatrix {
+    template <bool host_fma>
     OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
         need_all_lanes(warp, step, active);
         const Lanes* const a = raw(warp, step, 0);
         const Lanes* const b = raw(warp, step, 1);
         const Lanes* const c = raw(warp, step, 2);
         const auto rounding = static_cast<Rounding>(step.option[direction]);
-        Matrices<std::uint64_t> m;
-        m.read_a(step, 1, [&](int r, int lane, int) { return pair(a + 2 * r, lane); });
-        m.read_b(step, 1, [&](int r, int lane, int) { return pair(b + 2 * r, lane); });
-        m.read_c([&](int j, int lane) { return pair(c + 2 * j, lane); });
-        for (int row = 0; row < m.rows; ++row) {
-            for (int column = 0; column < columns; ++column) {
-                std::uint64_t& sum = m.c[static_cast<std::size_t>(row * columns + column)];
-                for (int k = 0; k < m.depth; ++k) {
-                    const std::uint64_t left = m.a[static_cast<std::size_t>(row * m.depth + k)];
-                    const std::uint64_t right = m.b[static_cast<std::size_t>(k * columns + column)];
-                    sum = fused(left, right, sum, rounding);
-                }
+        Fragments m;
+        m.row_blocks = step.option[tall] != 0 ? 2 : 1;
+        m.slices = step.option[registers];
+        for (int slice = 0; slice < m.slices; ++slice) {
+            by_rows(
+                [&](int to, int from) { m.b[slice][to] = as_double(pair(b + 2 * slice, from)); });
+            for (int block = 0; block < m.row_blocks; ++block) {
+                read(m.a[block * m.slices + slice], a + 2 * (slice * m.row_blocks + block));
             }
         }
+        read_sums(m, c);
+        if (!(host_fma && rounding == Rounding::nearest && multiply_on_host(m))) {
+            read_sums(m, c);
+            multiply_by_element(m, rounding);
+        }
         Lanes* const d = &destination(warp, step);
-        m.write_d([&](int j, int lane, std::uint64_t value) {
-            d[2 * j][lane] = static_cast<std::uint32_t>(value);
-            d[2 * j + 1][lane] = static_cast<std::uint32_t>(value >> 32);
+        for (int block = 0; block < m.row_blocks; ++block) {
+            for (int odd = 0; odd < 2; ++odd) {
+                Lanes* const to = d + 4 * block + 2 * odd;
+                each_lane([&](int lane) {
+                    const std::uint64_t pattern = as_bits(m.c[block][odd][lane]);
+                    to[0][lane] = static_cast<std::uint32_t>(pattern);
+                    to[1][lane] = static_cast<std::uint32_t>(pattern >> 32);
+                });
+            }
+        }
+    }
+
+    OCCUPIPE_INLINE static void read(double* to, const Lanes* from) {
+        each_lane([&](int lane) { to[lane] = as_double(pair(from, lane)); });
+    }
+    OCCUPIPE_INLINE static void read_sums(Fragments& m, const Lanes* c) {
+        for (int block = 0; block < m.row_blocks; ++block) {
+            for (int odd = 0; odd < 2; ++odd) read(m.c[block][odd], c + 4 * block + 2 * odd);
+        }
+    }
+
+    // False where a result is a NaN: which one is not left to the host.
+    OCCUPIPE_INLINE static bool multiply_on_host(Fragments& m) {
+#if defined(__x86_64__)
+        multiply_fused(m);
+        Truths nan{};
+        m.each_four_sums([&](const Four& c) { nan |= c != c; });
+        return (nan[0] | nan[1] | nan[2] | nan[3]) == 0;
+#else
+        return false;
+#endif
+    }
+
+    static void multiply_by_element(Fragments& m, Rounding rounding) {
+        m.each_sum([&](int row, int column) {
+            double& sum = m.sum(row, column);
+            for (int k = 0; k < 4 * m.slices; ++k) {
+                sum = as_double(fused(as_bits(m.left(row, k)), as_bits(m.right(k, column)),
+                                      as_bits(sum), rounding));
+            }
         });
     }
 
@@ -358,7 +596,7 @@ Handler bind_double(const Instruction& one, int, Step& step, std::string& why_no
     step.option[tall] = one.has("16x8x4") || depth > 4;
     step.option[registers] = static_cast<std::uint8_t>(depth / 4);
     step.option[direction] = static_cast<std::uint8_t>(rounding_of(one));
-    return handler_of<DoubleMatrix>();
+    return fused_handler_of<DoubleMatrix>();
 }
 
 constexpr Semantics table[] = {

@@ -326,7 +326,7 @@ Handler bind_copy(const Instruction& one, int, Step& step, std::string& why_not)
 // lane 4 r + c gets elements 2 c and 2 c + 1 of row r, or, transposed, of column r.
 template <int matrices, bool transposed>
 struct LoadMatrix {
-    static void run(Warp& warp, const Step& step, Mask active) {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
         if (active != warp.active || active != all_lanes) {
             fail(warp, step, -1, "all lanes of the warp have to run together here");
         }
@@ -337,14 +337,21 @@ struct LoadMatrix {
                   {.space = Space::shared, .kind = AccessKind::load, .bytes = 16}, rows);
         Lanes* const into = &destination(warp, step);
         for (int m = 0; m < matrices; ++m) {
-            for (int lane = 0; lane < lane_count; ++lane) {
-                const int r = lane / 4, c = 2 * (lane % 4);
-                const auto element = [&](int row, int column) {
-                    return std::uint32_t{at<std::uint16_t>(rows, 8 * m + row)[column]};
-                };
-                into[m][lane] = transposed ? element(c, r) | element(c + 1, r) << 16
-                                           : element(r, c) | element(r, c + 1) << 16;
+            std::array<std::array<std::uint16_t, 8>, 8> block;
+            for (int row = 0; row < 8; ++row) {
+                std::memcpy(&block[static_cast<std::size_t>(row)], at<std::byte>(rows, 8 * m + row),
+                            16);
             }
+            if constexpr (transposed) {
+                auto across = block;
+                for (std::size_t row = 0; row < 8; ++row) {
+                    for (std::size_t c = 0; c < 8; ++c) across[row][c] = block[c][row];
+                }
+                block = across;
+            }
+            // Four lanes to a row, two elements to a lane.
+            static_assert(sizeof block == sizeof(Lanes));
+            std::memcpy(&into[m], &block, sizeof block);
         }
     }
 };

@@ -70,7 +70,8 @@ private:
         // The sink's registers may hold anything.
         for (std::size_t i = 0; i < registers_.size(); ++i) {
             const auto in_warp = static_cast<std::uint32_t>(i % group.launch->register_count);
-            const bool kept = in_warp < group.launch->sink || in_warp >= group.launch->uniform;
+            const bool kept = in_warp < group.launch->prepared->sink ||
+                              in_warp >= group.launch->prepared->uniform;
             if (kept && registers_[i].v != group.registers[i].v) return false;
         }
         return true;

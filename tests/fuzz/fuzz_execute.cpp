@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
          at += sizeof(isa::Word)) {
         isa::Word word;
         std::memcpy(&word, data + at, sizeof word);
-        // Guards that never hold keep most random instructions from being executed at all.
+        // All lanes execute it: a random guard seldom holds.
         word.low = (word.low & ~std::uint64_t{0xf000}) | 0x7000;
         made.code.push_back(word);
     }
