@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes tests/kernels/recorded/sm_NN/NAME.cubin and tests/suite/recorded/sm_NN/NAME.cubin: the kernels
+"""Writes tests/kernels/recorded/sm_NN/NAME.cubin, recorded/ptx/NAME.ptx and tests/suite/recorded/sm_NN/NAME.cubin: the kernels
 of tests/kernels and of kernels, compiled by NVRTC, so that tests need no compiler; and
 recorded/compiler.txt: by what, and from which texts (with the headers beside them). What no reader of
 machine code needs (unwinding tables, notes, zeros) is taken out of the files.
@@ -16,6 +16,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = [(ROOT / "tests/kernels", ROOT / "tests/kernels/recorded"), (ROOT / "kernels", ROOT / "tests/suite/recorded")]
 ARCHITECTURES = [75, 80, 90, 100, 120]  # code for 86 and 89 is the same, and that for 80 in all but 3 % of its opcodes and the schedule
+ALSO = {86: {"options", "matmul_half", "reduction"}, 89: {"options", "matmul_half", "reduction"}}  # of tests/kernels
+PTX = "compute_80"  # of tests/kernels, for the interpreter of tests/ptx
+MOST_PTX = 60000  # characters; longer ones are left out
 OPTIONS = ["--std=c++17", "--fmad=false"]
 WITH_LINES = {ROOT / "tests/kernels" / name for name in ("matmul.cu", "reduction.cu", "spmv.cu", "transpose.cu")}  # compiled with --generate-line-info
 UNUSED = re.compile(r"\.nv\.merc.*|\.nv\.capmerc.*|\.note\.nv\..*|\.nv\.compat|\.nv\.rel\.action|(\.rela?)?\.debug_frame|\.nv_debug_ptx_txt.*")
@@ -40,14 +43,14 @@ class Nvrtc:
         self.check(getattr(self.calls, f"nvrtcGet{what}")(program, text))
         return text.raw
 
-    def compile(self, text, name, options):
+    def compile(self, text, name, options, what="CUBIN"):
         program = ctypes.c_void_p()
         self.check(self.calls.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name.encode(), 0, None, None))
         words = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
         try:
             if self.calls.nvrtcCompileProgram(program, len(options), words) != 0:
                 sys.exit(f"{name} with {' '.join(options)}:\n{self.text_of(program, 'ProgramLog').decode()}")
-            return self.text_of(program, "CUBIN")
+            return self.text_of(program, what)
         finally:
             self.calls.nvrtcDestroyProgram(ctypes.byref(program))
 
@@ -98,6 +101,12 @@ def hash_of(data):
     return f"{value:016x}"
 
 
+def shortened(ptx):
+    """Without comments, blanks and what is meant for debuggers."""
+    lines = (re.sub(r"[ \t]+", " ", line.split("//")[0]).strip() for line in ptx.rstrip(b"\0").decode().splitlines())
+    return "".join(line + "\n" for line in lines if line and not line.startswith((".pragma", ".loc ", ".file")))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nvrtc", default="/usr/local/cuda/lib64/libnvrtc.so")
@@ -125,12 +134,14 @@ def record(nvrtc, given, texts, recorded):
             whole += (texts / header.decode()).read_bytes()
         line = f"{hash_of(whole)} {path.name}"
         lines.append(line)
-        files = [recorded / f"sm_{number}/{path.stem}.cubin" for number in ARCHITECTURES]
+        own = texts == FOLDERS[0][0]
+        architectures = ARCHITECTURES + [number for number in ALSO if own and path.stem in ALSO[number]]
+        files = [recorded / f"sm_{number}/{path.stem}.cubin" for number in architectures]
         known = before.startswith("\n".join(head[:3])) and line in before.splitlines() and all(f.exists() for f in files)
         if known and not given.all and not given.names:
             total += sum(f.stat().st_size for f in files)
             continue
-        for number, file in zip(ARCHITECTURES, files):
+        for number, file in zip(architectures, files):
             options = [f"--gpu-architecture=sm_{number}", f"--include-path={given.include}", f"--include-path={texts}", *OPTIONS]
             if path in WITH_LINES:
                 options.append("--generate-line-info")
@@ -139,6 +150,15 @@ def record(nvrtc, given, texts, recorded):
             if not given.names:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(cubin)
+        if own and not given.names:
+            options = [f"--gpu-architecture={PTX}", f"--include-path={given.include}", *OPTIONS]
+            ptx = shortened(nvrtc.compile(path.read_text(), path.name, options, "PTX"))
+            file = recorded / f"ptx/{path.stem}.ptx"
+            file.parent.mkdir(exist_ok=True)
+            if len(ptx) <= MOST_PTX:
+                file.write_text(ptx)
+            elif file.exists():
+                file.unlink()
         print(path.name)
     if not given.names:
         wanted = {path.stem for path in texts.glob("*.cu")}

@@ -22,6 +22,7 @@
 #include "isa/cubin.h"
 #include "isa/decode.h"
 #include "isa/machine/machine.h"
+#include "tests/kernels/machine_code.h"
 #include "tests/kernels/run_on_cpu.h"
 #include "tests/support/thinned.h"
 
@@ -29,87 +30,6 @@ namespace occupipe::test {
 namespace {
 
 constexpr int architectures[] = {75, 80, 90, 100, 120};
-
-class MachineCode : public PlanTarget {
-public:
-    MachineCode(const isa::Cubin& cubin, int threads) : cubin_(cubin), threads_(threads) {}
-
-    void add(const Buffer& buffer) override {
-        memory_.add(buffer.name, buffer.bytes.size());
-        std::ranges::copy(buffer.bytes, content(buffer.name).begin());
-    }
-    std::span<std::byte> content(const std::string& buffer) override {
-        return isa::GlobalMemory::bytes(*memory_.named(buffer));
-    }
-    std::uint64_t address(const std::string& buffer) override {
-        return memory_.named(buffer)->address;
-    }
-    std::span<std::byte> symbol(const std::string& name) override {
-        const isa::Symbol* const symbol = module().symbol(name);
-        if (!symbol) throw InputError("no variable '" + name + "' in the machine code");
-        return module().bytes(*symbol);
-    }
-
-    void launch(const KernelLaunch& launch, const std::vector<Argument>& arguments) override {
-        const isa::Kernel& kernel = cubin_.kernel(launch.kernel);
-        if (kernel.parameters.size() != arguments.size())
-            throw InputError("another number of parameters in the machine code");
-        std::vector<std::byte> parameters(static_cast<std::size_t>(*kernel.bank_0_bytes));
-        for (std::size_t i = 0; i < arguments.size(); ++i) {
-            const isa::Parameter& parameter = kernel.parameters[i];
-            if (parameter.size != static_cast<std::int64_t>(arguments[i].bytes.size()))
-                throw InputError("a parameter of another size in the machine code");
-            std::ranges::copy(arguments[i].bytes, parameters.begin() + parameter.offset);
-        }
-        const isa::Execution execution =
-            isa::execute(module(), kernel,
-                         {.grid = launch.grid,
-                          .block = launch.block,
-                          .dynamic_shared_bytes = launch.shared_bytes},
-                         parameters, {.threads = threads_, .step_budget = 20'000'000});
-        warp_instructions += execution.warp_instructions;
-        std::vector<std::uint64_t>& ran = executed[launch.kernel];
-        ran.resize(execution.counts.size());
-        for (std::size_t k = 0; k < ran.size(); ++k) ran[k] += execution.counts[k].warps;
-    }
-
-    // By kernel and instruction, how often warps executed it.
-    std::map<std::string, std::vector<std::uint64_t>> executed;
-    std::uint64_t warp_instructions = 0;
-
-private:
-    isa::LoadedModule& module() {
-        if (!module_) module_.emplace(cubin_, memory_);
-        return *module_;
-    }
-
-    const isa::Cubin& cubin_;
-    int threads_;
-    isa::GlobalMemory memory_;
-    std::optional<isa::LoadedModule> module_;
-};
-
-// The first element that differs; empty: none.
-std::string difference(const std::vector<Buffer>& cpu, const std::vector<Buffer>& executed) {
-    for (std::size_t b = 0; b < cpu.size(); ++b) {
-        const std::size_t size = bytes_of(cpu[b].type), count = cpu[b].bytes.size() / size;
-        std::size_t different = 0, first = 0;
-        for (std::size_t i = count; i-- > 0;) {
-            if (std::memcmp(&cpu[b].bytes[i * size], &executed[b].bytes[i * size], size) == 0)
-                continue;
-            ++different;
-            first = i;
-        }
-        if (different == 0) continue;
-        const auto text = [&](const Buffer& buffer) {
-            const std::uint64_t bits = get_element(&buffer.bytes[first * size], buffer.type);
-            return fmt::format("{} (0x{:x})", element_text(buffer.type, bits), bits);
-        };
-        return fmt::format("{}[{}]: CPU {}, executed {}; {} of {} elements differ", cpu[b].name,
-                           first, text(cpu[b]), text(executed[b]), different, count);
-    }
-    return {};
-}
 
 struct Outcome {
     std::string refused;     // why the executor stopped
@@ -124,12 +44,6 @@ Outcome run(const LaunchPlan& plan, const isa::Cubin& cubin, int threads,
     } catch (const InputError& error) {
         return {.refused = error.what()};
     }
-}
-
-isa::Cubin recorded_code(const LaunchPlan& plan, int architecture) {
-    const std::string name = std::filesystem::path(plan.source).stem().string();
-    return isa::read_cubin(read_text_file(
-        kernels_folder() / fmt::format("recorded/sm_{}/{}.cubin", architecture, name)));
 }
 
 // Whether recorded/not_executed.txt says that the executor refuses this one: lines such as
@@ -171,6 +85,42 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Execute, testing::ValuesIn(launch_files()), []
         name, [](char c) { return !std::isalnum(c); }, '_');
     return name;
 });
+
+// Architectures of which a few kernels are recorded.
+TEST(ExecuteMore, LeavesTheSameMemoryAsTheCpu) {
+    for (const char* name : {"options", "matmul_half", "reduction"}) {
+        const LaunchPlan plan = read_launches(kernels_folder() / (std::string(name) + ".yaml"));
+        const std::vector<Buffer> cpu = run_on_cpu(plan);
+        for (const int architecture : {86, 89}) {
+            const Outcome outcome = run(plan, recorded_code(plan, architecture), 2, cpu);
+            EXPECT_EQ(outcome.refused, "") << name << " on sm_" << architecture;
+            EXPECT_EQ(outcome.difference, "") << name << " on sm_" << architecture;
+        }
+    }
+}
+
+// Whatever number of steps a warp may take at a time: locks between lanes and between warps, parts
+// of warps that meet elsewhere.
+TEST(ExecuteTurns, OfAnyLength) {
+    for (const char* name : {"spin_locks", "two_locks", "stragglers", "lookback_scan", "backtrack",
+                             "pipeline_roles"}) {
+        const LaunchPlan plan = read_launches(kernels_folder() / (std::string(name) + ".yaml"));
+        const std::vector<Buffer> cpu = run_on_cpu(plan);
+        for (const int architecture : {75, 80, 120}) {
+            for (const std::uint32_t turn : {1U, 5U, 37U}) {
+                const isa::Cubin cubin = recorded_code(plan, architecture);
+                MachineCode target(cubin, 1, turn);
+                std::string what;
+                try {
+                    what = difference(cpu, run_plan(plan, target));
+                } catch (const InputError& error) {
+                    what = error.what();
+                }
+                EXPECT_EQ(what, "") << name << " on sm_" << architecture << ", turns of " << turn;
+            }
+        }
+    }
+}
 
 // Each floating-point instruction of a kernel with the sign of an operand turned, one at a time.
 TEST(ExecuteNotices, ATurnedSign) {

@@ -6,6 +6,7 @@
 // they are asked for.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,8 +47,12 @@ struct Launch {
     unsigned threads = 32;  // per group; whole warps
     std::size_t shared_bytes = 0;
     std::vector<std::uint64_t> arguments;  // bits of each
-    unsigned absent_groups = 0;            // the last ones, which never start
-    bool copies_arrive = true;             // asynchronous ones with a barrier
+    // More than one dimension, and threads that fill no warp: in place of the numbers above.
+    std::array<unsigned, 3> grid{}, block{};
+    std::vector<std::vector<std::byte>> argument_bytes;  // structs among them: in place of the bits
+    bool reads_unwritten = false;                        // registers: as zero
+    unsigned absent_groups = 0;                          // the last ones, which never start
+    bool copies_arrive = true;                           // asynchronous ones with a barrier
     int turn = 64;                         // instructions of one warp before the next one's turn
     std::int64_t most_steps = 20'000'000;  // instructions of warps; more count as endless
     std::function<void(const Access&)> observe = {};

@@ -48,33 +48,28 @@ std::string without_comments(std::string_view text) {
 
 class Reader {
 public:
-    explicit Reader(std::string_view text) : text_(without_comments(text)) {}
+    Reader(std::string_view text, std::string_view wanted)
+        : text_(without_comments(text)), wanted_(wanted) {}
 
     Program read() {
-        const std::size_t entry = text_.find(".entry");
-        if (entry == text_.npos) throw NotUnderstood("no .entry");
+        const std::size_t entry = find_entry();
         const std::size_t open = text_.find('(', entry);
-        const std::size_t close = text_.find(')', open);
+        const std::size_t close = closing(open, '(', ')');
         const std::size_t body = text_.find('{', close);
-        const std::size_t end = text_.rfind('}');
-        if (open == text_.npos || close == text_.npos || body == text_.npos || end < body) {
+        if (open == text_.npos || close == text_.npos || body == text_.npos) {
             throw NotUnderstood("an .entry without parameters or body");
         }
+        const std::size_t end = closing(body, '{', '}');
         program_.entry = trimmed(std::string_view(text_).substr(entry + 6, open - entry - 6));
         for (const auto& parameter :
              split(std::string_view(text_).substr(open + 1, close - open - 1), ',')) {
-            program_.parameters.push_back(split(parameter, ' ').back());
+            read_parameter(parameter);
         }
         constexpr std::string_view cluster = ".reqnctapercluster";
         if (const std::size_t at = text_.find(cluster, close); at < body) {
             program_.cluster = static_cast<unsigned>(std::stoul(text_.substr(at + cluster.size())));
         }
-        for (const auto& statement : split(text_.substr(0, entry), ';')) {
-            const std::size_t dot = statement.find(".shared");
-            const std::size_t constant = statement.find(".const");
-            if (dot != statement.npos) declare_variable(statement.substr(dot));
-            if (constant != statement.npos) declare_variable(statement.substr(constant));
-        }
+        read_module();
         read_body(std::string_view(text_).substr(body + 1, end - body - 1));
         for (Instruction& one : program_.code) {
             if (one.words.front() != "bra") continue;
@@ -87,6 +82,65 @@ public:
 
 private:
     using Scope = std::map<std::string, int>;
+
+    std::size_t find_entry() const {
+        for (std::size_t at = 0; (at = text_.find(".entry", at)) != text_.npos; at += 6) {
+            const std::size_t open = std::min(text_.find('(', at), text_.size());
+            const std::string name = trimmed(std::string_view(text_).substr(at + 6, open - at - 6));
+            if (wanted_.empty() || name == wanted_) return at;
+        }
+        throw NotUnderstood("no .entry " + wanted_);
+    }
+
+    // Of the bracket at `open`.
+    std::size_t closing(std::size_t open, char opens, char closes) const {
+        int depth = 0;
+        for (std::size_t i = open; i < text_.size(); ++i) {
+            if (text_[i] == opens) ++depth;
+            if (text_[i] == closes && --depth == 0) return i;
+        }
+        throw NotUnderstood("a bracket that is not closed");
+    }
+
+    // ".param .align 8 .b8 k_param_0[16]"
+    void read_parameter(const std::string& text) {
+        if (text.empty()) return;
+        std::string name = split(text, ' ').back();
+        std::size_t element = 8, count = 1;
+        for (const auto& word : split(text, ' ')) {
+            if (word.size() > 2 && word[0] == '.' &&
+                std::isdigit(static_cast<unsigned char>(word[2]))) {
+                element = type_width(word);
+            }
+        }
+        if (const std::size_t bracket = name.find('['); bracket != name.npos) {
+            count = std::stoul(name.substr(bracket + 1));
+            name = name.substr(0, bracket);
+        }
+        program_.parameters.push_back(name);
+        program_.parameter_bytes.push_back(element * count);
+    }
+
+    // Variables beside the functions.
+    void read_module() {
+        std::string outside;
+        for (std::size_t i = 0; i < text_.size();) {
+            const std::size_t function = std::min(text_.find(".entry", i), text_.find(".func", i));
+            outside += text_.substr(i, function - i);
+            if (function == text_.npos) break;
+            const std::size_t end = text_.find_first_of("{;", function);
+            if (end == text_.npos) break;
+            i = (text_[end] == '{' ? closing(end, '{', '}') : end) + 1;
+            outside += ' ';
+        }
+        for (const auto& statement : split(outside, ';')) {
+            std::size_t dot = statement.npos;
+            for (const char* space : {".shared", ".const", ".global"}) {
+                dot = std::min(dot, statement.find(space));
+            }
+            if (dot != statement.npos) declare_variable(statement.substr(dot));
+        }
+    }
 
     // A statement ends with ';', a label with ':'. A brace where a statement would begin opens or
     // closes a scope; elsewhere it belongs to a list of registers.
@@ -154,9 +208,9 @@ private:
         const std::size_t equals = statement.find('=');
         for (const auto& word : split(statement.substr(0, equals), ' ')) {
             if (word.empty()) continue;
-            if (word == ".shared" || word == ".const" || word == ".local") {
+            if (word == ".shared" || word == ".const" || word == ".local" || word == ".global") {
                 variable.space = word.substr(1);
-            } else if (word.starts_with('.') && word != ".align") {
+            } else if (word.starts_with('.') && word != ".align" && word != ".visible") {
                 element = type_width(word);
             } else if (element > 0) {
                 const std::size_t bracket = word.find('[');
@@ -165,19 +219,29 @@ private:
                                          : word.substr(bracket + 1, word.find(']') - bracket - 1);
                 variable.bytes = element * (count.empty() ? 0 : std::stoul(count));
                 if (equals != statement.npos) {
-                    const std::size_t open = statement.find('{', equals);
-                    for (const auto& text :
-                         split(statement.substr(open + 1, statement.rfind('}') - open - 1), ',')) {
-                        const std::uint64_t value = std::stoull(text, nullptr, 0);
-                        const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-                        variable.content.insert(variable.content.end(), bytes, bytes + element);
-                    }
+                    read_content(statement.substr(equals + 1), element, variable.content);
                 }
                 program_.variables[word.substr(0, bracket)] = variable;
                 return;
             }
         }
         throw NotUnderstood(statement);
+    }
+
+    // "{1, 2, …}", or one number. Addresses of functions are not known here.
+    static void read_content(const std::string& list, std::size_t element,
+                             std::vector<std::byte>& content) {
+        std::string numbers = trimmed(list);
+        if (numbers.starts_with('{')) numbers = numbers.substr(1, numbers.rfind('}') - 1);
+        for (const auto& text : split(numbers, ',')) {
+            const bool number =
+                !text.empty() &&
+                (text[0] == '-' || std::isdigit(static_cast<unsigned char>(text[0])));
+            if (!number) throw NotUnderstood("a variable's value " + text);
+            const std::uint64_t value = immediate(text);
+            const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+            content.insert(content.end(), bytes, bytes + element);
+        }
     }
 
     void read_instruction(const std::string& statement) {
@@ -216,6 +280,14 @@ private:
             result.name = label_name(text);
         } else if (text == "_") {
             result.kind = Operand::Kind::sink;
+        } else if (text.starts_with('!')) {  // a predicate turned round
+            result = operand(text.substr(1), false);
+            result.inverted = true;
+        } else if (const std::size_t bar = text.find('|');
+                   bar != text.npos && text[0] != '[' && text[0] != '{') {  // two predicates
+            result.kind = Operand::Kind::list;
+            result.parts.push_back(operand(text.substr(0, bar), false));
+            result.parts.push_back(operand(text.substr(bar + 1), false));
         } else if (text.starts_with('{')) {
             result.kind = Operand::Kind::list;
             for (const auto& part : split(text.substr(1, text.size() - 2), ',')) {
@@ -255,6 +327,7 @@ private:
     }
 
     std::string text_;
+    std::string wanted_;
     Program program_;
     std::vector<Scope> scopes_;
     std::vector<int> scope_names_;
@@ -273,6 +346,6 @@ std::size_t type_width(std::string_view type) {
     return static_cast<std::size_t>(std::stoi(std::string(type.substr(digit)))) / 8;
 }
 
-Program parse(std::string_view text) { return Reader(text).read(); }
+Program parse(std::string_view text, std::string_view entry) { return Reader(text, entry).read(); }
 
 }  // namespace occupipe::ptx

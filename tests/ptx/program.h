@@ -25,6 +25,7 @@ struct Operand {
     int reg = -1;                // reg
     std::uint64_t value = 0;     // immediate's bits; address: what is added to the base
     std::string name;            // special register, symbol or label
+    bool inverted = false;       // !%p1
     std::vector<Operand> parts;  // list: its elements; address: its base, a texture's coordinates
 };
 
@@ -43,7 +44,7 @@ struct Instruction {
 };
 
 struct Variable {
-    std::string space;  // "shared", "const", "local"
+    std::string space;  // "shared", "const", "local", "global"
     std::size_t bytes = 0;
     std::vector<std::byte> content;
 };
@@ -51,6 +52,7 @@ struct Variable {
 struct Program {
     std::string entry;
     std::vector<std::string> parameters;
+    std::vector<std::size_t> parameter_bytes;  // of each
     int registers = 0;
     unsigned cluster = 1;  // groups
     std::map<std::string, Variable> variables;
@@ -60,7 +62,7 @@ struct Program {
 // Width of a type ("u32", "f16x2", "pred") [bytes]; a predicate has 1. Throws NotUnderstood.
 std::size_t type_width(std::string_view type);
 
-// Throws NotUnderstood.
-Program parse(std::string_view text);
+// `entry`: which kernel; empty: the first one. Throws NotUnderstood.
+Program parse(std::string_view text, std::string_view entry = "");
 
 }  // namespace occupipe::ptx

@@ -2,6 +2,7 @@
 #include "tests/ptx/state.h"
 
 #include <algorithm>
+#include <cstring>
 #include <sstream>
 #include <utility>
 
@@ -19,8 +20,15 @@ constexpr std::byte unwritten{0xcd};
 
 State::State(const Program& program, const Launch& launch, std::vector<Buffer>& buffers)
     : program_(program), launch_(launch), buffers_(buffers) {
-    if (launch.threads == 0 || launch.threads % warp_size != 0) throw Fault("a partial warp");
-    if (launch.arguments.size() != program.parameters.size()) {
+    threads_ = launch.threads;
+    if (launch.block[0] != 0) {
+        threads_ = launch.block[0] * launch.block[1] * launch.block[2];
+    } else if (launch.threads == 0 || launch.threads % warp_size != 0) {
+        throw Fault("a partial warp");
+    }
+    const bool bytes = !launch.argument_bytes.empty();
+    if ((bytes ? launch.argument_bytes.size() : launch.arguments.size()) !=
+        program.parameters.size()) {
         throw Fault("the kernel has " + std::to_string(program.parameters.size()) + " parameters");
     }
     if (launch.groups % program.cluster != 0) throw Fault("a partial cluster");
@@ -38,6 +46,13 @@ void State::place_variables() {
             unsized = name;
             continue;
         }
+        // Those that other launches see, too, have buffers of their own.
+        const auto own = std::ranges::find(buffers_, "variable:" + name, &Buffer::name);
+        if (own != buffers_.end()) {
+            addresses_[name] = own->address;
+            continue;
+        }
+        if (variable.space == "global") throw NotUnderstood("a variable without memory: " + name);
         auto& next = is_shared ? shared : variable.space == "const" ? constant : local;
         addresses_[name] = next;
         if (variable.space == "const") {
@@ -61,7 +76,8 @@ void State::fail(const std::string& what) const {
 
 std::uint64_t State::read(int reg) const {
     const auto index = static_cast<std::size_t>(reg);
-    if (!thread->written[index]) fail("reads a register that nothing was written to");
+    if (!thread->written[index] && !launch_.reads_unwritten)
+        fail("reads a register that nothing was written to");
     if (tracer && tracer->of == thread) tracer->read(reg);
     return thread->registers[index];
 }
@@ -77,7 +93,7 @@ void State::write(const Operand& to, std::uint64_t value) {
 std::uint64_t State::value(const Operand& from) const {
     switch (from.kind) {
         case Operand::Kind::reg:
-            return read(from.reg);
+            return from.inverted ? read(from.reg) ^ 1 : read(from.reg);
         case Operand::Kind::immediate:
             return from.value;
         case Operand::Kind::address:
@@ -85,6 +101,7 @@ std::uint64_t State::value(const Operand& from) const {
         case Operand::Kind::symbol:
             if (const auto at = addresses_.find(from.name); at != addresses_.end())
                 return at->second;
+            if (from.name == "WARP_SZ") return warp_size;
             break;
         case Operand::Kind::special:
             if (const auto known = special(from.name)) return *known;
@@ -96,10 +113,34 @@ std::uint64_t State::value(const Operand& from) const {
 }
 
 std::optional<std::uint64_t> State::special(const std::string& name) const {
+    const auto& block = launch_.block;
+    const auto& grid = launch_.grid;
+    if (block[0] != 0) {
+        if (name == "%tid.x") return thread->index % block[0];
+        if (name == "%tid.y") return thread->index / block[0] % block[1];
+        if (name == "%tid.z") return thread->index / block[0] / block[1];
+        if (name == "%ntid.x") return block[0];
+        if (name == "%ntid.y") return block[1];
+        if (name == "%ntid.z") return block[2];
+        if (name == "%ctaid.x") return group->index % grid[0];
+        if (name == "%ctaid.y") return group->index / grid[0] % grid[1];
+        if (name == "%ctaid.z") return group->index / grid[0] / grid[1];
+        if (name == "%nctaid.x") return grid[0];
+        if (name == "%nctaid.y") return grid[1];
+        if (name == "%nctaid.z") return grid[2];
+    }
     if (name == "%tid.x") return thread->index;
     if (name == "%ntid.x") return launch_.threads;
     if (name == "%ctaid.x") return group->index;
     if (name == "%nctaid.x") return launch_.groups;
+    const std::uint64_t own = std::uint64_t{1} << thread->index % warp_size;
+    if (name == "%lanemask_eq") return own;
+    if (name == "%lanemask_lt") return own - 1;
+    if (name == "%lanemask_le") return 2 * own - 1;
+    if (name == "%lanemask_gt") return ~(2 * own - 1) & 0xffffffff;
+    if (name == "%lanemask_ge") return ~(own - 1) & 0xffffffff;
+    if (name == "%nwarpid") return (threads_ + warp_size - 1) / warp_size;
+    if (name == "%dynamic_smem_size") return launch_.shared_bytes;
     if (name == "%cluster_ctarank") return group->index % program_.cluster;
     if (name == "%laneid") return thread->index % warp_size;
     if (name == "%smid") return group->index;  // a core of its own for each group
@@ -138,7 +179,14 @@ std::byte* State::memory(const std::string& space, std::uint64_t address, std::s
     };
     const bool generic_shared = space.empty() && address >> 32 == 0;
     std::byte* found = nullptr;
-    if (space.starts_with("shared") || generic_shared) {
+    const bool generic = space.empty();
+    if (generic && (address & local_window) != 0) {
+        found = within(thread->local, local_base + local_window);
+    } else if (generic && (address & constant_window) != 0) {
+        found = within(constants_, constant_base + constant_window);
+    } else if (space == "const" && address >> 32 != 0) {
+        return memory("global", address, bytes);  // it has a buffer
+    } else if (space.starts_with("shared") || generic_shared) {
         found = shared_memory(space, address, bytes);
     } else if (space == "const") {
         found = within(constants_, constant_base);
@@ -167,20 +215,28 @@ bool State::read_predicate(const Guard& guard) const {
     return (read(guard.reg) != 0) != guard.negated;
 }
 
-std::uint64_t State::parameter(const std::string& name) const {
-    const auto at = std::ranges::find(program_.parameters, name);
-    if (at == program_.parameters.end()) throw NotUnderstood(instruction->text);
-    return launch_.arguments[static_cast<std::size_t>(at - program_.parameters.begin())];
+std::uint64_t State::parameter(const std::string& name, std::uint64_t offset,
+                               std::size_t width) const {
+    const auto found = std::ranges::find(program_.parameters, name);
+    if (found == program_.parameters.end()) throw NotUnderstood(instruction->text);
+    const auto at = static_cast<std::size_t>(found - program_.parameters.begin());
+    if (launch_.argument_bytes.empty()) return launch_.arguments[at];
+    const std::vector<std::byte>& bytes = launch_.argument_bytes[at];
+    if (offset + width > bytes.size()) fail("beyond a parameter's end");
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + offset, width);
+    return value;
 }
 
 Group State::make_group(unsigned index) const {
     Group made{.index = index, .warps = {}, .shared = std::vector(shared_bytes_, unwritten)};
-    for (unsigned first = 0; first < launch_.threads; first += warp_size) {
+    for (unsigned first = 0; first < threads_; first += warp_size) {
         Warp warp;
         warp.counted = index == 0 && first == 0;
         for (unsigned lane = 0; lane < warp_size; ++lane) {
             Thread one;
             one.index = first + lane;
+            one.done = one.index >= threads_;
             one.registers.resize(static_cast<std::size_t>(program_.registers));
             one.written.resize(one.registers.size());
             one.local.assign(local_bytes_, unwritten);

@@ -2,6 +2,7 @@
 // What the instructions of a launch read and change: threads' registers and all memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -17,10 +18,16 @@ namespace occupipe::ptx {
 
 inline constexpr unsigned warp_size = 32;
 
+// Generic addresses of local memory and of constants.
+inline constexpr std::uint64_t local_window = std::uint64_t{1} << 40;
+inline constexpr std::uint64_t constant_window = std::uint64_t{1} << 41;
+
 struct Thread {
     unsigned index = 0;  // in its group
     std::size_t at = 0;  // position in the code
     bool waits = false;
+    int barrier = -1;    // of the group, at which it waits; -1: none
+    bool meets = false;  // waits at a collective instruction for lanes of its warp
     bool waits_for_cluster = false;
     std::int64_t cluster_arrivals = 0;
     bool done = false;
@@ -36,8 +43,15 @@ struct Warp {
     bool counted = false;  // the launch's first
 };
 
+// Of a group, by number.
+struct Barrier {
+    unsigned arrived = 0, expected = 0;  // threads; expected 0: all that are there
+    unsigned voted = 0, truths = 0;      // of bar.red
+};
+
 struct Group {
     unsigned index = 0;
+    std::array<Barrier, 16> barriers{};
     std::vector<Warp> warps;
     std::vector<std::byte> shared;
 };
@@ -90,7 +104,8 @@ public:
     bool read_predicate(const Guard& guard) const;
     std::uint64_t value(const Operand& from) const;
     void write(const Operand& to, std::uint64_t value);
-    std::uint64_t parameter(const std::string& name) const;
+    // Bytes of a parameter, from `offset` on.
+    std::uint64_t parameter(const std::string& name, std::uint64_t offset, std::size_t width) const;
 
     // The bytes that an access touches. space: "shared", "shared::cluster", "const", "local",
     // "global"; empty for a generic address. An address in the cluster's window says which group's
@@ -109,6 +124,7 @@ private:
     std::map<std::string, std::uint64_t> addresses_;
     std::vector<std::byte> constants_;
     std::size_t shared_bytes_ = 0;
+    unsigned threads_ = 0;
     std::size_t local_bytes_ = 0;
 };
 
