@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "core/error.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
+#include "core/files/launch_files.h"
 #if OCCUPIPE_FIT
 #include "fit/curves/counters.h"
 #include "fit/profile/device_facts.h"
@@ -86,6 +88,16 @@ Finding examine(const std::string& path) {
             return {fmt::format("measurements, {} rows, {} failed", file.rows.size(), failed),
                     warnings};
         }
+        case FileKind::launches: {
+            const LaunchPlan plan =
+                parse_launches(text, path, std::filesystem::path(path).parent_path());
+            std::vector<std::string> warnings;
+            if (!plan.source.empty() && !std::filesystem::exists(plan.source))
+                warnings.push_back(fmt::format("source: no file '{}'", plan.source));
+            const std::uint64_t launches = launch_count(plan);
+            return {fmt::format("launches, {} of them, {} buffers", launches, plan.buffers.size()),
+                    warnings};
+        }
     }
     return {};
 }
@@ -112,7 +124,8 @@ void check(const std::vector<std::string>& paths) {
 void add_check(CLI::App& app) {
     const auto paths = std::make_shared<std::vector<std::string>>();
     CLI::App* const command = app.add_subcommand(
-        "check", "Validate profiles, kernels and measurement files, and warn of what is unusual");
+        "check",
+        "Validate profiles, kernels, measurement and launch files, and warn of what is unusual");
     command->add_option("files", *paths, "Files of any of these kinds, recognised by their content")
         ->required()
         ->type_name("FILE");

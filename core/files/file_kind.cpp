@@ -67,6 +67,7 @@ FileKind file_kind(const std::string& text, const std::string& file_name) {
         document.required(root, "benchmarks");
         return FileKind::measurements;
     }
+    if (Document::find(root, "occupipe_launches") != nullptr) return FileKind::launches;
     const DocumentNode& format = document.required(root, "format");
     if (document.text(format).starts_with("occupipe-profile/")) {
         return FileKind::profile;

@@ -4,6 +4,7 @@
 
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
+#include "core/files/launch_files.h"
 #include "tests/support/random_values.h"
 
 namespace occupipe {
@@ -25,6 +26,9 @@ void read_any(const std::string& text) {
         }
         case FileKind::measurements:
             parse_measurements(text, "file");
+            return;
+        case FileKind::launches:
+            parse_launches(text, "file");
             return;
     }
 }

@@ -88,6 +88,7 @@ TEST(FileKinds, AreToldByContent) {
     EXPECT_EQ(file_kind("format: occupipe-profile/1\n", "f"), FileKind::profile);
     EXPECT_EQ(file_kind("# x\nformat: occupipe-kernel/9\n", "f"), FileKind::kernel);
     EXPECT_EQ(file_kind(R"( {"format": "occupipe-profile/1"})", "f"), FileKind::profile);
+    EXPECT_EQ(file_kind("occupipe_launches: 1\n", "f"), FileKind::launches);
     EXPECT_EQ(file_kind(R"({"context": {}, "benchmarks": []})", "f"), FileKind::measurements);
     for (const char* text : {"", "a: 1\n", "format: other/1\n", "{}", "[]", "{", "just words"}) {
         EXPECT_THROW(file_kind(text, "f"), InputError) << text;
