@@ -13,7 +13,16 @@ constexpr std::size_t most_candidates = 64;
 
 }  // namespace
 
-bool FoldedLoop::operator==(const FoldedLoop& other) const = default;
+// Written out: clang 14 does not end with the default of a type that holds itself.
+bool FoldedLoop::operator==(const FoldedLoop& other) const {
+    return count == other.count &&
+           std::ranges::equal(body, other.body, [](const FoldedItem& a, const FoldedItem& b) {
+               if (a.index() != b.index()) return false;
+               const auto* const loop = std::get_if<FoldedLoop>(&a);
+               return loop ? *loop == std::get<FoldedLoop>(b)
+                           : std::get<std::uint32_t>(a) == std::get<std::uint32_t>(b);
+           });
+}
 
 struct Folder::Loops {
     struct Loop {

@@ -148,13 +148,17 @@ void PlanRun::look_at(const KernelLaunch& launch) {
                            dynamic, most_shared_bytes));
     ready.dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic);
     const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+    const auto same_kernel = [&](const auto& one) { return one.second.kernel == ready.kernel; };
+    const auto known = std::ranges::find_if(ready_, same_kernel);
+    ready.barriers =
+        known != ready_.end() ? known->second.barriers : barriers_of(kernel, architecture);
     try {
         ready.occupancy = occupancy(occupancy_limits(architecture),
                                     {.group_threads = static_cast<int>(threads),
                                      .registers = kernel.registers.value_or(0),
                                      .shared_bytes = isa::own_shared_bytes(kernel, architecture) +
                                                      ready.dynamic_shared_bytes,
-                                     .barriers = barriers_of(kernel, architecture)});
+                                     .barriers = ready.barriers});
     } catch (const InputError& error) {
         refuse(fmt::format("'{}': {}", kernel.name, error.what()));
     }

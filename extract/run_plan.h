@@ -81,6 +81,7 @@ private:
         const isa::Kernel* kernel = nullptr;
         std::vector<ParameterType> signature;
         Occupancy occupancy;
+        int barriers = 0;                        // named ones of a group
         std::uint64_t shared_begin = 0;          // of dynamic shared memory, its address
         std::uint32_t dynamic_shared_bytes = 0;  // {local: …} arguments included
     };
