@@ -80,6 +80,7 @@ constexpr Row table[] = {
      "P81 P84 R24 b:s p87 p68[72]"},
     {0x01c, "4", 75, newest, "PLOP3", "?67=0 .LUT", "P81 P84 p87 p77 p68 LUT x16+8"},
     {0x01c, "4", 75, newest, "PLOP3", "?67=1 .LUT", "P81 P84 p87 p77 up68 LUT x16+8"},
+    {0x01f, "1", 75, 119, "PLOP3", ".LUT", "P81 P84 R24.SIGN R32.SIGN R64.SIGN x72+8 x16+8"},
     // integers
     {0x010, "1456", 75, 99, "IADD3", ".X@74", "R16 P81? P84? R24^ b^:s c^ p87[74] p77[74]"},
     {0x010, "1456", 100, newest, "IADD3", ".X@74", "R16 P81 P84 R24^ b^:s c^ p87[74] p77[74]"},
@@ -182,6 +183,8 @@ constexpr Row table[] = {
     {0x00f, "1234567", 90, newest, "VIMNMX3", "{U32||U16x2|S16x2}@72+2 .RELU@76",
      "R16 R24 b:s c:s p87"},
     {0x036, "1456", 90, 119, "VIADD", "{|16x2}@73 #72+1=0 #74+2=0", "R16 R24 b-:x"},
+    {0x036, "1456", 120, newest, "VIADD", "?80=1 {-|-|S32|-|-|-|-|-}@73+3 .ISAT",
+     "R16 R24-72 b-:x"},
     {0x036, "1456", 120, newest, "VIADD", "{32|16x2|S32|S16x2|U8x4|S8x4|-|-}@73+3",
      "R16 R24-72 b-:x"},
     {0x045, "1456", 86, newest, "I2FP", "#75+3=2 #84+2=2 .F32 {U32|S32}@74 {|-|-|RZ}@78+2",
@@ -378,6 +381,11 @@ constexpr Row table[] = {
     {0x11d, "2", 75, newest, "BAR", "?77+3=1 .ARV .DEFER_BLOCKING@80", "R32 x42+12"},
     {0x11d, "2", 75, newest, "BAR", "?77+3=2 .RED {POPC|AND|OR|-}@74+2 .DEFER_BLOCKING@80",
      "R32 x42+12z p87"},
+    // One register for both: the number in its lowest bits, the count from bit 16 on.
+    {0x11d, "1", 75, newest, "BAR", "?77+3=0 .SYNC .DEFER_BLOCKING@80", "R32 R32"},
+    {0x11d, "1", 75, newest, "BAR", "?77+3=1 .ARV .DEFER_BLOCKING@80", "R32 R32"},
+    {0x11d, "1", 75, newest, "BAR", "?77+3=2 .RED {POPC|AND|OR|-}@74+2 .DEFER_BLOCKING@80",
+     "R32 R32 p87"},
     {0x11c, "1", 75, newest, "B2R", "#77+3=2 .RESULT", "R16 P81?"},
     {0x141, "4", 75, 99, "BSYNC", "#73+1=0", "p87? V"},
     {0x141, "4", 100, newest, "BSYNC", "{|RELIABLE|RECONVERGENT|-}@72+2", "p87? V"},

@@ -20,8 +20,34 @@ std::string_view verb(AccessKind kind) {
     return "";
 }
 
-std::string buffer_text(const GlobalMemory::Buffer& buffer) {
-    return fmt::format("'{}' ({} bytes from {:#x} on)", buffer.name, buffer.size, buffer.address);
+// What an address is compared with: a buffer, or, where the buffer holds a module's variables, one
+// of these.
+struct Place {
+    std::string name;  // "buffer 'x'"
+    std::uint64_t address = 0, size = 0;
+
+    std::string text() const {
+        return fmt::format("{} ({} bytes from {:#x} on)", name, size, address);
+    }
+};
+
+// The variable that begins last before the address, else the first.
+Place place_near(const Launch& launch, const GlobalMemory::Buffer& buffer, std::uint64_t address) {
+    Place place{"buffer '" + buffer.name + "'", buffer.address, buffer.size};
+    bool found = false;
+    for (const Symbol& one : launch.module->symbols()) {
+        const std::uint64_t begin = one.space == Space::constant
+                                        ? launch.module->bank_3_address() + one.address
+                                        : one.address;
+        if (begin < buffer.address || begin >= buffer.address + buffer.size) continue;
+        const bool better =
+            !found || (begin <= address && (begin > place.address || place.address > address)) ||
+            (begin > address && place.address > address && begin < place.address);
+        if (!better) continue;
+        place = {"variable '" + one.name + "'", begin, one.size};
+        found = true;
+    }
+    return place;
 }
 
 std::string global_text(const Launch& launch, std::uint64_t address) {
@@ -31,17 +57,16 @@ std::string global_text(const Launch& launch, std::uint64_t address) {
     }
     const GlobalMemory::Buffer* const near = memory.nearest(address);
     if (!near) return "no buffer is there";
-    if (address < near->address) {
-        return fmt::format("{} bytes before buffer {}", near->address - address,
-                           buffer_text(*near));
+    const Place place = place_near(launch, *near, address);
+    if (address < place.address) {
+        return fmt::format("{} bytes before {}", place.address - address, place.text());
     }
-    const std::uint64_t offset = address - near->address;
-    if (offset < near->size) {
-        return fmt::format("beyond the end of buffer {}, which it begins in at byte {}",
-                           buffer_text(*near), offset);
+    const std::uint64_t offset = address - place.address;
+    if (offset < place.size) {
+        return fmt::format("beyond the end of {}, which it begins in at byte {}", place.text(),
+                           offset);
     }
-    return fmt::format("{} bytes behind the end of buffer {}", offset - near->size,
-                       buffer_text(*near));
+    return fmt::format("{} bytes behind the end of {}", offset - place.size, place.text());
 }
 
 }  // namespace

@@ -17,16 +17,12 @@
 namespace occupipe::isa {
 namespace {
 
-// Steps of a warp before another one gets its turn, so that one that waits for another in a loop
-// does not wait for ever.
-constexpr std::uint32_t turn = 1024;
-
 // Runs the warp until it cannot go on or its turn is over; how many steps it took.
 template <bool watched>
-std::uint32_t run(Group& group, Warp& warp) {
+std::uint32_t run(Group& group, Warp& warp, std::uint32_t turn) {
     const Step* const steps = group.launch->steps.data();
     InstructionCount* const counts = group.counts.data();
-    warp.stop = warp.yields = false;
+    warp.stop = false;
     if (warp.active == 0) next_split(warp);
     std::uint32_t taken = 0;
     while (!warp.stop) {
@@ -164,11 +160,12 @@ private:
     }
 
     std::uint32_t turn_of(Warp& warp) {
+        const std::uint32_t turn = options_.turn;
         const std::uint32_t taken =
-            group_.observer ? run<true>(group_, warp) : run<false>(group_, warp);
+            group_.observer ? run<true>(group_, warp, turn) : run<false>(group_, warp, turn);
         // Others of the warp have their turn, too.
         if (taken >= turn && warp.active != 0) {
-            if (warp.yields) release_from_yielding(warp);
+            if ((warp.yielded | warp.yielded_before) != 0) release_from_yielding(warp);
             rotate(warp);
         }
         return taken;
@@ -235,9 +232,13 @@ void check_groups(const Kernel& kernel, const std::vector<std::uint64_t>& groups
     }
 }
 
+bool runs_in_order(const Launch& launch, const ExecutionOptions& options) {
+    return (launch.prepared->order_shows || launch.prepared->may_wait) && !options.any_order;
+}
+
 std::size_t threads_for(const ExecutionOptions& options, const Launch& launch,
                         std::uint64_t groups) {
-    if (launch.prepared->order_shows && !options.any_order) return 1;
+    if (runs_in_order(launch, options)) return 1;
     const auto cores = std::max(1U, std::thread::hardware_concurrency());
     const std::uint64_t asked =
         options.threads <= 0 ? cores : static_cast<std::uint64_t>(options.threads);
@@ -273,7 +274,7 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     check_groups(kernel, options.groups, all);
     result.groups = options.groups.empty() ? all : options.groups.size();
     result.warps = result.groups * launch.warps_per_group;
-    result.in_order = launch.prepared->order_shows && !options.any_order;
+    result.in_order = runs_in_order(launch, options);
     const std::size_t threads = threads_for(options, launch, result.groups);
     Shared shared;
     shared.end = result.groups;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "isa/decode.h"
 #include "isa/machine/launch.h"
@@ -41,6 +42,8 @@ void Group::begin(const Launch& of, std::uint64_t number) {
         warp.active = warp.alive = warp.present;
         warp.pc = 0;
         warp.stop = false;
+        warp.yielded = warp.yielded_before = 0;
+        warp.turns = 0;
         warp.number = w;
         warp.splits.clear();
         warp.barriers.fill(Lanes{});
@@ -70,10 +73,9 @@ void rotate(Warp& warp) {
         if (warp.splits[i].waits != Split::Waits::no) continue;
         const Split next = warp.splits[i];
         warp.splits.erase(warp.splits.begin() + static_cast<std::ptrdiff_t>(i));
-        warp.splits.push_back({.pc = warp.pc, .lanes = warp.active, .yields = warp.yields});
+        warp.splits.push_back({.pc = warp.pc, .lanes = warp.active});
         warp.pc = next.pc;
         warp.active = next.lanes;
-        warp.yields = next.yields;
         return;
     }
 }
@@ -146,9 +148,18 @@ bool release_with(Warp& warp, std::size_t first) {
 }  // namespace
 
 void release_from_yielding(Warp& warp) {
-    Mask yielding = warp.active;
+    Mask running = warp.active;
+    std::uint32_t parts = 1;
     for (const Split& one : warp.splits) {
-        if (one.waits == Split::Waits::no && one.yields) yielding |= one.lanes;
+        if (one.waits != Split::Waits::no) continue;
+        running |= one.lanes;
+        ++parts;
+    }
+    const Mask yielding = running & (warp.yielded | warp.yielded_before);
+    constexpr std::uint32_t turns_of_each = 8;
+    if (++warp.turns >= turns_of_each * parts) {
+        warp.yielded_before = std::exchange(warp.yielded, 0);
+        warp.turns = 0;
     }
     for (std::size_t i = 0; i < warp.splits.size(); ++i) {
         const Split waiting = warp.splits[i];

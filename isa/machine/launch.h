@@ -52,6 +52,7 @@ struct PreparedCode {
     std::size_t parameter_bytes = 0;
     // Whether the order shows in which groups do their atomic operations on global memory.
     bool order_shows = false;
+    bool may_wait = false;  // in a loop, for what other groups write
     // For instructions whose handler refuses: why.
     std::vector<std::string> why_not;
 };
@@ -122,7 +123,7 @@ struct Group {
 void next_split(Warp& warp);
 // Lets those go on whose barrier of convergence or of the warp is complete.
 void release_splits(Warp& warp);
-// The running lanes have yielded, perhaps others in their last turn too: lanes that wait at a
+// After a whole turn of a warp some lanes of which have yielded of late: lanes that wait at a
 // barrier of convergence for such lanes alone go on without them (US patent 10067768, claim 1).
 void release_from_yielding(Warp& warp);
 // Group barriers that are complete once threads have left.

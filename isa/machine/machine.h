@@ -44,11 +44,15 @@ struct ExecutionOptions {
     // Called now and then, by one thread at a time; false ends the execution (Stopped).
     std::function<bool(const Progress&)> progress;
     // Kernels with atomic operations on global memory whose order shows (floating-point sums,
-    // exchanges, results that are used) run their groups in order, on one thread, so that the
-    // result does not depend on the number of threads. True: they run in parallel all the same.
+    // exchanges, results that are used), and those that may wait in a loop for what another group
+    // writes, run their groups in order, on one thread, so that the result does not depend on the
+    // number of threads. True: they run in parallel all the same.
     bool any_order = false;
     // Numbers of the groups to execute, ascending; empty: all.
     std::vector<std::uint64_t> groups;
+    // Steps of a warp before another one of its group gets its turn, so that one that waits for
+    // another in a loop does not wait for ever; at least 1.
+    std::uint32_t turn = 1024;
     // Warp-instructions of a group after which it is looked at whether it goes in circles.
     std::uint64_t spin_check_after = std::uint64_t{1} << 22;
 };
@@ -70,7 +74,8 @@ struct Execution {
     std::uint64_t lane_instructions = 0;
     std::uint64_t branches = 0;            // executed by warps where some lane was active
     std::uint64_t divergent_branches = 0;  // lanes went different ways
-    bool in_order = false;  // groups ran in order because the order of atomic operations shows
+    // Groups ran in order: that of atomic operations shows, or a loop may wait for other groups.
+    bool in_order = false;
 };
 
 // What a kernel did wrong, or what is not executed: one line with kernel, address, instruction,

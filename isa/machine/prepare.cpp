@@ -12,6 +12,7 @@
 #include "isa/machine/launch.h"
 #include "isa/machine/semantics.h"
 #include "isa/machine/stack_check.h"
+#include "isa/machine/waiting.h"
 
 namespace occupipe::isa {
 namespace {
@@ -249,7 +250,8 @@ private:
             case Kind::immediate:
             case Kind::real:
             case Kind::half_pair:
-                use_immediate(operand, step);
+                // Tables of its results; the row takes them from the text.
+                if (one.opcode != "PLOP3") use_immediate(operand, step);
                 break;
             case Kind::constant:
                 if (reads_bank(one.opcode)) {
@@ -468,6 +470,7 @@ std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& 
     made->local_bytes = local_bytes(kernel, *made->code);
     made->parameter_bytes = parameters.size();
     made->order_shows = std::ranges::any_of(*made->code, order_shows);
+    made->may_wait = may_wait_for_groups(*made->code);
     launch.bank_0 = bank(made->local_bytes);
     launch.prepared = made;  // for step_at
     Preparation(launch, *made).run();

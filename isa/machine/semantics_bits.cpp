@@ -109,12 +109,33 @@ struct LogicOfPredicates {
     }
 };
 
+// The signs of three registers in place of predicates.
+struct LogicOfSigns {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        Mask sign[3];
+        for (int i = 0; i < 3; ++i) {
+            const Lanes& word = *raw(warp, step, i);
+            sign[i] = mask_where([&](int lane) __attribute__((always_inline)) {
+                return as_signed(word[lane]) < 0;
+            });
+        }
+        for (int i = 0; i < 2; ++i) {
+            const u32 table{step.option[static_cast<std::size_t>(i)]};
+            set_predicate(warp, step, i, active, looked_up(table, sign[0], sign[1], sign[2]));
+        }
+    }
+};
+
 Handler bind_plop3(const Instruction& one, int, Step& step, std::string& why_not) {
     std::size_t found = 0;
     for (const Operand& operand : one.operands) {
         if (operand.kind != Operand::Kind::immediate || found == 2) continue;
         step.option[found++] = static_cast<std::uint8_t>(operand.value);
     }
+    const bool signs = std::ranges::any_of(
+        one.operands, [](const Operand& operand) { return operand.part == ".SIGN"; });
+    // Two immediates are sources, too, behind the registers.
+    if (found == 2 && signs) return handler_of<LogicOfSigns>();
     if (found == 2) return handler_of<LogicOfPredicates>();
     why_not = "no tables";
     return nullptr;

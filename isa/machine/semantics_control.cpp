@@ -6,6 +6,7 @@
 // at BSYNC and WARPSYNC alone.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "isa/machine/launch.h"
@@ -226,7 +227,7 @@ struct WarpBarrier {  // WARPSYNC
 
 struct GiveWay {  // YIELD, NANOSLEEP
     static void run(Warp& warp, const Step& step, Mask) {
-        warp.yields = true;
+        warp.yielded |= warp.active;
         rotate(warp);
         if (step.option[0] != 0) warp.stop = true;
     }
@@ -258,8 +259,12 @@ struct BarrierPlace {
 };
 
 BarrierPlace barrier_place(Warp& warp, const Step& step, int lane) {
-    const std::uint32_t number = (*raw(warp, step, 0))[lane];
-    const std::uint32_t expected = step.source_count > 1 ? (*raw(warp, step, 1))[lane] : 0;
+    std::uint32_t number = (*raw(warp, step, 0))[lane];
+    std::uint32_t expected = step.source_count > 1 ? (*raw(warp, step, 1))[lane] : 0;
+    if (step.option[1] != 0) {  // one register holds both
+        expected = number >> 16 & 0xfff;
+        number &= 0xffff;
+    }
     if (number >= warp.group->barriers.size()) {
         fail(warp, step, lane, fmt::format("there is no barrier {}; 0 to 15", number));
     }
@@ -398,6 +403,8 @@ Handler bind_breakpoint(const Instruction& one, int, Step&, std::string& why_not
 }
 
 Handler bind_barrier(const Instruction& one, int, Step& step, std::string& why_not) {
+    step.option[1] =
+        std::ranges::count(one.operands, Operand::Kind::registers, &Operand::kind) == 2;
     if (one.has("SYNC")) return handler_of<GroupWait<GroupBarrierUse::sync>>();
     if (one.has("ARV")) return handler_of<GroupWait<GroupBarrierUse::arrive>>();
     if (one.has("RED")) {

@@ -148,7 +148,22 @@ struct AddBytes {
     }
 };
 
+struct AddSaturated {  // signed, 32 bits
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const std::int64_t sign_a = step.source[0].negated ? -1 : 1;
+        const std::int64_t sign_b = step.source[1].negated ? -1 : 1;
+        assign(destination(warp, step), written(step, active), [&](int lane) {
+            const std::int64_t sum = sign_a * as_signed(a[lane]) + sign_b * as_signed(b[lane]);
+            constexpr std::int64_t most = 0x7fffffff;
+            return static_cast<u32>(sum > most ? most : sum < -most - 1 ? -most - 1 : sum);
+        });
+    }
+};
+
 Handler bind_viadd(const Instruction& one, int, Step&, std::string&) {
+    if (one.has("ISAT")) return handler_of<AddSaturated>();
     const bool halves = one.has("16x2") || one.has("U16x2") || one.has("S16x2");
     if (one.has("U8x4") || one.has("S8x4")) return handler_of<AddBytes>();
     return halves ? handler_of<AddHalves>() : handler_of<Binary<add>>();

@@ -31,7 +31,6 @@ struct Split {
     Waits waits = Waits::no;
     std::uint8_t barrier = 0;  // of convergence, or of the group
     Mask awaited = 0;          // of a warp barrier: lanes
-    bool yields = false;       // put aside after a turn in which it executed YIELD
 
     bool operator==(const Split&) const = default;
 };
@@ -45,7 +44,10 @@ struct Warp {
     std::uint32_t pc = 0;  // of the next step
     // Set by what ends a run of steps: no lane is left that could run, or others shall run first.
     bool stop = false;
-    bool yields = false;       // in this turn
+    // Lanes that executed YIELD of late, and before that: every split has had several turns in
+    // between, as a loop may be longer than a turn.
+    Mask yielded = 0, yielded_before = 0;
+    std::uint32_t turns = 0;   // since `yielded` became `yielded_before`
     Mask alive = 0;            // lanes that have not left
     Mask present = 0;          // lanes that there are (the last warp may have fewer than 32)
     std::uint32_t number = 0;  // in the group

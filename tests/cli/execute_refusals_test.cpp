@@ -155,6 +155,11 @@ std::vector<Refusal> of_files() {
          "argument 0: bytes (2 bytes) does not fit parameter 0 (16 bytes)"},
         {"LocalMemoryOfAnotherSize", one("takes_struct", "1", "32", "local:16"),
          "argument 0: local memory (8 bytes) does not fit parameter 0 (16 bytes)"},
+        {"TooMuchLocalMemory", one("takes_local", "1", "32", "local:200000 local:100000 i32[32]"),
+         "bytes of dynamic shared memory; at most 232448"},
+        {"OutsideOfLocalMemory", one("takes_local", "1", "32", "local:128 local:64 i32[32]"),
+         "thread (16,0,0): writes 4 bytes at 0x4c0 of the group's shared memory, which reaches "
+         "from 0x400 to 0x4c0"},
         {"UnknownBuffer", launch, "launches[0].arguments[0].buffer: no buffer 'z'; near: x, y", 2,
          "{buffer: x}", "{buffer: z}"},
         {"UnknownKey", launch, "launches[0].gird: unknown key; known here: kernel, grid", 2,
@@ -208,6 +213,15 @@ std::vector<Refusal> of_execution() {
         {"WaitingForALaterGroup",
          one("waits_for_later_group", "2", "32", "f=i32[1]", {"--threads", "1"}),
          "kernel 'waits_for_later_group', "},
+        {"WaitingForALaterGroupBesideIt",
+         one("waits_for_later_group", "2", "32", "f=i32[1]", {"--threads", "4"}),
+         "group (0,0,0), thread (0,0,0): the group goes in circles: it waits in a loop for a "
+         "change that only a later group, or none, could make"},
+        {"WaitingForALaterGroupAtBarriers",
+         one("waits_at_barriers", "2", "32", "f=i32[1]", {"--threads", "4"}),
+         "the group goes in circles: it waits in a loop for a change that only a later group"},
+        {"OutsideOfAVariable", one("counts", "1", "32", "i32:16"),
+         "bytes behind the end of variable 'histogram' (64 bytes from"},
         {"BarrierThatNotAllReach", one("half_at_barrier", "1", "64", "y=i32[64]"),
          "(faults.cu:58), group (0,0,0), thread (0,0,0): waits at barrier 1 for 64 threads; 32 "
          "came there"},

@@ -137,6 +137,40 @@ TEST_F(Execute, GivesTheSameForAnyNumberOfThreads) {
     EXPECT_EQ(json("7"), one);
 }
 
+// Each argument has memory of its own, behind what --shared-bytes asks for.
+TEST_F(Execute, TakesLocalMemoryOfOpenCl) {
+    const std::string out = folder.path / "out.bin";
+    for (const char* shared : {"0", "40"}) {
+        const ProgramRun run =
+            run_program({"execute", faults, "--kernel", "takes_local", "--grid", "3", "--block",
+                         "48", "--shared-bytes", shared, "--args",
+                         "local:192 local:192 out=i32[48]", "--output", "out=" + out});
+        ASSERT_EQ(run.exit_code, 0) << run.err;
+        std::vector<std::int32_t> values(48);
+        const std::string bytes = read_text_file(out);
+        ASSERT_EQ(bytes.size(), 192U);
+        std::memcpy(values.data(), bytes.data(), 192);
+        for (int i = 0; i < 48; ++i) {
+            EXPECT_EQ(values[static_cast<std::size_t>(i)], 10 * i + 47 - i);
+        }
+    }
+}
+
+TEST_F(Execute, CheckKnowsLaunchFiles) {
+    ProgramRun run = run_program({"check", saxpy_file("check: [x, y]\n")});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr(": ok (launches, 1 of them, 2 buffers)\n"));
+    run = run_program(
+        {"check", written("bad.yaml", "occupipe_launches: 1\nlaunches:\n  - {swap: [a, b]}\n")});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, HasSubstr("bad.yaml:3:"));
+    run = run_program({"check", written("gone.yaml",
+                                        "occupipe_launches: 1\nsource: gone.cu\nlaunches:\n  - "
+                                        "{kernel: k, grid: 1, block: 1}\n")});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("warning: source: no file '"));
+}
+
 TEST_F(Execute, RepeatsSwapsSetsAndCopies) {
     // adds_outside with n = 0 adds 1 to each element of its buffer.
     const std::string file = written(

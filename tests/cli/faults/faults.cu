@@ -117,4 +117,34 @@ __global__ void allocates(int* y, int n) {
     int* const there = n > 3 ? (int*)malloc(64) : y;
     there[threadIdx.x] = n;
 }
+
+__device__ int histogram[16];
+__device__ int sums[8];
+
+__global__ void counts(int n) {
+    histogram[threadIdx.x * n] = 1;
+    sums[threadIdx.x % 8] = n;
+}
+
+// Pointers to shared memory as OpenCL's __local arguments are compiled. out[i] = 10 i + j of the
+// threads i and j that wrote to the two.
+__global__ void takes_local(unsigned long long first, unsigned long long second, int* out) {
+    const int i = threadIdx.x, j = blockDim.x - 1 - i;
+    asm volatile("st.shared.s32 [%0], %1;" : : "l"(first + 4 * i), "r"(10 * i) : "memory");
+    asm volatile("st.shared.s32 [%0], %1;" : : "l"(second + 4 * i), "r"(i) : "memory");
+    __syncthreads();
+    int a, b;
+    asm volatile("ld.shared.s32 %0, [%1];" : "=r"(a) : "l"(first + 4 * i) : "memory");
+    asm volatile("ld.shared.s32 %0, [%1];" : "=r"(b) : "l"(second + 4 * j) : "memory");
+    out[i] = a + b;
+}
+
+// The same without volatile: a barrier makes the compiler read again.
+__global__ void waits_at_barriers(int* flag) {
+    if (blockIdx.x == 0) {
+        while (flag[0] == 0) __syncthreads();
+    } else {
+        flag[0] = 1;
+    }
+}
 }

@@ -83,8 +83,8 @@ std::uint32_t SingleStep::constant(int bank, std::int64_t offset) const {
 State SingleStep::run(const State& before, Mask active, Wrap wrap) {
     group_->begin(*launch_, 0);
     Warp& warp = group_->warps[0];
-    const auto general = static_cast<std::size_t>(launch_->zero);
-    const std::size_t uniform = launch_->register_count - launch_->uniform;
+    const auto general = static_cast<std::size_t>(launch_->prepared->zero);
+    const std::size_t uniform = launch_->register_count - launch_->prepared->uniform;
     const auto& held = before;
     for (std::size_t r = 0; r < general && r < 255; ++r) {
         for (int lane = 0; lane < 32; ++lane) {
@@ -92,7 +92,7 @@ State SingleStep::run(const State& before, Mask active, Wrap wrap) {
         }
     }
     for (std::size_t r = 0; r < uniform && r < static_cast<std::size_t>(uniform_zero_); ++r) {
-        warp.registers[launch_->uniform + r] = splat(held.uniform[r]);
+        warp.registers[launch_->prepared->uniform + r] = splat(held.uniform[r]);
     }
     for (std::size_t p = 0; p < 7; ++p) {
         warp.predicates[p] = held.predicate[p];
@@ -116,9 +116,9 @@ State SingleStep::run(const State& before, Mask active, Wrap wrap) {
         }
     }
     for (std::size_t r = 0; r < uniform && r < static_cast<std::size_t>(uniform_zero_); ++r) {
-        after.uniform[r] = warp.registers[launch_->uniform + r][0];
+        after.uniform[r] = warp.registers[launch_->prepared->uniform + r][0];
         for (int lane = 1; lane < 32; ++lane) {  // splatted, or something is wrong
-            if (warp.registers[launch_->uniform + r][lane] != after.uniform[r]) {
+            if (warp.registers[launch_->prepared->uniform + r][lane] != after.uniform[r]) {
                 after.uniform[r] = ~held.uniform[r];
             }
         }
