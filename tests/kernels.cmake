@@ -92,5 +92,5 @@ if(OCCUPIPE_OPENCL)
     target_compile_definitions(opencl_c_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(opencl_c_test occupipe)
 endif()
-occupipe_test(ptx_kernels_test KIND unit LINK occupipe_kernels_on_cpu occupipe::isa ptx_machine GTest::gmock
+occupipe_test(ptx_kernels_test KIND unit FULL *PtxOracle* LINK occupipe_kernels_on_cpu occupipe::isa ptx_machine GTest::gmock
     SOURCES kernels/ptx_test.cpp)

@@ -144,7 +144,7 @@ TEST_F(Execute, TakesLocalMemoryOfOpenCl) {
         const ProgramRun run =
             run_program({"execute", faults, "--kernel", "takes_local", "--grid", "3", "--block",
                          "48", "--shared-bytes", shared, "--args",
-                         "local:192 local:192 out=i32[48]", "--output", "out=" + out});
+                         "local:192 local:192 out=i32[48]", "--force", "--output", "out=" + out});
         ASSERT_EQ(run.exit_code, 0) << run.err;
         std::vector<std::int32_t> values(48);
         const std::string bytes = read_text_file(out);

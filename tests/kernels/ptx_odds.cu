@@ -243,6 +243,6 @@ extern "C" __global__ void ptx_odds(const unsigned* in, int count, unsigned* out
     wide[4 * me + 3] = wide_sum(~x, x + 1u + (k & 1u), carry);
     o[28] = carry;
     o[29] = permute(b, c, 0x8c9d + k);
-    o[30] = take_signed_field(b, 40u, 8u) ^ take_field(b, 31u, 200u);
+    o[30] = take_signed_field(b, 28u, 8u) ^ take_field(b, 31u, 200u);
     o[31] = put_field(a, b, 28u, 12u);
 }

@@ -109,17 +109,22 @@ TEST_P(PtxOracle, LeavesTheSameMemoryAsTheMachineCode) {
     if (why_not != excused.end() && !thinned::all_cases()) GTEST_SKIP() << why_not->second;
     const isa::Cubin cubin = recorded_code(plan, architecture);
     MachineCode machine(cubin, 1);
-    std::vector<Buffer> executed, interpreted;
+    std::string found;
     try {
-        executed = run_plan(plan, machine);
+        const std::vector<Buffer> executed = run_plan(plan, machine);
+        if (machine.warp_instructions > 40'000 && !thinned::all_cases()) {
+            GTEST_SKIP() << "takes long: in the full run alone";
+        }
         Interpreted target(read_text_file(ptx_folder() / (name + ".ptx")));
-        interpreted = run_plan(plan, target);
+        found = difference(run_plan(plan, target), executed, "PTX");
     } catch (const std::exception& error) {
-        if (why_not != excused.end()) GTEST_SKIP() << why_not->second;
-        FAIL() << error.what();
+        found = error.what();
     }
-    EXPECT_EQ(difference(interpreted, executed, "PTX"), "");
-    EXPECT_EQ(why_not, excused.end()) << "take it out of recorded/ptx/not_interpreted.txt";
+    if (why_not == excused.end()) {
+        EXPECT_EQ(found, "");
+    } else {
+        EXPECT_NE(found, "") << "take it out of recorded/ptx/not_interpreted.txt";
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, PtxOracle, testing::ValuesIn(launch_files()),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How many warp-instructions per second the executor of machine code does on one thread, by kernel:
-// the recorded kernels of tests/kernels as their launch files run them, launches prepared each
-// time. docs/performance.md says how to run it and holds a table.
+// the recorded kernels of tests/kernels as their launch files run them: with their code decoded and
+// made ready each time, as in a program's first launch, and (NAME/loaded) with that done before.
+// docs/performance.md says how to run it and holds a table.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
@@ -18,7 +19,7 @@ namespace {
 
 const std::filesystem::path folder = std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "tests/kernels";
 
-void execute_kernel(benchmark::State& state, const std::string& name) {
+void execute_kernel(benchmark::State& state, const std::string& name, bool loaded) {
     const LaunchPlan plan = read_launches(folder / (name + ".yaml"));
     const std::filesystem::path cubin_path =
         folder / "recorded/sm_80" / (std::filesystem::path(plan.source).stem().string() + ".cubin");
@@ -27,6 +28,7 @@ void execute_kernel(benchmark::State& state, const std::string& name) {
     for (auto _ : state) {
         state.PauseTiming();
         std::optional<extract::PlanRun> run(std::in_place, plan, cubin, "");
+        if (loaded) run->not_executed();  // makes their code ready
         state.ResumeTiming();
         for (const extract::LaunchResult& one :
              run->execute({.threads = 1, .measure_memory = false})) {
@@ -48,9 +50,12 @@ int main(int argc, char** argv) {
           "matmul", "matmul_double", "matmul_half", "nbody",        "mandelbrot", "reduction",
           "scan",   "histogram",     "radix_sort",  "bitonic",      "fft",        "spmv",
           "bfs",    "sha256",        "lud",         "wide_integers"}) {
-        benchmark::RegisterBenchmark(name, [name](benchmark::State& state) {
-            occupipe::execute_kernel(state, name);
-        })->Unit(benchmark::kMillisecond);
+        for (const bool loaded : {false, true}) {
+            const std::string title = std::string(name) + (loaded ? "/loaded" : "");
+            benchmark::RegisterBenchmark(title.c_str(), [name, loaded](benchmark::State& state) {
+                occupipe::execute_kernel(state, name, loaded);
+            })->Unit(benchmark::kMillisecond);
+        }
     }
     benchmark::Initialize(&argc, argv);
     benchmark::RunSpecifiedBenchmarks();

@@ -611,7 +611,8 @@ std::uint64_t truncated(std::uint64_t value, std::string_view type) {
 
 std::optional<std::uint64_t> compute(const Instruction& one, Sources in) {
     const std::string& name = one.words.front();
-    const std::string& type = one.words.back() == "relu" ? one.words.at(1) : one.words.back();
+    const bool typed_first = one.words.back() == "relu" || name == "prmt";
+    const std::string& type = typed_first ? one.words.at(1) : one.words.back();
     if (name == "cvta") {
         const std::uint64_t window = has(one, "local")                       ? local_window
                                      : has(one, "const") && in[0] >> 32 == 0 ? constant_window

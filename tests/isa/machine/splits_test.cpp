@@ -105,14 +105,27 @@ TEST_F(Splits, WhoYieldsIsNotWaitedForForEver) {
     arrive(7, 0x1, 0, 0x3);
     warp.active = 0x2;
     warp.pc = 2;
+    release_from_yielding(warp);  // it has not yielded yet
+    EXPECT_EQ(ready(7), 0u);
+    warp.yielded = 0x2;
     release_from_yielding(warp);
     EXPECT_EQ(ready(7), 0x1u);
     // Lane 1 does not wait for lane 0 afterwards.
     EXPECT_EQ(warp.barriers[0][1] & 0x1u, 0u);
 }
 
+TEST_F(Splits, AYieldIsKnownForSomeTurns) {
+    warp.active = 0x2;
+    warp.yielded = 0x2;
+    for (int turn = 0; turn < 8; ++turn) release_from_yielding(warp);
+    EXPECT_EQ(warp.yielded | warp.yielded_before, 0x2u);
+    for (int turn = 0; turn < 8; ++turn) release_from_yielding(warp);
+    EXPECT_EQ(warp.yielded | warp.yielded_before, 0u);
+}
+
 TEST_F(Splits, WhoWaitsForOthersThanTheYieldingStays) {
     arrive(7, 0x1, 0, 0x7);
+    warp.yielded = 0x3;
     warp.splits.push_back({.pc = 1, .lanes = 0x4, .waits = Split::Waits::group_barrier});
     warp.active = 0x2;
     release_from_yielding(warp);
