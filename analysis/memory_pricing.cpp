@@ -405,4 +405,14 @@ PricedMemory price_memory(const Kernel& kernel, const GpuProfile& profile, Memor
     return Pricer(kernel, profile, pricing, asked).run();
 }
 
+std::optional<double> dram_bytes_per_warp(const PricedMemory& memory) {
+    if (memory.rows.empty()) return std::nullopt;
+    double bytes = 0;
+    for (const MemoryRow& row : memory.rows) {
+        if (row.use.sectors > 0 && !row.dram_bytes) return std::nullopt;
+        bytes += row.executions * row.dram_bytes.value_or(0);
+    }
+    return bytes;
+}
+
 }  // namespace occupipe::analysis

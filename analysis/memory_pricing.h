@@ -79,4 +79,8 @@ struct PricedMemory {
 PricedMemory price_memory(const Kernel& kernel, const GpuProfile& profile, MemoryPricing pricing,
                           const CacheSizes& asked);
 
+// From and to DRAM, of the mean warp [bytes]; absent where an instruction of global memory does not
+// tell, or there is none.
+std::optional<double> dram_bytes_per_warp(const PricedMemory& memory);
+
 }  // namespace occupipe::analysis

@@ -238,6 +238,7 @@ void predict(const Options& options) {
                                .order = parse_order(options.order),
                                .memory = options.memory,
                                .estimate = options.estimate};
+    model_options.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(memory);
     RunLimit limit(options.limit);
     limit.apply(model_options);
     report::PredictionSet set{kernel.name, options.profile, profile.device.name, {}};

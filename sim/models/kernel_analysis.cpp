@@ -125,6 +125,9 @@ void validate(const MemoryBehaviour& memory) {
         throw InputError("a hit rate needs the latency of a hit; give both");
     if (!(memory.requests_per_access >= 1 && std::isfinite(memory.requests_per_access)))
         throw InputError("the requests per access must be at least 1");
+    const double bytes = memory.dram_bytes_per_warp.value_or(0);
+    if (!(bytes >= 0 && std::isfinite(bytes)))
+        throw InputError("the bytes of a warp must be a number, not negative");
 }
 
 }  // namespace occupipe

@@ -21,6 +21,9 @@ struct MemoryBehaviour {
     double hit_rate = 0;             // of accesses in the cache: 0 … below 1
     double hit_latency = 0;          // Λ of a hit [core cycles]
     double requests_per_access = 1;  // memory divergence: requests that one access makes
+    // Between caches and device memory, of the mean warp [bytes]; absent: not known. For
+    // quantitative-roofline alone.
+    std::optional<double> dram_bytes_per_warp;
 
     bool operator==(const MemoryBehaviour&) const = default;
 };

@@ -88,8 +88,25 @@ double cpi_of(Part part, std::span<const std::string_view> references, const Gpu
     return cycles / times;
 }
 
+struct Streaming {
+    double bytes_per_cycle = 0;  // of one core
+    std::string subsystem;
+};
+
+// B_mem, where the profile tells it.
+std::optional<Streaming> streaming(const GpuProfile& profile) {
+    constexpr double bytes = 4;  // per lane
+    for (const std::string_view name : {"ld.global.f32", "ld.global.u32"}) {
+        const InstructionTiming* timing = profile.find_instruction(name);
+        if (timing == nullptr || !timing->cpi.identifiable()) continue;
+        return Streaming{bytes * profile.warp_size / profile.cpi_per_core(*timing).value,
+                         timing->subsystem};
+    }
+    return std::nullopt;
+}
+
 Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   RooflineVariant variant) {
+                   const ModelOptions& options, RooflineVariant variant) {
     const WarpLoad load = warp_load(profile, kernel, launch);
     std::map<std::string, Counted> counts;
     for (const int program : sim::assign_programs(kernel, launch.group_warps))
@@ -110,11 +127,18 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
         if (one.part != useful && one.part != Part::load_store) one.part = Part::other;
 
     Prediction prediction;
-    std::vector<std::string> assumptions = {
-        "every latency is hidden, whatever the occupancy",
-        variant == RooflineVariant::literal ? "instructions of different units take turns"
-                                            : "instructions of different units overlap fully",
-        "traffic to memory is not known: the bound is that of the instructions"};
+    std::vector<std::string> assumptions = {"every latency is hidden, whatever the occupancy",
+                                            variant == RooflineVariant::literal
+                                                ? "instructions of different units take turns"
+                                                : "instructions of different units overlap fully"};
+    const std::optional<double> traffic = options.memory.dram_bytes_per_warp;
+    const std::optional<Streaming> memory = streaming(profile);
+    if (!traffic)
+        assumptions.push_back(
+            "traffic to memory is not known: the bound is that of the instructions");
+    else if (!memory)
+        assumptions.push_back(
+            "the profile has no ld.global.f32: the bound is that of the instructions");
     constexpr std::array<std::string_view, 1> fp64 = {"fma.f64"};
     constexpr std::array<std::string_view, 1> fp32 = {"fma.f32"};
     constexpr std::array<std::string_view, 1> integer = {"mad.s32"};
@@ -133,7 +157,7 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
                       .multiply_adds = useful == Part::integer ? 0 : multiply_adds,
                       .load_store = of[Part::load_store],
                       .all = load.instructions * lanes,
-                      .traffic = {}};
+                      .traffic = traffic};
     // Sums of the same numbers in another order.
     work.all = std::max(work.all, work.operation_instructions + work.load_store);
     RooflineRates rates{.operation = rate(useful, operation, 2),
@@ -141,11 +165,13 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
                         .other = rate(Part::other, addition, 1),
                         .memory = {},
                         .issue = {}};
+    if (memory) rates.memory = memory->bytes_per_cycle;
     if (profile.issue.limit) rates.issue = *profile.issue.limit * lanes;
     const RooflineResult result = evaluate(work, rates, variant);
 
     prediction = throughput_prediction(profile, launch, load, 1 / result.time);
-    prediction.limited_by = roof(profile, load).limited_by;
+    prediction.limited_by =
+        result.memory_bound ? memory->subsystem : roof(profile, load).limited_by;
     prediction.assumptions = std::move(assumptions);
     if (result.mix_efficiency) prediction.values.push_back({"E_mix", *result.mix_efficiency});
     if (result.instruction_efficiency)
@@ -153,6 +179,7 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
     prediction.values.push_back({"D_ops", work.operation_instructions / work.all});
     prediction.values.push_back({"D_ldst", work.load_store / work.all});
     prediction.values.push_back({"operations per warp", result.operations});
+    if (traffic) prediction.values.push_back({"DRAM bytes per warp", *traffic});
     return prediction;
 }
 
@@ -211,15 +238,15 @@ RooflineResult evaluate(const RooflineWork& work, const RooflineRates& rates,
 }
 
 Prediction predict_quantitative_roofline(const GpuProfile& profile, const Kernel& kernel,
-                                         const Launch& launch, const ModelOptions&) {
-    Prediction prediction = predict(profile, kernel, launch, RooflineVariant::literal);
+                                         const Launch& launch, const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, RooflineVariant::literal);
     prediction.model = "quantitative-roofline";
     return prediction;
 }
 
 Prediction predict_quantitative_roofline_units(const GpuProfile& profile, const Kernel& kernel,
-                                               const Launch& launch, const ModelOptions&) {
-    Prediction prediction = predict(profile, kernel, launch, RooflineVariant::overlapped);
+                                               const Launch& launch, const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, RooflineVariant::overlapped);
     prediction.model = "quantitative-roofline-units";
     return prediction;
 }

@@ -206,6 +206,15 @@ TEST(QuantitativeRoofline, OnAGraphCountsItsInstructions) {
     const Prediction units =
         find_model("quantitative-roofline-units").predict(profile, kernel, launch, {});
     EXPECT_DOUBLE_EQ(1 / units.warps_per_cycle, 5);  // 10 instructions at two per cycle
+    // 500 bytes of a warp at 128 bytes in 8 cycles.
+    profile.instructions.push_back(
+        {.name = "ld.global.f32", .subsystem = "mem", .cpi = {.value = 8}});
+    const Prediction streaming =
+        find_model("quantitative-roofline")
+            .predict(profile, kernel, launch, {.memory = {.dram_bytes_per_warp = 500}});
+    EXPECT_DOUBLE_EQ(1 / streaming.warps_per_cycle, 500 / 16.0);
+    EXPECT_EQ(streaming.limited_by, "mem");
+    profile.instructions.pop_back();
     profile.instructions.erase(profile.instructions.begin() + 1);  // add.s32
     profile.instructions.push_back({.name = "mul.s32", .subsystem = "alu", .cpi = {.value = 7}});
     EXPECT_THROW(find_model("quantitative-roofline").predict(profile, kernel, launch, {}),
