@@ -32,7 +32,9 @@ void tell(KernelIn& in, const std::vector<bool>& passes, const extract::MemoryRe
     for (std::size_t i = 0; i < kernel.warps.size(); ++i) {
         const auto& nodes = in.extracted.nodes[i];
         tell(kernel.warps[i].instructions, [&](const std::string& id) -> std::optional<MemoryUse> {
-            const extract::StreamInstruction what = nodes.at(id);
+            const auto found = nodes.find(id);
+            if (found == nodes.end()) return std::nullopt;  // a barrier of a warp that has left
+            const extract::StreamInstruction what = found->second;
             const auto [use, fresh] = uses.try_emplace(what.code);
             if (fresh) use->second = extract::memory_use(*in.memory, reuse, passes, what.code);
             if (use->second && what.active == 0) return MemoryUse{};  // it asks for nothing

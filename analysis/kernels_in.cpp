@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "core/error.h"
 #include "extract/signature.h"
 #include "isa/decode.h"
+#include "sim/machine/machine.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -47,6 +50,31 @@ std::string how_groups_talk(const std::vector<isa::Instruction>& code) {
                                one.address);
     }
     return {};
+}
+
+// The first and the last group stand for themselves.
+std::optional<double> standard_error(const GroupsSeen& seen,
+                                     const std::map<std::uint64_t, std::uint64_t>& executed) {
+    if (seen.executed == seen.groups) return 0;
+    double ends = 0, sum = 0, squares = 0;
+    std::uint64_t count = 0;
+    for (const auto& [group, instructions] : executed) {
+        const auto value = static_cast<double>(instructions);
+        if (group == 0 || group == seen.groups - 1) {
+            ends += value;
+            continue;
+        }
+        ++count;
+        sum += value;
+        squares += value * value;
+    }
+    if (count < 2) return std::nullopt;
+    const auto n = static_cast<double>(count);
+    const auto others = static_cast<double>(seen.groups - 2);
+    const double mean = sum / n;
+    const double variance = std::max(0.0, squares - n * mean * mean) / (n - 1);
+    const double error = others * std::sqrt(variance / n * (1 - n / others));
+    return error / (ends + others * mean);
 }
 
 // Hands everything on to two observers, either of which may be absent.
@@ -86,6 +114,17 @@ private:
     std::array<isa::Observer*, 2> all_;
 };
 
+// In the mean of a group as models make it of the classes' shares.
+double instructions_per_warp(const KernelIn& in) {
+    std::vector<double> executed;
+    for (const extract::ExtractedClass& one : in.extracted.classes)
+        if (one.taken) executed.push_back(static_cast<double>(one.instructions));
+    double sum = 0;
+    for (const int program : sim::assign_programs(in.kernel(), in.occupancy.group_warps))
+        sum += executed[program];
+    return sum / in.occupancy.group_warps;
+}
+
 std::vector<std::string> assumptions_of(const KernelIn& in) {
     std::vector<std::string> said;
     const auto& limit = in.occupancy.limits.front();
@@ -96,12 +135,26 @@ std::vector<std::string> assumptions_of(const KernelIn& in) {
         in.occupancy.group_warps, in.occupancy.group_warps == 1 ? "" : "s",
         100 * in.occupancy.share, occupipe::to_text(limit.what)));
     said.push_back(to_text(in.seen));
-    const auto taken = std::ranges::count_if(in.extracted.classes, &extract::ExtractedClass::taken);
-    if (std::cmp_less(taken, in.extracted.classes.size()))
-        said.push_back(
-            fmt::format("{} of {} classes of warps are predicted; they execute {:.1f} % of the "
-                        "instructions",
-                        taken, in.extracted.classes.size(), 100 * in.extracted.represented));
+    const extract::ExtractedKernel& extracted = in.extracted;
+    const auto taken = std::ranges::count_if(extracted.classes, &extract::ExtractedClass::taken);
+    if (std::cmp_less(taken, extracted.classes.size()))
+        said.push_back(fmt::format(
+            "{} of {} classes of warps stand for all, also for warps that execute about as many "
+            "instructions; {:.1f} % of the executed instructions are by warps of these classes",
+            taken, extracted.classes.size(), 100 * extracted.represented));
+    if (extracted.barriers_changed > 0)
+        said.push_back(fmt::format(
+            "warps execute different numbers of barriers: those of warps that have left are added "
+            "at their end, where nobody waits for them, and surplus ones do not wait; {:.2g} % of "
+            "the executed instructions",
+            100 * extracted.barriers_changed));
+    const double predicted = instructions_per_warp(in);
+    if (std::abs(predicted / extracted.instructions - 1) >= 0.005)
+        said.push_back(fmt::format(
+            "a warp executes {:.6g} instructions in the mean of the launch, and {:.6g} "
+            "({:+.1f} %) in that of a predicted group, whose {} warp{} have whole classes",
+            extracted.instructions, predicted, 100 * (predicted / extracted.instructions - 1),
+            in.occupancy.group_warps, in.occupancy.group_warps == 1 ? "" : "s"));
     return said;
 }
 
@@ -145,17 +198,18 @@ std::string architecture_of(const GpuProfile& profile) {
 }
 
 std::string to_text(const GroupsSeen& seen) {
-    if (seen.watched == seen.groups)
-        return seen.groups == 1
-                   ? "its one group was executed and looked at"
-                   : fmt::format("all {} groups were executed and looked at", seen.groups);
-    std::string text = fmt::format(
-        "{} of {} groups stand for all: the first, the last, and one at random of each of {} equal "
-        "parts of the others",
-        seen.watched, seen.groups, seen.watched - 2);
-    if (seen.executed == seen.groups)
-        text += fmt::format("; all were executed, as {}", seen.all_executed_because);
-    return text;
+    if (seen.executed == seen.groups) {
+        std::string text = seen.groups == 1
+                               ? "its one group was executed"
+                               : fmt::format("all {} groups were executed", seen.groups);
+        if (!seen.all_because.empty()) text += ", as " + seen.all_because;
+        return text;
+    }
+    return fmt::format(
+        "{} of {} groups stand for all: the first, the last, and some at random from everywhere "
+        "between; standard error of the instructions per warp: {}",
+        seen.executed, seen.groups,
+        seen.standard_error ? fmt::format("{:.2g} %", 100 * *seen.standard_error) : "not known");
 }
 
 bool names_kernels(const std::string& path) {
@@ -172,24 +226,31 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
     in.architecture = *file.cubin.architecture;
     in.code = run.code_of(launch);
     in.seen.groups = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
-    extract::StreamObserver streams(options.sample
-                                        ? extract::sampled_groups(in.seen.groups, *options.sample)
-                                        : extract::all_groups(in.seen.groups));
-    in.seen.watched = streams.groups().size();
-
+    const std::uint64_t random = options.sample.value_or(in.seen.groups);
+    if (random + 2 < in.seen.groups)
+        in.seen.all_because = options.memory_cores ? "every group takes part in what caches hold"
+                                                   : how_groups_talk(*in.code);
+    extract::GroupSample sample(in.seen.groups,
+                                in.seen.all_because.empty() ? random : in.seen.groups);
+    extract::StreamObserver streams(sample.groups(), extract::Alike::path);
     extract::PlanOptions plan_options;
     plan_options.last = &launch;
-    in.seen.executed = in.seen.groups;
-    if (in.seen.watched < in.seen.groups) {
-        in.seen.all_executed_because = options.memory_cores
-                                           ? "every group takes part in what the caches hold"
-                                           : how_groups_talk(*in.code);
-        if (in.seen.all_executed_because.empty()) {
-            in.seen.executed = in.seen.watched;
-            for (const extract::SampledGroup& one : streams.groups())
-                plan_options.groups_of_last.push_back(one.group);
-        }
-    }
+    if (!sample.all())
+        for (const extract::SampledGroup& one : sample.groups())
+            plan_options.groups_of_last.push_back(one.group);
+    plan_options.more_groups = [&]() -> std::vector<std::uint64_t> {
+        const auto executed = streams.group_instructions();
+        in.seen.executed = executed.size();
+        in.seen.standard_error = standard_error(in.seen, executed);
+        std::uint64_t instructions = 0;
+        for (const auto& [group, count] : executed) instructions += count;
+        const bool exact_enough =
+            in.seen.standard_error && *in.seen.standard_error <= options.sample_error;
+        if (sample.all() || exact_enough || instructions >= options.sample_instructions) return {};
+        std::vector<std::uint64_t> fresh = sample.grow();
+        streams.watch(sample.groups());
+        return fresh;
+    };
     std::optional<Both> asked, watching;
     plan_options.observe = [&](const KernelLaunch& now) -> isa::Observer* {
         if (&now != &launch) return nullptr;
@@ -204,9 +265,10 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
     in.occupancy = result->occupancy;
     in.execution = std::move(result->execution);
     in.streams = streams.streams();
-    in.extracted = extract::extract_kernel(extract::readable_name(result->kernel->name), in.streams,
-                                           *result->kernel, *in.code,
-                                           extract::names_known_to(options.known), options.classes);
+    in.extracted = extract::extract_kernel(
+        extract::readable_name(result->kernel->name), in.streams, *result->kernel, *in.code,
+        extract::names_known_to(options.known),
+        std::min(options.classes, static_cast<std::size_t>(in.occupancy.group_warps)));
     in.extracted.kernel.order = Order::in_order;
     in.extracted.kernel.launch = Launch{.group_warps = in.occupancy.group_warps,
                                         .concurrent_groups = in.occupancy.groups,

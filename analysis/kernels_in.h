@@ -29,9 +29,16 @@ namespace occupipe::analysis {
 struct KernelsInOptions {
     std::string kernel;    // which one, as find_kernel() takes it; empty: that of any launch
     std::size_t step = 1;  // which of its launches in the plan, from 1 on
-    // Groups at random that are watched beside the first and the last one; absent: all.
+    // Groups at random that are executed beside the first and the last one; absent: all. All, too,
+    // where the code shows that groups may learn of one another.
     std::optional<std::uint64_t> sample = 8;
-    std::size_t classes = 8;  // of warps, at most
+    // Doubles that until the standard error of the instructions per warp is at most this, or so
+    // many warp-instructions were executed.
+    double sample_error = 0.005;
+    std::uint64_t sample_instructions = 10'000'000;
+    // Of warps, at most; no more than a group has warps, since each warp of a predicted group is of
+    // one class and all groups are alike.
+    std::size_t classes = 8;
     // Names of instructions to prefer where there is a choice, as known_names() of a profile.
     std::set<std::string> known;
     // Cores of the GPU whose memory the launch shares; absent: nothing is told of memory. Every
@@ -43,17 +50,19 @@ struct KernelsInOptions {
                                                      extract::PlanOptions options)>
         execute;
     // Who watches the launch as well, asked once, right before it: every group that is executed,
-    // which is not every one of the launch where GroupsSeen says so.
+    // which is not every one of the launch, as GroupsSeen tells.
     std::function<isa::Observer*(const extract::PlanRun& run, const KernelLaunch& launch)> watch;
 };
 
-// What of the launch was executed and looked at.
+// What of the launch was executed and stands for all.
 struct GroupsSeen {
-    std::uint64_t groups = 0;    // of the launch
-    std::uint64_t executed = 0;  // all, or those that were watched
-    std::uint64_t watched = 0;   // whose instructions stand for all
-    // Why all groups were executed though a sample was watched; empty where that was not needed.
-    std::string all_executed_because;
+    std::uint64_t groups = 0;  // of the launch
+    std::uint64_t executed = 0;
+    // Of the instructions per warp, relative; as if groups were drawn without regard to their
+    // place, which overestimates. 0 where all were executed; absent where one group at random
+    // cannot tell.
+    std::optional<double> standard_error = 0;
+    std::string all_because;  // why all, though a sample was asked for; empty: it was not needed
 };
 
 struct KernelIn {
@@ -87,7 +96,7 @@ std::set<std::string> known_names(const GpuProfile& profile);
 // is not executed.
 std::string architecture_of(const GpuProfile& profile);
 
-// "group 0, group 4095 and 8 of the 4094 others at random": what the sample stands for, in words.
+// "10 of 4096 groups stand for all: the first, the last, and …"
 std::string to_text(const GroupsSeen& seen);
 
 // Whether a file is taken for CUDA or OpenCL C source, PTX or machine code, by its name.

@@ -20,7 +20,10 @@
 #include "analysis/open_device.h"
 #include "analysis/prediction_file.h"
 #include "analysis/shipped_files.h"
+#include "analysis/stand_ins.h"
+#include "analysis/what_if.h"
 #include "cli/commands.h"
+#include "cli/kernels_in_request.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"
@@ -55,10 +58,13 @@ constexpr const char* examples =
     "occupipe compare --device 'model:profiles/nvidia-gtx-1060.yaml' --profile gtx-1060 \\\n"
     "    --quick -o kernels.json\n"
     "occupipe predict mix --profile rtx-2070 --model all --occupancy all --json > mix.json\n"
-    "occupipe compare mix.json    # the other models against the simulation";
+    "occupipe compare mix.json    # the other models against the simulation\n"
+    "occupipe compare matmul.cu --launch matmul.yaml --profile rtx-2070    # the same, of a .cu";
 
 struct Options {
     std::string results;
+    KernelsInRequest kernel;  // where RESULTS is a kernel of machine code
+    std::vector<std::string> uses;
     std::string profile;
     std::string against;
     std::vector<std::string> models = {"all"};
@@ -211,11 +217,59 @@ void add_saved(std::vector<analysis::Predictor>& predictors,
     }
 }
 
+std::vector<const Model*> chosen_models(const std::vector<std::string>& names) {
+    std::vector<const Model*> chosen;
+    for (const std::string& name : names) {
+        if (name == "all")
+            for (const Model& model : models()) chosen.push_back(&model);
+        else
+            chosen.push_back(&find_model(name));
+    }
+    return chosen;
+}
+
+// A kernel of machine code, by the reference model and the chosen ones at every occupancy.
+analysis::SavedPredictions predicted(const Options& options) {
+    if (options.profile.empty()) throw InputError("a kernel of machine code needs --profile");
+    if (!options.against.empty())
+        throw InputError("--against goes with measurements, and with what predict --json printed");
+    GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
+    KernelsInRequest request = options.kernel;
+    request.execution.limit = options.limit;
+    const KernelInput input = read_kernel_input(request, profile);
+    const GpuProfile offered = profile;
+    std::vector<std::string> said = input.assumptions;
+    std::ranges::move(analysis::apply_uses(options.uses, input.kernel, profile),
+                      std::back_inserter(said));
+    std::ranges::move(analysis::apply_stand_ins(input.kernel, profile), std::back_inserter(said));
+    analysis::require_timings(profile, input.kernel, input.file, offered);
+    LaunchOptions launch_options;
+    launch_options.occupancy = "all";
+    const auto shapes = launches(launch_options, input.kernel, profile, said);
+    for (const std::string& sentence : said) fmt::print(stderr, "occupipe: {}\n", sentence);
+
+    std::vector<const Model*> chosen = chosen_models(options.models);
+    const Model* const reference = &find_model(options.reference_model);
+    if (std::ranges::count(chosen, reference) == 0) chosen.insert(chosen.begin(), reference);
+    ModelOptions model_options;
+    RunLimit limit(options.limit);
+    limit.apply(model_options);
+    analysis::SavedPredictions file;
+    file.kernel = input.kernel.name;
+    file.rows.resize(chosen.size() * shapes.size());
+    limit.expect(file.rows.size());
+    parallel_for(file.rows.size(), [&](std::size_t i) {
+        const Model& model = *chosen[i / shapes.size()];
+        const Launch& shape = shapes[i % shapes.size()];
+        file.rows[i] = {std::string(model.name), shape.group_warps, shape.concurrent_groups,
+                        model.predict(profile, input.kernel, shape, model_options).warps_per_cycle};
+        limit.add_done();
+    });
+    return file;
+}
+
 // The reference is one model's prediction; the others of the file, and a second file's, beside it.
-report::Comparison of_predictions(const Options& options, const std::string& text) {
-    if (!options.profile.empty())
-        throw InputError(options.results + ": is a prediction; --profile is for measurements only");
-    const analysis::SavedPredictions file = analysis::parse_predictions(text, options.results);
+report::Comparison of_predictions(const Options& options, const analysis::SavedPredictions& file) {
     const auto names = file.models();
     report::Comparison result{
         .reference = options.results, .against = options.against, .measured = false};
@@ -312,13 +366,7 @@ report::Comparison of_measurements(const Options& options, std::optional<GpuProf
     } else {
         used = choose_profile(options, file, result);
         const GpuProfile& profile = *used;
-        std::vector<const Model*> chosen;
-        for (const std::string& name : options.models) {
-            if (name == "all")
-                for (const Model& model : models()) chosen.push_back(&model);
-            else
-                chosen.push_back(&find_model(name));
-        }
+        const std::vector<const Model*> chosen = chosen_models(options.models);
         result.points = usable_points(file, &profile);
         result.predictors = predict_all(result.points, profile, chosen, options.limit);
         result.loop = loop_text(result.points, profile);
@@ -343,28 +391,44 @@ void measure_kernels(const Options& options) {
         throw std::runtime_error("interrupted");
 }
 
+// RESULTS: a kernel of machine code, a prediction, or measurements.
+report::Comparison compared(const Options& options, std::optional<GpuProfile>& profile) {
+    if (asks_for_machine_code(options.kernel)) {
+        if (!options.hold_out.empty())
+            throw InputError(options.results + " is a kernel: --hold-out goes with measurements");
+        return of_predictions(options, predicted(options));
+    }
+    if (!options.uses.empty()) throw InputError("--use goes with a kernel of machine code");
+    const std::string text = read_text_file(options.results);
+    if (!analysis::is_prediction(text, options.results)) return of_measurements(options, profile);
+    if (!options.hold_out.empty())
+        throw InputError(options.results + " is a prediction: --hold-out goes with measurements");
+    if (!options.profile.empty())
+        throw InputError(options.results +
+                         ": is a prediction; --profile is for measurements and kernels");
+    return of_predictions(options, analysis::parse_predictions(text, options.results));
+}
+
 void compare(Options options) {
+    options.kernel.execution.kernels = options.results;
     const std::string profile_file =
         options.profile.empty() ? "" : analysis::shipped_profile(options.profile).string();
     keep_apart({{"RESULTS", options.results},
                 {"--profile", profile_file},
                 {"--against", options.against},
+                {"--launch", options.kernel.execution.launch},
                 device_file(options.device)},
                {{"--output", options.keep}, {"--plot", options.plot}});
     report::check_plot_file(options.plot, options.force);
-    if (options.results.empty() == options.device.empty())
+    const bool given = !options.results.empty() || !options.kernel.execution.launch.empty();
+    if (given == !options.device.empty())
         throw InputError("compare needs either RESULTS or --device");
     if (!options.device.empty()) {
         measure_kernels(options);
         options.results = options.keep.string();
     }
-    const std::string text = read_text_file(options.results);
     std::optional<GpuProfile> profile;
-    if (!options.hold_out.empty() && analysis::is_prediction(text, options.results))
-        throw InputError(options.results + " is a prediction: --hold-out goes with measurements");
-    report::Comparison result = analysis::is_prediction(text, options.results)
-                                    ? of_predictions(options, text)
-                                    : of_measurements(options, profile);
+    report::Comparison result = compared(options, profile);
     result.rows = analysis::accuracies(result.points, result.predictors);
     if (result.rows.empty())
         throw InputError(options.against, {}, "benchmarks",
@@ -409,7 +473,9 @@ void add_compare(CLI::App& app) {
                                            exit_device_lost, exit_interrupted},
                             .examples = examples});
     command
-        ->add_option("results", options->results, "Measurements, or the output of predict --json")
+        ->add_option("results", options->results,
+                     "Measurements, the output of predict --json, or a kernel of machine code\n"
+                     "(.cu, .ptx, .cubin), which is predicted at every occupancy")
         ->type_name("RESULTS");
     CLI::Option* const profile = command->add_option(
         "--profile", options->profile, "GPU profile to predict with: a file or a shipped name");
@@ -437,11 +503,15 @@ void add_compare(CLI::App& app) {
                      "When RESULTS is a prediction: the model that the others are compared with")
         ->capture_default_str()
         ->type_name("MODEL");
+    command->add_option("--use", options->uses, analysis::use_help)
+        ->type_name("OP=INSTRUCTION")
+        ->allow_extra_args(false);
     add_device_options(command, *options);
     add_limit_option(*command, options->limit);
     auto* const json = command->add_flag("--json", options->json, "Print JSON");
     command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
     add_plot_option(*command, options->plot, "share of points within an error, a curve per model");
+    add_kernels_in_options(*command, options->kernel);
     command->callback([options] { compare(*options); });
 }
 

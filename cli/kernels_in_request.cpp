@@ -6,20 +6,24 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "analysis/shipped_files.h"
 #include "core/error.h"
+#include "core/files/files.h"
 
 namespace occupipe::cli {
 namespace {
 
-// Absent: all.
-std::optional<std::uint64_t> sample_of(const std::string& text) {
-    if (text == "all") return std::nullopt;
+void set_sample(const std::string& text, analysis::KernelsInOptions& options) {
+    if (text == "auto") return;
+    options.sample.reset();
+    if (text == "all") return;
     std::uint64_t count = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (fault != std::errc() || end != text.data() + text.size() || count < 1)
         throw InputError(fmt::format(
-            "--sample {}: expected all, or a whole number of at least 1, such as 8", text));
-    return count;
+            "--sample {}: expected auto, all, or a whole number of at least 1, such as 8", text));
+    options.sample = count;
+    options.sample_instructions = 0;
 }
 
 }  // namespace
@@ -34,11 +38,12 @@ void add_extraction_options(CLI::App& command, KernelsInRequest& request,
         ->type_name("N")
         ->group(heading);
     command
-        .add_option("--sample", request.sample,
-                    "Groups at random whose instructions stand for the launch's, beside the first\n"
-                    "and the last one")
+        .add_option(
+            "--sample", request.sample,
+            "Groups that are executed and stand for the launch's: the first, the last, and\n"
+            "so many at random; auto: 8, and more where these differ much")
         ->capture_default_str()
-        ->type_name("all|N")
+        ->type_name("auto|all|N")
         ->group(heading);
     command.add_option("--classes", request.classes, "At most so many classes of warps")
         ->check(CLI::Range(1, 1000))
@@ -78,7 +83,7 @@ analysis::KernelIn read_kernel_in(const KernelsInRequest& request, const LaunchP
     analysis::KernelsInOptions options;
     options.kernel = execution.kernel;
     options.step = request.step;
-    options.sample = sample_of(request.sample);
+    set_sample(request.sample, options);
     options.classes = request.classes;
     options.memory_cores = request.memory_cores;
     if (profile != nullptr) options.known = analysis::known_names(*profile);
@@ -86,6 +91,29 @@ analysis::KernelIn read_kernel_in(const KernelsInRequest& request, const LaunchP
         return run_watched(run, execution, std::move(plan_options));
     };
     return analysis::kernel_in(plan, file, options);
+}
+
+std::string kernel_path(const KernelsInRequest& request) {
+    if (asks_for_machine_code(request))
+        return kernels_of(request.execution, plan_of(request.execution));
+    if (request.execution.kernels.empty())
+        throw InputError("which kernel? KERNEL is a file or a shipped name");
+    return analysis::shipped_kernel(request.execution.kernels);
+}
+
+KernelInput read_kernel_input(const KernelsInRequest& request, const GpuProfile& profile) {
+    KernelInput input;
+    input.file = request.execution.kernels;
+    if (!asks_for_machine_code(request)) {
+        input.kernel = read_kernel(kernel_path(request));
+        return input;
+    }
+    const LaunchPlan plan = plan_of(request.execution);
+    input.file = kernels_of(request.execution, plan);
+    input.machine_code = read_kernel_in(request, plan, &profile);
+    input.kernel = input.machine_code->kernel();
+    input.assumptions = input.machine_code->assumptions;
+    return input;
 }
 
 }  // namespace occupipe::cli

@@ -5,17 +5,19 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/kernels_in.h"
 #include "cli/execution_request.h"
 #include "core/gpu_profile.h"
+#include "core/kernel.h"
 
 namespace occupipe::cli {
 
 struct KernelsInRequest {
     ExecutionRequest execution;
     std::size_t step = 1;
-    std::string sample = "8";  // or "all"
+    std::string sample = "auto";  // or "all", or a number
     std::size_t classes = 8;
     std::optional<int> memory_cores;  // analysis::KernelsInOptions
 };
@@ -37,5 +39,20 @@ bool asks_for_machine_code(const KernelsInRequest& request);
 // instructions should have, and the architecture where the request tells none; may be absent.
 analysis::KernelIn read_kernel_in(const KernelsInRequest& request, const LaunchPlan& plan,
                                   const GpuProfile* profile);
+
+// A kernel for the models: a graph (a file or a shipped name), or machine code.
+struct KernelInput {
+    std::string file;  // as in messages
+    Kernel kernel;
+    std::vector<std::string> assumptions;
+    std::optional<analysis::KernelIn> machine_code;  // where it is that
+};
+
+// The file that is read: a graph's, or the one that holds the kernels. Throws InputError where the
+// request names none.
+std::string kernel_path(const KernelsInRequest& request);
+
+// Throws InputError, and what read_kernel_in() does.
+KernelInput read_kernel_input(const KernelsInRequest& request, const GpuProfile& profile);
 
 }  // namespace occupipe::cli

@@ -22,28 +22,46 @@ using NameOf = std::function<std::string(const isa::Instruction&)>;
 NameOf names_known_to(std::set<std::string> known);
 
 struct ExtractedClass {
-    double share = 0;                // of the launch's warps that it was seen to stand for
+    double share = 0;                // of the launch's warps that are of it
+    double stands_for = 0;           // of the launch's warps, in the kernel; 0: not taken
     std::uint64_t instructions = 0;  // that one of its warps executes
     std::uint64_t first_group = 0;
     std::uint32_t first_warp = 0;
     bool taken = false;  // stands in the kernel
+    // Barriers more or fewer than the others' (extract_kernel()): those at the end that are added,
+    // and the last ones that are issue slots.
+    std::int64_t barriers_added = 0;
+    std::int64_t barriers_left_out = 0;
 };
 
 struct ExtractedKernel {
-    Kernel kernel;                        // without a launch; shares of the classes taken sum to 1
+    Kernel kernel;                        // without a launch
     std::vector<ExtractedClass> classes;  // most frequent first
-    double represented = 1;  // of the warp-instructions of the launch, by the classes taken
+    // Of the warp-instructions of the launch: by warps of the classes taken, rather than by warps
+    // for which another class stands.
+    double represented = 1;
+    double instructions = 0;         // per warp of the launch
+    double kernel_instructions = 0;  // per warp of the kernel, by its shares
+    // Barriers that are added or left out, per warp-instruction of the launch.
+    double barriers_changed = 0;
     // Machine instructions behind each name of the kernel: "FFMA", "LDG.E.128", and how often one
     // warp of the mean executes it.
     std::map<std::string, std::map<std::string, double>> names;
-    // By program of the kernel: what the nodes' ids stand for.
+    // By program of the kernel: what the nodes' ids stand for; barriers that are added do not.
     std::vector<std::map<std::string, StreamInstruction>> nodes;
 };
 
 // `machine`: where the lines of source code are from, which nodes get as `at`; `code`: its
-// instructions, decoded. At most `most_classes` classes are taken, the most frequent ones; only
-// those with as many barriers as the most frequent one, since a graph cannot say that groups
-// differ. Throws InputError where nothing was executed.
+// instructions, decoded. At most `most_classes` classes are taken. Where there are more,
+// those of at least one in `most_classes` warps stand for themselves; the warps of the others,
+// sorted by how much they execute, are divided into equal parts, and the class of each part that is
+// nearest to its mean stands for it.
+//
+// Warps meet at barriers by count, so all classes need as many as most of the executed
+// instructions' warps have. Warps with fewer have left, and the others do not wait for them: the
+// missing ones stand at their end, as issue slots at which they wait for the others. Of warps with
+// more, the last ones are issue slots without waiting. Throws InputError where nothing was
+// executed.
 ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::Streams& streams,
                                const isa::Kernel& machine,
                                const std::vector<isa::Instruction>& code, const NameOf& name_of,

@@ -156,6 +156,7 @@ constexpr MachineName table[] = {
     {"MATCH", "", "match.any.sync.b32"},
     {"REDUX", "", "redux.sync.add.s32"},
     {"CREDUX", "", "redux.sync.add.s32"},
+    {"BAR", "ARV", issue_slot},  // arrives and goes on
     {"BAR", "", "bar.sync"},
     // an issue slot
     {"MOV", "", issue_slot},

@@ -252,9 +252,19 @@ void PlanRun::run(const KernelLaunch& launch) {
                                  .dynamic_shared_bytes = ready.dynamic_shared_bytes};
     isa::Observer* watching = options_->measure_memory ? &observer : nullptr;
     if (options_->observe) watching = options_->observe(launch);
-    const isa::Execution execution = isa::execute(module_.front(), *ready.kernel, shape, parameters,
-                                                  execution_options, watching);
-    progress_.warp_instructions = before + execution.warp_instructions;
+    isa::Execution execution;
+    while (true) {
+        add(execution, isa::execute(module_.front(), *ready.kernel, shape, parameters,
+                                    execution_options, watching));
+        progress_.warp_instructions = before + execution.warp_instructions;
+        if (!ended_ || !options_->more_groups) break;
+        execution_options.groups = options_->more_groups();
+        if (execution_options.groups.empty()) break;
+        if (options_->step_budget != 0)
+            execution_options.step_budget =
+                std::max<std::uint64_t>(options_->step_budget, progress_.warp_instructions + 1) -
+                progress_.warp_instructions;
+    }
     ++progress_.launches_done;
 
     const auto [place, first] = result_of_.try_emplace(&launch, results_.size());

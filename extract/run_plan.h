@@ -41,6 +41,9 @@ struct PlanOptions {
     // The plan ends when this launch of it has been executed once; none: with its last step.
     const KernelLaunch* last = nullptr;
     std::vector<std::uint64_t> groups_of_last;  // to be executed, ascending; empty: all
+    // Asked after these, and again: further groups of it to execute, ascending; empty: no more.
+    // They find the memory as the others left it.
+    std::function<std::vector<std::uint64_t>()> more_groups;
 };
 
 // What one step of the plan executed, all its repetitions together.

@@ -34,34 +34,74 @@ std::vector<SampledGroup> all_groups(std::uint64_t groups) {
     return sample;
 }
 
-std::vector<SampledGroup> sampled_groups(std::uint64_t groups, std::uint64_t random,
-                                         std::uint64_t seed) {
+GroupSample::GroupSample(std::uint64_t groups, std::uint64_t random, std::uint64_t seed)
+    : groups_(groups), parts_(random), seed_(seed) {
     if (random == 0) throw InputError("a sample of groups takes at least one at random");
-    if (groups < 3 || random >= groups - 2) return all_groups(groups);
-    const std::uint64_t others = groups - 2;
-    // Where part i begins; no product overflows.
-    const auto begin = [&](std::uint64_t part) {
-        return 1 + others / random * part + std::min(part, others % random);
+    draw();
+}
+
+std::vector<std::uint64_t> GroupSample::grow() {
+    parts_ = parts_ > groups_ / 2 ? groups_ : 2 * parts_;
+    return draw();
+}
+
+// Where a part of the groups between the first and the last begins; no product overflows.
+std::uint64_t GroupSample::begin(std::uint64_t part) const {
+    const std::uint64_t others = groups_ - 2;
+    return 1 + others / parts_ * part + std::min(part, others % parts_);
+}
+
+std::vector<std::uint64_t> GroupSample::draw() {
+    std::vector<std::uint64_t> fresh;
+    const auto take = [&](std::uint64_t group) {
+        if (drawn_.insert(group).second) fresh.push_back(group);
     };
-    std::vector<SampledGroup> sample = {{0, 1}};
-    for (std::uint64_t part = 0; part < random; ++part) {
-        const std::uint64_t size = begin(part + 1) - begin(part);
-        sample.push_back({begin(part) + random_bits(seed, part) % size, static_cast<double>(size)});
+    if (groups_ < 3 || parts_ >= groups_ - 2) {
+        for (std::uint64_t group = 0; group < groups_; ++group) take(group);
+        return fresh;
     }
-    sample.push_back({groups - 1, 1});
+    take(0);
+    for (std::uint64_t part = 0; part < parts_; ++part) {
+        const std::uint64_t from = begin(part), to = begin(part + 1);
+        const auto there = drawn_.lower_bound(from);
+        if (there == drawn_.end() || *there >= to)
+            take(from + random_bits(seed_, parts_ + part) % (to - from));
+    }
+    take(groups_ - 1);
+    return fresh;
+}
+
+std::vector<SampledGroup> GroupSample::groups() const {
+    std::vector<SampledGroup> sample;
+    if (all()) {
+        for (const std::uint64_t group : drawn_) sample.push_back({group, 1});
+        return sample;
+    }
+    sample.push_back({0, 1});
+    for (std::uint64_t part = 0; part < parts_; ++part) {
+        const std::uint64_t from = begin(part), to = begin(part + 1);
+        const auto first = drawn_.lower_bound(from), last = drawn_.lower_bound(to);
+        const double weight =
+            static_cast<double>(to - from) / static_cast<double>(std::distance(first, last));
+        for (auto one = first; one != last; ++one) sample.push_back({*one, weight});
+    }
+    sample.push_back({groups_ - 1, 1});
     return sample;
 }
 
 struct StreamObserver::Found {
     struct Class {
         std::vector<FoldedItem> stream;
-        std::vector<StreamInstruction> instructions;  // what the stream's numbers stand for
-        double weight = 0;
+        std::vector<StreamInstruction> instructions;   // what the stream's numbers stand for
+        double weight = 0;                             // once all groups have theirs
+        std::map<std::uint64_t, std::uint64_t> warps;  // by group
         std::uint64_t watched = 0;
         std::uint64_t first_group = 0;
         std::uint32_t first_warp = 0;
+        Key path;  // the same for all that differ in lanes alone
     };
     std::map<Key, Class> classes;
+    std::map<std::uint64_t, std::uint64_t> group_instructions;
 };
 
 class StreamObserver::Recorder : public isa::GroupObserver {
@@ -70,12 +110,13 @@ public:
         if (warp >= warps_.size()) warps_.resize(warp + 1);
         const auto code = static_cast<std::uint32_t>(instruction);
         warps_[warp].key.add(code, active);
+        warps_[warp].path.add(code, active != 0 ? 1 : 0);
         warps_[warp].folder.add(number(code, active));
     }
 
     void access(std::uint32_t, std::size_t, const isa::MemoryAccess&) override {}
 
-    void hand_over(std::uint64_t group, double weight, Found& found) {
+    void hand_over(std::uint64_t group, Found& found) {
         for (std::uint32_t warp = 0; warp < warps_.size(); ++warp) {
             Found::Class& one = found.classes[warps_[warp].key];
             const bool is_first = one.watched == 0 ||
@@ -83,17 +124,19 @@ public:
             if (one.watched == 0) {
                 one.stream = warps_[warp].folder.folded();
                 one.instructions = instructions_;
+                one.path = warps_[warp].path;
             }
             if (is_first) std::tie(one.first_group, one.first_warp) = std::tuple(group, warp);
-            one.weight += weight;
+            ++one.warps[group];
             ++one.watched;
+            found.group_instructions[group] += warps_[warp].key.instructions;
         }
     }
 
 private:
     struct Warp {
         Folder folder;
-        Key key;
+        Key key, path;
     };
 
     std::uint32_t number(std::uint32_t code, std::uint32_t active) {
@@ -111,9 +154,18 @@ private:
     std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> numbers_;  // by code
 };
 
-StreamObserver::StreamObserver(std::vector<SampledGroup> groups)
-    : groups_(std::move(groups)), found_(std::make_unique<Found>()) {}
+StreamObserver::StreamObserver(const std::vector<SampledGroup>& groups, Alike alike)
+    : alike_(alike), found_(std::make_unique<Found>()) {
+    watch(groups);
+}
 StreamObserver::~StreamObserver() = default;
+
+void StreamObserver::watch(const std::vector<SampledGroup>& groups) { groups_ = groups; }
+
+std::map<std::uint64_t, std::uint64_t> StreamObserver::group_instructions() const {
+    const std::lock_guard lock(mutex_);
+    return found_->group_instructions;
+}
 
 std::unique_ptr<isa::GroupObserver> StreamObserver::begin(std::uint64_t group) {
     if (!std::ranges::binary_search(groups_, group, {}, &SampledGroup::group)) return nullptr;
@@ -123,9 +175,8 @@ std::unique_ptr<isa::GroupObserver> StreamObserver::begin(std::uint64_t group) {
 void StreamObserver::end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) {
     auto* const recorder = dynamic_cast<Recorder*>(observer.get());
     if (!recorder) return;
-    const auto sampled = std::ranges::lower_bound(groups_, group, {}, &SampledGroup::group);
     const std::lock_guard lock(mutex_);
-    recorder->hand_over(group, sampled->weight, *found_);
+    recorder->hand_over(group, *found_);
 }
 
 namespace {
@@ -145,23 +196,50 @@ void for_each_number(std::vector<FoldedItem>& items, const Change& change) {
 
 StreamObserver::Streams StreamObserver::streams() const {
     const std::lock_guard lock(mutex_);
-    std::vector<std::pair<const Key*, const Found::Class*>> sorted;
-    for (const auto& [key, one] : found_->classes) sorted.emplace_back(&key, &one);
-    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
-        return std::tuple(-a.second->weight, a.second->first_group, a.second->first_warp) <
-               std::tuple(-b.second->weight, b.second->first_group, b.second->first_warp);
-    });
+    for (auto& [key, one] : found_->classes) {
+        one.weight = 0;
+        for (const auto& [group, warps] : one.warps) {
+            const auto found = std::ranges::lower_bound(groups_, group, {}, &SampledGroup::group);
+            one.weight += found->weight * static_cast<double>(warps);
+        }
+    }
+    // By weight, then by where they were first seen.
+    const auto before = [](const Found::Class& a, const Found::Class& b) {
+        return std::tuple(-a.weight, a.first_group, a.first_warp) <
+               std::tuple(-b.weight, b.first_group, b.first_warp);
+    };
+    // What stands for each class, and what it stands for in all.
+    struct Member {
+        const Found::Class* of = nullptr;
+        Found::Class sum;  // without stream
+    };
+    std::map<Key, Member> members;
+    for (const auto& [key, one] : found_->classes) {
+        Member& member = members[alike_ == Alike::path ? one.path : key];
+        Found::Class& sum = member.sum;
+        const bool first = member.of == nullptr || std::tie(one.first_group, one.first_warp) <
+                                                       std::tie(sum.first_group, sum.first_warp);
+        if (first)
+            std::tie(sum.first_group, sum.first_warp) = std::tie(one.first_group, one.first_warp);
+        sum.weight += one.weight;
+        sum.watched += one.watched;
+        if (member.of == nullptr || before(one, *member.of)) member.of = &one;
+    }
+    std::vector<std::pair<const Key*, const Member*>> sorted;
+    for (const auto& [key, member] : members) sorted.emplace_back(&key, &member);
+    std::ranges::sort(
+        sorted, [&](const auto& a, const auto& b) { return before(a.second->sum, b.second->sum); });
     Streams result;
     std::map<StreamInstruction, std::uint32_t> numbers;
-    for (const auto& [key, one] : sorted) {
-        WarpClass next{.stream = one->stream,
+    for (const auto& [key, member] : sorted) {
+        WarpClass next{.stream = member->of->stream,
                        .instructions = key->instructions,
-                       .weight = one->weight,
-                       .watched = one->watched,
-                       .first_group = one->first_group,
-                       .first_warp = one->first_warp};
+                       .weight = member->sum.weight,
+                       .watched = member->sum.watched,
+                       .first_group = member->sum.first_group,
+                       .first_warp = member->sum.first_warp};
         for_each_number(next.stream, [&](std::uint32_t& number) {
-            const StreamInstruction what = one->instructions[number];
+            const StreamInstruction what = member->of->instructions[number];
             const auto [place, is_new] =
                 numbers.try_emplace(what, static_cast<std::uint32_t>(numbers.size()));
             if (is_new) result.instructions.push_back(what);

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "extract/fold.h"
@@ -25,16 +27,44 @@ struct SampledGroup {
 // Each stands for itself.
 std::vector<SampledGroup> all_groups(std::uint64_t groups);
 
-// The first and the last group, which stand for themselves as their edges often differ, and one
-// taken at random from each of `random` equal parts of the others, which stands for its part; all
-// where there are no more than that. Ascending; weights sum to `groups`. The same for equal
-// arguments.
-std::vector<SampledGroup> sampled_groups(std::uint64_t groups, std::uint64_t random,
-                                         std::uint64_t seed = 1);
+// The first and the last group, which stand for themselves as their edges often differ, and groups
+// at random, which stand for the others: in each of so many equal parts of the others there is at
+// least one, and those in a part stand for it alike. Grows: what was drawn stays.
+//   GroupSample sample(4096, 8);   // 10 groups
+//   sample.grow();                 // 16 parts: 18 groups or fewer
+class GroupSample {
+public:
+    // All groups where there are no more than `random` and two. The same for equal arguments.
+    GroupSample(std::uint64_t groups, std::uint64_t random, std::uint64_t seed = 1);
 
-// Warps whose streams are equal: the same instructions, with the same lanes active.
+    // Twice as many parts; all groups where that is as many. Returns the groups that are new,
+    // ascending.
+    std::vector<std::uint64_t> grow();
+
+    bool all() const { return drawn_.size() == groups_; }
+    // Ascending; weights sum to the number of groups.
+    std::vector<SampledGroup> groups() const;
+
+private:
+    std::uint64_t begin(std::uint64_t part) const;
+    std::vector<std::uint64_t> draw();
+
+    std::uint64_t groups_, parts_, seed_;
+    std::set<std::uint64_t> drawn_;
+};
+
+// Which warps are of one class.
+enum class Alike : std::uint8_t {
+    lanes,  // executed the same instructions with the same lanes active
+    // executed the same instructions, whatever lanes were active; but one that no lane took part in
+    // is not the same as one that some did
+    path,
+};
+
 struct WarpClass {
-    std::vector<FoldedItem> stream;  // numbers: indices into Streams::instructions
+    // Numbers: indices into Streams::instructions. Of one path, lanes as the most frequent ones had
+    // them.
+    std::vector<FoldedItem> stream;
     std::uint64_t instructions = 0;  // that one of its warps executes
     double weight = 0;               // warps of the launch that it stands for
     std::uint64_t watched = 0;       // warps that were seen
@@ -44,11 +74,15 @@ struct WarpClass {
 
 class StreamObserver : public isa::Observer {
 public:
-    explicit StreamObserver(std::vector<SampledGroup> groups);
+    explicit StreamObserver(const std::vector<SampledGroup>& groups, Alike alike = Alike::lanes);
     ~StreamObserver() override;
 
     std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override;
     void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override;
+
+    // Watches these from here on, ascending, among them those that were watched so far, which may
+    // have another weight now.
+    void watch(const std::vector<SampledGroup>& groups);
 
     struct Streams {
         std::vector<WarpClass> classes;  // by weight, then by where they were first seen
@@ -56,13 +90,15 @@ public:
     };
     // After the launch. Does not depend on the number of threads.
     Streams streams() const;
-    const std::vector<SampledGroup>& groups() const { return groups_; }
+    // Instructions of a group that was watched, all its warps together; by group.
+    std::map<std::uint64_t, std::uint64_t> group_instructions() const;
 
 private:
     class Recorder;
     struct Found;
 
-    std::vector<SampledGroup> groups_;
+    std::vector<SampledGroup> groups_;  // ascending
+    Alike alike_;
     std::unique_ptr<Found> found_;
     mutable std::mutex mutex_;
 };

@@ -30,23 +30,24 @@ std::string heading(const analysis::KernelIn& in) {
 
 std::string classes(const ExtractedKernel& extracted) {
     TextTable table;
-    table.header = {"class", "warps", "instructions", "in the file", "first seen"};
-    table.align = {Align::right, Align::right, Align::right, Align::right, Align::left};
+    table.header = {"class", "warps", "stands for", "instructions", "in the file", "first seen"};
+    table.align = {Align::right, Align::right, Align::right,
+                   Align::right, Align::right, Align::left};
     std::size_t taken = 0;
     for (const ExtractedClass& one : extracted.classes) {
         if (!one.taken) continue;
-        table.rows.push_back({fmt::format("{}", taken + 1),
-                              fmt::format("{:.1f} %", 100 * one.share),
-                              fmt::format("{}", one.instructions),
-                              fmt::format("{}", nodes(extracted.kernel.warps[taken].instructions)),
-                              fmt::format("group {}, warp {}", one.first_group, one.first_warp)});
+        table.rows.push_back(
+            {fmt::format("{}", taken + 1), fmt::format("{:.1f} %", 100 * one.share),
+             fmt::format("{:.1f} %", 100 * one.stands_for), fmt::format("{}", one.instructions),
+             fmt::format("{}", nodes(extracted.kernel.warps[taken].instructions)),
+             fmt::format("group {}, warp {}", one.first_group, one.first_warp)});
         ++taken;
     }
     std::string text = plain_text(table);
     if (taken < extracted.classes.size())
         text += fmt::format(
-            "{} of {} classes of warps are taken; they stand for {:.1f} % of the executed "
-            "instructions\n",
+            "{} of {} classes of warps are taken and stand for all; {:.1f} % of the executed "
+            "instructions are by warps of these classes\n",
             taken, extracted.classes.size(), 100 * extracted.represented);
     return text;
 }

@@ -61,7 +61,11 @@ double cycles_alone(const GpuProfile& profile, const Kernel& kernel, const Launc
     double sum = 0;
     for (const int program : sim::assign_programs(kernel, launch.group_warps)) {
         if (cycles[program] == 0) {
-            Kernel alone{kernel.name, {kernel.warps[program]}, {}};
+            Kernel alone{.name = kernel.name,
+                         .warps = {kernel.warps[program]},
+                         .launch = {},
+                         .order = kernel.order,
+                         .memory = kernel.memory};
             alone.warps[0].share = 1;
             cycles[program] = simulate(profile, alone, Launch(), options.simulation()).cycles;
         }

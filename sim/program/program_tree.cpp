@@ -13,7 +13,8 @@
 namespace occupipe::sim {
 namespace {
 
-constexpr std::int64_t max_streams = 65'536;
+constexpr std::int64_t max_streams = 65'536;  // where loops are replicated
+constexpr std::int64_t max_text = 4'000'000;
 
 class Resolver {
 public:
@@ -94,8 +95,13 @@ private:
                     fail(loop);
             }
             total += copies;
-            if (total > max_streams) fail(instruction.loops.empty() ? 0 : instruction.loops[0]);
+            const bool any_copied = std::ranges::any_of(
+                instruction.loops, [&](std::int32_t loop) { return copied_[loop]; });
+            if (any_copied && total > max_streams) fail(instruction.loops[0]);
         }
+        if (total > max_text)
+            throw InputError(fmt::format(
+                "the kernel's text has {} instructions; {} can be simulated", total, max_text));
     }
 
     [[noreturn]] void fail(std::int32_t loop) const {
