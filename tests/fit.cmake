@@ -53,7 +53,8 @@ occupipe_test(virtual_gpu_test KIND fit WITHOUT_NVRTC *TodaysLoops*:*StoredLoops
 
 # Planted and found: event simulations that know nothing of the fitter's law (docs/accuracy.md).
 add_library(accuracy_devices STATIC ${PROJECT_SOURCE_DIR}/tests/accuracy/event_core.cpp
-            ${PROJECT_SOURCE_DIR}/tests/accuracy/scenarios.cpp ${PROJECT_SOURCE_DIR}/tests/accuracy/score.cpp)
+            ${PROJECT_SOURCE_DIR}/tests/accuracy/scenarios.cpp ${PROJECT_SOURCE_DIR}/tests/accuracy/mixed_core.cpp
+            ${PROJECT_SOURCE_DIR}/tests/accuracy/mixed_devices.cpp ${PROJECT_SOURCE_DIR}/tests/accuracy/score.cpp)
 target_include_directories(accuracy_devices PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(accuracy_devices PUBLIC occupipe::fit occupipe::warnings)
 add_executable(accuracy ${PROJECT_SOURCE_DIR}/tests/accuracy/accuracy.cpp)

@@ -215,6 +215,18 @@ void MixFitter::run() {
             out_.predicted[law].push_back(
                 law_value<double>(static_cast<MixLaw>(law), fits[law].parameters, p.beta));
     }
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t law = 0; law < mix_law_count; ++law) {
+        const std::vector<double>& predicted = out_.predicted[law];
+        // That overlap between none and all can be made to fit says nothing.
+        if (predicted.empty() || static_cast<MixLaw>(law) == MixLaw::partial_overlap) continue;
+        double most = 0;
+        for (std::size_t i = 0; i < predicted.size(); ++i)
+            most = std::max(most, std::abs(std::log(predicted[i] / out_.points[i].per_cycle)) -
+                                      3 * out_.points[i].relative_error);
+        nearest = std::min(nearest, most);
+    }
+    if (std::isfinite(nearest)) out_.missed = std::max(nearest, 0.0);
     decide(fits);
 }
 

@@ -53,6 +53,9 @@ struct MixFit {
     // Where partial overlap wins: share of the shorter one's time that is hidden behind the longer
     // one's, 0 (one subsystem) to 1 (two). Then `shared` stays undecided.
     std::optional<Estimate> overlap;
+    // No law of whole subsystems comes nearer than so much, relative and beyond three standard
+    // errors, to every point: then the pair is neither one subsystem nor two.
+    double missed = 0;
     // Fitted when the limit shows; else, when two subsystems overlap, the lower bound that the
     // highest total throughput gives.
     std::optional<Estimate> issue_limit;

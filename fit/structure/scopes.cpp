@@ -132,8 +132,51 @@ int number_of_schedulers(FitOutcome& out) {
     return by_placement;
 }
 
+const SubjectReport* primary_of(const FitOutcome& out, const std::string& name) {
+    for (const SubjectReport& s : out.subjects)
+        if (s.curve.subject == name && s.fit.ok && s.primary) return &s;
+    return nullptr;
+}
+
+// The most of all instructions together that a mix reached, where the units alone would allow
+// clearly more.
+std::optional<Estimate> ceiling_of(const FitOutcome& out, const MixFit& mix) {
+    constexpr double clear = 1.05;
+    const SubjectReport* first = primary_of(out, mix.first);
+    const SubjectReport* second = primary_of(out, mix.second);
+    if (!mix.ok || mix.best == MixLaw::one_subsystem || !first || !second) return std::nullopt;
+    if (!first->fit.cpi.identifiable() || !second->fit.cpi.identifiable()) return std::nullopt;
+    std::optional<Estimate> most;
+    for (const MixPoint& p : mix.points) {
+        const double all = p.per_cycle * (p.beta + 1) / p.beta;
+        const double units =
+            (p.beta + 1) / std::max(p.beta * first->fit.cpi.value, second->fit.cpi.value);
+        if (units < clear * all || (most && all < most->value)) continue;
+        most = Estimate{.value = all, .std_error = all * p.relative_error};
+    }
+    return most;
+}
+
+// Mixes of different pairs that end at one throughput of all instructions together, whatever their
+// units: no law of two instructions says so, and neither does it need one. Three at least, and none
+// that reached more.
+std::vector<LimitEvidence> common_ceiling(const FitOutcome& out) {
+    constexpr double alike = 0.015;
+    constexpr std::size_t fewest = 3;
+    std::vector<Estimate> ceilings;
+    for (const MixFit& mix : out.mixes)
+        if (const auto ceiling = ceiling_of(out, mix)) ceilings.push_back(*ceiling);
+    if (ceilings.empty()) return {};
+    const double highest = std::ranges::max(ceilings, {}, &Estimate::value).value;
+    std::vector<LimitEvidence> agreed;
+    for (const Estimate& one : ceilings)
+        if (one.value > (1 - alike) * highest) agreed.push_back({one, true});
+    if (agreed.size() < fewest) agreed.clear();
+    return agreed;
+}
+
 std::vector<LimitEvidence> limit_evidence(const FitOutcome& out) {
-    std::vector<LimitEvidence> all;
+    std::vector<LimitEvidence> all = common_ceiling(out);
     for (const MixFit& mix : out.mixes)
         if (mix.issue_limit && mix.issue_limit->identifiable())
             all.push_back({*mix.issue_limit, true});

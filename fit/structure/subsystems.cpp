@@ -14,8 +14,17 @@ namespace occupipe {
 namespace {
 
 constexpr double most_certain = 6.9;  // log(1000)
+// Odds, before any mix is seen, that some instruction belongs to no one subsystem alone.
+constexpr double odds_of_inexact = 0.05;
 
-double log_odds(const MixFit& mix) { return std::min(0.5 * mix.shared_margin, most_certain); }
+// A pair that every law misses by more has no place in a partition; log(20) for that.
+constexpr double no_law = 0.05;
+constexpr double odds_of_no_law = 3;
+
+double log_odds(const MixFit& mix) {
+    const double margin = mix.overlap ? mix.margin : mix.shared_margin;
+    return std::min(0.5 * margin, most_certain);
+}
 
 // Classes of the instructions that mixes have touched, and how well they agree with the mixes.
 class PairMatrix {
@@ -115,13 +124,19 @@ private:
 // Sets of instructions, and pairs of sets that must stay apart.
 class Partition {
 public:
-    Partition(std::span<const std::string> instructions, const PairMatrix& matrix) {
+    // `partial`: pairs that hide a part of each other's time. They are neither one subsystem nor
+    // two, so no assumption may make them one.
+    Partition(std::span<const std::string> instructions, const PairMatrix& matrix,
+              std::span<const MixFit* const> partial) {
         for (const std::string& name : instructions) parent_[name] = name;
         std::map<int, std::string> first;
         for (const auto& [name, c] : matrix.classes())
             parent_[name] = first.try_emplace(c, name).first->second;
         for (const MixFit* mix : matrix.mixes())
             if (!*mix->shared && find(mix->first) != find(mix->second))
+                apart_.insert(ordered(find(mix->first), find(mix->second)));
+        for (const MixFit* mix : partial)
+            if (mix->overlap && find(mix->first) != find(mix->second))
                 apart_.insert(ordered(find(mix->first), find(mix->second)));
     }
 
@@ -169,9 +184,25 @@ PairMatrix matrix_of(std::span<const std::string> instructions, std::span<const 
     return matrix;
 }
 
+// Mixes that no partition into subsystems explains: the two hide a part of each other's time, or no
+// law comes near.
+std::vector<const MixFit*> partial_overlaps(std::span<const std::string> instructions,
+                                            std::span<const MixFit> mixes) {
+    const std::set<std::string> known(instructions.begin(), instructions.end());
+    std::vector<const MixFit*> out;
+    for (const MixFit& mix : mixes)
+        if (mix.ok && (mix.overlap || (!mix.shared && mix.missed > no_law)) &&
+            mix.first != mix.second && known.contains(mix.first) && known.contains(mix.second))
+            out.push_back(&mix);
+    return out;
+}
+
 // Posterior odds against every neighbouring partition, each once; a move counts for the class that
 // the instruction would leave and for the one that it would enter.
-void fill_confidence(const PairMatrix& matrix, SubsystemMap& out) {
+// A mix that contradicts the partition is wrong by accident, with the odds of its margin, or shows
+// that there is no exact one.
+void fill_confidence(const PairMatrix& matrix, std::span<const MixFit* const> partial,
+                     SubsystemMap& out) {
     if (matrix.classes().empty()) return;
     std::map<int, std::string> subsystem_of_class;
     for (const auto& [name, c] : matrix.classes())
@@ -187,6 +218,27 @@ void fill_confidence(const PairMatrix& matrix, SubsystemMap& out) {
             against[subsystem_of_class.at(c)] += odds;
             if (other >= 0) against[subsystem_of_class.at(other)] += odds;
         }
+    // By instruction and class: log odds that it takes a part of that class's unit as well (or less
+    // than all of its own). A mix that the partition explains speaks against it.
+    std::map<std::pair<std::string, int>, double> evidence;
+    const auto add = [&](const MixFit& mix, bool explained) {
+        const double odds = mix.missed > no_law ? odds_of_no_law : log_odds(mix);
+        for (const auto& [one, other] :
+             {std::pair{mix.first, mix.second}, std::pair{mix.second, mix.first}})
+            if (matrix.classes().contains(one) && matrix.classes().contains(other))
+                evidence[{one, matrix.classes().at(other)}] += explained ? -odds : odds;
+    };
+    for (const MixFit* mix : matrix.mixes())
+        add(*mix, matrix.agrees(*mix) && !(mix->missed > no_law));
+    for (const MixFit* mix : partial) add(*mix, false);
+    for (const auto& [where, log_odds] : evidence) {
+        if (log_odds <= 0) continue;
+        const double odds = odds_of_inexact * std::exp(log_odds);
+        const std::set<std::string> touched{out.subsystem_of.at(where.first),
+                                            subsystem_of_class.at(where.second)};
+        all += odds;
+        for (const std::string& subsystem : touched) against[subsystem] += odds;
+    }
     out.confidence = 1 / (1 + all);
     for (const auto& [subsystem, odds] : against) out.confidence_of[subsystem] = 1 / (1 + odds);
 }
@@ -226,7 +278,8 @@ SubsystemMap assign_subsystems(std::span<const std::string> instructions,
     for (const MixFit* mix : matrix.mixes())
         if (!matrix.agrees(*mix))
             out.disagreements.push_back(describe(*mix) + " contradicts more certain mixes");
-    Partition partition(instructions, matrix);
+    const std::vector<const MixFit*> partial = partial_overlaps(instructions, mixes);
+    Partition partition(instructions, matrix, partial);
     std::set<std::string>& witnessed = out.witnessed;
     for (const auto& [name, c] : matrix.classes()) witnessed.insert(name);
     // Assumptions join the rest, where no mix forbids it: witnessed instructions first, so that an
@@ -253,7 +306,7 @@ SubsystemMap assign_subsystems(std::span<const std::string> instructions,
         out.subsystem_of[name] = name_of.at(root);
         out.measured[name_of.at(root)] |= witnessed.contains(name);
     }
-    fill_confidence(matrix, out);
+    fill_confidence(matrix, partial, out);
     return out;
 }
 

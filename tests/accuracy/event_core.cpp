@@ -65,9 +65,14 @@ EventRun run_events(const EventCore& core, int chains, int depth,
     const double shape = core.jitter > 0 ? 1 / (core.jitter * core.jitter) : 1;
     std::gamma_distribution<double> service(shape, core.service / shape);
     std::priority_queue<double, std::vector<double>, std::greater<>> in_flight;
+    std::uniform_real_distribution<double> favoured;
+    const long whole = static_cast<long>(chains) * depth;
+    EventRun out;
+    out.checkpoints.resize(warps.size());
     while (true) {
         double now = never;
         std::size_t mine = 0;
+        if (core.favour > 0 && favoured(random) < core.favour) granted = schedulers.size() - 1;
         for (std::size_t i = 0; i < schedulers.size(); ++i) {
             const std::size_t s = (granted + 1 + i) % schedulers.size();
             const Scheduler& one = schedulers[s];
@@ -95,12 +100,13 @@ EventRun run_events(const EventCore& core, int chains, int depth,
         warp.done[static_cast<std::size_t>(warp.next_chain)] = now + latency;
         warp.next_chain = (warp.next_chain + 1) % chains;
         --warp.left;
+        if (warp.left % (whole / 4) == 0 && warp.left > 0 && whole % 4 == 0)
+            out.checkpoints[one.warps[one.last]].push_back(now);
         warp.ready = warp.left > 0
                          ? std::max(now, warp.done[static_cast<std::size_t>(warp.next_chain)])
                          : never;
         one.look(warps);
     }
-    EventRun out;
     for (const Warp& warp : warps) out.stops.push_back(*std::ranges::max_element(warp.done));
     return out;
 }

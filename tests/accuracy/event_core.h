@@ -20,10 +20,13 @@ struct EventCore {
     double queueing = 0;  // cycles that every access in flight adds to the next one's latency
     double jitter = 0;    // of the service time: relative standard deviation
     Choice choice = Choice::loose_round_robin;
+    double favour = 0;  // probability that the first scheduler goes before the others
 };
 
 struct EventRun {
     std::vector<double> stops;  // by warp: when its last result was there [cycles]
+    // By warp: when it began the second, third and last quarter of its instructions.
+    std::vector<std::vector<double>> checkpoints;
 };
 
 // Warps run on scheduler_of[w], start at starts[w], and issue `depth` rounds over `chains` chains.

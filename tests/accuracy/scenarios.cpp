@@ -155,6 +155,31 @@ std::vector<Scenario> make_scenarios() {
         s.choice = Choice::greedy_then_oldest;
         s.stops = true;
     });
+    for (const double favour : {0.1, 0.5})
+        add(favour < 0.3 ? "windows, one scheduler preferred a little"
+                         : "windows, one scheduler preferred often",
+            [favour](Scenario& s) {
+                s.schedulers = {4};
+                s.stops = s.windows = true;
+                s.favour = favour;
+            });
+    add("barriers", [](Scenario& s) { s.barriers = true; });
+    add("mixes, two or three units", [](Scenario& s) {
+        s.schedulers = {1, 4};
+        s.mixes = Scenario::Mixes::exact;
+        s.greatest_ridge = 20;
+    });
+    add("mixes behind issue ports", [](Scenario& s) {
+        s.schedulers = {2, 4};
+        s.mixes = Scenario::Mixes::exact;
+        s.ports = true;
+        s.greatest_ridge = 20;
+    });
+    add("mixes, instructions of two units", [](Scenario& s) {
+        s.schedulers = {1, 4};
+        s.mixes = Scenario::Mixes::inexact;
+        s.greatest_ridge = 20;
+    });
     return all;
 }
 
@@ -200,6 +225,7 @@ EventCore core_of(const Scenario& s, int schedulers, const PlantedInstruction& o
     core.queueing = contention;
     core.jitter = s.jitter;
     core.choice = s.choice;
+    core.favour = s.favour;
     return core;
 }
 
@@ -219,6 +245,31 @@ Timed time_once(const EventCore& core, const Shape& shape, int depth, const std:
     const auto [first, last] = std::ranges::minmax(starts);
     return {*std::ranges::max_element(run.stops) - first, last - first,
             running_counters(starts, run.stops, where)};
+}
+
+// One run more at every fourth warp, twice as deep as the deepest, whose warps read the clock on
+// their way: the window in which all of them ran.
+void measure_windows(const Scenario& s, const EventCore& core, const std::string& name,
+                     double intercept, Dice& dice, MeasurementFile& file) {
+    for (int warps = 8; warps <= 64; warps += 4) {
+        const int depth = 512 * s.depth_factor;
+        int busiest = 0;
+        const std::vector<int> where = place(s, core.schedulers, warps, dice, busiest);
+        for (int r = 0; r < s.repetitions; ++r) {
+            const std::vector<double> starts(static_cast<std::size_t>(warps), 0.0);
+            const EventRun run = run_events(core, 1, depth, where, starts, dice.random);
+            std::vector<WarpTimes> times;
+            for (std::size_t w = 0; w < run.stops.size(); ++w)
+                times.push_back({0, run.checkpoints[w], run.stops[w]});
+            const double cycles = *std::ranges::max_element(run.stops) + intercept;
+            MeasurementRow row = row_of(name, {warps, 1, 1, depth}, cycles, r);
+            for (const auto& [key, value] : window_counters(times, depth))
+                row.counters[key] = value;
+            row.counters[checkpoints_counter] = 3;
+            row.counters["busiest_scheduler_warps"] = busiest;
+            file.rows.push_back(std::move(row));
+        }
+    }
 }
 
 double disturbed(const Scenario& s, double cycles, Dice& dice) {
@@ -251,7 +302,7 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
             const double of_point = of_shape * (1 + s.point_error * normal(dice.random));
             Timed ideal = time_once(core, shape, depth, where, skew, dice);
             for (int r = 0; r < s.repetitions; ++r) {
-                if (r > 0 && (skew > 0 || core.jitter > 0))
+                if (r > 0 && (skew > 0 || core.jitter > 0 || core.favour > 0))
                     ideal = time_once(core, shape, depth, where, skew, dice);
                 const double t = disturbed(s, (ideal.cycles + intercept) * of_point, dice);
                 MeasurementRow row = row_of(name, {shape.warps, 1, shape.chains, depth}, t, r);
@@ -278,22 +329,9 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
     }
 }
 
-// As `measure` does: points in random order, the repetitions of each one after the other.
-void shuffle_points(Dice& dice, MeasurementFile& file) {
-    std::vector<std::vector<MeasurementRow>> points;
-    for (MeasurementRow& row : file.rows) {
-        if (row.repetition == 0) points.emplace_back();
-        points.back().push_back(std::move(row));
-    }
-    std::ranges::shuffle(points, dice.random);
-    file.rows.clear();
-    for (std::vector<MeasurementRow>& point : points)
-        std::ranges::move(point, std::back_inserter(file.rows));
-}
-
 // Everything becomes slower in the course of the run.
 void drift(const Scenario& s, Dice& dice, MeasurementFile& file) {
-    if (!s.drift_as_planned) shuffle_points(dice, file);
+    if (!s.drift_as_planned) shuffle_points(dice.random, file);
     if (!(s.drift > 0)) return;
     const auto n = static_cast<double>(file.rows.size());
     for (std::size_t i = 0; i < file.rows.size(); ++i) {
@@ -303,6 +341,28 @@ void drift(const Scenario& s, Dice& dice, MeasurementFile& file) {
     }
 }
 
+// Whether its ports lengthen the instruction's runs, by 2 % at three shapes or more.
+bool ports_show(const EventCore& core) {
+    constexpr double clear = 0.02;
+    EventCore without = core;
+    without.port = 0;
+    std::mt19937_64 random(1);
+    const auto step = [&](const EventCore& one, const Shape& shape) {
+        std::vector<int> where;
+        for (int w = 0; w < shape.warps; ++w) where.push_back(w % core.schedulers);
+        const std::vector<double> starts(where.size(), 0.0);
+        const auto time = [&](int depth) {
+            const EventRun run = run_events(one, shape.chains, depth, where, starts, random);
+            return *std::ranges::max_element(run.stops);
+        };
+        return time(256) - time(64);
+    };
+    const std::vector<Shape> shapes = sweep();
+    return std::ranges::count_if(shapes, [&](const Shape& shape) {
+               return step(core, shape) > (1 + clear) * step(without, shape);
+           }) >= 3;
+}
+
 }  // namespace
 
 const std::vector<Scenario>& scenarios() {
@@ -310,7 +370,21 @@ const std::vector<Scenario>& scenarios() {
     return all;
 }
 
+void shuffle_points(std::mt19937_64& random, MeasurementFile& file) {
+    std::vector<std::vector<MeasurementRow>> points;
+    for (MeasurementRow& row : file.rows) {
+        if (row.repetition == 0) points.emplace_back();
+        points.back().push_back(std::move(row));
+    }
+    std::ranges::shuffle(points, random);
+    file.rows.clear();
+    for (std::vector<MeasurementRow>& point : points)
+        std::ranges::move(point, std::back_inserter(file.rows));
+}
+
 PlantedDevice make_device(const Scenario& s, std::uint64_t seed) {
+    if (s.mixes != Scenario::Mixes::none) return make_mixed_device(s, seed);
+    if (s.barriers) return make_barrier_device(s, seed);
     Dice dice(seed);
     PlantedDevice device;
     device.file = empty_file();
@@ -332,8 +406,10 @@ PlantedDevice make_device(const Scenario& s, std::uint64_t seed) {
         one.latency =
             one.cpi * dice.log_between(std::min(least, s.greatest_ridge), s.greatest_ridge);
         const double queueing = s.contention ? dice.between(0.05, 0.5) * one.cpi : 0;
-        measure(s, core_of(s, schedulers, one, limit, queueing), one.name, intercept, dice,
-                device.file);
+        const EventCore core = core_of(s, schedulers, one, limit, queueing);
+        measure(s, core, one.name, intercept, dice, device.file);
+        if (s.windows) measure_windows(s, core, one.name, intercept, dice, device.file);
+        device.limit_shows = device.limit_shows || (limit > 0 && ports_show(core));
         device.instructions.push_back(std::move(one));
     }
     drift(s, dice, device.file);

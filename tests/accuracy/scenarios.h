@@ -2,6 +2,7 @@
 // Devices with planted λ and Λ, and the ways in which measurements of real ones are disturbed.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,12 @@ struct Scenario {
     int repetitions = 5;
     int depth_factor = 1;  // depths are 64, 128 and 256 times this
 
+    // Several units, and every two instructions mixed (mixed_devices.cpp).
+    enum class Mixes { none, exact, inexact } mixes = Mixes::none;
+    bool barriers = false;  // groups of warps that meet, in the place of warps by themselves
+    double favour = 0;      // how often one scheduler goes before the others at the core's unit
+    bool windows = false;   // longer runs by a checkpointed kernel, too
+
     // What the device table expects: a flag instead of coverage.
     bool must_be_flagged = false;
 };
@@ -62,7 +69,11 @@ struct PlantedInstruction {
 struct PlantedDevice {
     int schedulers = 1;  // what staircases can show; 1 = none
     bool copies = false;
-    double issue_limit = 0;  // 0 = none
+    double issue_limit = 0;    // 0 = none
+    bool limit_shows = false;  // in what was measured, by 2 % at three places
+    // Which instructions share a unit, where mixes were measured; exact = each has one unit.
+    std::map<std::string, int> unit_of;
+    bool exact_partition = true;
     std::vector<PlantedInstruction> instructions;
     MeasurementFile file;
 };
@@ -70,5 +81,13 @@ struct PlantedDevice {
 inline constexpr int instructions_per_device = 3;
 
 PlantedDevice make_device(const Scenario& scenario, std::uint64_t seed);
+
+// As `measure` does: points in random order, the repetitions of each one after the other.
+void shuffle_points(std::mt19937_64& random, MeasurementFile& file);
+
+// With several units, mixes, and a limit of issue where the scenario has ports.
+PlantedDevice make_mixed_device(const Scenario& scenario, std::uint64_t seed);
+// With barriers of groups of different sizes.
+PlantedDevice make_barrier_device(const Scenario& scenario, std::uint64_t seed);
 
 }  // namespace occupipe::test

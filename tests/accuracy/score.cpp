@@ -61,13 +61,46 @@ void compare_limit(const PlantedDevice& device, const FitOutcome& found, const s
         return;
     }
     ++score.limits;
-    if (!limit) return;
+    score.shown_limits += device.limit_shows;
+    if (!limit) {
+        score.details.push_back(fmt::format("{}: no limit (planted {:.4g}, {})", where,
+                                            device.issue_limit,
+                                            device.limit_shows ? "shows" : "does not show"));
+        return;
+    }
     ++score.found_limits;
     const bool wrong = std::abs(*limit / device.issue_limit - 1) > 0.05;
     score.wrong_limits += wrong;
+    score.right_limits += device.limit_shows && !wrong;
     if (wrong)
         score.details.push_back(
             fmt::format("{}: limit {:.4g} (planted {:.4g})", where, *limit, device.issue_limit));
+}
+
+// Whether two instructions have one subsystem if they have one unit; only those that some mix
+// decided about are sorted by measurement.
+void compare_partition(const PlantedDevice& device, const FitOutcome& found,
+                       const std::string& where, Score& score) {
+    constexpr double sure = 0.9;
+    if (device.unit_of.empty()) return;
+    ++score.partitions;
+    bool right = device.exact_partition;
+    for (const auto& [a, unit_a] : device.unit_of)
+        for (const auto& [b, unit_b] : device.unit_of) {
+            const bool told =
+                found.partition.witnessed.contains(a) && found.partition.witnessed.contains(b);
+            const auto& subsystem_of = found.partition.subsystem_of;
+            if (told && subsystem_of.contains(a) && subsystem_of.contains(b))
+                right &= (unit_a == unit_b) == (subsystem_of.at(a) == subsystem_of.at(b));
+        }
+    const double confidence = found.partition.confidence.value_or(0);
+    score.right_partitions += right;
+    score.sure_partitions += confidence > sure;
+    score.sure_and_wrong += confidence > sure && !right;
+    if (!right)
+        score.details.push_back(fmt::format("{}: partition {}, confidence {:.3f}", where,
+                                            device.exact_partition ? "wrong" : "inexact",
+                                            confidence));
 }
 
 std::string percent(int part, int whole) {
@@ -105,6 +138,12 @@ void Score::add(const Score& o) {
     limits += o.limits;
     found_limits += o.found_limits;
     wrong_limits += o.wrong_limits;
+    shown_limits += o.shown_limits;
+    right_limits += o.right_limits;
+    partitions += o.partitions;
+    right_partitions += o.right_partitions;
+    sure_partitions += o.sure_partitions;
+    sure_and_wrong += o.sure_and_wrong;
     silent += o.silent;
     flagged += o.flagged;
     details.insert(details.end(), o.details.begin(), o.details.end());
@@ -150,6 +189,7 @@ Score score_device(const Scenario& scenario, std::uint64_t seed) {
                                                 fit.contention->value, *fit.contention->std_error));
     }
     compare_limit(device, found, where, score);
+    compare_partition(device, found, where, score);
     return score;
 }
 
@@ -174,24 +214,30 @@ std::vector<Score> score_scenarios(const std::vector<Scenario>& of, int devices,
     return out;
 }
 
-std::string markdown_table(const std::vector<Scenario>& of, const std::vector<Score>& scores) {
+std::string markdown_table(const std::vector<Scenario>& chosen, const std::vector<Score>& scores) {
     std::string out =
         "| scenario | curves | λ ±1 | λ ±2 | λ bias | λ error | Λ ±1 | Λ ±2 | Λ bias | Λ error | "
-        "bounds | false | wrong k | growth invented | limits: invented | found | wrong | flagged | "
-        "silent |\n|---|" +
+        "bounds | false | wrong k | growth invented | limits: invented | found | wrong | of those "
+        "that "
+        "show | partitions right | sure and wrong | flagged | silent |\n|---|" +
         std::string("---|");
-    for (int i = 0; i < 17; ++i) out += "---|";
+    for (int i = 0; i < 20; ++i) out += "---|";
     out += "\n";
     Score all;
-    const auto row = [&](const std::string& name, const Score& s) {
-        out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
-                           name, s.curves, coverage(s.cpi), coverage(s.latency), s.bounds,
-                           s.false_bounds, s.wrong_schedulers, s.invented_growth, s.invented_limits,
-                           s.limits > 0 ? fmt::format("{} of {}", s.found_limits, s.limits) : "-",
-                           s.wrong_limits, percent(s.flagged, s.curves), s.silent);
+    const auto of = [](int part, int whole) {
+        return whole > 0 ? fmt::format("{} of {}", part, whole) : std::string("-");
     };
-    for (std::size_t i = 0; i < of.size(); ++i) {
-        row(of[i].name, scores[i]);
+    const auto row = [&](const std::string& name, const Score& s) {
+        out += fmt::format(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            name, s.curves, coverage(s.cpi), coverage(s.latency), s.bounds, s.false_bounds,
+            s.wrong_schedulers, s.invented_growth, s.invented_limits, of(s.found_limits, s.limits),
+            s.wrong_limits, of(s.right_limits, s.shown_limits),
+            of(s.right_partitions, s.partitions), of(s.sure_and_wrong, s.sure_partitions),
+            percent(s.flagged, s.curves), s.silent);
+    };
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        row(chosen[i].name, scores[i]);
         all.add(scores[i]);
     }
     row("**all**", all);

@@ -33,6 +33,12 @@ struct Score {
     int limits = 0;            // devices that have one …
     int found_limits = 0;      // … and it was found
     int wrong_limits = 0;      // … more than 5 % off
+    int shown_limits = 0;      // devices whose limit lengthens what was measured
+    int right_limits = 0;      // … and it was found within 5 %
+    int partitions = 0;        // devices with mixes
+    int right_partitions = 0;  // … whose instructions are sorted as planted
+    int sure_partitions = 0;   // … that claim a confidence above 0.9
+    int sure_and_wrong = 0;    // … and are not sorted so, or cannot be
     int silent = 0;   // values > 3 % and > 3 standard errors off, on a curve without a flag
     int flagged = 0;  // curves with a flag
     std::vector<std::string> details;  // of what went wrong, for --details
