@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 
 #include "analysis/comparison.h"
@@ -279,6 +281,46 @@ void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> fi
     Annotation text;
     text.text = choice.text;
     profile.provenance.entries.emplace_back("issue_choice", std::move(text));
+}
+
+namespace {
+
+const Annotation* entry_of(const Annotation& tree, std::string_view key) {
+    const auto it = std::ranges::find(tree.entries, key, &AnnotationEntry::key);
+    return it == tree.entries.end() ? nullptr : &it->value;
+}
+
+// Hashes of what a profile was fitted to.
+std::multiset<std::string> fitted_to(const GpuProfile& profile) {
+    std::multiset<std::string> hashes;
+    if (const Annotation* measured = entry_of(profile.provenance, "measurements"))
+        for (const Annotation& one : measured->items)
+            if (const Annotation* hash = entry_of(one, "hash")) hashes.insert(hash->text);
+    return hashes;
+}
+
+}  // namespace
+
+bool take_issue_choice(const GpuProfile& decided, std::span<const MeasurementFile> files,
+                       GpuProfile& profile) {
+    std::multiset<std::string> hashes;
+    for (const MeasurementFile& file : files) hashes.insert(file.content_hash);
+    const Annotation* choice = entry_of(decided.provenance, "issue_choice");
+    const Annotation* mine = entry_of(profile.provenance, "tool");
+    const Annotation* tool = entry_of(decided.provenance, "tool");
+    if (!choice || !mine || !tool || mine->text != tool->text || hashes.contains("") ||
+        fitted_to(decided) != hashes || decided.issue.schedulers != profile.issue.schedulers)
+        return false;
+    for (const Subsystem& subsystem : profile.subsystems)
+        if (!decided.find_subsystem(subsystem.name)) return false;
+    for (const Subsystem& subsystem : std::vector(profile.subsystems))
+        set_scope(profile, subsystem.name, decided.find_subsystem(subsystem.name)->scope);
+    profile.issue.select = decided.issue.select;
+    profile.issue.policy = decided.issue.policy;
+    for (const char* key : {"scope_choice", "issue_choice"})
+        if (const Annotation* text = entry_of(decided.provenance, key))
+            profile.provenance.entries.emplace_back(key, *text);
+    return true;
 }
 
 }  // namespace occupipe::analysis

@@ -52,4 +52,9 @@ std::vector<ScopeChoice> choose_scopes(const GpuProfile& profile,
 void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> files,
                         std::span<const std::string> assumed_scopes = {});
 
+// Takes from `decided` what apply_issue_choice() once put there, without simulating again: true
+// where it was fitted to exactly these files by the same version, and chose; else nothing changes.
+bool take_issue_choice(const GpuProfile& decided, std::span<const MeasurementFile> files,
+                       GpuProfile& profile);
+
 }  // namespace occupipe::analysis

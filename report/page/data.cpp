@@ -62,7 +62,12 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
                          "contains no measurements (JSON files of characterize or measure)");
     for (const std::string& path : beside) data.beside.push_back(read_profile(path));
     data.fit = fit_measurements(data.measurements);
-    analysis::apply_issue_choice(data.fit.profile, data.measurements, data.fit.assumed_scopes);
+    // What a profile beside the measurements has already chosen from them is not simulated again.
+    const bool chosen = std::ranges::any_of(data.profiles, [&](const NamedProfile& one) {
+        return analysis::take_issue_choice(one.profile, data.measurements, data.fit.profile);
+    });
+    if (!chosen)
+        analysis::apply_issue_choice(data.fit.profile, data.measurements, data.fit.assumed_scopes);
     data.model_device = data.fact("backend") == "model";
     return data;
 }

@@ -105,5 +105,54 @@ TEST(IssueChoice, MixesTellTheScopeThatNoCurveShows) {
     EXPECT_THAT(undecided.front().text, ::testing::HasSubstr("undecided"));
 }
 
+// `report` simulated all six ways again although the profile beside the measurements had chosen.
+TEST(IssueChoice, WhatAProfileOfTheSameFilesChoseIsTaken) {
+    const auto text = [](const char* words) {
+        Annotation one;
+        one.text = words;
+        return one;
+    };
+    GpuProfile fitted =
+        test::gpu({{"fma", 1, 6}, {"cos", 4, 18, "sfu"}, {"ld", 2, 30, "mem"}}, 4, 4);
+    fitted.provenance.entries.emplace_back("tool", text("occupipe 1"));
+    GpuProfile decided = fitted;
+    decided.subsystems[0].scope = Scope::scheduler;
+    decided.instructions[0].cpi.value = 4;
+    decided.issue.select = Select::warp;
+    decided.issue.policy = Policy::gto;
+    MeasurementFile file;
+    file.content_hash = "xxh128:1";
+    Annotation one;
+    one.entries.emplace_back("hash", text("xxh128:1"));
+    Annotation measured;
+    measured.items = {one};
+    decided.provenance.entries.emplace_back("measurements", measured);
+    const GpuProfile no_choice = decided;
+    decided.provenance.entries.emplace_back("issue_choice", text("by eight mixes"));
+
+    GpuProfile taken = fitted;
+    ASSERT_TRUE(take_issue_choice(decided, std::span(&file, 1), taken));
+    EXPECT_EQ(taken.issue.select, Select::warp);
+    EXPECT_EQ(taken.issue.policy, Policy::gto);
+    EXPECT_EQ(taken.subsystems[0].scope, Scope::scheduler);
+    EXPECT_DOUBLE_EQ(taken.instructions[0].cpi.value, 4);
+    EXPECT_EQ(taken.provenance.entries.back().value.text, "by eight mixes");
+
+    const auto refused = [&](const GpuProfile& from, std::vector<MeasurementFile> files) {
+        GpuProfile same = fitted;
+        const bool took = take_issue_choice(from, files, same);
+        return !took && same.issue.select == fitted.issue.select &&
+               same.provenance == fitted.provenance;
+    };
+    MeasurementFile other = file;
+    other.content_hash = "xxh128:2";
+    EXPECT_TRUE(refused(decided, {other}));
+    EXPECT_TRUE(refused(decided, {file, other}));
+    EXPECT_TRUE(refused(no_choice, {file}));
+    GpuProfile older = decided;
+    older.provenance.entries.front().value.text = "occupipe 0";
+    EXPECT_TRUE(refused(older, {file}));
+}
+
 }  // namespace
 }  // namespace occupipe::analysis
