@@ -207,8 +207,10 @@ TEST(QuantitativeRoofline, OnAGraphCountsItsInstructions) {
         find_model("quantitative-roofline-units").predict(profile, kernel, launch, {});
     EXPECT_DOUBLE_EQ(1 / units.warps_per_cycle, 5);  // 10 instructions at two per cycle
     // 500 bytes of a warp at 128 bytes in 8 cycles.
-    profile.instructions.push_back(
-        {.name = "ld.global.f32", .subsystem = "mem", .cpi = {.value = 8}});
+    profile.instructions.push_back({.name = "ld.global.f32",
+                                    .subsystem = "mem",
+                                    .cpi = {.value = 8},
+                                    .latency = Estimate{.value = 400}});
     const Prediction streaming =
         find_model("quantitative-roofline")
             .predict(profile, kernel, launch, {.memory = {.dram_bytes_per_warp = 500}});
