@@ -93,6 +93,19 @@ TEST(KernelsIn, OrderIsTheKernelsInAllOfThePrediction) {
     EXPECT_EQ(cycles_alone(profile, kernel, launch, {}), 204);
 }
 
+// Straight-line programs may be longer than what loops may be replicated to.
+TEST(KernelsIn, LongProgramsAreSimulated) {
+    constexpr int length = 70'000;
+    std::vector<KernelItem> items;
+    for (int i = 0; i < length; ++i)
+        items.push_back(test::instruction(fmt::format("i{}", i), "add"));
+    Kernel kernel = test::kernel(std::move(items));
+    kernel.order = Order::in_order;
+    const SimulationResult run = simulate(test::gpu({{"add", 2, 6}}), kernel, Launch());
+    EXPECT_EQ(run.issued, length);
+    EXPECT_EQ(run.cycles, 2.0 * (length - 1) + 6);  // one each λ, and the last one's Λ
+}
+
 // Why graphs have no edges from a warp's stores to its loads of the same bytes: the assembler has
 // nothing wait for a store, as one pipe does a warp's accesses in order.
 TEST(KernelsIn, NothingWaitsForAStore) {
