@@ -226,6 +226,14 @@ void predict(const Options& options) {
     profile = memory.profile;
     std::ranges::copy(memory.said, std::back_inserter(unasked));
     const auto shapes = launches(options.launch, kernel, profile, unasked);
+    if (kernel.memory && !memory.rows.empty() && options.memory_pricing != "none" &&
+        std::ranges::any_of(shapes, [&](const Launch& shape) {
+            return shape.concurrent_groups != kernel.memory->concurrent_groups;
+        }))
+        unasked.push_back(
+            fmt::format("reuse was found for {} groups at once on a core, whatever "
+                        "the launch",
+                        kernel.memory->concurrent_groups));
     if (!options.plot.empty()) report::require_curve(shapes.size());
     if (options.csv) warn(unasked);  // CSV has no place for them
     std::ranges::move(unasked, std::back_inserter(assumptions));

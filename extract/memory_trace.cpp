@@ -86,8 +86,9 @@ std::vector<std::uint32_t> sorted_by(const std::vector<std::uint32_t>& keys) {
 
 class MemoryTrace::Recorder : public isa::GroupObserver {
 public:
-    Recorder(MemoryTrace& trace, std::uint64_t group) : trace_(trace) {
-        sites.resize(trace.sites_.size());
+    // `empty`: of the kernel's sites.
+    Recorder(MemoryTrace& trace, std::uint64_t group, std::vector<SiteCounts> empty)
+        : sites(std::move(empty)), trace_(trace) {
         taken.group = group;
     }
 
@@ -113,6 +114,7 @@ public:
         if (access.active == 0) return;
         const std::size_t number = instruction * spaces + static_cast<std::size_t>(access.space);
         SiteCounts& site = sites[number];
+        if (site.counts.requests == 0) used.push_back(number);
         site.kind = access.kind;
         add_request(site.counts, access);
         RequestLines lines;
@@ -135,6 +137,7 @@ public:
     }
 
     std::vector<SiteCounts> sites;
+    std::vector<std::size_t> used;  // of them
     GroupTrace taken;
 
 private:
@@ -162,7 +165,16 @@ bool MemoryTrace::stays(std::uint64_t line, int halvings) {
 }
 
 std::unique_ptr<isa::GroupObserver> MemoryTrace::begin(std::uint64_t group) {
-    return std::make_unique<Recorder>(*this, group);
+    std::vector<SiteCounts> sites;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!resting_.empty()) {
+            sites = std::move(resting_.back());
+            resting_.pop_back();
+        }
+    }
+    sites.resize(sites_.size());
+    return std::make_unique<Recorder>(*this, group, std::move(sites));
 }
 
 void MemoryTrace::drop(GroupTrace& group) const {
@@ -186,11 +198,12 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
     GroupTrace& taken = recorder.taken;
     std::ranges::stable_sort(taken.references, {}, &LineReference::clock);
     const std::scoped_lock lock(mutex_);
-    for (std::size_t i = 0; i < sites_.size(); ++i) {
-        if (recorder.sites[i].counts.requests == 0) continue;
+    for (const std::size_t i : recorder.used) {
         sites_[i].kind = recorder.sites[i].kind;
         sites_[i].counts += recorder.sites[i].counts;
+        recorder.sites[i] = {};
     }
+    resting_.push_back(std::move(recorder.sites));
     drop(taken);
     references_ += taken.references.size();
     const auto place = std::ranges::lower_bound(groups_, taken.group, {}, &GroupTrace::group);

@@ -71,6 +71,7 @@ private:
     std::mutex mutex_;
     std::vector<GroupTrace> groups_;
     std::vector<SiteCounts> sites_;
+    std::vector<std::vector<SiteCounts>> resting_;  // of no group now, empty
     std::uint64_t references_ = 0;
     std::atomic<int> halvings_ = 0;
 };
