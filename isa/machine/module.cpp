@@ -131,7 +131,7 @@ LoadedModule::LoadedModule(const Cubin& cubin, GlobalMemory& memory)
         if (section == bank_3) continue;
         std::vector<std::byte>& copy = state_->constants[section];
         copy.resize(bytes.size());
-        std::memcpy(copy.data(), bytes.data(), bytes.size());
+        if (!bytes.empty()) std::memcpy(copy.data(), bytes.data(), bytes.size());
         state_->relocate(section, copy);
     }
     for (const auto& [section, buffer] : state_->variables) {

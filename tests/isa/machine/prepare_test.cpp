@@ -56,6 +56,20 @@ TEST(Preparation, KnowsTheCheckOfTheStacksEnd) {
     EXPECT_THAT(without(3, write_it_anew), refused);
 }
 
+// The sanitizers of the fuzzer saw a copy from nowhere to nowhere.
+TEST(Preparation, TakesConstantBanksWithoutBytes) {
+    test::MadeCubin made;
+    made.code = {leave};
+    Cubin cubin = read_cubin(made.bytes());
+    cubin.constants[".nv.constant2." + cubin.kernels.at(0).name] = "";
+    GlobalMemory memory;
+    LoadedModule module(cubin, memory);
+    EXPECT_TRUE(module.bank(2, cubin.kernels[0].name).empty());
+    const std::vector<std::byte> parameters(
+        static_cast<std::size_t>(cubin.kernels[0].bank_0_bytes.value_or(0)));
+    EXPECT_EQ(execute(module, cubin.kernels[0], {}, parameters).warp_instructions, 1u);
+}
+
 TEST(Preparation, RefusesRegistersThatTheKernelHasNot) {
     const Word twelve = {0x000000ff010c7210, 0x003fde0007ffe0ff};
     EXPECT_THAT(left_out({twelve, leave}, 13), IsEmpty());
