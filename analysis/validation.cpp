@@ -83,6 +83,22 @@ std::vector<AccuracyPoint> curve_of(const ValidationCurve& curve, std::size_t mo
     return points;
 }
 
+// Groups that a core with these limits holds at once, at most `most`.
+std::int64_t groups_within(const Limits& limits, const ReadyKernel& ready, std::int64_t most) {
+    if (limits.groups) most = std::min(most, *limits.groups);
+    if (limits.warps) most = std::min(most, *limits.warps / ready.group_warps);
+    if (limits.registers && ready.needs.registers > 0) {
+        constexpr std::int64_t unit = OccupancyLimits::register_unit;
+        const std::int64_t of_warp =
+            (std::int64_t{ready.needs.registers} * OccupancyLimits::warp_threads + unit - 1) /
+            unit * unit;
+        most = std::min(most, *limits.registers / (of_warp * ready.group_warps));
+    }
+    if (limits.shared_memory_bytes && ready.needs.shared_bytes > 0)
+        most = std::min(most, *limits.shared_memory_bytes / ready.needs.shared_bytes);
+    return most;
+}
+
 }  // namespace
 
 const std::vector<std::string>& tabulated_models() {
@@ -118,14 +134,6 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
     ready.kernel = std::move(in.extracted.kernel);
     ready.architecture = in.architecture;
     ready.group_warps = in.occupancy.group_warps;
-    std::int64_t most = in.occupancy.groups;
-    if (profile.limits.groups) most = std::min(most, *profile.limits.groups);
-    if (profile.limits.warps) most = std::min(most, *profile.limits.warps / ready.group_warps);
-    if (most < 1)
-        throw InputError(fmt::format("{}: a core of {} does not hold one group", kernel.name,
-                                     profile.device.name));
-    ready.groups_at_most = static_cast<int>(most);
-    ready.groups = static_cast<std::int64_t>(in.seen.groups);
     const isa::Kernel& code = file.cubin.kernel(kernel.name);
     ready.dynamic_shared_bytes = in.launch.shared_bytes;
     ready.needs = {.group_threads = static_cast<int>(in.launch.block[0] * in.launch.block[1] *
@@ -133,9 +141,21 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
                    .registers = static_cast<int>(code.registers.value_or(0)),
                    .shared_bytes = isa::own_shared_bytes(code, ready.architecture) +
                                    ready.dynamic_shared_bytes};
+    // Of an architecture whose code another one's stands for, the profile alone says what fits.
+    const bool own = stands_in.empty() || (!profile.limits.warps && !profile.limits.groups);
+    const std::int64_t most =
+        groups_within(profile.limits, ready, own ? in.occupancy.groups : most_groups);
+    if (most < 1)
+        throw InputError(fmt::format("{}: a core of {} does not hold one group", kernel.name,
+                                     profile.device.name));
+    ready.groups_at_most = static_cast<int>(most);
+    ready.groups = static_cast<std::int64_t>(in.seen.groups);
     for (const auto& [name, machine] : in.extracted.names)
         for (const auto& [text, count] : machine) ready.executed[name] += count;
     if (!stands_in.empty()) ready.assumptions.push_back(stands_in);
+    if (!own)
+        std::erase_if(in.assumptions,
+                      [](const std::string& said) { return said.starts_with("a core of sm_"); });
     std::ranges::move(in.assumptions, std::back_inserter(ready.assumptions));
     return ready;
 }

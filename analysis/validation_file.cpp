@@ -8,9 +8,11 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
 #include "core/error.h"
 #include "core/files/csv.h"
+#include "core/files/files.h"
 #include "core/files/json_reader.h"
 
 namespace occupipe::analysis {
@@ -47,23 +49,8 @@ ValidationPoint point_of(const Document& document, const DocumentNode& item,
     return point;
 }
 
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-}  // namespace
-
-std::optional<ValidationCurve> parse_curve(const std::string& text, const std::string& file_name,
-                                           const std::string& made_of,
-                                           const std::vector<std::string>& models) {
-    const Document document = parse_json(text, file_name);
+ValidationCurve curve_of(const Document& document, const std::vector<std::string>& models) {
     const DocumentNode& root = document.root();
-    const DocumentNode& format = document.required(root, "format");
-    if (document.text(format) != curve_format)
-        document.fail(format, "unknown format '" + format.text + "'");
-    if (document.text(document.required(root, "made_of")) != made_of) return std::nullopt;
     ValidationCurve curve{.kernel = document.text(document.required(root, "kernel"))};
     if (const DocumentNode* const published = Document::find(root, "published"))
         curve.published = document.text(*published);
@@ -75,6 +62,54 @@ std::optional<ValidationCurve> parse_curve(const std::string& text, const std::s
     for (const DocumentNode& item : document.items(document.required(root, "points")))
         curve.points.push_back(point_of(document, item, models));
     return curve;
+}
+
+Document read_document(const std::string& text, const std::string& file_name) {
+    Document document = parse_json(text, file_name);
+    const DocumentNode& format = document.required(document.root(), "format");
+    if (document.text(format) != curve_format)
+        document.fail(format, "unknown format '" + format.text + "'");
+    return document;
+}
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+}  // namespace
+
+std::optional<ValidationCurve> parse_curve(const std::string& text, const std::string& file_name,
+                                           const std::string& made_of,
+                                           const std::vector<std::string>& models) {
+    const Document document = read_document(text, file_name);
+    if (document.text(document.required(document.root(), "made_of")) != made_of)
+        return std::nullopt;
+    return curve_of(document, models);
+}
+
+SavedCurves read_curves(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> files;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "curves", none))
+        if (entry.path().extension() == ".json") files.push_back(entry.path());
+    std::ranges::sort(files);
+    std::vector<Document> documents;
+    SavedCurves saved;
+    for (const std::filesystem::path& file : files) {
+        documents.push_back(read_document(read_text_file(file), file.string()));
+        const Document& document = documents.back();
+        for (const DocumentNode& point :
+             document.items(document.required(document.root(), "points")))
+            for (const DocumentNode& model :
+                 document.entries(document.required(point, "predicted")))
+                if (std::ranges::find(saved.models, model.key) == saved.models.end())
+                    saved.models.push_back(model.key);
+    }
+    for (const Document& document : documents)
+        saved.curves.push_back(curve_of(document, saved.models));
+    return saved;
 }
 
 std::vector<TimedLaunch> timed_launches(const ReadyKernel& ready) {

@@ -23,6 +23,14 @@ std::optional<ValidationCurve> parse_curve(const std::string& text, const std::s
                                            const std::string& made_of,
                                            const std::vector<std::string>& models);
 
+// The curves of a folder that `validate` wrote (its curves/*.json), by name, whatever they were
+// made of, with the models of all.
+struct SavedCurves {
+    std::vector<std::string> models;
+    std::vector<ValidationCurve> curves;
+};
+SavedCurves read_curves(const std::filesystem::path& folder);
+
 // One launch of a dump: a kernel as its launch file launches it, with as much dynamic shared memory
 // as leaves `concurrent_groups` of them on a core.
 struct TimedLaunch {

@@ -42,6 +42,7 @@ void report(const Arguments& arguments) {
     report::add_roofline_section(page, data);
     report::add_memory_section(page, data);
     report::add_accuracy_section(page, data);
+    report::add_validation_section(page, data);
     report::add_instruction_section(page, data);
     const std::string title = fmt::format("Instruction costs of {}", data.fit.profile.device.name);
     const std::string text = page.finish(title, report::report_head(data));

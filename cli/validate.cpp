@@ -9,11 +9,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <utility>
 
 #include "analysis/kernel_file.h"
 #include "analysis/shipped_files.h"
 #include "analysis/suite.h"
 #include "analysis/validation.h"
+#include "analysis/validation_device.h"
 #include "analysis/validation_file.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -35,8 +38,9 @@ constexpr const char* about =
     "predicts each at every occupancy with the models of a GPU profile, and compares the curves\n"
     "with a device: MAPE and MAPE_shape by kernel and model, in the layout of the tables of the\n"
     "papers, with what was published beside where it is of the same kernel.\n"
-    "The device is simulated and differs from its profile by what its name says, or it is what\n"
-    "--import brings: times of launches that --dump wrote down and another program measured.\n"
+    "The device is a GPU by way of OpenCL, or simulated and differs from its profile by what its\n"
+    "name says, or it is what --import brings: times of launches that --dump wrote down and\n"
+    "another program measured. On a CPU the results of the kernels are checked, and no more.\n"
     "Without either, nothing is measured, and the predictions are printed.\n"
     "Output: in DIR, curves/KERNEL.json, curves.csv, accuracy.csv, tables.md, tables.json; tables\n"
     "on stdout. What is in DIR already and was made from the same inputs is not made again, so\n"
@@ -61,6 +65,7 @@ struct Options {
     std::vector<std::string> launches;
     std::vector<std::string> models;
     int waves = 2;
+    int repetitions = 5;
     std::string limit = "300s";
     std::string plot;
     bool force = false;
@@ -150,10 +155,14 @@ public:
         set_.models = chosen_models(options);
         for (const auto& one : analysis::shipped_published_accuracies())
             if (one.profile == profile_path_.stem()) set_.published.push_back(one);
-        inputs_ =
-            fmt::format("{}\n{}\n{}\n{}\n{}\n", OCCUPIPE_VERSION, read_text_file(profile_path_),
-                        options.size, options.waves, fmt::join(set_.models, ","));
-        if (!options.device.empty()) {
+        inputs_ = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", OCCUPIPE_VERSION,
+                              read_text_file(profile_path_), options.size, options.waves,
+                              options.repetitions, fmt::join(set_.models, ","));
+        if (!options.device.empty() && !options.device.starts_with("model:")) {
+            real_ = analysis::open_real_device(options.device);
+            if (!real_->cpu) set_.device = real_->id;
+            inputs_ += real_->id + "\n" + real_->name + "\n";
+        } else if (!options.device.empty()) {
             device_ = analysis::open_violating_device(options.device);
             set_.device = device_->id;
             set_.violations = device_->violations;
@@ -182,6 +191,7 @@ private:
     }
     analysis::ValidationCurve curve_of(const analysis::SuiteKernel& kernel,
                                        const ModelOptions& limits);
+    std::vector<std::pair<Launch, double>> times_of(const analysis::ReadyKernel& ready) const;
     void write_tables();
 
     const Options& options_;
@@ -190,19 +200,32 @@ private:
     std::vector<analysis::SuiteKernel> kernels_;
     analysis::CompileText compile_;
     std::optional<analysis::ViolatingDevice> device_;
+    std::optional<analysis::RealDevice> real_;
     std::optional<analysis::TimedCurves> times_;
     std::string inputs_;
     report::Validation set_;
 };
 
+// What was imported, or the real device takes; empty where nothing is timed.
+std::vector<std::pair<Launch, double>> Run::times_of(const analysis::ReadyKernel& ready) const {
+    if (times_) return times_->at(ready.suite.name);
+    if (!real_) return {};
+    std::string unused;
+    const std::string wrong = analysis::wrong_result(
+        *real_, ready.suite, analysis::validation_architecture(profile_, unused), compile_);
+    if (!wrong.empty()) throw std::runtime_error(fmt::format("{}: {}", real_->id, wrong));
+    if (real_->cpu) return {};
+    return analysis::timed_on(*real_, ready, options_.size, profile_.clock_hz,
+                              options_.repetitions);
+}
+
 analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
                                         const ModelOptions& limits) {
     const analysis::ReadyKernel with = ready(kernel);
     std::vector<Launch> launches = analysis::occupancies(with, profile_.cores, options_.waves);
-    if (times_) {
-        launches.clear();
-        for (const auto& [launch, cycles] : times_->at(kernel.name)) launches.push_back(launch);
-    }
+    const auto times = times_of(with);
+    if (!times.empty()) launches.clear();
+    for (const auto& [launch, cycles] : times) launches.push_back(launch);
     analysis::ValidationCurve curve =
         analysis::predicted_curve(with, profile_, launches, set_.models, limits);
     if (device_) {
@@ -212,7 +235,14 @@ analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
                 "the device is the profile's own model: pipeline's errors are zero by "
                 "construction");
     }
-    if (times_) analysis::apply_times(curve, times_->at(kernel.name), profile_.cores);
+    analysis::apply_times(curve, times, profile_.cores);
+    if (real_)
+        curve.assumptions.push_back(
+            real_->cpu ? fmt::format("{} computes what the machine code does; it is a CPU, where "
+                                     "shared memory chooses no occupancy: nothing is timed",
+                                     real_->name)
+                       : fmt::format("cycles are {}'s times at the profile's clock of {:.4g} Hz",
+                                     real_->name, profile_.clock_hz));
     return curve;
 }
 
@@ -244,6 +274,10 @@ void Run::validate() {
     }
     if (set_.curves.empty())
         throw InputError(options_.import, {}, "kernel", "has none of the chosen kernels");
+    if (real_)
+        fmt::print(stderr, "{} computes what executed machine code does, {} kernels{}\n",
+                   real_->name, set_.curves.size(),
+                   real_->cpu ? "; it is a CPU, and nothing was timed" : "");
     if (kept > 0)
         fmt::print(stderr, "{} of {} kernels were there already\n", kept, kernels_.size());
     write_tables();
@@ -351,6 +385,11 @@ void add_validate(CLI::App& app) {
     command
         ->add_option("--waves", options->waves,
                      "Of a simulated device: how often a core runs as many groups as it holds")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str()
+        ->type_name("N");
+    command
+        ->add_option("--repetitions", options->repetitions, "Of a real device: runs, for a median")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str()
         ->type_name("N");

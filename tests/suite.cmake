@@ -7,3 +7,5 @@ set_source_files_properties(suite/paper_references.cpp suite/other_references.cp
 target_compile_definitions(suite_test PRIVATE OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 occupipe_test(validation_test KIND unit WITHOUT_NVRTC * LINK occupipe::cli nlohmann_json::nlohmann_json GTest::gmock
     SOURCES analysis/validation_test.cpp cli/validate_test.cpp)
+target_compile_definitions(validation_test PRIVATE OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>
+    OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)

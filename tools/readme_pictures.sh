@@ -9,7 +9,7 @@ usage: tools/readme_pictures.sh [OCCUPIPE]
 
 Writes docs/pictures/*.svg: the curves of four instructions measured on a CPU
 (results/cpu-amd-zen4-pocl) and the models' occupancy curves of the example kernel
-(sim/kernels/example.yaml). OCCUPIPE: the program; default build/release/cli/occupipe.
+(sim/kernels/example.yaml), and two kernels of the suite on a simulated device. OCCUPIPE: the program; default build/release/cli/occupipe.
 TEXT
 }
 
@@ -33,3 +33,6 @@ trap 'rm -rf "$work"' EXIT
     --plot docs/pictures/hulls.svg --plot-only add.s32,mul.s32,mul.f32,fma.f32 > "$work/out"
 "$occupipe" predict sim/kernels/example.yaml --profile sim/kernels/example_gpu.yaml \
     --model pipeline,roofline,volkov,mwp-cwp,gpumech-rr --occupancy 1-10 --plot docs/pictures/models.svg --force > "$work/out"
+"$occupipe" validate --device 'model:quadro-k620?policy=gto&skew=500&contention=0.3' --profile quadro-k620 -o "$work/validation" \
+    --kernel srad1,nw_kernel1 --model pipeline,volkov,mwp-cwp-corrected,wfg-corrected,gpumech-gto \
+    --machine-code tests/suite/recorded --plot docs/pictures/validation.svg --force > "$work/out"

@@ -149,7 +149,7 @@ void PlanOnDevice::take(const KernelLaunch& launch) {
     event.wait();
     const auto begin = event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
     const auto end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
-    done_.seconds.push_back(static_cast<double>(end - begin) * 1e-9);
+    done_.times.push_back({launch.kernel, static_cast<double>(end - begin) * 1e-9});
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ void add_model_section(ReportPage& page, const ReportData& data);
 void add_roofline_section(ReportPage& page, const ReportData& data);
 void add_memory_section(ReportPage& page, const ReportData& data);
 void add_accuracy_section(ReportPage& page, const ReportData& data);
+// What `validate -o FOLDER/validation` wrote; no section where there is nothing.
+void add_validation_section(ReportPage& page, const ReportData& data);
 void add_instruction_section(ReportPage& page, const ReportData& data);
 
 }  // namespace occupipe::report

@@ -260,6 +260,10 @@ std::string to_text(const Validation& v) {
         if (!v.violations.empty())
             text += fmt::format("The device differs from its profile: {}.\n",
                                 fmt::join(v.violations, ", "));
+        if (v.device.starts_with("model:"))
+            text +=
+                "It is a simulation of the Pipeline model: pipeline is nearest to it by "
+                "construction.\n";
         text += "\n" + errors(v) + "\n" + ranks(v);
     }
     return text + published_errors(v) + notes(v);

@@ -42,6 +42,7 @@ TEST(Validate, WritesCurvesAndTablesAndGoesOn) {
     const Outcome first = occupipe(words);
     ASSERT_EQ(first.code, 0) << first.err;
     EXPECT_THAT(first.out, HasSubstr("The device differs from its profile: policy gto."));
+    EXPECT_THAT(first.out, HasSubstr("pipeline is nearest to it by construction"));
     EXPECT_THAT(first.out, HasSubstr("matmul_mma is not predicted"));
     // Table 12: 24.5 / 7 of Fan2 by the Pipeline model.
     EXPECT_THAT(first.out, HasSubstr("24.5 / 7.0"));
@@ -129,6 +130,41 @@ TEST(Validate, TakesAnyonesLaunchFile) {
     EXPECT_TRUE(std::filesystem::exists(folder.path / "out/curves/saxpy.json"));
 }
 
+#if OCCUPIPE_OPENCL
+TEST(Validate, ACpuComputesTheSameAndIsNotTimed) {
+    const TemporaryFolder folder;
+    const Outcome run =
+        occupipe(command({"--kernel", "lud_internal,reduction", "--model", "pipeline", "--device",
+                          "opencl:0.0", "-o", (folder.path / "out").string()}));
+    if (run.code == 3) GTEST_SKIP() << run.err;
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("computes what executed machine code does, 2 kernels; it is a "
+                                   "CPU"));
+    EXPECT_FALSE(tables(folder).contains("device"));
+}
+
+// Another text than the machine code is of: 40 % more in one place.
+TEST(Validate, AWrongResultIsNoticed) {
+    const TemporaryFolder folder;
+    std::string text = read_text_file(root + "/kernels/red_black_sor.cu");
+    const std::string right = "FMA(0.25f, sum", wrong = "FMA(0.35f, sum";
+    ASSERT_NE(text.find(right), std::string::npos);
+    text.replace(text.find(right), right.size(), wrong);
+    write_text_file(folder.path / "red_black_sor.cu", text, Overwrite::no);
+    write_text_file(folder.path / "portable.h", read_text_file(root + "/kernels/portable.h"),
+                    Overwrite::no);
+    std::filesystem::create_directory(folder.path / "small");
+    write_text_file(folder.path / "small/sor.yaml",
+                    read_text_file(root + "/kernels/small/red_black_sor.yaml"), Overwrite::no);
+    const Outcome run = occupipe(
+        command({"--launch", (folder.path / "small/sor.yaml").string(), "--model", "pipeline",
+                 "--device", "opencl:0.0", "-o", (folder.path / "out").string()}));
+    if (run.code == 3) GTEST_SKIP() << run.err;
+    EXPECT_EQ(run.code, 1);
+    EXPECT_THAT(run.err, HasSubstr("elements of 'red' are wrong"));
+}
+#endif
+
 TEST(Validate, RefusesWhatIsWrong) {
     const auto refused = [](const std::vector<std::string>& more) {
         const Outcome run = occupipe(command(more));
@@ -137,7 +173,7 @@ TEST(Validate, RefusesWhatIsWrong) {
     };
     EXPECT_THAT(refused({}), HasSubstr("-o DIR"));
     EXPECT_THAT(refused({"-o", "/tmp/never", "--kernel", "sgem"}), HasSubstr("near: sgemm"));
-    EXPECT_THAT(refused({"-o", "/tmp/never", "--device", "cuda:0"}), HasSubstr("model:PROFILE"));
+    EXPECT_THAT(refused({"-o", "/tmp/never", "--device", "cuda:0"}), HasSubstr("opencl:PLATFORM"));
     EXPECT_THAT(refused({"-o", "/tmp/never", "--model", "best"}), HasSubstr("best"));
 }
 

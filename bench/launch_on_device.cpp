@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "bench/launch_on_device.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "core/error.h"
+#if OCCUPIPE_OPENCL
+#include "bench/opencl/run_launches.h"
+#endif
+
+namespace occupipe::bench {
+
+LaunchedPlan launch_on_device(const std::string& device, const LaunchPlan& plan,
+                              const PlanLimit& limit) {
+    int platform = 0, number = 0, end = 0;
+    if (std::sscanf(device.c_str(), "opencl:%d.%d%n", &platform, &number, &end) != 2 ||
+        static_cast<std::size_t>(end) != device.size())
+        throw InputError(
+            fmt::format("device '{}': launch files run on opencl:PLATFORM.DEVICE "
+                        "(see 'occupipe list devices')",
+                        device));
+#if OCCUPIPE_OPENCL
+    return run_launches(platform, number, plan, limit);
+#else
+    static_cast<void>(plan);
+    static_cast<void>(limit);
+    throw NothingToRunOn("this build has no OpenCL backend");
+#endif
+}
+
+}  // namespace occupipe::bench
