@@ -34,5 +34,5 @@ trap 'rm -rf "$work"' EXIT
 "$occupipe" predict sim/kernels/example.yaml --profile sim/kernels/example_gpu.yaml \
     --model pipeline,roofline,volkov,mwp-cwp,gpumech-rr --occupancy 1-10 --plot docs/pictures/models.svg --force > "$work/out"
 "$occupipe" validate --device 'model:quadro-k620?policy=gto&skew=500&contention=0.3' --profile quadro-k620 -o "$work/validation" \
-    --kernel srad1,nw_kernel1 --model pipeline,volkov,mwp-cwp-corrected,wfg-corrected,gpumech-gto \
+    --kernel srad1,nw_kernel1 --model pipeline,volkov,mwp-cwp-corrected,wfg-corrected \
     --machine-code tests/suite/recorded --plot docs/pictures/validation.svg --force > "$work/out"

@@ -11,7 +11,8 @@ namespace occupipe::report {
 namespace {
 
 constexpr int panel_width = 420;
-constexpr int panel_height = 300;
+constexpr int panel_height = 260;
+constexpr int key_height = 18;  // of a line
 constexpr int columns = 3;
 
 std::optional<double> reference_of(const analysis::ValidationCurve& curve) {
@@ -30,7 +31,7 @@ plot::Figure figure_of(const analysis::ValidationCurve& curve,
                         .y = {"throughput, 100 at the least"},
                         .key = plot::Key::below};
     figure.y.low = 0;
-    plot::Series measured{"measured", plot::Mark::line_and_points, 0, {}};
+    plot::Series measured{"device", plot::Mark::line_and_points, 0, {}};
     for (const analysis::ValidationPoint& point : curve.points)
         if (point.measured)
             measured.points.push_back({static_cast<double>(point.launch.warps()),
@@ -70,7 +71,8 @@ PlotContent validation_plot(const Validation& v) {
     const int count = static_cast<int>(all.panels.size());
     all.columns = std::min(columns, std::max(count, 1));
     all.width = panel_width * all.columns;
-    all.height = panel_height * ((count + all.columns - 1) / all.columns);
+    const int lines = static_cast<int>(v.models.size()) + 1;
+    all.height = (panel_height + key_height * lines) * ((count + all.columns - 1) / all.columns);
     content.image = std::move(all);
     return content;
 }
