@@ -145,9 +145,6 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
     const bool own = stands_in.empty() || (!profile.limits.warps && !profile.limits.groups);
     const std::int64_t most =
         groups_within(profile.limits, ready, own ? in.occupancy.groups : most_groups);
-    if (most < 1)
-        throw InputError(fmt::format("{}: a core of {} does not hold one group", kernel.name,
-                                     profile.device.name));
     ready.groups_at_most = static_cast<int>(most);
     ready.groups = static_cast<std::int64_t>(in.seen.groups);
     for (const auto& [name, machine] : in.extracted.names)
@@ -201,6 +198,11 @@ ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& prof
     curve.assumptions = ready.assumptions;
     for (const Launch& launch : launches)
         curve.points.push_back({launch, std::nullopt, {models.size(), std::nullopt}});
+    if (ready.groups_at_most < 1) {
+        curve.not_predicted =
+            fmt::format("a core of {} does not hold one group", profile.device.name);
+        return curve;
+    }
     const Completed with = completed(profile, ready);
     std::ranges::copy(with.assumptions, std::back_inserter(curve.assumptions));
     curve.substituted = with.substituted;

@@ -33,7 +33,7 @@ struct ReadyKernel {
     Kernel kernel;
     int architecture = 0;     // of the machine code that was executed
     int group_warps = 0;      // of one group
-    int groups_at_most = 0;   // that a core of profile and architecture holds at once
+    int groups_at_most = 0;   // that a core of profile and architecture holds at once; 0: none
     std::int64_t groups = 0;  // of the launch
     GroupNeeds needs;         // with the launch's dynamic shared memory
     std::uint32_t dynamic_shared_bytes = 0;  // of the launch

@@ -114,6 +114,18 @@ TEST(Validation, OccupancyRangesAreThePapers) {
     }
 }
 
+// 256 threads with more than 128 registers do not fit into 32,768.
+TEST(Validation, SaysWhereNoGroupFits) {
+    const GpuProfile fermi = read_profile(repository() / "profiles/nvidia-tesla-c2050.yaml");
+    const ReadyKernel ready =
+        ready_kernel(suite_kernel("matmul_blocked"), "small", fermi, recorded);
+    EXPECT_EQ(ready.groups_at_most, 0);
+    const ValidationCurve none =
+        predicted_curve(ready, fermi, occupancies(ready, fermi.cores, 1), {"pipeline"}, {});
+    EXPECT_TRUE(none.points.empty());
+    EXPECT_THAT(none.not_predicted, HasSubstr("does not hold one group"));
+}
+
 TEST(ViolatingDevice, NamesWhatDiffers) {
     EXPECT_TRUE(open_violating_device(model_of_turing("")).violations.empty());
     EXPECT_TRUE(open_violating_device(model_of_turing("?policy=lrr&skew=0")).violations.empty());
