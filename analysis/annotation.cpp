@@ -36,6 +36,9 @@ std::pair<std::string, int> file_and_line(const std::string& at) {
     return {at.substr(0, colon), line};
 }
 
+// Of an instruction whose memory accesses were priced, "ld.global.f32~ldg.0200": what it was.
+std::string plain_op(const std::string& op) { return op.substr(0, op.find('~')); }
+
 // Names of the instructions that belong together: those of one place in the machine code; of
 // hand-written programs, those with the same id, op and line.
 class Instructions {
@@ -55,10 +58,14 @@ public:
 private:
     void add(std::size_t program, const KernelInstruction& one) {
         auto [id, address] = machine_instruction(one.id);
-        const auto [found, added] = known_.try_emplace({id, one.op, one.at}, all_.size());
+        const std::string op = plain_op(one.op);
+        // The same instruction of machine code may be priced in several ways.
+        const auto [found, added] =
+            known_.try_emplace({id, address ? std::string() : op, one.at}, all_.size());
+        if (!added && all_[found->second].op == issue_slot) all_[found->second].op = op;
         if (added)
             all_.push_back({.id = id,
-                            .op = one.op,
+                            .op = op,
                             .at = one.at,
                             .address = address,
                             .text = {},
@@ -92,6 +99,18 @@ private:
     std::vector<std::map<std::string, std::size_t>> of_program_;
 };
 
+void sum_memory(Annotation& annotation) {
+    for (AnnotatedLine& line : annotation.lines) {
+        line.memory.reset();
+        for (const std::size_t i : line.instructions) {
+            const auto& memory = annotation.instructions[i].memory;
+            if (!memory) continue;
+            if (!line.memory) line.memory.emplace();
+            *line.memory += *memory;
+        }
+    }
+}
+
 void make_lines(Annotation& annotation) {
     std::map<std::pair<std::string, int>, AnnotatedLine> lines;
     for (std::size_t i = 0; i < annotation.instructions.size(); ++i) {
@@ -102,11 +121,9 @@ void make_lines(Annotation& annotation) {
         line.number = key.second;
         line.instructions.push_back(i);
         line.spent += one.spent;
-        if (!one.memory) continue;
-        if (!line.memory) line.memory.emplace();
-        *line.memory += *one.memory;
     }
     for (auto& [key, line] : lines) annotation.lines.push_back(std::move(line));
+    sum_memory(annotation);
 }
 
 // A group has whole warps, and is simulated with as many of each class as comes near their shares.
@@ -171,9 +188,13 @@ Spent& Spent::operator+=(const Spent& other) {
 }
 
 MemorySums& MemorySums::operator+=(const MemorySums& other) {
-    executions += other.executions;
+    global += other.global;
+    shared += other.shared;
     sectors += other.sectors;
     passes += other.passes;
+    read += other.read;
+    first += other.first;
+    second += other.second;
     return *this;
 }
 
@@ -227,9 +248,11 @@ Annotation annotate(const GpuProfile& profile, const Kernel& kernel, const Launc
                   if (!node.memory || (node.memory->sectors == 0 && node.memory->passes == 0))
                       return;
                   if (!one.memory) one.memory.emplace();
-                  *one.memory += {.executions = times * warps,
-                                  .sectors = times * warps * node.memory->sectors,
-                                  .passes = times * warps * node.memory->passes};
+                  const double all = times * warps;
+                  *one.memory += {.global = node.memory->sectors > 0 ? all : 0,
+                                  .sectors = all * node.memory->sectors,
+                                  .shared = node.memory->passes > 0 ? all : 0,
+                                  .passes = all * node.memory->passes};
               });
     }
     for (const sim::InstructionWait& wait : view.waits()) {
@@ -263,6 +286,20 @@ void add_machine_code(Annotation& annotation, const std::vector<isa::Instruction
         const auto found = by_address.find(*one.address);
         if (found != by_address.end()) one.text = isa::to_text(*found->second, architecture);
     }
+}
+
+void add_hits(Annotation& annotation, const std::vector<MemoryRow>& rows) {
+    std::map<std::string, AnnotatedInstruction*> by_id;
+    for (AnnotatedInstruction& one : annotation.instructions) by_id[one.id] = &one;
+    for (const MemoryRow& row : rows) {
+        const auto found = by_id.find(machine_instruction(row.id).first);
+        if (!row.read || found == by_id.end() || !found->second->memory) continue;
+        const double sectors = row.executions * row.use.sectors;
+        *found->second->memory += {.read = sectors,
+                                   .first = sectors * row.read->first,
+                                   .second = sectors * row.read->second};
+    }
+    sum_memory(annotation);
 }
 
 void add_source(Annotation& annotation, const std::map<std::string, std::string>& texts) {

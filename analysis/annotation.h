@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/memory_pricing.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
@@ -36,9 +37,13 @@ struct Spent {
 
 // What memory instructions asked for, where the kernel tells; sums over the launch.
 struct MemorySums {
-    double executions = 0;
-    double sectors = 0;  // of 32 bytes, of global and local memory
-    double passes = 0;   // through the banks of shared memory
+    double global = 0;   // executions that ask for sectors of global or local memory
+    double sectors = 0;  // of 32 bytes
+    double shared = 0;   // executions that go through the banks of shared memory
+    double passes = 0;
+    // Of the sectors that were read: all, and those that the first and the second level of caches
+    // found, where the accesses were priced.
+    double read = 0, first = 0, second = 0;
 
     MemorySums& operator+=(const MemorySums& other);
 };
@@ -95,6 +100,9 @@ Annotation annotate(const GpuProfile& profile, const Kernel& kernel, const Launc
 // Says each instruction as text. `code`: of the kernel that the graph was made from.
 void add_machine_code(Annotation& annotation, const std::vector<isa::Instruction>& code,
                       int architecture);
+
+// Says where the sectors were found. `rows`: of the priced kernel that was annotated.
+void add_hits(Annotation& annotation, const std::vector<MemoryRow>& rows);
 
 // Gives the lines their text, and adds those between them that were not executed. `texts`: by file
 // as in `at`. A file that ends before one of its lines is another version of it, and is left out

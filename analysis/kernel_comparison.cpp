@@ -105,9 +105,15 @@ public:
         sum_up(result_.before, &BeforeAfter::before);
         sum_up(result_.after, &BeforeAfter::after);
         match_files();
-        for (const AnnotatedLine& line : result_.after.lines) {
-            add_removed_until(line);
-            add_after(line);
+        const std::vector<AnnotatedLine>& lines = result_.after.lines;
+        for (std::size_t i = 0, next = 0; i < lines.size(); ++i) {
+            // Between lines that both have, what is gone stands before what is new.
+            next = std::max(next, i);
+            while (next + 1 < lines.size() && lines[next].file == lines[next + 1].file &&
+                   !stands_in_both(lines[next]))
+                ++next;
+            add_removed_until(lines[next]);
+            add_after(lines[i]);
         }
         for (const AnnotatedLine& line : result_.before.lines) add_removed(line);
         add_rest();
@@ -210,6 +216,11 @@ private:
         if (found == matches->second.of_after.end()) return std::nullopt;
         return Place{file->second, found->second,
                      matches->second.of_before.at(found->second).second};
+    }
+
+    bool stands_in_both(const AnnotatedLine& line) const {
+        const auto old = earlier(line);
+        return old && old->number > 0;
     }
 
     // Lines of the version before that are not in the later one, where they stood.
@@ -317,12 +328,17 @@ std::vector<std::pair<std::size_t, std::size_t>> equal_lines(
 
 KernelComparison compare_kernels(const GpuProfile& profile, const ComparedKernel& before,
                                  const ComparedKernel& after, const SimulationOptions& options,
-                                 int draws, std::uint64_t seed) {
+                                 int draws, std::uint64_t seed, const Prepare& prepare) {
     KernelComparison result;
     result.before_file = before.file;
     result.after_file = after.file;
-    result.before = annotate(profile, before.kernel, before.launch, options);
-    result.after = annotate(profile, after.kernel, after.launch, options);
+    const auto annotated = [&](const ComparedKernel& side) {
+        if (!prepare) return annotate(profile, side.kernel, side.launch, options);
+        const PreparedKernel ready = prepare(side.kernel, profile);
+        return annotate(ready.profile, ready.kernel, side.launch, options);
+    };
+    result.before = annotated(before);
+    result.after = annotated(after);
     result.cycles = {result.before.cycles, result.after.cycles};
     result.seconds = {kernel_seconds(profile, result.cycles.before),
                       kernel_seconds(profile, result.cycles.after)};
@@ -336,7 +352,7 @@ KernelComparison compare_kernels(const GpuProfile& profile, const ComparedKernel
     try {
         result.uncertainty =
             difference_uncertainty(profile, before.kernel, before.launch, after.kernel,
-                                   after.launch, options, draws, seed);
+                                   after.launch, options, draws, seed, prepare);
     } catch (const InputError& error) {
         result.no_uncertainty = error.what();
     }

@@ -69,10 +69,11 @@ struct KernelComparison {
     std::vector<std::string> notes;
 };
 
-// Simulates both. `draws`: of the profile for the uncertainty; 0: none. Throws as simulate().
+// Simulates both. `draws`: of the profile for the uncertainty; 0: none. `prepare`: as for
+// difference_uncertainty(). Throws as simulate().
 KernelComparison compare_kernels(const GpuProfile& profile, const ComparedKernel& before,
                                  const ComparedKernel& after, const SimulationOptions& options,
-                                 int draws, std::uint64_t seed);
+                                 int draws, std::uint64_t seed, const Prepare& prepare = {});
 
 // Pairs of equal lines, blanks aside, in order: as many as possible. Indices from 0. What both
 // begin and end with is always paired; beyond 4,000 lines that differ only that.

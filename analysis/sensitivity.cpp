@@ -149,13 +149,27 @@ Interval interval(std::vector<double> drawn) {
     return {quantile(drawn, 0.5), quantile(drawn, 0.025), quantile(drawn, 0.975)};
 }
 
-void require_errors(const GpuProfile& profile, const std::set<std::string>& ops,
-                    const std::vector<std::string>& queues, std::uint64_t seed,
-                    const char* kernels) {
-    GpuProfile probe = profile;
-    if (!draw_profile(probe, ops, queues, generator(seed, 0)))
-        throw InputError("profile '" + profile.device.name +
-                         "' holds no standard error for any value that the " + kernels);
+InputError no_errors(const GpuProfile& profile, const char* kernels) {
+    return InputError("profile '" + profile.device.name +
+                      "' holds no standard error for any value that the " + kernels);
+}
+
+// In the order of the profile, so that a seed's draws are the same whatever uses them.
+void draw_everything(GpuProfile& profile, std::mt19937_64 random) {
+    for (InstructionTiming& timing : profile.instructions) {
+        draw(timing.cpi, random);
+        if (timing.latency) draw(*timing.latency, random);
+        if (timing.latency_growth) draw_below(*timing.latency_growth, timing.cpi.value, random);
+        for (ParameterTable& table : timing.tables)
+            for (TableRow& row : table.rows) {
+                if (row.cpi) draw(*row.cpi, random);
+                if (row.latency) draw(*row.latency, random);
+            }
+    }
+    for (Subsystem& subsystem : profile.subsystems)
+        if (subsystem.contention) draw_below(*subsystem.contention, 1, random);
+    if (profile.issue.limit && profile.issue.limit_std_error.value_or(0) > 0)
+        *profile.issue.limit = draw(*profile.issue.limit, *profile.issue.limit_std_error, random);
 }
 
 }  // namespace
@@ -208,7 +222,9 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
     if (draws < 1) throw InputError("an uncertainty needs at least one draw");
     const auto ops = used_ops(profile, kernel);
     const auto queues = contended(profile, kernel);
-    require_errors(profile, ops, queues, seed, "kernel uses");
+    GpuProfile probe = profile;
+    if (!draw_profile(probe, ops, queues, generator(seed, 0)))
+        throw no_errors(profile, "kernel uses");
     std::vector<double> cycles(draws);
     parallel_for(cycles.size(), [&](std::size_t i) {
         GpuProfile drawn = profile;
@@ -223,20 +239,33 @@ DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Ke
                                              const Launch& before_launch, const Kernel& after,
                                              const Launch& after_launch,
                                              const SimulationOptions& options, int draws,
-                                             std::uint64_t seed) {
+                                             std::uint64_t seed, const Prepare& prepare) {
     if (draws < 1) throw InputError("an uncertainty needs at least one draw");
-    std::set<std::string> ops = used_ops(profile, before);
-    ops.merge(used_ops(profile, after));
-    std::vector<std::string> queues = contended(profile, before);
-    for (const std::string& name : contended(profile, after))
-        if (std::ranges::find(queues, name) == queues.end()) queues.push_back(name);
-    require_errors(profile, ops, queues, seed, "kernels use");
+    const auto prepared = [&](const Kernel& kernel, const GpuProfile& drawn) {
+        return prepare ? prepare(kernel, drawn) : PreparedKernel{kernel, drawn};
+    };
+    bool any = false;
+    std::vector<std::string> held;
+    for (const Kernel* kernel : {&before, &after}) {
+        const PreparedKernel ready = prepared(*kernel, profile);
+        const auto ops = used_ops(ready.profile, ready.kernel);
+        const auto queues = contended(ready.profile, ready.kernel);
+        GpuProfile probe = ready.profile;
+        any = draw_profile(probe, ops, queues, generator(seed, 0)) || any;
+        for (std::string& value : held_fixed(ready.profile, ops, queues))
+            if (std::ranges::find(held, value) == held.end()) held.push_back(std::move(value));
+    }
+    if (!any) throw no_errors(profile, "kernels use");
     std::vector<double> first(draws), second(draws), difference(draws), ratio(draws);
     parallel_for(first.size(), [&](std::size_t i) {
         GpuProfile drawn = profile;
-        draw_profile(drawn, ops, queues, generator(seed, i));
-        first[i] = simulate(drawn, before, before_launch, options).cycles;
-        second[i] = simulate(drawn, after, after_launch, options).cycles;
+        draw_everything(drawn, generator(seed, i));
+        const auto cycles = [&](const Kernel& kernel, const Launch& launch) {
+            const PreparedKernel ready = prepared(kernel, drawn);
+            return simulate(ready.profile, ready.kernel, launch, options).cycles;
+        };
+        first[i] = cycles(before, before_launch);
+        second[i] = cycles(after, after_launch);
         difference[i] = second[i] - first[i];
         ratio[i] = second[i] / first[i];
     });
@@ -247,7 +276,7 @@ DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Ke
             .difference = interval(std::move(difference)),
             .ratio = interval(std::move(ratio)),
             .after_faster = static_cast<double>(faster) / draws,
-            .held = held_fixed(profile, ops, queues)};
+            .held = std::move(held)};
 }
 
 }  // namespace occupipe::analysis

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,12 +59,20 @@ struct DifferenceUncertainty {
     std::vector<std::string> held;  // as Uncertainty::held, for both
 };
 
-// As uncertainty(), of what either kernel uses: each drawn profile predicts both kernels, so that
-// an error that both share does not count twice.
+// A kernel made ready for a profile, and the profile for it: memory instructions priced.
+struct PreparedKernel {
+    Kernel kernel;
+    GpuProfile profile;
+};
+using Prepare = std::function<PreparedKernel(const Kernel& kernel, const GpuProfile& profile)>;
+
+// As uncertainty(), but every value of the profile is drawn, rows of its tables too, and each drawn
+// profile predicts both kernels, so that an error that both share does not count twice. `prepare`
+// is asked anew for each drawn profile; absent: both are ready.
 DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Kernel& before,
                                              const Launch& before_launch, const Kernel& after,
                                              const Launch& after_launch,
                                              const SimulationOptions& options, int draws,
-                                             std::uint64_t seed);
+                                             std::uint64_t seed, const Prepare& prepare = {});
 
 }  // namespace occupipe::analysis

@@ -23,6 +23,7 @@
 #include "analysis/stand_ins.h"
 #include "analysis/what_if.h"
 #include "cli/commands.h"
+#include "cli/compare_kernels.h"
 #include "cli/kernels_in_request.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"
@@ -42,7 +43,8 @@ namespace occupipe::cli {
 namespace {
 
 constexpr const char* about =
-    "Input: measurements and a profile, or predictions. Output: a table on stdout (or JSON, CSV).\n"
+    "Input: measurements and a profile, or predictions, or two versions of a kernel.\n"
+    "Output: a table on stdout (or JSON, CSV).\n"
     "Every point of RESULTS (an instruction or a mix, at one launch shape) is predicted by the\n"
     "models from its dependence graph. WPC = warps / cycles, the median over repetitions.\n"
     "  MAPE        mean of |WPC predicted - WPC measured| / WPC measured, in percent\n"
@@ -59,12 +61,14 @@ constexpr const char* examples =
     "    --quick -o kernels.json\n"
     "occupipe predict mix --profile rtx-2070 --model all --occupancy all --json > mix.json\n"
     "occupipe compare mix.json    # the other models against the simulation\n"
-    "occupipe compare matmul.cu --launch matmul.yaml --profile rtx-2070    # the same, of a .cu";
+    "occupipe compare matmul.cu --launch matmul.yaml --profile rtx-2070    # the same, of a .cu\n"
+    "occupipe compare before.cu after.cu --launch matmul.yaml --profile rtx-2070";
 
 struct Options {
     std::string results;
     KernelsInRequest kernel;  // where RESULTS is a kernel of machine code
     std::vector<std::string> uses;
+    CompareKernelsOptions versions;
     std::string profile;
     std::string against;
     std::vector<std::string> models = {"all"};
@@ -409,8 +413,27 @@ report::Comparison compared(const Options& options, std::optional<GpuProfile>& p
     return of_predictions(options, analysis::parse_predictions(text, options.results));
 }
 
+// RESULTS is a kernel, too: the version before.
+void compare_versions(const Options& options) {
+    if (!options.device.empty() || !options.against.empty() || !options.hold_out.empty() ||
+        !options.plot.empty() || options.csv)
+        throw InputError(
+            "--device, --against, --hold-out, --plot and --csv do not go with two kernels");
+    compare_kernels({.before = options.kernel,
+                     .profile = options.profile,
+                     .uses = options.uses,
+                     .limit = options.limit,
+                     .json = options.json},
+                    options.versions);
+}
+
 void compare(Options options) {
     options.kernel.execution.kernels = options.results;
+    if (!options.versions.after.empty()) return compare_versions(options);
+    if (options.versions.tells())
+        throw InputError(
+            "--after-…, --draws, --seed and --source-folder go with two kernels: compare BEFORE "
+            "AFTER --profile P");
     const std::string profile_file =
         options.profile.empty() ? "" : analysis::shipped_profile(options.profile).string();
     keep_apart({{"RESULTS", options.results},
@@ -477,6 +500,7 @@ void add_compare(CLI::App& app) {
                      "Measurements, the output of predict --json, or a kernel of machine code\n"
                      "(.cu, .ptx, .cubin), which is predicted at every occupancy")
         ->type_name("RESULTS");
+    add_compare_kernels_options(*command, options->versions);
     CLI::Option* const profile = command->add_option(
         "--profile", options->profile, "GPU profile to predict with: a file or a shipped name");
     profile->type_name("PROFILE");

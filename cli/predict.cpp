@@ -14,6 +14,7 @@
 #include "analysis/shipped_files.h"
 #include "analysis/stand_ins.h"
 #include "analysis/what_if.h"
+#include "cli/annotate.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
 #include "cli/kernels_in_request.h"
@@ -24,6 +25,7 @@
 #include "core/parallel.h"
 #include "report/figures/plot_file.h"
 #include "report/figures/prediction_figures.h"
+#include "report/text/annotated_source.h"
 #include "report/text/memory_table.h"
 #include "report/text/prediction_output.h"
 #include "sim/models/kernel_analysis.h"
@@ -72,6 +74,7 @@ struct Options {
     bool csv = false;
     std::string plot;
     ExplainOptions explain;
+    AnnotateOptions annotate;
 };
 
 std::vector<const Model*> chosen_models(const std::vector<std::string>& names) {
@@ -141,7 +144,8 @@ void keep_outputs_apart(const Options& options, const std::string& kernel) {
                 {"--profile", analysis::shipped_profile(options.profile)}},
                {{"--plot", options.plot},
                 {"--svg", options.explain.svg},
-                {"--trace", options.explain.trace}});
+                {"--trace", options.explain.trace},
+                {"--page", options.annotate.page}});
     report::check_plot_file(options.plot, options.explain.force);
 }
 
@@ -197,6 +201,15 @@ void price_again(const Options& options, analysis::KernelIn& in, const GpuProfil
     memory = price_memory(options, in.kernel(), rows);
     memory.said.emplace_back(
         "reuse was found in the order in which a first prediction has the warps issue");
+}
+
+KernelOrigin origin_of(const Options& options, const std::optional<analysis::KernelIn>& in) {
+    KernelOrigin origin{.file = kernel_path(options.kernel)};
+    if (in) {
+        origin.code = in->code.get();
+        origin.architecture = in->architecture;
+    }
+    return origin;
 }
 
 void predict(const Options& options) {
@@ -268,6 +281,17 @@ void predict(const Options& options) {
                 "--stalls, --timeline, --svg, --trace, --sensitivity and "
                 "--uncertainty explain one launch; choose one --occupancy");
         why = explain(profile, kernel, shapes[0], model_options.simulation(), options.explain);
+    }
+    if (options.annotate.any()) {
+        if (shapes.size() > 1)
+            throw InputError("--annotate and --page are of one launch; choose one --occupancy");
+        analysis::Annotation annotation =
+            annotation_of(profile, kernel, shapes[0], model_options.simulation(),
+                          origin_of(options, in), options.annotate);
+        if (options.memory_pricing == "per-access") analysis::add_hits(annotation, memory.rows);
+        why.text += annotation_text(annotation, options.annotate);
+        why.json["annotation"] = report::to_json(annotation);
+        write_page(set, annotation, options.annotate, options.explain.force);
     }
     if (options.json) {
         nlohmann::ordered_json json = report::to_json(set);
@@ -409,6 +433,7 @@ void add_predict(CLI::App& app) {
     add_plot_option(*command, options->plot,
                     "throughput over occupancy, a curve per\nmodel (needs --occupancy)");
     add_explain_options(*command, options->explain);
+    add_annotate_options(*command, options->annotate);
     add_kernels_in_options(*command, options->kernel);
     command->callback([options] { predict(*options); });
 }

@@ -5,6 +5,10 @@ occupipe_test(execute_test KIND cli WITHOUT_NVRTC * LINK occupipe::core GTest::g
     SOURCES cli/execute_test.cpp cli/execute_refusals_test.cpp cli/extract_test.cpp support/run_program.cpp)
 target_compile_definitions(execute_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(execute_test occupipe)
+occupipe_test(annotate_test KIND cli WITHOUT_NVRTC * LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
+    SOURCES cli/annotate_test.cpp support/run_program.cpp)
+target_compile_definitions(annotate_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
+add_dependencies(annotate_test occupipe)
 # No test: run it by hand (docs/performance.md).
 add_executable(occupipe_execute_benchmark perf/execute_benchmark.cpp)
 target_link_libraries(occupipe_execute_benchmark PRIVATE occupipe::extract occupipe::isa occupipe::core benchmark::benchmark occupipe::warnings)

@@ -2,6 +2,7 @@
 #include "report/text/annotated_source.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,19 +18,7 @@ using analysis::Annotation;
 using analysis::MemorySums;
 using analysis::Spent;
 
-constexpr std::size_t longest_source = 100;  // columns
-
-std::string at_most(std::string text, std::size_t columns) {
-    std::string plain;
-    for (const char c : text) plain += c == '\t' ? "    " : std::string(1, c);
-    if (display_width(plain) <= columns) return plain;
-    while (display_width(plain) >= columns) {
-        plain.pop_back();
-        while (!plain.empty() && (static_cast<unsigned char>(plain.back()) & 0xc0) == 0x80)
-            plain.pop_back();
-    }
-    return plain + "…";
-}
+constexpr double second_reason = 0.2;  // of the time: from this on it is named, too
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
@@ -39,16 +28,23 @@ std::string few_digits(double number) {
 }
 
 std::string memory_text(const std::optional<MemorySums>& memory) {
-    if (!memory || memory->executions == 0) return "";
-    std::string text;
-    const auto add = [&](double sum, const char* what) {
-        if (sum == 0) return;
-        const double each = sum / memory->executions;
-        text += fmt::format("{}{:.3g} {}", text.empty() ? "" : ", ", each, what);
-    };
-    add(memory->sectors, "sectors");
-    add(memory->passes, "passes");
-    return text;
+    std::vector<std::string> parts;
+    if (!memory) return {};
+    if (memory->global > 0)
+        parts.push_back(fmt::format("{:.3g} sectors", memory->sectors / memory->global));
+    for (const auto& [found, level] :
+         {std::pair(memory->first, "L1"), std::pair(memory->second, "L2")})
+        if (found > 0)
+            parts.push_back(fmt::format("{:.0f} % {}", 100 * found / memory->read, level));
+    if (memory->shared > 0)
+        parts.push_back(fmt::format("{:.3g} passes", memory->passes / memory->shared));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string_view short_name(sim::WaitReason reason) {
+    if (reason == sim::WaitReason::subsystem) return "busy";
+    if (reason == sim::WaitReason::issue_limit) return "issue";
+    return to_string(reason);
 }
 
 // Files that lines are of, where there are several.
@@ -77,8 +73,8 @@ public:
         column("per warp", Align::right);
         column("cycles", Align::right);
         column("share", Align::right);
-        column("mostly", Align::left);
-        column("for", Align::left);
+        column("because of", Align::left);
+        column("result of", Align::left);
         column("awaited", Align::right);
         if (machine) column("stall", Align::right);
         if (memory_) column("per access", Align::left);
@@ -119,7 +115,7 @@ private:
                            : files_         ? fmt::format("{}:{}", line.file, line.number)
                                             : fmt::format("{}", line.number);
         std::string source = line.number == 0 ? "(instructions that say no line)"
-                                              : at_most(line.text.value_or(""), longest_source);
+                                              : shortened(line.text.value_or(""));
         std::vector<std::string> row = {std::move(name)};
         if (line.instructions.empty())
             row.resize(table_.header.size() - 1);
@@ -158,10 +154,11 @@ private:
 };
 
 std::string heading(const Annotation& annotation) {
-    return fmt::format(
-        "{} by {}: {:.10g} cycles; the busiest core runs {} warps, {} at once\n", annotation.kernel,
-        annotation.has_lines() ? "source line" : "instruction", annotation.cycles,
-        grouped_number(static_cast<double>(annotation.core_warps)), annotation.places);
+    return fmt::format("{} by {}: {:.10g} cycles; the busiest core runs {} warp{}, {} at once\n",
+                       annotation.kernel, annotation.has_lines() ? "source line" : "instruction",
+                       annotation.cycles,
+                       grouped_number(static_cast<double>(annotation.core_warps)),
+                       annotation.core_warps == 1 ? "" : "s", annotation.places);
 }
 
 std::string ending(const Annotation& annotation) {
@@ -177,11 +174,9 @@ std::string ending(const Annotation& annotation) {
     text +=
         "\n"
         "executed: by all warps of the launch; cycles: of a warp in the mean, waiting to issue "
-        "this;"
-        "\n"
-        "share: of the time of all warps' places; for: whose result it waits most; awaited: "
-        "cycles\n"
-        "in which others wait for its result\n";
+        "this;\n"
+        "share: of the time of all warps' places; busy: its subsystem is; issue: the issue limit;\n"
+        "result of: what it waits for most; awaited: cycles in which others wait for its result\n";
     return text;
 }
 
@@ -197,13 +192,28 @@ nlohmann::ordered_json spent_json(const Annotation& annotation, const Spent& spe
 }
 
 void add_memory(nlohmann::ordered_json& json, const std::optional<MemorySums>& memory) {
-    if (!memory || memory->executions == 0) return;
-    json["accesses"] = memory->executions;
-    if (memory->sectors > 0) json["sectors_per_access"] = memory->sectors / memory->executions;
-    if (memory->passes > 0) json["passes_per_access"] = memory->passes / memory->executions;
+    if (!memory) return;
+    if (memory->global > 0) json["sectors_per_access"] = memory->sectors / memory->global;
+    if (memory->read > 0)
+        json["hits"] = {{"first", memory->first / memory->read},
+                        {"second", memory->second / memory->read}};
+    if (memory->shared > 0) json["passes_per_access"] = memory->passes / memory->shared;
 }
 
 }  // namespace
+
+std::string shortened(const std::string& text) {
+    constexpr std::size_t columns = 100;
+    std::string plain;
+    for (const char c : text) plain += c == '\t' ? "    " : std::string(1, c);
+    if (display_width(plain) <= columns) return plain;
+    while (display_width(plain) >= columns) {
+        plain.pop_back();
+        while (!plain.empty() && (static_cast<unsigned char>(plain.back()) & 0xc0) == 0x80)
+            plain.pop_back();
+    }
+    return plain + "…";
+}
 
 std::string grouped_number(double number) {
     std::string digits = fmt::format("{:.0f}", number);
@@ -222,9 +232,17 @@ AnnotationCells cells(const Annotation& annotation, const Spent& spent,
                           .reason = {},
                           .awaited = few_digits(spent.awaited),
                           .memory = memory_text(memory)};
-    if (const auto reason = spent.main_reason()) {
-        const double part = spent.waits.at(*reason) / spent.cycles();
-        cells.reason = std::string(to_string(*reason));
+    if (spent.cycles() == 0) {
+        cells.share.clear();
+        return cells;
+    }
+    std::vector<std::pair<sim::WaitReason, double>> reasons(spent.waits.begin(), spent.waits.end());
+    std::ranges::stable_sort(reasons, std::greater(), [](const auto& one) { return one.second; });
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, reasons.size()); ++i) {
+        const double part = reasons[i].second / spent.cycles();
+        if (i > 0 && part < second_reason) break;
+        if (i > 0) cells.reason += ", ";
+        cells.reason += short_name(reasons[i].first);
         if (part < 0.995) cells.reason += fmt::format(" {:.0f} %", 100 * part);
     }
     return cells;

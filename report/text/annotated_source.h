@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A prediction by source line and by machine instruction, in columns:
-//   line  executed  per warp  cycles   share  mostly            for   awaited  source
-//     15    13,440        40   1,204  31.0 %  dependence 88 %   11        390  sum = fmaf(…
+//   line  executed  per warp  cycles   share  because of       result of  awaited  source
+//     15    13,440        40   1,204  31.0 %  dependence 88 %  line 11        390  sum = fmaf(…
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -37,5 +37,8 @@ std::string awaited_line(const analysis::Annotation& annotation,
 std::string awaited_instruction(const analysis::AnnotatedInstruction& instruction);
 
 std::string grouped_number(double number);  // 13,440
+
+// A line of source code in at most 100 columns, tabs as four blanks.
+std::string shortened(const std::string& text);
 
 }  // namespace occupipe::report

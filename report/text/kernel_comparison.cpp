@@ -162,7 +162,7 @@ std::string lines(const KernelComparison& comparison) {
                               number(line.cycles.before), number(line.cycles.after),
                               signed_number(line.cycles.difference()),
                               number(line.executions.before), number(line.executions.after),
-                              std::move(reason), std::move(text)});
+                              std::move(reason), shortened(text)});
     }
     std::string text =
         "\nBy source line (+ added, - removed, ~ changed; cycles of the prediction, which all "

@@ -270,6 +270,33 @@ TEST(AnnotatedSource, SaysWhereNoLinesAreKnown) {
     EXPECT_EQ(report::to_json(none)["lines"].size(), 0U);
 }
 
+TEST(Annotation, SumsWhatInstructionsAskOfTheMemory) {
+    // Twice 4 sectors and once 8, of which 1 and 4 are found in the first level.
+    KernelItem a = at("k.cu:1", test::instruction("ldg.0010", "ld"));
+    KernelItem b = at("k.cu:1", test::instruction("ldg.0020", "ld", {"ldg.0010"}));
+    KernelItem c = at("k.cu:2", test::instruction("c", "op", {"ldg.0020"}));
+    std::get<KernelInstruction>(a).memory = MemoryUse{.bytes = 128, .sectors = 4};
+    std::get<KernelInstruction>(b).memory = MemoryUse{.bytes = 128, .sectors = 8};
+    Annotation one = annotate(gpu({{"ld", 1, 10}, {"op", 1, 10}}), kernel({repeat(2, {a}), b, c}),
+                              {.group_warps = 3}, {});
+    const auto& memory = line(one, 1).memory;
+    ASSERT_TRUE(memory);
+    EXPECT_DOUBLE_EQ(memory->global, 9);  // of three warps
+    EXPECT_DOUBLE_EQ(memory->sectors, 3 * 16);
+    EXPECT_FALSE(line(one, 2).memory);
+    EXPECT_THAT(report::to_text(one, report::AnnotationView::source), HasSubstr("5.33 sectors"));
+
+    MemoryRow first{.id = "ldg.0010", .op = "ld", .at = "", .executions = 2, .use = {}};
+    first.use.sectors = 4;
+    first.read = LevelShares{.first = 0.25, .second = 0.75, .dram = 0};
+    MemoryRow second{.id = "ldg.0020", .op = "ld", .at = "", .executions = 1, .use = {}};
+    second.use.sectors = 8;
+    second.read = LevelShares{.first = 0.5, .second = 0, .dram = 0.5};
+    add_hits(one, {first, second});
+    EXPECT_THAT(report::to_text(one, report::AnnotationView::source),
+                HasSubstr("5.33 sectors, 38 % L1, 38 % L2"));  // (2 + 4) and (6 + 0) of 16
+}
+
 TEST(Annotation, SaysWhereAGroupCannotHoldTheSharesOfTheLaunch) {
     Kernel two = test::chain("op", 2);
     two.warps.push_back(two.warps.front());

@@ -102,9 +102,9 @@ TEST(KernelComparison, MatchesLinesByTheirText) {
                                     line.executions.after, line.cycles.before, line.cycles.after));
     const auto fate = [](LineFate one) { return std::to_string(static_cast<int>(one)); };
     EXPECT_THAT(lines, ElementsAre(fate(LineFate::same) + " k.cu:2>k.cu:4 1 1 0 0",
-                                   fate(LineFate::added) + " >k.cu:5 0 2 0 20",
                                    fate(LineFate::removed) + " k.cu:3> 1 0 10 0",
                                    fate(LineFate::removed) + " k.cu:4> 1 0 10 0",
+                                   fate(LineFate::added) + " >k.cu:5 0 2 0 20",
                                    fate(LineFate::same) + " k.cu:5>k.cu:6 1 1 10 10",
                                    fate(LineFate::unknown) + " > 0 0 10 10"));
 }
@@ -208,6 +208,37 @@ TEST(KernelComparison, TheUncertaintyOfTheDifferenceIsThatOfOneProfile) {
     EXPECT_EQ(same.uncertainty->difference.low, 0);
     EXPECT_EQ(same.uncertainty->difference.high, 0);
     EXPECT_EQ(same.uncertainty->after_faster, 0);
+}
+
+// `a` costs as much as the profile says, `b` twice: both follow the same draw.
+TEST(KernelComparison, PreparesBothForEachDrawnProfile) {
+    GpuProfile device = gpu({{"op", 1, 10}});
+    device.instructions[0].latency->std_error = 0.1;
+    const Prepare prepare = [](const Kernel& kernel, const GpuProfile& profile) {
+        PreparedKernel ready{kernel, profile};
+        if (kernel.name != "twice") return ready;
+        InstructionTiming priced = profile.instructions[0];
+        priced.name = "op~a";
+        *priced.latency = priced.latency->times(2);
+        ready.profile.instructions.push_back(priced);
+        auto& loop = std::get<Repeat>(ready.kernel.warps[0].instructions[0]);
+        std::get<KernelInstruction>(loop.body[0]).op = "op~a";
+        return ready;
+    };
+    ComparedKernel before{
+        .file = "a", .kernel = test::chain("op", 20), .launch = {}, .sources = {}};
+    ComparedKernel after = before;
+    after.kernel.name = "twice";
+    const KernelComparison found = compare_kernels(device, before, after, {}, 2000, 5, prepare);
+    EXPECT_EQ(found.cycles.before, 200);
+    EXPECT_EQ(found.cycles.after, 400);
+    EXPECT_EQ(found.instructions.size(), 1U);
+    EXPECT_TRUE(found.instructions.contains("op"));
+    ASSERT_TRUE(found.uncertainty) << found.no_uncertainty;
+    EXPECT_NEAR(found.uncertainty->ratio.low, 2, 1e-6);
+    EXPECT_NEAR(found.uncertainty->ratio.high, 2, 1e-6);
+    const Interval& difference = found.uncertainty->difference;
+    EXPECT_NEAR((difference.high - difference.low) / 2, 1.96 * 20 * 0.1, 0.3);
 }
 
 TEST(KernelComparison, AProfileWithoutErrorsHasNoInterval) {

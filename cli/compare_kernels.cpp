@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "cli/compare_kernels.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "analysis/assumed_latency.h"
+#include "analysis/kernel_comparison.h"
+#include "analysis/kernels_in.h"
+#include "analysis/memory_pricing.h"
+#include "analysis/shipped_files.h"
+#include "analysis/stand_ins.h"
+#include "analysis/what_if.h"
+#include "cli/annotate.h"
+#include "cli/options.h"
+#include "cli/run_limit.h"
+#include "core/error.h"
+#include "core/files/files.h"
+#include "report/text/kernel_comparison.h"
+
+namespace occupipe::cli {
+namespace {
+
+constexpr int default_draws = 400;
+
+// A kernel file says its launch itself.
+void forget_launch(ExecutionRequest& execution) {
+    if (!analysis::names_kernels(execution.kernels)) {
+        const ExecutionRequest keep = execution;
+        execution = {};
+        execution.kernels = keep.kernels;
+        execution.threads = keep.threads;
+        execution.limit = keep.limit;
+    }
+}
+
+KernelsInRequest after_request(const KernelsInRequest& before,
+                               const CompareKernelsOptions& options) {
+    KernelsInRequest after = before;
+    ExecutionRequest& execution = after.execution;
+    execution.kernels = options.after;
+    if (!options.after_launch.empty()) {
+        execution.launch = options.after_launch;
+        execution.grid.clear();
+        execution.block.clear();
+        execution.arguments.clear();
+        execution.shared_bytes = 0;
+    }
+    if (!execution.launch.empty() &&
+        (!options.after_grid.empty() || !options.after_block.empty() ||
+         !options.after_arguments.empty() || options.after_shared_bytes))
+        throw InputError(
+            "--after-grid, --after-block, --after-shared-bytes and --after-args change a launch "
+            "that --grid and --block describe; beside a launch file, give --after-launch");
+    const auto take = [](std::string& into, const std::string& given) {
+        if (!given.empty()) into = given;
+    };
+    take(execution.kernel, options.after_kernel);
+    take(execution.grid, options.after_grid);
+    take(execution.block, options.after_block);
+    take(execution.arguments, options.after_arguments);
+    if (options.after_shared_bytes) execution.shared_bytes = *options.after_shared_bytes;
+    return after;
+}
+
+// Of both versions, for what is said of the profile.
+Kernel both(const Kernel& before, const Kernel& after) {
+    Kernel kernel = before;
+    kernel.warps.insert(kernel.warps.end(), after.warps.begin(), after.warps.end());
+    for (WarpProgram& program : kernel.warps) program.share /= 2;
+    return kernel;
+}
+
+// A profile for both, with what is used in place of others; the kernel with its memory accesses
+// priced. What is assumed goes to `said` where that is not null.
+class Preparing {
+public:
+    Preparing(const Kernel& before, const Kernel& after, std::vector<std::string> uses,
+              std::vector<std::string> classes, bool pricing)
+        : both_(both(before, after)),
+          uses_(std::move(uses)),
+          classes_(std::move(classes)),
+          pricing_(pricing) {}
+
+    GpuProfile profile(const GpuProfile& given, std::vector<std::string>* said) const {
+        GpuProfile made = given;
+        const auto tell = [&](std::vector<std::string> sentences) {
+            if (said) std::ranges::move(sentences, std::back_inserter(*said));
+        };
+        tell(analysis::apply_uses(uses_, both_, made));
+        tell(analysis::apply_stand_ins(both_, made));
+        tell(analysis::assume_latencies(classes_, both_, made));
+        return made;
+    }
+
+    analysis::PreparedKernel kernel(const Kernel& kernel, const GpuProfile& made,
+                                    std::vector<std::string>* said) const {
+        if (!pricing_) return {kernel, made};
+        analysis::PricedMemory priced =
+            analysis::price_memory(kernel, made, analysis::MemoryPricing::per_access, {});
+        if (said) std::ranges::move(priced.said, std::back_inserter(*said));
+        return {std::move(priced.kernel), std::move(priced.profile)};
+    }
+
+private:
+    Kernel both_;
+    std::vector<std::string> uses_, classes_;
+    bool pricing_;
+};
+
+analysis::ComparedKernel side(const KernelInput& input, const GpuProfile& profile,
+                              const std::string& source_folder, std::vector<std::string> said,
+                              std::vector<std::string>& assumptions) {
+    said.insert(said.begin(), input.assumptions.begin(), input.assumptions.end());
+    const std::vector<Launch> shapes = launches({}, input.kernel, profile, said);
+    for (std::string& sentence : said) {
+        std::string full = fmt::format("{}: {}", input.file, sentence);
+        assumptions.push_back(std::move(full));
+    }
+    return {.file = input.file,
+            .kernel = input.kernel,
+            .launch = shapes.front(),
+            .sources = source_texts(input.kernel, input.file, source_folder)};
+}
+
+}  // namespace
+
+bool CompareKernelsOptions::tells() const {
+    return draws || seed || after_shared_bytes || !memory.empty() || !assumed_classes.empty() ||
+           !source_folder.empty() || !after_launch.empty() || !after_kernel.empty() ||
+           !after_grid.empty() || !after_block.empty() || !after_arguments.empty();
+}
+
+void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& options) {
+    constexpr const char* group = "Two versions of a kernel (compare BEFORE AFTER --profile P)";
+    command
+        .add_option("after", options.after,
+                    "With a kernel in place of RESULTS (.cu, .ptx, .cubin, or a kernel file): its\n"
+                    "other version, to see what changed by source line")
+        ->type_name("AFTER");
+    const auto add = [&](const char* name, std::string& value, const char* what, const char* type) {
+        command.add_option(name, value, what)->type_name(type)->group(group);
+    };
+    add("--after-launch", options.after_launch, "AFTER's launch file, where it has another",
+        "FILE");
+    add("--after-kernel", options.after_kernel, "AFTER's kernel, where it has another name",
+        "NAME");
+    add("--after-grid", options.after_grid, "AFTER's groups, where they differ", "X[,Y[,Z]]");
+    add("--after-block", options.after_block, "AFTER's threads of a group, where they differ",
+        "X[,Y[,Z]]");
+    add("--after-args", options.after_arguments, "AFTER's arguments, where they differ",
+        "ARGUMENTS");
+    command
+        .add_option("--after-shared-bytes", options.after_shared_bytes,
+                    "AFTER's dynamic shared memory, where it differs")
+        ->type_name("BYTES")
+        ->group(group);
+    command
+        .add_option("--draws", options.draws,
+                    "Draws of the profile's standard errors for the uncertainty of the change\n"
+                    "(default: 400); 0: none")
+        ->check(CLI::Range(0, 1'000'000))
+        ->type_name("N")
+        ->group(group);
+    command.add_option("--seed", options.seed, "Seed of the draws (default: 1)")
+        ->type_name("N")
+        ->group(group);
+    command.add_option("--assume-latency", options.assumed_classes, analysis::assume_latency_help)
+        ->type_name("CLASS")
+        ->allow_extra_args(false)
+        ->group(group);
+    command
+        .add_option("--memory", options.memory,
+                    "How memory accesses are priced, as 'predict --memory' does (default:\n"
+                    "per-access)")
+        ->check(CLI::IsMember({"per-access", "none"}))
+        ->type_name("HOW")
+        ->group(group);
+    command
+        .add_option("--source-folder", options.source_folder,
+                    "Where the source is (default: the folder of each version)")
+        ->type_name("DIR")
+        ->group(group);
+}
+
+void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options) {
+    if (request.profile.empty()) throw InputError("two kernels are compared on a GPU: --profile P");
+    const GpuProfile profile = read_profile(analysis::shipped_profile(request.profile));
+    KernelsInRequest before_request = request.before;
+    KernelsInRequest other_request = after_request(request.before, options);
+    for (KernelsInRequest* one : {&before_request, &other_request}) {
+        one->execution.limit = request.limit;
+        if (options.memory != "none") one->memory_cores = profile.cores;
+        forget_launch(one->execution);
+    }
+    const KernelInput before = read_kernel_input(before_request, profile);
+    const KernelInput after = read_kernel_input(other_request, profile);
+
+    report::KernelComparisonReport report;
+    report.profile = request.profile;
+    report.device = profile.device.name;
+    const Preparing preparing(before.kernel, after.kernel, request.uses, options.assumed_classes,
+                              options.memory != "none");
+    const GpuProfile used = preparing.profile(profile, &report.assumptions);
+    std::vector<analysis::ComparedKernel> sides;
+    for (const KernelInput* input : {&before, &after}) {
+        std::vector<std::string> said;
+        const analysis::PreparedKernel ready = preparing.kernel(input->kernel, used, &said);
+        analysis::require_timings(ready.profile, ready.kernel, input->file, profile);
+        sides.push_back(
+            side(*input, profile, options.source_folder, std::move(said), report.assumptions));
+    }
+
+    ModelOptions model_options;
+    RunLimit limit(request.limit);
+    limit.apply(model_options);
+    const analysis::Prepare prepare = [&](const Kernel& kernel, const GpuProfile& drawn) {
+        return preparing.kernel(kernel, preparing.profile(drawn, nullptr), nullptr);
+    };
+    report.comparison = analysis::compare_kernels(
+        profile, sides[0], sides[1], model_options.simulation(),
+        options.draws.value_or(default_draws), options.seed.value_or(1), prepare);
+    if (request.json)
+        fmt::print("{}\n", report::to_json(report).dump(2));
+    else
+        fmt::print("{}", report::to_text(report));
+}
+
+}  // namespace occupipe::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// `compare BEFORE AFTER --profile P`: two versions of a kernel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/kernels_in_request.h"
+
+namespace CLI {
+class App;
+}
+
+namespace occupipe::cli {
+
+struct CompareKernelsOptions {
+    std::string after;  // file; empty: nothing is compared so
+    // How it is launched where that differs; empty: as the version before.
+    std::string after_launch, after_kernel, after_grid, after_block, after_arguments;
+    std::optional<std::uint32_t> after_shared_bytes;
+    std::optional<int> draws;           // absent: 400
+    std::optional<std::uint64_t> seed;  // absent: 1
+    std::string source_folder;
+    std::string memory;  // empty: per-access
+    std::vector<std::string> assumed_classes;
+
+    // Whether anything but `after` is given.
+    bool tells() const;
+};
+
+// The positional AFTER, and what goes with it.
+void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& options);
+
+// What `compare` has anyhow.
+struct CompareKernelsRequest {
+    KernelsInRequest before;
+    std::string profile;
+    std::vector<std::string> uses;
+    std::string limit;
+    bool json = false;
+};
+
+void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options);
+
+}  // namespace occupipe::cli
