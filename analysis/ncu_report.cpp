@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -42,27 +43,46 @@ Table table_in(const std::string& text, const std::string& file_name) {
     return table;
 }
 
-// "1,234.5" as ncu groups digits; nullopt if it is not a finite number.
-std::optional<double> number(std::string text) {
-    std::erase(text, ',');
-    double value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (fault != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-        return std::nullopt;
-    return value;
+// What one of the unit is in base units: "Mbyte" 1e6, "us" 1e-6, "KiB" 1024, "Gbyte/second" 1e9;
+// nullopt where it is not known.
+std::optional<double> factor_of(std::string_view unit) {
+    if (const std::size_t slash = unit.find('/'); slash != std::string_view::npos) {
+        const auto over = factor_of(unit.substr(0, slash));
+        const auto under = factor_of(unit.substr(slash + 1));
+        if (!over || !under) return std::nullopt;
+        return *over / *under;
+    }
+    constexpr std::array bases = {"",     "%",     "byte",    "B",       "second", "s",
+                                  "hz",   "Hz",    "inst",    "cycle",   "sector", "thread",
+                                  "warp", "block", "request", "register"};
+    const auto known = [&](std::string_view base) {
+        return std::ranges::find(bases, base) != bases.end();
+    };
+    if (known(unit)) return 1;
+    static const std::map<char, double> prefixes = {{'n', 1e-9}, {'u', 1e-6}, {'m', 1e-3},
+                                                    {'K', 1e3},  {'k', 1e3},  {'M', 1e6},
+                                                    {'G', 1e9},  {'T', 1e12}};
+    const auto prefix = prefixes.find(unit.front());
+    const std::string_view rest = unit.substr(1);
+    if (prefix == prefixes.end() || rest == "%" || rest.empty()) return std::nullopt;
+    if (rest == "iB" && prefix->second >= 1e3)
+        return std::pow(1024.0, std::round(std::log10(prefix->second) / 3));
+    if (!known(rest)) return std::nullopt;
+    return prefix->second;
 }
 
-// What one of the unit is in base units: "Mbyte" 1e6, "usecond" 1e-6.
-double factor_of(std::string_view unit) {
-    static const std::map<char, double> prefixes = {
-        {'n', 1e-9}, {'u', 1e-6}, {'m', 1e-3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}};
-    for (const std::string_view base : {"byte", "second", "hz", "inst", "cycle", "sector"}) {
-        const std::size_t at = unit.find(base);
-        if (at != 1) continue;
-        const auto prefix = prefixes.find(unit.front());
-        if (prefix != prefixes.end()) return prefix->second;
-    }
-    return 1;
+// Puts the metric where it belongs.
+void add_metric(NcuKernel& kernel, const std::string& metric, const std::string& text,
+                std::string_view unit, int line) {
+    const auto value = profiler_number(text);
+    const auto factor = factor_of(unit);
+    if (!value)
+        kernel.unusable[metric] = {line, text.empty() ? "nothing stands in its place"
+                                                      : fmt::format("'{}' is not a number", text)};
+    else if (!factor)
+        kernel.unusable[metric] = {line, fmt::format("the unit '{}' is not known", unit)};
+    else
+        kernel.metrics[metric] = *value * *factor;
 }
 
 std::optional<std::size_t> column(const Fields& header, std::string_view name) {
@@ -81,10 +101,10 @@ std::vector<NcuKernel> long_form(const std::vector<CsvRecord>& records, std::siz
     std::string last;
     for (std::size_t i = 1; i < records.size(); ++i) {
         const Fields& fields = records[i].fields;
-        if (kernels.empty() || fields[id] != last) kernels.push_back({fields[kernel], {}});
+        if (kernels.empty() || fields[id] != last) kernels.push_back({fields[kernel], {}, {}});
         last = fields[id];
-        if (const auto found = number(fields[*value]))
-            kernels.back().metrics[fields[name]] = *found * (unit ? factor_of(fields[*unit]) : 1.0);
+        add_metric(kernels.back(), fields[name], fields[*value], unit ? fields[*unit] : "",
+                   records[i].line);
     }
     return kernels;
 }
@@ -101,17 +121,37 @@ std::vector<NcuKernel> wide_form(const std::vector<CsvRecord>& records, std::siz
             units = fields;
             continue;
         }
-        kernels.push_back({fields[kernel], {}});
+        kernels.push_back({fields[kernel], {}, {}});
         for (std::size_t c = 0; c < header.size(); ++c) {
             if (header[c].find("__") == std::string::npos) continue;
-            if (const auto found = number(fields[c]))
-                kernels.back().metrics[header[c]] = *found * factor_of(units[c]);
+            add_metric(kernels.back(), header[c], fields[c], units[c], records[i].line);
         }
     }
     return kernels;
 }
 
 }  // namespace
+
+std::optional<double> profiler_number(std::string_view text) {
+    std::string digits;
+    const std::size_t point = std::min(text.find('.'), text.size());
+    const std::size_t first = text.find(',');
+    if (first != std::string_view::npos) {
+        // Groups of three up to the point, the first of one to three.
+        if (first == 0 || first > 3) return std::nullopt;
+        for (std::size_t at = 0; at < text.size(); ++at)
+            if ((text[at] == ',') != (at >= first && at < point && (at - first) % 4 == 0))
+                return std::nullopt;
+        if ((point - first) % 4 != 0) return std::nullopt;
+    }
+    for (const char c : text)
+        if (c != ',') digits += c;
+    double value = 0;
+    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (fault != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value))
+        return std::nullopt;
+    return value;
+}
 
 std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string& file_name) {
     const Table table = table_in(text, file_name);

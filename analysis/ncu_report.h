@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,19 @@ namespace occupipe::analysis {
 struct NcuKernel {
     std::string kernel;                     // its name
     std::map<std::string, double> metrics;  // "smsp__inst_executed.sum", in base units (bytes, …)
+    struct Unusable {
+        int line = 0;
+        std::string reason;  // "'n/a' is not a number", "the unit 'furlong' is not known"
+    };
+    std::map<std::string, Unusable> unusable;
 };
 
+// As profilers write numbers: "1,234.5" with digits in groups of three, "1.5e+09"; finite.
+std::optional<double> profiler_number(std::string_view text);
+
 // Launches in the file's order. Lines of the profiler's own messages before the header are passed
-// over; metrics that are not numbers are left out. Throws InputError naming file and line.
+// over; metrics that are not numbers, or whose unit is not known, are `unusable`. Throws InputError
+// naming file and line.
 std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string& file_name);
 
 // A launch and the measured point that it ran.

@@ -5,8 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -86,7 +84,7 @@ struct Found {
         double sum = 0;  // over launches
         double launches = 0;
         int line = 0;
-        std::string not_a_number;  // text in the place of a number
+        std::string fault;  // why there is no number
     };
     std::string kernel;
     std::string device;
@@ -95,22 +93,14 @@ struct Found {
     std::map<std::string, Value> values;
 };
 
-std::optional<double> number(std::string text) {
-    std::erase(text, ',');
-    double value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (fault != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-        return std::nullopt;
-    return value;
-}
-
 void add_value(Found& found, const std::string& metric, const std::string& text, double launches,
                int line) {
     Found::Value& value = found.values[metric];
     if (value.line == 0) value.line = line;
-    const auto read = number(text);
+    const auto read = profiler_number(text);
     if (!read) {
-        value.not_a_number = text.empty() ? "nothing" : fmt::format("'{}'", text);
+        value.fault = text.empty() ? "nothing stands in its place"
+                                   : fmt::format("'{}' is not a number", text);
         value.line = line;
         return;
     }
@@ -207,7 +197,7 @@ std::vector<Found> parse_nvprof(const std::string& text, const std::string& file
         for (std::size_t i = 1; i < records.size(); ++i) {
             const auto& [line, fields] = records[i];
             if (fields[*kernel].empty()) continue;
-            const auto launches = number(fields[*invocations]);
+            const auto launches = profiler_number(fields[*invocations]);
             if (!launches || !(*launches >= 1))
                 throw InputError(
                     file_name, {line, 0}, "Invocations",
@@ -242,11 +232,18 @@ std::vector<Found> parse_ncu(const std::string& text, const std::string& file_na
             sum.sum += value;
             sum.launches += 1;
         }
+        for (const auto& [metric, fault] : launch.unusable) {
+            Found::Value& value = found.values[metric];
+            value.fault = fault.reason;
+            value.line = fault.line;
+        }
     }
     return all;
 }
 
 KernelParameters parameters_of(const Found& found, bool ncu, const std::string& file_name) {
+    if (found.kernel.empty())
+        throw InputError(file_name, {found.line, 0}, "Kernel Name", "must not be empty");
     KernelParameters result;
     result.kernel = found.kernel;
     result.device = found.device;
@@ -261,20 +258,21 @@ KernelParameters parameters_of(const Found& found, bool ncu, const std::string& 
             if (value == found.values.end() && one.name.starts_with("smsp__"))
                 value = found.values.find(fmt::format("sm__{}", one.name.substr(6)));
             if (value == found.values.end()) continue;
-            if (!value->second.not_a_number.empty())
+            if (!value->second.fault.empty())
                 throw InputError(file_name, {value->second.line, 0}, std::string(one.name),
-                                 fmt::format("kernel '{}': {} is not a number; collect it again "
-                                             "with --metrics {}",
-                                             found.kernel, value->second.not_a_number, one.name));
+                                 fmt::format("kernel '{}': {}; collect it again with --metrics {}",
+                                             found.kernel, value->second.fault, one.name));
             if (value->second.launches != found.launches)
                 throw InputError(file_name, {found.line, 0}, std::string(one.name),
                                  fmt::format("kernel '{}' was launched {} times, the metric is "
                                              "there for {}; collect all with one --metrics",
                                              found.kernel, found.launches, value->second.launches));
             target = value->second.sum / value->second.launches * one.each;
-            if (*target < 0)
-                throw InputError(file_name, {value->second.line, 0}, std::string(one.name),
-                                 fmt::format("kernel '{}': must not be negative", found.kernel));
+            if (!some_count.holds(*target))
+                throw InputError(
+                    file_name, {value->second.line > 0 ? value->second.line : found.line, 0},
+                    std::string(one.name),
+                    fmt::format("kernel '{}': must be {}", found.kernel, some_count.words));
             break;
         }
         if (!target && row.needed) missing.push_back(names.front().name);
@@ -284,6 +282,9 @@ KernelParameters parameters_of(const Found& found, bool ncu, const std::string& 
                          fmt::format("kernel '{}' has no number for this; collect it with "
                                      "--metrics {}",
                                      found.kernel, fmt::join(missing, ",")));
+    if (const auto fault = parts_fault(result))
+        throw InputError(file_name, {found.line, 0}, fault->keys.front(),
+                         fmt::format("kernel '{}': {}", found.kernel, fault->reason));
     return result;
 }
 

@@ -18,6 +18,7 @@
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
+#include "core/kernel_parameters.h"
 #if OCCUPIPE_FIT
 #include "fit/curves/counters.h"
 #include "fit/profile/device_facts.h"
@@ -88,6 +89,10 @@ Finding examine(const std::string& path) {
             return {fmt::format("measurements, {} rows, {} failed", file.rows.size(), failed),
                     warnings};
         }
+        case FileKind::kernel_parameters:
+            return {fmt::format("kernel parameters, {} of them",
+                                parse_kernel_parameters(text, path).size()),
+                    {}};
         case FileKind::launches: {
             const LaunchPlan plan =
                 parse_launches(text, path, std::filesystem::path(path).parent_path());

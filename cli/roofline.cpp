@@ -174,6 +174,13 @@ void roofline(const Request& request) {
     std::vector<KernelParameters> kernels;
     for (const std::string& path : request.sources) {
         sources.push_back(read_source(path, request));
+        for (const KernelParameters& one : sources.back()) {
+            try {
+                analysis::work_of(one);
+            } catch (const InputError& fault) {
+                throw InputError(fmt::format("{}: {}", path, fault.what()));
+            }
+        }
         kernels.insert(kernels.end(), sources.back().begin(), sources.back().end());
     }
     kernels = chosen(kernels, request.execution.kernel);

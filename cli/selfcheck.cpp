@@ -56,6 +56,9 @@ Inputs read_inputs(const std::vector<std::string>& files) {
                 break;
             case FileKind::kernel:
                 throw InputError(path + ": is a kernel; give profiles and measurement files");
+            case FileKind::kernel_parameters:
+                throw InputError(path +
+                                 ": holds kernel parameters; give profiles and measurement files");
             case FileKind::launches:
                 throw InputError(path + ": is a launch file; give profiles and measurement files");
         }

@@ -21,4 +21,15 @@ const std::vector<KernelCount>& kernel_counts() {
     return all;
 }
 
+std::optional<Fault> parts_fault(const KernelParameters& k) {
+    const auto more = [](std::optional<double> part, std::optional<double> whole) {
+        return part && whole && *part > *whole;
+    };
+    if (more(k.fp32_fma, k.fp32))
+        return Fault{{"fp32_fma"}, "is more than fp32, a part of which it is"};
+    if (more(k.fp64_fma, k.fp64))
+        return Fault{{"fp64_fma"}, "is more than fp64, a part of which it is"};
+    return std::nullopt;
+}
+
 }  // namespace occupipe

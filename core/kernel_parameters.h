@@ -11,7 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fields.h"
+
 namespace occupipe {
+
+// Of one launch; sums and products of a few stay finite.
+inline constexpr Range some_count{[](double v) { return v >= 0 && v <= 1e30; },
+                                  "a number from 0 to 1e30"};
 
 // Per launch: where several were counted, their mean. Counts of instructions are of lanes that
 // executed them (a warp of 32 active lanes counts 32), but warp_instructions, which counts warps.
@@ -50,6 +56,9 @@ struct KernelCount {
 
 // In the order of the paper's Table 1, then what is not in it.
 const std::vector<KernelCount>& kernel_counts();
+
+// What cannot be whatever the kernel: parts that are more than the whole.
+std::optional<Fault> parts_fault(const KernelParameters& kernel);
 
 // Throws InputError naming file, line and key.
 std::vector<KernelParameters> parse_kernel_parameters(const std::string& text,

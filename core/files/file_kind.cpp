@@ -72,6 +72,7 @@ FileKind file_kind(const std::string& text, const std::string& file_name) {
     if (document.text(format).starts_with("occupipe-profile/")) {
         return FileKind::profile;
     }
+    if (format.text.starts_with("occupipe-kernel-parameters/")) return FileKind::kernel_parameters;
     if (format.text.starts_with("occupipe-kernel/")) {
         return FileKind::kernel;
     }

@@ -14,22 +14,6 @@
 
 namespace occupipe {
 
-namespace {
-
-// What cannot be whatever the kernel: parts that are more than the whole.
-std::optional<Fault> parts_fault(const KernelParameters& k) {
-    const auto more = [](std::optional<double> part, std::optional<double> whole) {
-        return part && whole && *part > *whole;
-    };
-    if (more(k.fp32_fma, k.fp32))
-        return Fault{{"fp32_fma"}, "is more than fp32, a part of which it is"};
-    if (more(k.fp64_fma, k.fp64))
-        return Fault{{"fp64_fma"}, "is more than fp64, a part of which it is"};
-    return std::nullopt;
-}
-
-}  // namespace
-
 template <class Io>
 void describe(Io& io, std::type_identity<KernelParameters>) {
     using T = KernelParameters;
@@ -39,7 +23,7 @@ void describe(Io& io, std::type_identity<KernelParameters>) {
     io("warp_size", &T::warp_size, {.most = 1024, .default_unwritten = true});
     io("launches", &T::launches, {.default_unwritten = true});
     for (const KernelCount& count : kernel_counts())
-        io(count.key, count.value, {.range = not_negative});
+        io(count.key, count.value, {.range = some_count});
     io.check(&parts_fault);
 }
 

@@ -88,9 +88,10 @@ std::string to_text(const std::vector<KernelParameters>& kernels,
     for (const RooflineCell& cell : cells) {
         const RooflinePrediction& one = cell.prediction;
         if (!one.result) {
-            lacking +=
+            const std::string line =
                 fmt::format("{} on {}: not predicted, the profile has no {}\n", cell.kernel->kernel,
                             cell.device->device.name, fmt::join(one.missing, ", "));
+            if (lacking.find(line) == std::string::npos) lacking += line;  // once for all models
             continue;
         }
         const RooflineResult& result = *one.result;

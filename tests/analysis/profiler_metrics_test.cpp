@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "analysis/ncu_report.h"
 #include "core/error.h"
 
 namespace occupipe::analysis {
@@ -321,6 +323,67 @@ TEST(ProfilerMetrics, OtherFilesAreRefused) {
     std::string launches = nvprof_table();
     launches.replace(launches.find("\",1,\""), 5, "\",0,\"");
     expect_refused(launches, {"Invocations"});
+}
+
+TEST(ProfilerMetrics, UnitsAreKnownOrRefused) {
+    const auto with = [](const char* unit, const char* value) {
+        std::string text = ncu_long(true);
+        const std::string from = "\"dram__sectors_read.sum\",\"sector\",\"262,200\"";
+        text.replace(text.find(from), from.size(),
+                     fmt::format("\"dram__bytes_read.sum\",\"{}\",\"{}\"", unit, value));
+        return text;
+    };
+    for (const auto& [unit, bytes] :
+         std::vector<std::pair<const char*, double>>{{"byte", 1},
+                                                     {"B", 1},
+                                                     {"Kbyte", 1e3},
+                                                     {"KB", 1e3},
+                                                     {"KiB", 1024},
+                                                     {"Mbyte", 1e6},
+                                                     {"MB", 1e6},
+                                                     {"MiB", 1048576},
+                                                     {"GB", 1e9},
+                                                     {"GiB", 1073741824},
+                                                     {"", 1}})
+        EXPECT_DOUBLE_EQ(*read(with(unit, "64")).at(0).dram_read_sectors, 2 * bytes) << unit;
+    for (const char* unit : {"furlong", "XB", "Kfurlong", "byte/furlong"})
+        expect_refused(with(unit, "64"), {"p.csv:9", "dram__bytes_read.sum", unit, "not known"});
+    for (const auto& [unit, factor] : std::vector<std::pair<const char*, double>>{{"ns", 1e-9},
+                                                                                  {"nsecond", 1e-9},
+                                                                                  {"us", 1e-6},
+                                                                                  {"usecond", 1e-6},
+                                                                                  {"ms", 1e-3},
+                                                                                  {"s", 1},
+                                                                                  {"second", 1}}) {
+        std::string text = ncu_long(true);
+        text += fmt::format(
+            "\"0\",\"12\",\"saxpy\",\"127.0.0.1\",\"saxpy(int, float, float *, float "
+            "*)\",\"1\",\"7\",\"(256, 1, 1)\",\"(4096, 1, 1)\",\"0\",\"8.0\",\"Command line "
+            "profiler metrics\",\"gpu__time_duration.sum\",\"{}\",\"2\"\n",
+            unit);
+        EXPECT_DOUBLE_EQ(*read(text).at(0).seconds, 2 * factor) << unit;
+    }
+}
+
+TEST(ProfilerMetrics, CommasGroupThreeDigits) {
+    for (const char* text : {"1,234", "12,345,678.5", "999", "1.5e+09", "0"})
+        EXPECT_TRUE(profiler_number(text).has_value()) << text;
+    EXPECT_EQ(profiler_number("12,345,678.5"), 12345678.5);
+    for (const char* text :
+         {"8,5", "1,000,0", ",100", "1234,567", "1,23", "1,234,", "1.5,000", "", "1e999", "nan"})
+        EXPECT_FALSE(profiler_number(text).has_value()) << text;
+}
+
+TEST(ProfilerMetrics, CountsThatCannotBeAreRefused) {
+    std::string more = ncu_long(true);
+    const std::string from = "op_ffma_pred_on.sum\",\"inst\",\"1,048,576\"";
+    more.replace(more.find(from), from.size(), "op_ffma_pred_on.sum\",\"inst\",\"5,048,576\"");
+    expect_refused(more, {"p.csv", "saxpy", "more than fp32"});
+    std::string large = nvprof_table();
+    const std::string count = "458752,458752,458752";
+    large.replace(large.find(count), count.size(), "1e300,1e300,1e300");
+    expect_refused(large, {"p.csv:5", "inst_executed", "1e30"});
+    expect_refused(ncu_long(true, ""), {"Kernel Name", "empty"});
 }
 
 // What the commands collect is what the readers need.

@@ -73,6 +73,7 @@ TEST(KernelParameters, RefusalsNameLineAndKey) {
         {"fp32: 1.08e9", "fp32: .nan", "k.yaml:11", "fp32"},
         {"fp32: 1.08e9", "fp32: many", "k.yaml:11", "fp32"},
         {"fp32: 1.08e9", "fp32: 1.06e9", "k.yaml:7", "more than fp32"},
+        {"fp32: 1.08e9", "fp32: 1e308", "k.yaml:11", "1e30"},
         {"fp64: 5", "fp65: 5", "k.yaml:18", "unknown key"},
         {"warp_size: 64", "warp_size: 0", "k.yaml:17", "warp_size"},
         {"launches: 3", "launches: 0.5", "k.yaml:6", "launches"},

@@ -5,6 +5,7 @@
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
+#include "core/kernel_parameters.h"
 #include "tests/support/random_values.h"
 
 namespace occupipe {
@@ -26,6 +27,9 @@ void read_any(const std::string& text) {
         }
         case FileKind::measurements:
             parse_measurements(text, "file");
+            return;
+        case FileKind::kernel_parameters:
+            parse_kernel_parameters(text, "file");
             return;
         case FileKind::launches:
             parse_launches(text, "file");
@@ -64,6 +68,8 @@ TEST(MutatedFiles, AreReadOrRefusedInOneLine) {
         "format: occupipe-kernel/1\nname: k\ninstructions:\n  - {id: i, op: mad}\n  - repeat: 6\n"
         "    body:\n      - {id: a, op: fma, after: [i, a@-1]}\n"
         "launch: {group_warps: 1, concurrent_groups: 1, groups: 1}\n",
+        "format: occupipe-kernel-parameters/1\nkernels:\n  - kernel: k\n    warp_size: 64\n"
+        "    fp32: 5\n    fp32_fma: 1e3\n  - {kernel: l, fp64: 0}\n",
         R"({"context": {"cores": "1"}, "benchmarks": [{"name": "a/group_warps:4/concurrent_groups:2)"
         R"(/chains:1/depth:7", "real_time": 1.5, "time_unit": "us", "cycles": 12, "warps": 8}]})"};
     for (std::uint64_t seed = 0; seed < 20000; ++seed) {
