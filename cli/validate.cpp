@@ -38,6 +38,8 @@ constexpr const char* about =
     "predicts each at every occupancy with the models of a GPU profile, and compares the curves\n"
     "with a device: MAPE and MAPE_shape by kernel and model, in the layout of the tables of the\n"
     "papers, with what was published beside where it is of the same kernel.\n"
+    "Accesses cost what the profile says of them, wherever they find their data: what caches hold\n"
+    "is known to 'occupipe predict' alone.\n"
     "The device is a GPU by way of OpenCL, or simulated and differs from its profile by what its\n"
     "name says, or it is what --import brings: times of launches that --dump wrote down and\n"
     "another program measured. On a CPU the results of the kernels are checked, and no more.\n"
