@@ -221,17 +221,6 @@ void add_saved(std::vector<analysis::Predictor>& predictors,
     }
 }
 
-std::vector<const Model*> chosen_models(const std::vector<std::string>& names) {
-    std::vector<const Model*> chosen;
-    for (const std::string& name : names) {
-        if (name == "all")
-            for (const Model& model : models()) chosen.push_back(&model);
-        else
-            chosen.push_back(&find_model(name));
-    }
-    return chosen;
-}
-
 // A kernel of machine code, by the reference model and the chosen ones at every occupancy.
 analysis::SavedPredictions predicted(const Options& options) {
     if (options.profile.empty()) throw InputError("a kernel of machine code needs --profile");
@@ -252,7 +241,7 @@ analysis::SavedPredictions predicted(const Options& options) {
     const auto shapes = launches(launch_options, input.kernel, profile, said);
     for (const std::string& sentence : said) fmt::print(stderr, "occupipe: {}\n", sentence);
 
-    std::vector<const Model*> chosen = chosen_models(options.models);
+    std::vector<const Model*> chosen = find_models(options.models);
     const Model* const reference = &find_model(options.reference_model);
     if (std::ranges::count(chosen, reference) == 0) chosen.insert(chosen.begin(), reference);
     ModelOptions model_options;
@@ -370,7 +359,7 @@ report::Comparison of_measurements(const Options& options, std::optional<GpuProf
     } else {
         used = choose_profile(options, file, result);
         const GpuProfile& profile = *used;
-        const std::vector<const Model*> chosen = chosen_models(options.models);
+        const std::vector<const Model*> chosen = find_models(options.models);
         result.points = usable_points(file, &profile);
         result.predictors = predict_all(result.points, profile, chosen, options.limit);
         result.loop = loop_text(result.points, profile);

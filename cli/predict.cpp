@@ -77,17 +77,6 @@ struct Options {
     AnnotateOptions annotate;
 };
 
-std::vector<const Model*> chosen_models(const std::vector<std::string>& names) {
-    std::vector<const Model*> chosen;
-    for (const std::string& name : names) {
-        if (name == "all")
-            for (const Model& model : models()) chosen.push_back(&model);
-        else
-            chosen.push_back(&find_model(name));
-    }
-    return chosen;
-}
-
 // A prediction is no better than the numbers that it uses: names those that were not determined.
 std::vector<std::string> weak_values(const Kernel& kernel, const GpuProfile& profile) {
     std::vector<std::string> weak;
@@ -231,7 +220,7 @@ void predict(const Options& options) {
     std::ranges::move(analysis::assume_latencies(options.assumed_classes, kernel, profile),
                       std::back_inserter(assumptions));
     analysis::PricedMemory memory = price_memory(options, kernel, profile);
-    const auto chosen = chosen_models(options.models);
+    const auto chosen = find_models(options.models);
     require_use(options.memory, chosen);
     analysis::require_timings(memory.profile, memory.kernel, file, offered);
     if (again) price_again(options, *in, profile, memory);

@@ -163,4 +163,15 @@ const Model& find_model(std::string_view name) {
     throw InputError(fmt::format("unknown model '{}'; known: {}", name, names));
 }
 
+std::vector<const Model*> find_models(const std::vector<std::string>& names) {
+    std::vector<const Model*> chosen;
+    for (const std::string& name : names) {
+        if (name == "all")
+            for (const Model& model : models()) chosen.push_back(&model);
+        else
+            chosen.push_back(&find_model(name));
+    }
+    return chosen;
+}
+
 }  // namespace occupipe

@@ -27,4 +27,7 @@ std::vector<std::string> unused_memory(const Model& model, const MemoryBehaviour
 // Throws InputError that lists the known models.
 const Model& find_model(std::string_view name);
 
+// The models of these names, in their order; "all" stands for the whole table.
+std::vector<const Model*> find_models(const std::vector<std::string>& names);
+
 }  // namespace occupipe
