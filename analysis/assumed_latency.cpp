@@ -119,6 +119,7 @@ std::string subsystem_for(const LatencyClass& one, GpuProfile& profile) {
 std::string assume(const LatencyClass& one, const std::string& op, GpuProfile& profile) {
     const std::string& capability = profile.device.compute_capability;
     const ClassLatency& latency = *latency_of(one, capability);
+    const std::size_t subsystems = profile.subsystems.size();
     const auto figures = built_in_published().cpi(capability, one.rate_of, profile.warp_size);
     if (figures.empty()) return {};
     InstructionTiming timing;
@@ -129,11 +130,15 @@ std::string assume(const LatencyClass& one, const std::string& op, GpuProfile& p
     timing.latency = Estimate{.value = latency.cycles};
     timing.source = Source::assumed;
     timing.reference = std::string(latency.source);
-    const std::string said = fmt::format(
+    std::string said = fmt::format(
         "{} is not in the profile: Λ {} is that of the class {} on compute capability {} ({}), λ "
         "{:.4g} that of {} by its published throughput ({}), subsystem {}",
         op, latency.cycles, one.name, capability, latency.source, cpi, one.rate_of,
         citation(figures.front()), timing.subsystem);
+    if (profile.subsystems.size() > subsystems)
+        said +=
+            ", which is added for this class alone: it competes with no other instruction of "
+            "the profile, though on the GPU it may";
     profile.instructions.push_back(std::move(timing));
     return said;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/kernel_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "sim/observers/observer.h"
 
@@ -26,8 +29,8 @@ void tell(std::vector<KernelItem>& items, const UseOf& use_of) {
     }
 }
 
-void tell(KernelIn& in, const std::vector<bool>& passes, const extract::MemoryReuse& reuse) {
-    Kernel& kernel = in.extracted.kernel;
+void tell(const KernelIn& in, const std::vector<bool>& passes, const extract::MemoryReuse& reuse,
+          Kernel& kernel) {
     std::map<std::uint32_t, std::optional<MemoryUse>> uses;  // by instruction of the code
     for (std::size_t i = 0; i < kernel.warps.size(); ++i) {
         const auto& nodes = in.extracted.nodes[i];
@@ -72,7 +75,8 @@ private:
 
 void tell_memory(KernelIn& in) {
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
-    tell(in, passes, extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes));
+    tell(in, passes, extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes),
+         in.extracted.kernel);
 }
 
 IssueTimes issue_times(const GpuProfile& profile, const Kernel& kernel,
@@ -106,15 +110,54 @@ IssueTimes issue_times(const GpuProfile& profile, const Kernel& kernel,
 }
 
 void tell_memory(KernelIn& in, const IssueTimes& times) {
-    MemoryContext& context = *in.extracted.kernel.memory;
-    const auto cores = static_cast<std::uint64_t>(context.cores);
-    const auto clock_of = [&](const extract::GroupTrace& group, const extract::LineReference& one) {
-        const auto& warp = times.ticks[group.group / cores][one.warp];
-        return static_cast<std::uint64_t>(warp[std::min(std::size_t{one.step}, warp.size() - 1)]);
-    };
-    context.order = MemoryOrder::predicted;
+    std::vector<std::string> said;
+    in.extracted.kernel =
+        with_memory(in, in.kernel(), *in.kernel().launch, in.kernel().memory->cores, said, &times);
+}
+
+Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
+                   std::vector<std::string>& said, const IssueTimes* times) {
+    MemoryContext context = *in.kernel().memory;
+    context.cores = cores;
+    const auto executed = static_cast<std::int64_t>(in.seen.groups);
+    std::int64_t groups = executed;
+    if (launch.group_warps == in.occupancy.group_warps) {
+        context.concurrent_groups = launch.concurrent_groups;
+        groups = std::min(launch.groups, executed);
+        if (launch.groups > executed)
+            said.push_back(
+                fmt::format("reuse was found for the {} groups that were executed, the launch has "
+                            "{}",
+                            executed, launch.groups));
+    } else {
+        context.concurrent_groups = std::max(1, launch.warps() / in.occupancy.group_warps);
+        said.push_back(fmt::format(
+            "reuse was found for groups of {} warps, as they were executed, {} at once on a core, "
+            "{} in all; the launch has groups of {}, {} at once, {} in all",
+            in.occupancy.group_warps, context.concurrent_groups, groups, launch.group_warps,
+            launch.concurrent_groups, launch.groups));
+    }
+    // Beyond what a core has of all groups, more at once change nothing.
+    MemoryContext filled = context;
+    const std::int64_t most = Launch{.groups = groups}.groups_per_core(cores);
+    if (most < filled.concurrent_groups) filled.concurrent_groups = static_cast<int>(most);
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
-    tell(in, passes, extract::reuse_of(*in.memory, context, passes, clock_of));
+    const auto counted = static_cast<std::uint64_t>(groups);
+    if (times == nullptr) {
+        tell(in, passes, extract::reuse_of(*in.memory, filled, passes, counted), kernel);
+    } else {
+        const auto clock_of = [&](const extract::GroupTrace& group,
+                                  const extract::LineReference& one) {
+            const auto& warp =
+                times->ticks[group.group / static_cast<std::uint64_t>(cores)][one.warp];
+            return static_cast<std::uint64_t>(
+                warp[std::min(std::size_t{one.step}, warp.size() - 1)]);
+        };
+        context.order = MemoryOrder::predicted;
+        tell(in, passes, extract::reuse_of(*in.memory, filled, passes, clock_of, counted), kernel);
+    }
+    kernel.memory = context;
+    return kernel;
 }
 
 }  // namespace occupipe::analysis

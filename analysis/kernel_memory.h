@@ -28,7 +28,14 @@ struct IssueTimes {
 IssueTimes issue_times(const GpuProfile& profile, const Kernel& kernel,
                        const SimulationOptions& options);
 
-// The second round: reuse in the order of these times.
+// The second round: reuse in the order of these times, of the kernel's own launch.
 void tell_memory(KernelIn& in, const IssueTimes& times);
+
+// `kernel`, which is in.kernel() but for names of ops, with the reuse that another launch of the
+// code finds: as many groups at once, on so many cores, and the first of the groups where it has
+// fewer. Means of requests stay those of all groups. Without times: round robin. `said`: what of
+// the launch could not be followed, a sentence each.
+Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
+                   std::vector<std::string>& said, const IssueTimes* times = nullptr);
 
 }  // namespace occupipe::analysis

@@ -20,6 +20,8 @@
 namespace occupipe::analysis {
 namespace {
 
+constexpr double most_change = 0.05;  // of the instructions of a warp, without a warning
+
 void find_launches(const std::vector<PlanStep>& steps, const isa::Kernel* kernel,
                    const isa::Cubin& cubin, std::vector<const KernelLaunch*>& found) {
     for (const PlanStep& step : steps) {
@@ -158,6 +160,16 @@ std::vector<std::string> assumptions_of(const KernelIn& in) {
     return said;
 }
 
+std::vector<std::string> warnings_of(const KernelIn& in) {
+    const double change = instructions_per_warp(in) / in.extracted.instructions - 1;
+    if (std::abs(change) <= most_change) return {};
+    return {fmt::format(
+        "{}: what is predicted executes {:.1f} % {} instructions than the launch did, since each "
+        "warp of a group of {} is of one class and all groups are alike",
+        in.kernel().name, 100 * std::abs(change), change < 0 ? "fewer" : "more",
+        in.occupancy.group_warps)};
+}
+
 }  // namespace
 
 const KernelLaunch& chosen_launch(const LaunchPlan& plan, const isa::Cubin& cubin,
@@ -195,6 +207,41 @@ std::string architecture_of(const GpuProfile& profile) {
     for (const char c : profile.device.compute_capability)
         if (c >= '0' && c <= '9' && number < 1000) number = number * 10 + (c - '0');
     return isa::known_architecture(number) ? fmt::format("sm_{}", number) : "";
+}
+
+std::optional<AbsentClass> longest_absent(const KernelIn& in, int group_warps) {
+    const auto& classes = in.extracted.classes;
+    std::vector<std::uint64_t> taken;
+    for (const extract::ExtractedClass& one : classes)
+        if (one.taken) taken.push_back(one.instructions);
+    std::uint64_t present = 0;
+    for (const int program : sim::assign_programs(in.kernel(), group_warps))
+        present = std::max(present, taken[static_cast<std::size_t>(program)]);
+    const auto longest =
+        std::ranges::max_element(classes, {}, [](const auto& one) { return one.instructions; });
+    if (longest == classes.end() || longest->instructions <= present) return std::nullopt;
+    return AbsentClass{.number = static_cast<std::size_t>(longest - classes.begin()) + 1,
+                       .share = longest->share,
+                       .instructions = longest->instructions};
+}
+
+std::string shorter_than_absent(const KernelIn& in, const GpuProfile& profile, const Launch& launch,
+                                double cycles) {
+    if (launch.group_warps != in.occupancy.group_warps ||
+        std::cmp_less(launch.groups, in.seen.groups))
+        return {};
+    const auto absent = longest_absent(in, launch.group_warps);
+    if (!absent) return {};
+    // Without a limit of the issue rate, nothing bounds what one warp issues in a cycle.
+    if (!profile.issue.limit) return {};
+    const double rate = std::max(1.0, *profile.issue.limit / profile.issue.schedulers);
+    const double least = static_cast<double>(absent->instructions) / rate;
+    if (cycles >= least) return {};
+    return fmt::format(
+        "one warp of class {} ({:.2g} % of the launch's warps, none of a predicted group) alone "
+        "issues {} instructions, which takes at least {:.6g} cycles; the predicted {:.6g} are too "
+        "few",
+        absent->number, 100 * absent->share, absent->instructions, least, cycles);
 }
 
 std::string to_text(const GroupsSeen& seen) {
@@ -274,6 +321,7 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
                                         .concurrent_groups = in.occupancy.groups,
                                         .groups = static_cast<std::int64_t>(in.seen.groups)};
     in.assumptions = assumptions_of(in);
+    in.warnings = warnings_of(in);
     if (!file.note.empty()) {
         in.assumptions.push_back(
             fmt::format("compiled by {} with {}", file.compiler, fmt::join(file.options, " ")));

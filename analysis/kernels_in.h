@@ -77,10 +77,26 @@ struct KernelIn {
     std::shared_ptr<extract::MemoryTrace> memory;  // where options.memory_cores asked for it
     // What the prediction does not see or takes for granted, a sentence each.
     std::vector<std::string> assumptions;
+    // Where what is predicted executes much less or more than the launch did; a sentence each.
+    std::vector<std::string> warnings;
 
     // In order, with its launch: groups of the plan, as many at once as the occupancy says.
     const Kernel& kernel() const { return extracted.kernel; }
 };
+
+// Of a class of warps that no warp of a group so large is of, as counts of warps are whole, and
+// that executes more than any warp that is: the instructions of the longest. Absent: there is none.
+struct AbsentClass {
+    std::size_t number = 1;  // of in.extracted.classes, from 1 on
+    double share = 0;        // of the launch's warps
+    std::uint64_t instructions = 0;
+};
+std::optional<AbsentClass> longest_absent(const KernelIn& in, int group_warps);
+
+// Says that a prediction of so many cycles is too short, where it is less than the longest absent
+// warp needs to issue; empty: it is not.
+std::string shorter_than_absent(const KernelIn& in, const GpuProfile& profile, const Launch& launch,
+                                double cycles);
 
 // Executes the plan up to the chosen launch. Throws InputError (no such kernel or launch, what the
 // executor refuses), and what options.execute throws.

@@ -8,6 +8,7 @@
 
 #include "analysis/assumed_latency.h"
 #include "analysis/kernel_comparison.h"
+#include "analysis/kernel_memory.h"
 #include "analysis/kernels_in.h"
 #include "analysis/memory_pricing.h"
 #include "analysis/shipped_files.h"
@@ -125,6 +126,22 @@ analysis::ComparedKernel side(const KernelInput& input, const GpuProfile& profil
             .sources = source_texts(input.kernel, input.file, source_folder)};
 }
 
+// Reuse as the launch finds it that is predicted, where the profile's limits make it another one.
+void follow_launch(KernelInput& input, const GpuProfile& profile) {
+    std::vector<std::string> said;
+    const Launch launch = launches({}, input.kernel, profile, said).front();
+    if (!input.kernel.memory || launch == input.kernel.launch) return;
+    if (input.machine_code) {
+        input.kernel = analysis::with_memory(*input.machine_code, std::move(input.kernel), launch,
+                                             profile.cores, input.assumptions);
+        return;
+    }
+    if (launch.concurrent_groups != input.kernel.memory->concurrent_groups)
+        input.assumptions.push_back(
+            fmt::format("reuse was found for {} groups at once on a core, the launch has {}",
+                        input.kernel.memory->concurrent_groups, launch.concurrent_groups));
+}
+
 }  // namespace
 
 bool CompareKernelsOptions::tells() const {
@@ -195,8 +212,10 @@ void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsO
         if (options.memory != "none") one->memory_cores = profile.cores;
         forget_launch(one->execution);
     }
-    const KernelInput before = read_kernel_input(before_request, profile);
-    const KernelInput after = read_kernel_input(other_request, profile);
+    KernelInput before = read_kernel_input(before_request, profile);
+    KernelInput after = read_kernel_input(other_request, profile);
+    if (options.memory != "none")
+        for (KernelInput* input : {&before, &after}) follow_launch(*input, profile);
 
     report::KernelComparisonReport report;
     report.profile = request.profile;

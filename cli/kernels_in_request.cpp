@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstdio>
 
 #include "analysis/shipped_files.h"
 #include "core/error.h"
@@ -90,7 +91,9 @@ analysis::KernelIn read_kernel_in(const KernelsInRequest& request, const LaunchP
     options.execute = [&](extract::PlanRun& run, extract::PlanOptions plan_options) {
         return run_watched(run, execution, std::move(plan_options));
     };
-    return analysis::kernel_in(plan, file, options);
+    analysis::KernelIn in = analysis::kernel_in(plan, file, options);
+    for (const std::string& line : in.warnings) fmt::print(stderr, "occupipe: warning: {}\n", line);
+    return in;
 }
 
 std::string kernel_path(const KernelsInRequest& request) {

@@ -172,24 +172,81 @@ analysis::PricedMemory price_memory(const Options& options, const Kernel& kernel
     return analysis::price_memory(kernel, profile, pricing, asked);
 }
 
+// One launch, with the memory as it finds it.
+struct Prepared {
+    Launch launch;
+    analysis::PricedMemory memory;
+    std::vector<std::string> said;
+};
+
 // Again, with the warps in the order in which the first round's prediction has them issue.
 // `rows`: the profile without the prices of memory.
-void price_again(const Options& options, analysis::KernelIn& in, const GpuProfile& rows,
-                 analysis::PricedMemory& memory) {
-    const analysis::IssueTimes times =
-        analysis::issue_times(memory.profile, memory.kernel,
-                              {.policy = parse_policy(options.policy),
-                               .select = parse_select(options.select),
-                               .order = parse_order(options.order)});
+void price_again(const Options& options, const analysis::KernelIn& in, const Kernel& told,
+                 const GpuProfile& rows, Prepared& one) {
+    Kernel launched = one.memory.kernel;
+    launched.launch = one.launch;
+    analysis::IssueTimes times;
+    if (one.launch.group_warps == in.occupancy.group_warps)
+        times = analysis::issue_times(one.memory.profile, launched,
+                                      {.policy = parse_policy(options.policy),
+                                       .select = parse_select(options.select),
+                                       .order = parse_order(options.order)});
+    else
+        times.why_not = "the launch has groups of another size than were executed";
     if (!times.why_not.empty()) {
-        memory.said.push_back(
+        one.said.push_back(
             fmt::format("warps are taken to execute round robin, since {}", times.why_not));
         return;
     }
-    analysis::tell_memory(in, times);
-    memory = price_memory(options, in.kernel(), rows);
-    memory.said.emplace_back(
+    std::vector<std::string> same;
+    one.memory = price_memory(
+        options, analysis::with_memory(in, told, one.launch, rows.cores, same, &times), rows);
+    one.said = std::move(one.memory.said);
+    one.said.emplace_back(
         "reuse was found in the order in which a first prediction has the warps issue");
+}
+
+// Whether the reuse in the kernel, which is that of its own launch, is this launch's.
+bool finds_the_same(const Kernel& told, const Launch& launch, const GpuProfile& profile) {
+    return told.launch && launch == *told.launch && told.memory->cores == profile.cores;
+}
+
+// `kernel`: with the reuse of its own launch.
+Prepared prepare(const Options& options, const std::optional<analysis::KernelIn>& in,
+                 const Kernel& kernel, const GpuProfile& profile, const Launch& launch) {
+    Prepared one{.launch = launch, .memory = {}, .said = {}};
+    Kernel told = kernel;
+    const bool follows = in && in->memory && options.memory_pricing != "none";
+    if (in && !options.launch.occupancy && launch.concurrent_groups != in->occupancy.groups)
+        one.said.push_back(
+            fmt::format("{} group{} at once on a core {} predicted, not the {} of "
+                        "the code's occupancy",
+                        launch.concurrent_groups, launch.concurrent_groups == 1 ? "" : "s",
+                        launch.concurrent_groups == 1 ? "is" : "are", in->occupancy.groups));
+    if (follows && !finds_the_same(kernel, launch, profile))
+        told = analysis::with_memory(*in, std::move(told), launch, profile.cores, one.said);
+    one.memory = price_memory(options, told, profile);
+    std::ranges::move(one.memory.said, std::back_inserter(one.said));
+    if (!follows && kernel.memory && !one.memory.rows.empty() && options.memory_pricing != "none" &&
+        launch.concurrent_groups != kernel.memory->concurrent_groups)
+        one.said.push_back(
+            fmt::format("reuse was found for {} groups at once on a core, the launch has {}",
+                        kernel.memory->concurrent_groups, launch.concurrent_groups));
+    if (follows && options.memory_order == "predicted")
+        price_again(options, *in, told, profile, one);
+    return one;
+}
+
+// Code of one architecture on a GPU of another: neither its instructions nor its occupancy are the
+// GPU's.
+std::string other_architecture(const analysis::KernelIn& in, const GpuProfile& profile) {
+    std::string digits = profile.device.compute_capability;
+    std::erase(digits, '.');
+    if (digits.empty() || digits == std::to_string(in.architecture)) return {};
+    return fmt::format(
+        "the code is of sm_{}, '{}' of compute capability {}: instructions and occupancy are those "
+        "of the code",
+        in.architecture, profile.device.name, profile.device.compute_capability);
 }
 
 KernelOrigin origin_of(const Options& options, const std::optional<analysis::KernelIn>& in) {
@@ -219,65 +276,83 @@ void predict(const Options& options) {
     std::vector<std::string> unasked = analysis::apply_stand_ins(kernel, profile);
     std::ranges::move(analysis::assume_latencies(options.assumed_classes, kernel, profile),
                       std::back_inserter(assumptions));
-    analysis::PricedMemory memory = price_memory(options, kernel, profile);
     const auto chosen = find_models(options.models);
     require_use(options.memory, chosen);
-    analysis::require_timings(memory.profile, memory.kernel, file, offered);
-    if (again) price_again(options, *in, profile, memory);
-    kernel = memory.kernel;
-    profile = memory.profile;
-    std::ranges::copy(memory.said, std::back_inserter(unasked));
-    const auto shapes = launches(options.launch, kernel, profile, unasked);
-    if (kernel.memory && !memory.rows.empty() && options.memory_pricing != "none" &&
-        std::ranges::any_of(shapes, [&](const Launch& shape) {
-            return shape.concurrent_groups != kernel.memory->concurrent_groups;
-        }))
-        unasked.push_back(
-            fmt::format("reuse was found for {} groups at once on a core, whatever "
-                        "the launch",
-                        kernel.memory->concurrent_groups));
-    if (!options.plot.empty()) report::require_curve(shapes.size());
-    if (options.csv) warn(unasked);  // CSV has no place for them
+    if (in)
+        if (auto said = other_architecture(*in, profile); !said.empty())
+            unasked.push_back(std::move(said));
+    std::vector<Prepared> prepared;
+    for (const Launch& shape : launches(options.launch, kernel, profile, unasked)) {
+        prepared.push_back(prepare(options, in, kernel, profile, shape));
+        const analysis::PricedMemory& memory = prepared.back().memory;
+        analysis::require_timings(memory.profile, memory.kernel, file, offered);
+    }
+    if (!options.plot.empty()) report::require_curve(prepared.size());
+    std::vector<std::string> warnings;
+    const auto warn_once = [&](const std::vector<std::string>& lines) {
+        for (const std::string& line : lines) {
+            if (std::ranges::find(warnings, line) != warnings.end()) continue;
+            warnings.push_back(line);
+            warn({line});
+        }
+    };
+    if (options.csv) warn_once(unasked);  // CSV has no place for them
     std::ranges::move(unasked, std::back_inserter(assumptions));
-    std::vector<std::string> weak = weak_values(kernel, profile);
-    warn(weak);
-    std::ranges::move(weak, std::back_inserter(assumptions));
+    for (Prepared& one : prepared) {
+        if (options.csv) warn_once(one.said);
+        std::vector<std::string> weak = weak_values(one.memory.kernel, one.memory.profile);
+        warn_once(weak);
+        std::ranges::move(weak, std::back_inserter(one.said));
+    }
 
     ModelOptions model_options{.policy = parse_policy(options.policy),
                                .select = parse_select(options.select),
                                .order = parse_order(options.order),
                                .memory = options.memory,
                                .estimate = options.estimate};
-    model_options.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(memory);
     RunLimit limit(options.limit);
     limit.apply(model_options);
     report::PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
-    set.predictions.resize(chosen.size() * shapes.size());
+    set.predictions.resize(chosen.size() * prepared.size());
     limit.expect(set.predictions.size());
     parallel_for(set.predictions.size(), [&](std::size_t i) {
-        const Model& model = *chosen[i / shapes.size()];
+        const Model& model = *chosen[i / prepared.size()];
+        const Prepared& one = prepared[i % prepared.size()];
+        ModelOptions own_options = model_options;
+        own_options.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(one.memory);
         set.predictions[i] =
-            model.predict(profile, kernel, shapes[i % shapes.size()], model_options);
+            model.predict(one.memory.profile, one.memory.kernel, one.launch, own_options);
         std::ranges::copy(assumptions, std::back_inserter(set.predictions[i].assumptions));
+        std::ranges::copy(one.said, std::back_inserter(set.predictions[i].assumptions));
         std::ranges::move(unused_memory(model, options.memory),
                           std::back_inserter(set.predictions[i].assumptions));
         limit.add_done();
     });
+    if (in)
+        for (Prediction& one : set.predictions)
+            if (auto said = analysis::shorter_than_absent(*in, profile, one.launch, one.cycles);
+                !said.empty()) {
+                warn_once({said});
+                one.assumptions.push_back(std::move(said));
+            }
+    const Prepared& first = prepared.front();
     Explanation why;
     if (options.explain.any()) {
-        if (shapes.size() > 1)
+        if (prepared.size() > 1)
             throw InputError(
                 "--stalls, --timeline, --svg, --trace, --sensitivity and "
                 "--uncertainty explain one launch; choose one --occupancy");
-        why = explain(profile, kernel, shapes[0], model_options.simulation(), options.explain);
+        why = explain(first.memory.profile, first.memory.kernel, first.launch,
+                      model_options.simulation(), options.explain);
     }
     if (options.annotate.any()) {
-        if (shapes.size() > 1)
+        if (prepared.size() > 1)
             throw InputError("--annotate and --page are of one launch; choose one --occupancy");
         analysis::Annotation annotation =
-            annotation_of(profile, kernel, shapes[0], model_options.simulation(),
-                          origin_of(options, in), options.annotate);
-        if (options.memory_pricing == "per-access") analysis::add_hits(annotation, memory.rows);
+            annotation_of(first.memory.profile, first.memory.kernel, first.launch,
+                          model_options.simulation(), origin_of(options, in), options.annotate);
+        if (options.memory_pricing == "per-access")
+            analysis::add_hits(annotation, first.memory.rows);
         why.text += annotation_text(annotation, options.annotate);
         why.json["annotation"] = report::to_json(annotation);
         write_page(set, annotation, options.annotate, options.explain.force);
@@ -285,13 +360,13 @@ void predict(const Options& options) {
     if (options.json) {
         nlohmann::ordered_json json = report::to_json(set);
         json.update(why.json);
-        if (!memory.rows.empty())
-            json["memory"] = report::memory_json(memory, &set.predictions.front());
+        if (!first.memory.rows.empty())
+            json["memory"] = report::memory_json(first.memory, &set.predictions.front());
         fmt::print("{}\n", json.dump(2));
     } else {
         fmt::print("{}{}", options.csv ? report::to_csv(set) : report::to_text(set), why.text);
-        if (!options.csv && shapes.size() == 1 && !memory.rows.empty())
-            fmt::print("\n{}", report::memory_table(memory, &set.predictions.front()));
+        if (!options.csv && prepared.size() == 1 && !first.memory.rows.empty())
+            fmt::print("\n{}", report::memory_table(first.memory, &set.predictions.front()));
     }
     if (!options.plot.empty())
         report::write_plot(options.plot, report::prediction_plot(set), options.explain.force);

@@ -220,10 +220,17 @@ struct Ordered {
     std::vector<std::uint32_t> cores;
 };
 
-Ordered in_order(const MemoryTrace& trace, const MemoryContext& context, const ClockOf& clock_of) {
+std::span<const GroupTrace> first_groups(const MemoryTrace& trace, std::uint64_t groups) {
+    const auto& all = trace.groups();
+    const auto end = std::ranges::lower_bound(all, groups, {}, &GroupTrace::group);
+    return std::span(all).first(static_cast<std::size_t>(end - all.begin()));
+}
+
+Ordered in_order(std::span<const GroupTrace> groups, const MemoryContext& context,
+                 const ClockOf& clock_of) {
     Ordered all;
     std::size_t count = 0;
-    for (const GroupTrace& group : trace.groups()) count += group.references.size();
+    for (const GroupTrace& group : groups) count += group.references.size();
     std::vector<std::uint64_t> clocks;
     clocks.reserve(count);
     std::vector<const LineReference*> references;
@@ -232,7 +239,7 @@ Ordered in_order(const MemoryTrace& trace, const MemoryContext& context, const C
     slots.reserve(count);
     const auto cores = static_cast<std::uint64_t>(context.cores);
     const auto at_once = static_cast<std::uint64_t>(context.concurrent_groups);
-    for (const GroupTrace& group : trace.groups()) {
+    for (const GroupTrace& group : groups) {
         const std::uint64_t slot = group.group % (cores * at_once);
         for (const LineReference& one : group.references) {
             clocks.push_back(clock_of(group, one));
@@ -308,29 +315,33 @@ void second_level(const MemoryTrace& trace, const Ordered& all, MemoryReuse& res
 }  // namespace
 
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
-                     const std::vector<bool>& passes_first_level) {
+                     const std::vector<bool>& passes_first_level, std::uint64_t groups) {
     // When each group's slot was free, in the order of groups.
     std::vector<std::uint64_t> free(static_cast<std::size_t>(context.cores) *
                                     static_cast<std::size_t>(context.concurrent_groups));
     std::vector<std::uint64_t> begins;
-    begins.reserve(trace.groups().size());
-    for (const GroupTrace& group : trace.groups()) {
+    const std::span<const GroupTrace> launched = first_groups(trace, groups);
+    begins.reserve(launched.size());
+    for (const GroupTrace& group : launched) {
         std::uint64_t& slot = free[group.group % free.size()];
         begins.push_back(slot);
         slot += group.clocks;
     }
-    const GroupTrace* const first = trace.groups().data();
-    return reuse_of(trace, context, passes_first_level,
-                    [&](const GroupTrace& group, const LineReference& one) {
-                        return begins[static_cast<std::size_t>(&group - first)] + one.clock;
-                    });
+    const GroupTrace* const first = launched.data();
+    return reuse_of(
+        trace, context, passes_first_level,
+        [&](const GroupTrace& group, const LineReference& one) {
+            return begins[static_cast<std::size_t>(&group - first)] + one.clock;
+        },
+        groups);
 }
 
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
-                     const std::vector<bool>& passes_first_level, const ClockOf& clock_of) {
+                     const std::vector<bool>& passes_first_level, const ClockOf& clock_of,
+                     std::uint64_t groups) {
     MemoryReuse result;
     result.sites.resize(trace.sites().size());
-    const Ordered all = in_order(trace, context, clock_of);
+    const Ordered all = in_order(first_groups(trace, groups), context, clock_of);
     first_level(trace, all, context.cores, passes_first_level, result);
     second_level(trace, all, result);
     return result;

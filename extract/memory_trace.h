@@ -90,17 +90,21 @@ struct SiteReuse {
 // second level and leaves the first as it is. `passes_first_level`: by instruction, reads that
 // the first level takes no part in; atomic operations never do.
 // Second level: everything, hits in the first level included.
+inline constexpr std::uint64_t every_group = ~std::uint64_t{0};
 struct MemoryReuse {
     std::vector<SiteReuse> sites;  // by site
     std::uint64_t lines = 0;       // different ones, of those looked at
 };
+// `groups`: those of smaller numbers alone are launched.
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
-                     const std::vector<bool>& passes_first_level);
+                     const std::vector<bool>& passes_first_level,
+                     std::uint64_t groups = every_group);
 
 // The same in another order: clock_of(group, reference's clock) in place of the slots' times.
 using ClockOf = std::function<std::uint64_t(const GroupTrace&, const LineReference&)>;
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
-                     const std::vector<bool>& passes_first_level, const ClockOf& clock_of);
+                     const std::vector<bool>& passes_first_level, const ClockOf& clock_of,
+                     std::uint64_t groups = every_group);
 
 // What the kernel file says of an instruction: means over its requests. Absent: it made none.
 std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse& reuse,

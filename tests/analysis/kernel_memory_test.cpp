@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <list>
+#include <memory>
 #include <set>
 #include <tuple>
 
@@ -142,6 +143,118 @@ TEST(KernelMemory, SecondRoundFollowsTheTimes) {
     }
     EXPECT_GT(compared, 0);
     EXPECT_NE(in.kernel(), first);
+}
+
+// 64 groups of 8 warps, each of which goes 8 times over 32 KiB of its own, one instruction; made
+// known for 8 groups at once on each of 4 cores.
+KernelIn tiles() {
+    constexpr std::uint64_t groups = 64, warps = 8, rounds = 8, lines = 256;
+    KernelIn in;
+    in.seen = {.groups = groups, .executed = groups, .standard_error = 0, .all_because = {}};
+    in.occupancy.group_warps = warps;
+    in.occupancy.groups = 8;
+    in.code = std::make_shared<std::vector<isa::Instruction>>(1);
+    in.memory = std::make_shared<extract::MemoryTrace>(std::vector<bool>(1, false));
+    for (std::uint64_t group = 0; group < groups; ++group) {
+        auto observer = in.memory->begin(group);
+        for (std::uint64_t i = 0; i < rounds * lines; ++i) {
+            std::array<std::uint64_t, 32> addresses{};
+            for (std::uint64_t lane = 0; lane < 32; ++lane)
+                addresses[lane] = (group * lines + i % lines) * 128 + lane * 4;
+            const auto warp = static_cast<std::uint32_t>(i % warps);
+            observer->step(warp, 0, isa::all_lanes, isa::all_lanes);
+            observer->access(warp, 0,
+                             {.bytes = 4, .active = isa::all_lanes, .addresses = addresses.data()});
+        }
+        in.memory->end(group, std::move(observer));
+    }
+    Kernel& kernel = in.extracted.kernel;
+    KernelInstruction load;
+    load.id = "x";
+    load.op = "ld.global.u32";
+    kernel.warps = {
+        {.share = 1, .instructions = {Repeat{.count = rounds * lines / warps, .body = {load}}}}};
+    kernel.launch = Launch{.group_warps = warps, .concurrent_groups = 8, .groups = groups};
+    kernel.memory = MemoryContext{.cores = 4, .concurrent_groups = 8};
+    in.extracted.nodes = {{{"x", extract::StreamInstruction{.code = 0, .active = 32}}}};
+    tell_memory(in);
+    return in;
+}
+
+MemoryUse only_use(Kernel kernel) {
+    std::optional<MemoryUse> use;
+    for_each_instruction(kernel.warps.front().instructions,
+                         [&](const KernelInstruction& one) { use = one.memory; });
+    return use.value();
+}
+
+// Caches of whole groups' 32 KiB: 7 of 8 rounds find everything where all groups at once fit, and
+// where they do not, LRU finds nothing.
+TEST(KernelMemory, ReuseIsThatOfTheLaunch) {
+    constexpr double kib = 1024;
+    const KernelIn in = tiles();
+    const auto found = [&](const Launch& launch, int cores, double bytes) {
+        std::vector<std::string> said;
+        const Kernel kernel = with_memory(in, in.kernel(), launch, cores, said);
+        EXPECT_EQ(kernel.memory->concurrent_groups, launch.concurrent_groups);
+        EXPECT_EQ(kernel.memory->cores, cores);
+        EXPECT_TRUE(said.empty());
+        return share_at(only_use(kernel).core.value(), bytes);
+    };
+    EXPECT_EQ(share_at(*only_use(in.kernel()).core, 128 * kib), 0);
+    EXPECT_EQ(share_at(*only_use(in.kernel()).core, 256 * kib), 0.875);
+    for (const int at_once : {1, 2, 4, 8, 16})
+        for (const int fitting : {1, 2, 3, 4, 5, 8, 16})
+            EXPECT_EQ(found({.group_warps = 8, .concurrent_groups = at_once, .groups = 64}, 4,
+                            fitting * 32 * kib),
+                      fitting < at_once ? 0 : 0.875)
+                << at_once << ' ' << fitting;
+    // Eight might be at once, but a core gets but one of four, two of eight.
+    EXPECT_EQ(found({.group_warps = 8, .concurrent_groups = 8, .groups = 4}, 4, 32 * kib), 0.875);
+    EXPECT_EQ(found({.group_warps = 8, .concurrent_groups = 8, .groups = 8}, 4, 32 * kib), 0);
+    EXPECT_EQ(found({.group_warps = 8, .concurrent_groups = 8, .groups = 8}, 8, 32 * kib), 0.875);
+}
+
+TEST(KernelMemory, SaysWhichLaunchesItCannotFollow) {
+    const KernelIn in = tiles();
+    std::vector<std::string> said;
+    with_memory(in, in.kernel(), {.group_warps = 8, .concurrent_groups = 8, .groups = 65}, 4, said);
+    ASSERT_EQ(said.size(), 1);
+    EXPECT_NE(said[0].find("the 64 groups that were executed, the launch has 65"), said[0].npos);
+    said.clear();
+    const Kernel halves = with_memory(
+        in, in.kernel(), {.group_warps = 4, .concurrent_groups = 2, .groups = 128}, 4, said);
+    ASSERT_EQ(said.size(), 1);
+    EXPECT_NE(said[0].find("the launch has groups of 4"), said[0].npos);
+    EXPECT_EQ(halves.memory->concurrent_groups, 1);
+}
+
+// Classes of 4-warp groups: 63 of 64 warps execute 418 instructions, the last one 40018.
+TEST(KernelsIn, WarnOfWarpsThatNoGroupHas) {
+    KernelIn in;
+    in.seen = {.groups = 16, .executed = 16, .standard_error = 0, .all_because = {}};
+    in.occupancy.group_warps = 4;
+    in.extracted.classes = {{.share = 63.0 / 64, .instructions = 418, .taken = true},
+                            {.share = 1.0 / 64, .instructions = 40018, .taken = true}};
+    in.extracted.kernel.warps = {{.share = 63.0 / 64, .instructions = {}},
+                                 {.share = 1.0 / 64, .instructions = {}}};
+    const auto absent = longest_absent(in, 4);
+    ASSERT_TRUE(absent);
+    EXPECT_EQ(absent->number, 2U);
+    EXPECT_EQ(absent->instructions, 40018U);
+    EXPECT_FALSE(longest_absent(in, 64));
+
+    GpuProfile profile;
+    profile.issue = {.limit = 4, .limit_std_error = {}, .schedulers = 4};
+    const Launch launch{.group_warps = 4, .concurrent_groups = 16, .groups = 16};
+    EXPECT_NE(shorter_than_absent(in, profile, launch, 40017).find("at least 40018 cycles"),
+              std::string::npos);
+    EXPECT_EQ(shorter_than_absent(in, profile, launch, 40018), "");
+    profile.issue.limit = 8;  // two a cycle
+    EXPECT_EQ(shorter_than_absent(in, profile, launch, 20009), "");
+    EXPECT_NE(shorter_than_absent(in, profile, launch, 20008), "");
+    // Of fewer groups, none may have such a warp.
+    EXPECT_EQ(shorter_than_absent(in, profile, {.group_warps = 4, .groups = 15}, 1), "");
 }
 
 }  // namespace
