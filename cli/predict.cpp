@@ -319,7 +319,8 @@ void predict(const Options& options) {
         const Model& model = *chosen[i / prepared.size()];
         const Prepared& one = prepared[i % prepared.size()];
         ModelOptions own_options = model_options;
-        own_options.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(one.memory);
+        if (options.memory_pricing != "none")
+            own_options.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(one.memory);
         set.predictions[i] =
             model.predict(one.memory.profile, one.memory.kernel, one.launch, own_options);
         std::ranges::copy(assumptions, std::back_inserter(set.predictions[i].assumptions));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -134,8 +135,12 @@ TEST(Models, TheManualsTableIsTheProgramsOwn) {
     ASSERT_NE(end, std::string::npos);
     EXPECT_EQ(text.substr(at + begin.size(), end - at - begin.size()),
               occupipe({"list", "models", "--aspects"}).out);
+    std::string headings;  // some are of two models
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("### ")) headings += line + '\n';
     for (const auto& model : nlohmann::json::parse(occupipe({"list", "models", "--json"}).out))
-        EXPECT_NE(text.find("### `" + model["name"].get<std::string>() + "`"), std::string::npos)
+        EXPECT_NE(headings.find("`" + model["name"].get<std::string>() + "`"), std::string::npos)
             << model["name"] << " has no section";
 }
 
