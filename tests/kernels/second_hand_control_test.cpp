@@ -598,7 +598,7 @@ TEST(SecondHandControl, PtxFields) {
         const u32* const o = &out[32 * k];
         EXPECT_EQ(o[0], field(a, k & 63, k >> 3 & 63, 32, false)) << k;
         EXPECT_EQ(o[1], field(a, k & 31, k >> 2 & 63, 32, true)) << k;
-        EXPECT_EQ(o[30], field(b, 40, 8, 32, true) ^ field(b, 31, 200, 32, false)) << k;
+        EXPECT_EQ(o[30], field(b, 28, 8, 32, true) ^ field(b, 31, 200, 32, false)) << k;
         const u64 x = u64{a} << 32 | b;
         EXPECT_EQ(run.after_of<u64>("wide")[4 * k + 1], field(x, k & 127, k >> 2 & 127, 64, false))
             << k;

@@ -18,9 +18,10 @@ namespace occupipe::ptx {
 
 inline constexpr unsigned warp_size = 32;
 
-// Generic addresses of local memory and of constants.
-inline constexpr std::uint64_t local_window = std::uint64_t{1} << 40;
-inline constexpr std::uint64_t constant_window = std::uint64_t{1} << 41;
+// Generic addresses of local memory and of constants: above all addresses of the host, which serve
+// as those of global memory.
+inline constexpr std::uint64_t local_window = std::uint64_t{1} << 60;
+inline constexpr std::uint64_t constant_window = std::uint64_t{1} << 61;
 
 struct Thread {
     unsigned index = 0;  // in its group
