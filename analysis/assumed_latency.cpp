@@ -111,7 +111,7 @@ std::vector<const LatencyClass*> chosen(const std::vector<std::string>& names,
 std::string subsystem_for(const LatencyClass& one, GpuProfile& profile) {
     for (const InstructionTiming& timing : profile.instructions)
         if (has(one, timing.name)) return timing.subsystem;
-    const std::string name = fmt::format("assumed-{}", one.name);
+    std::string name = fmt::format("assumed-{}", one.name);
     profile.subsystems.push_back({.name = name});
     return name;
 }

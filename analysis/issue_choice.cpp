@@ -45,6 +45,7 @@ std::vector<MeasuredPoint> mix_points(const GpuProfile& profile,
                 deepest.insert_or_assign(key, std::move(point));
         }
     std::vector<MeasuredPoint> points;
+    points.reserve(deepest.size());
     for (auto& [key, point] : deepest) points.push_back(std::move(point));
     return points;
 }

@@ -313,6 +313,7 @@ std::vector<KernelParameters> parameters_from_profiler(const std::string& text,
     const std::vector<Found> all = ncu ? parse_ncu(text, file_name) : parse_nvprof(text, file_name);
     if (all.empty()) throw InputError(file_name, {}, "", "no kernel was profiled");
     std::vector<KernelParameters> result;
+    result.reserve(all.size());
     for (const Found& found : all) result.push_back(parameters_of(found, ncu, file_name));
     return result;
 }

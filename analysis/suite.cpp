@@ -33,7 +33,7 @@ std::vector<SuiteKernel> read_suite(const std::filesystem::path& index) {
     for (const DocumentNode& item : document.items(document.required(root, "kernels"))) {
         document.only_keys(item, {"name", "file", "published", "about"});
         const DocumentNode& name = document.required(item, "name");
-        const std::string file = document.text(document.required(item, "file"));
+        const std::string& file = document.text(document.required(item, "file"));
         SuiteKernel one;
         one.name = document.text(name);
         if (std::ranges::find(suite, one.name, &SuiteKernel::name) != suite.end())
@@ -59,6 +59,7 @@ const SuiteKernel& find_suite_kernel(const std::vector<SuiteKernel>& suite,
     const auto found = std::ranges::find(suite, name, &SuiteKernel::name);
     if (found != suite.end()) return *found;
     std::vector<std::string> names;
+    names.reserve(suite.size());
     for (const SuiteKernel& one : suite) names.push_back(one.name);
     const auto near = near_names(name, names);
     throw InputError(fmt::format("no kernel '{}' in the suite; {}: {}", name,

@@ -109,7 +109,7 @@ const std::vector<std::string>& tabulated_models() {
 }
 
 std::string validation_architecture(const GpuProfile& profile, std::string& assumption) {
-    const std::string own = architecture_of(profile);
+    std::string own = architecture_of(profile);
     if (!own.empty()) return own;
     assumption =
         fmt::format("machine code of sm_75 stands for that of {}, which is not executed",

@@ -144,7 +144,8 @@ TimedCurves parse_timed_launches(const std::string& text, const std::string& fil
     using Key = std::tuple<int, int, std::int64_t>;  // occupancy first
     std::map<std::string, std::map<Key, std::vector<double>>> all;
     for (std::size_t i = 1; i < records.size(); ++i) {
-        const auto& [line, fields] = records[i];
+        const int line = records[i].line;
+        const std::vector<std::string>& fields = records[i].fields;
         const auto number = [&, at = line](std::size_t column, double least, double most) {
             const std::string& field = fields[column];
             double value = 0;

@@ -70,7 +70,7 @@ std::string set_contention(const std::string& setting, const std::string& name,
                            const std::string& value, GpuProfile& profile) {
     for (Subsystem& subsystem : profile.subsystems) {
         if (subsystem.name != name) continue;
-        const std::string before = was(subsystem.contention);
+        std::string before = was(subsystem.contention);
         if (value == "none" || value == "0") {
             subsystem.contention.reset();
             return before;
@@ -158,6 +158,7 @@ std::vector<std::string> apply_uses(const std::vector<std::string>& settings, co
                                     GpuProfile& profile) {
     std::vector<std::string> assumptions;
     std::set<std::string> given;
+    assumptions.reserve(settings.size());
     for (const std::string& setting : settings)
         assumptions.push_back(apply_use(setting, kernel, profile, given));
     return assumptions;

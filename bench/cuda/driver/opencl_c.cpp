@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <ranges>
 #include <string_view>
 
 #include "bench/cuda/driver/kernel_compiler.h"
@@ -159,14 +158,14 @@ OpenClCompiler find_opencl_compiler(const std::string& wanted, const Surrounding
     std::error_code none;
     const auto place = std::ranges::find_if(
         folders, [&](const fs::path& one) { return fs::exists(one / builtins_file, none); });
-    if (place == folders.end())
+    if (place == folders.end()) {
+        std::vector<std::string> names;
+        names.reserve(folders.size());
+        for (const fs::path& folder : folders) names.push_back(folder.string());
         throw DeviceError(fmt::format(
             "libclc: no {} in {}, and OpenCL C needs it ({}; OCCUPIPE_LIBCLC names another folder)",
-            builtins_file,
-            fmt::join(
-                folders | std::views::transform([](const fs::path& one) { return one.string(); }),
-                ", "),
-            packages));
+            builtins_file, fmt::join(names, ", "), packages));
+    }
     found.builtins = *place / builtins_file;
     found.version = version_of(found.clang);
     return found;
