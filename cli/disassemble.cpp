@@ -37,7 +37,7 @@ std::string machine_code(const Request& request) {
         if (!file.note.empty()) fmt::print(stderr, "occupipe: note: {}\n", file.note);
         return std::move(file.bytes);
     }
-    const std::string bytes = read_text_file(request.file);
+    std::string bytes = read_text_file(request.file);
     if (!request.file.ends_with(".cu")) {
         if (!request.architecture.empty()) {
             throw InputError("--arch is for source (.cu, .cl); " + request.file +

@@ -104,7 +104,7 @@ std::vector<analysis::SuiteKernel> of_launch_files(const std::vector<std::string
 }
 
 std::vector<analysis::SuiteKernel> chosen_kernels(const Options& options) {
-    const auto suite =
+    auto suite =
         options.launches.empty() ? analysis::shipped_suite() : of_launch_files(options.launches);
     if (suite.empty())
         throw InputError("no kernels found beside the program; name some with --launch");

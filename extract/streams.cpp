@@ -231,7 +231,9 @@ StreamObserver::Streams StreamObserver::streams() const {
         sorted, [&](const auto& a, const auto& b) { return before(a.second->sum, b.second->sum); });
     Streams result;
     std::map<StreamInstruction, std::uint32_t> numbers;
-    for (const auto& [key, member] : sorted) {
+    for (const auto& entry : sorted) {
+        const Key* const key = entry.first;
+        const Member* const member = entry.second;
         WarpClass next{.stream = member->of->stream,
                        .instructions = key->instructions,
                        .weight = member->sum.weight,

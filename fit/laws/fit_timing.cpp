@@ -431,6 +431,7 @@ void Fitter::widen_by_wandering(TimingFit& out) const {
     if (curve_.points[turn.front()].place == curve_.points[turn.back()].place) return;
     const double clip = 3 * search_.scale();
     std::vector<double> away;  // log(measured / predicted), in the order of measuring
+    away.reserve(n);
     for (const std::size_t i : turn)
         away.push_back(-std::clamp(out.residuals[i], -clip, clip) * curve_.points[i].log_error);
     const auto count = static_cast<double>(n);
@@ -627,7 +628,7 @@ Curve steps_alone(const Curve& curve, const TimingFit& fit) {
     if (fit.drift)
         for (CurvePoint& point : out.points)
             scale(point, std::exp(-fit.drift->value * point.place));
-    const Curve whole = out;
+    Curve whole = out;
     for (std::size_t i = 0; i < fit.aside_cycles.size(); ++i) {
         CurvePoint& point = out.points[i];
         const double drifted = fit.drift ? std::exp(fit.drift->value * point.place) : 1;

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <ranges>
 #include <set>
 
 #include "fit/statistics.h"
@@ -186,11 +185,11 @@ std::vector<int> LawSearch::visible_copies(const Attempt& law) const {
         none.schedulers = 1;
         std::vector<double> parameters = law.result.parameters;
         parameters[port_share] = 1;
-        const auto places = std::views::iota(std::size_t{0}, curve_.points.size());
-        const auto shows = std::ranges::count_if(places, [&](std::size_t i) {
-            return problem_.predicted_cycles(copies, parameters, i) >
-                   (1 + clear) * problem_.predicted_cycles(none, parameters, i);
-        });
+        int shows = 0;
+        for (std::size_t i = 0; i < curve_.points.size(); ++i)
+            if (problem_.predicted_cycles(copies, parameters, i) >
+                (1 + clear) * problem_.predicted_cycles(none, parameters, i))
+                ++shows;
         if (shows >= 3) out.push_back(k);
     }
     return out;

@@ -48,6 +48,7 @@ double covered(const std::vector<Placed>& all, std::size_t i) {
 
 double place_labels(std::vector<plot::Label>& labels, const LogPanel& panel) {
     std::vector<Placed> all;
+    all.reserve(labels.size());
     for (const plot::Label& label : labels)
         all.push_back({std::log(label.x / panel.left) / std::log(panel.right / panel.left),
                        std::log(label.y / panel.bottom) / std::log(panel.top / panel.bottom),
