@@ -139,7 +139,8 @@ TEST_F(Annotate, SaysWhatIsNotAtHand) {
 TEST_F(Annotate, TwoVersionsAreComparedByLine) {
     extract("reduction");
     // The last version of the text has another line in front, and one that is changed.
-    const std::string before = read_text_file("tests/kernels/reduction.cu");
+    const std::string before =
+        read_text_file(std::string(OCCUPIPE_SOURCE_DIR) + "/tests/kernels/reduction.cu");
     write_text_file(path("reduction.cu"), before, Overwrite::yes);
     const std::vector<std::string> start = {"compare", path("reduction.yaml")};
     std::vector<std::string> same = start;

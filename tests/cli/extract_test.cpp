@@ -198,7 +198,8 @@ TEST_F(Extract, MachineCodeIsPredictedAsItsKernelFileIs) {
 
 // Why and how sure: all that a kernel file can be asked.
 TEST_F(Extract, MachineCodeIsExplained) {
-    GpuProfile profile = read_profile("profiles/nvidia-gtx-1060.yaml");
+    GpuProfile profile =
+        read_profile(std::string(OCCUPIPE_SOURCE_DIR) + "/profiles/nvidia-gtx-1060.yaml");
     for (InstructionTiming& one : profile.instructions) one.cpi.std_error = 0.1 * one.cpi.value;
     write_text_file(path("p.yaml"), format_profile(profile), Overwrite::no);
     const ProgramRun run =

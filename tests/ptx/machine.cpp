@@ -157,7 +157,8 @@ private:
 
     void write_reduction(Thread& lane, const Barrier& barrier) {
         const Instruction& one = program_.code[lane.at - 1];
-        if (one.words.at(1) != "red") return;
+        // Lanes that have ended stand behind their exit.
+        if (one.words.size() < 2 || one.words[1] != "red") return;
         state_.thread = &lane;
         state_.instruction = &one;
         const std::string how = word_among(one, {"popc", "and", "or"});
