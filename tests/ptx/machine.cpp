@@ -669,6 +669,7 @@ private:
     }
 
     void collective(const std::vector<Thread*>& lanes) {
+        if (state_.instruction->words.front() == "bar") return;  // of a warp: its lanes are here
         const std::string& name = state_.instruction->words.front();
         const auto& operands = state_.instruction->operands;
         std::array<std::uint64_t, warp_size> in{};
