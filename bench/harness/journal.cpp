@@ -358,9 +358,15 @@ void Journal::keep_in_place() {
             fmt::format("{}: another file has taken the place of this measurement's journal",
                         file_->path.string()));
     }
-    std::error_code ignored;  // open() says what is wrong
-    if (file_->path.has_parent_path()) fs::create_directories(file_->path.parent_path(), ignored);
-    const int descriptor = open(file_->path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    // Whoever removes the folder may take it away once more between the two steps.
+    int descriptor = -1;
+    for (int attempt = 0; attempt < 100 && descriptor < 0; ++attempt) {
+        std::error_code ignored;  // open() says what is wrong
+        if (file_->path.has_parent_path())
+            fs::create_directories(file_->path.parent_path(), ignored);
+        descriptor = open(file_->path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (descriptor < 0 && errno != ENOENT) break;
+    }
     if (descriptor < 0) {
         fail(file_->path, "was removed while measuring, and cannot be written anew");
     }
