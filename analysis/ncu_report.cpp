@@ -5,43 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "analysis/profiler_csv.h"
 #include "core/error.h"
-#include "core/files/csv.h"
 
 namespace occupipe::analysis {
 namespace {
 
 using Fields = std::vector<std::string>;
-
-// The CSV in the profiler's output: without its messages ("==PROF== …") and blank lines.
-struct Table {
-    std::string text;
-    int first_line = 0;
-};
-
-Table table_in(const std::string& text, const std::string& file_name) {
-    Table table;
-    std::size_t at = 0;
-    for (int line = 1; at < text.size(); ++line) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view one = std::string_view(text).substr(at, end - at);
-        at = end + 1;
-        const bool header = one.starts_with("\"ID\",") || one.starts_with("ID,");
-        if (table.first_line == 0 && !header) continue;
-        if (table.first_line == 0) table.first_line = line;
-        if (one.starts_with("==") || one.find_first_not_of("\r ") == std::string_view::npos)
-            continue;
-        table.text.append(one).push_back('\n');
-    }
-    if (table.first_line == 0)
-        throw InputError(file_name, {}, "",
-                         "no header with the column ID; this is not the output of ncu --csv");
-    return table;
-}
 
 // What one of the unit is in base units: "Mbyte" 1e6, "us" 1e-6, "KiB" 1024, "Gbyte/second" 1e9;
 // nullopt where it is not known.
@@ -85,18 +58,12 @@ void add_metric(NcuKernel& kernel, const std::string& metric, const std::string&
         kernel.metrics[metric] = *value * *factor;
 }
 
-std::optional<std::size_t> column(const Fields& header, std::string_view name) {
-    const auto found = std::ranges::find(header, name);
-    if (found == header.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - header.begin());
-}
-
 std::vector<NcuKernel> long_form(const std::vector<CsvRecord>& records, std::size_t id,
                                  std::size_t kernel) {
     const Fields& header = records.front().fields;
-    const std::size_t name = *column(header, "Metric Name");
-    const auto unit = column(header, "Metric Unit");
-    const auto value = column(header, "Metric Value");
+    const std::size_t name = *profiler_column(header, "Metric Name");
+    const auto unit = profiler_column(header, "Metric Unit");
+    const auto value = profiler_column(header, "Metric Value");
     std::vector<NcuKernel> kernels;
     std::string last;
     for (std::size_t i = 1; i < records.size(); ++i) {
@@ -132,47 +99,21 @@ std::vector<NcuKernel> wide_form(const std::vector<CsvRecord>& records, std::siz
 
 }  // namespace
 
-std::optional<double> profiler_number(std::string_view text) {
-    std::string digits;
-    const std::size_t point = std::min(text.find('.'), text.size());
-    const std::size_t first = text.find(',');
-    if (first != std::string_view::npos) {
-        // Groups of three up to the point, the first of one to three.
-        if (first == 0 || first > 3) return std::nullopt;
-        for (std::size_t at = 0; at < text.size(); ++at)
-            if ((text[at] == ',') != (at >= first && at < point && (at - first) % 4 == 0))
-                return std::nullopt;
-        if ((point - first) % 4 != 0) return std::nullopt;
-    }
-    for (const char c : text)
-        if (c != ',') digits += c;
-    double value = 0;
-    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (fault != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value))
-        return std::nullopt;
-    return value;
-}
-
 std::vector<NcuKernel> parse_ncu_csv(const std::string& text, const std::string& file_name) {
-    const Table table = table_in(text, file_name);
-    const std::vector<CsvRecord> records = [&] {
-        try {
-            return parse_csv(table.text, file_name);
-        } catch (const InputError& error) {
-            if (table.first_line == 1) throw;
-            throw InputError(fmt::format("{} (lines counted from the header in line {})",
-                                         error.what(), table.first_line));
-        }
-    }();
+    const auto first = profiler_table_line(text, "ID");
+    if (!first)
+        throw InputError(file_name, {}, "",
+                         "no header with the column ID; this is not the output of ncu --csv");
+    const std::vector<CsvRecord> records = profiler_table(text, file_name, *first);
     const Fields& header = records.front().fields;
-    const auto id = column(header, "ID");
-    const auto kernel = column(header, "Kernel Name");
+    const auto id = profiler_column(header, "ID");
+    const auto kernel = profiler_column(header, "Kernel Name");
     if (!id || !kernel)
-        throw InputError(file_name, {table.first_line, 0}, "",
+        throw InputError(file_name, {*first, 0}, "",
                          "no column 'Kernel Name'; this is not the output of ncu --csv");
-    const bool by_metric = column(header, "Metric Name").has_value();
-    if (by_metric && !column(header, "Metric Value"))
-        throw InputError(file_name, {table.first_line, 0}, "", "no column 'Metric Value'");
+    const bool by_metric = profiler_column(header, "Metric Name").has_value();
+    if (by_metric && !profiler_column(header, "Metric Value"))
+        throw InputError(file_name, {*first, 0}, "", "no column 'Metric Value'");
     return by_metric ? long_form(records, *id, *kernel) : wide_form(records, *id, *kernel);
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +22,6 @@ struct NcuKernel {
     };
     std::map<std::string, Unusable> unusable;
 };
-
-// As profilers write numbers: "1,234.5" with digits in groups of three, "1.5e+09"; finite.
-std::optional<double> profiler_number(std::string_view text);
 
 // Launches in the file's order. Lines of the profiler's own messages before the header are passed
 // over; metrics that are not numbers, or whose unit is not known, are `unusable`. Throws InputError

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "analysis/ncu_report.h"
+#include "analysis/profiler_csv.h"
 #include "core/error.h"
-#include "core/files/csv.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -128,60 +128,12 @@ std::string without_number(const std::string& kernel) {
     return all_digits ? kernel.substr(0, bracket) : kernel;
 }
 
-struct Columns {
-    const std::vector<std::string>& header;
-    std::optional<std::size_t> operator()(std::string_view name) const {
-        const auto found = std::ranges::find(header, name);
-        if (found == header.end()) return std::nullopt;
-        return static_cast<std::size_t>(found - header.begin());
-    }
-};
-
-// Where the table begins: the line whose first column is this word; 0: nowhere.
-int header_line(const std::string& text, std::string_view first) {
-    int line = 1;
-    for (std::size_t at = 0; at < text.size(); ++line) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view one = std::string_view(text).substr(at, end - at);
-        if (one.starts_with(fmt::format("\"{}\",", first)) ||
-            one.starts_with(fmt::format("{},", first)))
-            return line;
-        at = end + 1;
-    }
-    return 0;
-}
-
-// The profiler's own messages and what the program printed become empty lines, then go.
-std::vector<CsvRecord> table_of(const std::string& text, const std::string& file_name, int first) {
-    std::string table;
-    std::vector<int> lines;  // of the file, by line of the table
-    int line = 1;
-    for (std::size_t at = 0; at < text.size(); ++line) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view one = std::string_view(text).substr(at, end - at);
-        at = end + 1;
-        if (line < first || one.starts_with("==") ||
-            one.find_first_not_of("\r ") == std::string_view::npos)
-            continue;
-        table.append(one).push_back('\n');
-        lines.push_back(line);
-    }
-    std::vector<CsvRecord> records;
-    try {
-        records = parse_csv(table, file_name);
-    } catch (const InputError& error) {
-        throw InputError(fmt::format("{} (lines counted from the table's header in line {})",
-                                     error.what(), first));
-    }
-    for (CsvRecord& record : records)
-        record.line = lines[static_cast<std::size_t>(record.line) - 1];
-    return records;
-}
-
 // A line of units follows the header in traces: it names no kernel.
-std::vector<Found> parse_nvprof(const std::string& text, const std::string& file_name) {
-    const std::vector<CsvRecord> records = table_of(text, file_name, header_line(text, "Device"));
-    const Columns column{records.front().fields};
+std::vector<Found> parse_nvprof(const std::string& text, const std::string& file_name, int first) {
+    const std::vector<CsvRecord> records = profiler_table(text, file_name, first);
+    const auto column = [&](std::string_view name) {
+        return profiler_column(records.front().fields, name);
+    };
     const auto kernel = column("Kernel") ? column("Kernel") : column("Name");
     const auto metric = column("Metric Name");
     if (!kernel)
@@ -221,9 +173,8 @@ std::vector<Found> parse_nvprof(const std::string& text, const std::string& file
     return all;
 }
 
-std::vector<Found> parse_ncu(const std::string& text, const std::string& file_name) {
+std::vector<Found> parse_ncu(const std::string& text, const std::string& file_name, int line) {
     std::vector<Found> all;
-    const int line = header_line(text, "ID");
     for (const NcuKernel& launch : parse_ncu_csv(text, file_name)) {
         Found& found = entry(all, launch.kernel, "", line);
         found.launches += 1;
@@ -300,21 +251,24 @@ std::string needed_metrics(bool ncu) {
 }  // namespace
 
 bool is_profiler_csv(const std::string& text) {
-    return header_line(text, "Device") > 0 || header_line(text, "ID") > 0;
+    return profiler_table_line(text, "Device") || profiler_table_line(text, "ID");
 }
 
 std::vector<KernelParameters> parameters_from_profiler(const std::string& text,
                                                        const std::string& file_name) {
-    if (!is_profiler_csv(text))
+    const auto nvprof = profiler_table_line(text, "Device");
+    const auto ncu = nvprof ? std::nullopt : profiler_table_line(text, "ID");
+    if (!nvprof && !ncu)
         throw InputError(file_name, {}, "",
                          "no header with the column Device (nvprof --csv --metrics) or ID (ncu "
                          "--csv)");
-    const bool ncu = header_line(text, "Device") == 0;
-    const std::vector<Found> all = ncu ? parse_ncu(text, file_name) : parse_nvprof(text, file_name);
+    const std::vector<Found> all =
+        ncu ? parse_ncu(text, file_name, *ncu) : parse_nvprof(text, file_name, *nvprof);
     if (all.empty()) throw InputError(file_name, {}, "", "no kernel was profiled");
     std::vector<KernelParameters> result;
     result.reserve(all.size());
-    for (const Found& found : all) result.push_back(parameters_of(found, ncu, file_name));
+    for (const Found& found : all)
+        result.push_back(parameters_of(found, ncu.has_value(), file_name));
     return result;
 }
 

@@ -197,6 +197,11 @@ std::string_view to_string(OperationKind kind) {
     return "";
 }
 
+double useful_operations(const RooflineWork& work) {
+    return work.operation_instructions +
+           (work.kind == OperationKind::integer ? 0 : work.multiply_adds);
+}
+
 RooflineResult evaluate(const RooflineWork& work, const RooflineRates& rates,
                         RooflineVariant variant) {
     double other = work.all - work.operation_instructions - work.load_store;
@@ -209,8 +214,7 @@ RooflineResult evaluate(const RooflineWork& work, const RooflineRates& rates,
         other = 0;
     }
     RooflineResult result;
-    const bool integer = work.kind == OperationKind::integer;
-    result.operations = work.operation_instructions + (integer ? 0 : work.multiply_adds);
+    result.operations = useful_operations(work);
     result.operation_time = 2 * work.operation_instructions / rates.operation;
     result.load_store_time = work.load_store / rates.load_store;
     result.other_time = other / rates.other;

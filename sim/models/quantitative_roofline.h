@@ -28,6 +28,9 @@ struct RooflineWork {
     std::optional<double> traffic;      // W_traf (3) [bytes]; absent: not known
 };
 
+// W_comp (2): a multiply-add counts twice, an integer instruction always once.
+double useful_operations(const RooflineWork& work);
+
 // Per second, per cycle, or anything else; all in the same unit.
 struct RooflineRates {
     double operation = 0;          // T_op (10): a multiply-add counts as two

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/ncu_report.h"
+#include "analysis/profiler_csv.h"
 #include "core/error.h"
 
 namespace occupipe::analysis {
@@ -364,6 +364,15 @@ TEST(ProfilerMetrics, UnitsAreKnownOrRefused) {
             unit);
         EXPECT_DOUBLE_EQ(*read(text).at(0).seconds, 2 * factor) << unit;
     }
+}
+
+// Lines are those of the file, whatever the profiler and the program print before the table.
+TEST(ProfilerMetrics, NcuNamesLinesBehindItsMessages) {
+    std::string text = ncu_long(true);
+    const std::string from = "\"262,200\"";
+    text.replace(text.find(from), from.size(), "\"n/a\"");
+    expect_refused(text, {"p.csv:9", "'n/a'"});
+    expect_refused("==PROF== Connected\n\nhello\n" + text, {"p.csv:12", "'n/a'"});
 }
 
 TEST(ProfilerMetrics, CommasGroupThreeDigits) {
