@@ -118,12 +118,7 @@ std::vector<analysis::SuiteKernel> chosen_kernels(const Options& options) {
 std::vector<std::string> chosen_models(const Options& options) {
     if (options.models.empty()) return analysis::tabulated_models();
     std::vector<std::string> names;
-    for (const std::string& name : options.models) {
-        if (name == "all")
-            for (const Model& model : models()) names.emplace_back(model.name);
-        else
-            names.emplace_back(find_model(name).name);
-    }
+    for (const Model* model : find_models(options.models)) names.emplace_back(model->name);
     return names;
 }
 

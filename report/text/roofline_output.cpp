@@ -67,13 +67,11 @@ std::string to_text(const std::vector<KernelParameters>& kernels,
     for (const KernelParameters& kernel : kernels) {
         const RooflineWork work = analysis::work_of(kernel);
         const auto intensity = analysis::intensity_of(work);
-        const double operations = work.operation_instructions +
-                                  (work.kind == OperationKind::integer ? 0 : work.multiply_adds);
         const double ops = work.operation_instructions / work.all;
         const double ldst = work.load_store / work.all;
         what.rows.push_back(
-            {kernel.kernel, std::string(to_string(work.kind)), fmt::format("{:.4g}", operations),
-             fmt::format("{:.4g}", *work.traffic),
+            {kernel.kernel, std::string(to_string(work.kind)),
+             fmt::format("{:.4g}", useful_operations(work)), fmt::format("{:.4g}", *work.traffic),
              intensity ? fmt::format("{:.4g}", *intensity) : "-", percent(ops), percent(ldst),
              percent(1 - ops - ldst),
              kernel.device.empty() ? kernel.origin
