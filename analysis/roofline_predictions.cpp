@@ -90,9 +90,7 @@ RooflineWork work_of(const KernelParameters& kernel) {
 
 std::optional<double> intensity_of(const RooflineWork& work) {
     if (!work.traffic || *work.traffic <= 0) return std::nullopt;
-    const double operations = work.operation_instructions +
-                              (work.kind == OperationKind::integer ? 0 : work.multiply_adds);
-    return operations / *work.traffic;
+    return useful_operations(work) / *work.traffic;
 }
 
 std::optional<double> operation_rate(const GpuProfile& profile, OperationKind kind) {
