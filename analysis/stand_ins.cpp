@@ -143,4 +143,16 @@ std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profi
     return said;
 }
 
+std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfile& profile) {
+    std::vector<std::string> said;
+    for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
+        const InstructionTiming* const timing = profile.find_instruction(instruction.op);
+        if (!timing || timing->source != Source::assumed || timing->reference.empty()) return;
+        std::string sentence = fmt::format("{}'s numbers are an assumption of the profile: {}",
+                                           instruction.op, timing->reference);
+        if (std::ranges::find(said, sentence) == said.end()) said.push_back(std::move(sentence));
+    });
+    return said;
+}
+
 }  // namespace occupipe::analysis

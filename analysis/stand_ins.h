@@ -20,6 +20,10 @@ namespace occupipe::analysis {
 // bound. Returns one sentence per op, for the prediction's assumptions.
 std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profile);
 
+// One sentence per op of the kernel whose entry the profile's author marked `source: assumed`, with
+// its reference: ask before apply_stand_ins(), whose entries speak for themselves.
+std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfile& profile);
+
 // Entries that may stand in for an op of this name because they are the same machine instruction,
 // best first; not the op itself.
 std::vector<std::string> same_instructions(std::string_view op);

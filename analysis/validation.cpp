@@ -159,7 +159,9 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
 
 Completed completed(const GpuProfile& profile, const ReadyKernel& ready) {
     Completed out{.profile = profile};
-    out.assumptions = apply_stand_ins(ready.kernel, out.profile);
+    out.assumptions = assumed_in_profile(ready.kernel, out.profile);
+    std::ranges::move(apply_stand_ins(ready.kernel, out.profile),
+                      std::back_inserter(out.assumptions));
     std::vector<std::string> uses;
     double substituted = 0, all = 0;
     for (const auto& [name, count] : ready.executed) all += count;

@@ -234,6 +234,8 @@ analysis::SavedPredictions predicted(const Options& options) {
     std::vector<std::string> said = input.assumptions;
     std::ranges::move(analysis::apply_uses(options.uses, input.kernel, profile),
                       std::back_inserter(said));
+    std::ranges::move(analysis::assumed_in_profile(input.kernel, profile),
+                      std::back_inserter(said));
     std::ranges::move(analysis::apply_stand_ins(input.kernel, profile), std::back_inserter(said));
     analysis::require_timings(profile, input.kernel, input.file, offered);
     LaunchOptions launch_options;

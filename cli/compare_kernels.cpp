@@ -91,6 +91,7 @@ public:
             if (said) std::ranges::move(sentences, std::back_inserter(*said));
         };
         tell(analysis::apply_uses(uses_, both_, made));
+        tell(analysis::assumed_in_profile(both_, made));
         tell(analysis::apply_stand_ins(both_, made));
         tell(analysis::assume_latencies(classes_, both_, made));
         return made;

@@ -273,7 +273,8 @@ void predict(const Options& options) {
                       std::back_inserter(assumptions));
     validate(profile);
     const GpuProfile offered = profile;
-    std::vector<std::string> unasked = analysis::apply_stand_ins(kernel, profile);
+    std::vector<std::string> unasked = analysis::assumed_in_profile(kernel, profile);
+    std::ranges::move(analysis::apply_stand_ins(kernel, profile), std::back_inserter(unasked));
     std::ranges::move(analysis::assume_latencies(options.assumed_classes, kernel, profile),
                       std::back_inserter(assumptions));
     const auto chosen = find_models(options.models);

@@ -95,6 +95,20 @@ TEST(StandIns, WhatAPaperSaysOfTheMultiplicationHoldsForItsUnitButNoMeasurementD
     EXPECT_THAT(apply_stand_ins(kernel("fma.f32"), measured), IsEmpty());
 }
 
+TEST(StandIns, AnAssumptionOfTheProfileIsSaidOfTheKernelsOwnInstructionsOnce) {
+    const GpuProfile assumed = profile(
+        "  fma.f32: {subsystem: alu, cpi: 0.5, latency: 4, source: assumed, reference: Table 5's "
+        "mul.f32 stands for it}\n"
+        "  add.f32: {subsystem: alu, cpi: 0.5, latency: 4, source: assumed, reference: other}\n");
+    EXPECT_THAT(assumed_in_profile(kernel("fma.f32"), assumed),
+                ElementsAre("fma.f32's numbers are an assumption of the profile: Table 5's mul.f32 "
+                            "stands for it"));
+    EXPECT_THAT(assumed_in_profile(kernel("mul.f32"), assumed), IsEmpty());
+    GpuProfile slots = assumed;
+    apply_stand_ins(kernel("issue.slot"), slots);
+    EXPECT_THAT(assumed_in_profile(kernel("issue.slot"), slots), IsEmpty());
+}
+
 // What each kernel of the tree lacks on each profile of the tree is listed in
 // sim/kernels/README.md; everything else runs.
 TEST(StandIns, EveryKernelHasItsInstructionsOnEveryProfileButTheListedOnes) {
