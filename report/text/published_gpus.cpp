@@ -42,7 +42,8 @@ std::string beside_published_throughput(const GpuProfile& profile) {
         for (const std::string& name : operation.instructions) {
             const InstructionTiming* const timing = profile.find_instruction(name);
             const auto figures = published.cpi(capability, name, profile.warp_size);
-            if (timing == nullptr || figures.empty()) continue;
+            // Nothing is learnt of an assumption from a table that it may have been taken from.
+            if (timing == nullptr || timing->source == Source::assumed || figures.empty()) continue;
             const auto [low, high] = analysis::span_of(figures);
             const double lanes = static_cast<double>(profile.warp_size) * operation.results;
             const Estimate cpi = profile.cpi_per_core(*timing);

@@ -69,7 +69,9 @@ class Footnotes {
 public:
     std::string mark(const std::optional<InstructionTiming>& timing) {
         unknown_ |= timing && !timing->latency;
-        return mark_misfit(timing) + mark_step(timing);
+        const bool assumed = timing && timing->source == Source::assumed;
+        assumed_ |= assumed;
+        return (assumed ? " [a]" : "") + mark_misfit(timing) + mark_step(timing);
     }
 
     std::string text() const {
@@ -79,6 +81,11 @@ public:
             text += fmt::format("{}[{}] {}; λ and Λ are the whole step's\n", i == 0 ? "\n" : "",
                                 i + 1, notes_[i]);
         }
+        if (assumed_)
+            text += fmt::format(
+                "{}[a] assumed, neither measured nor published: the profile's `reference` says "
+                "why\n",
+                text.empty() ? "\n" : "");
         if (misfit_) {
             text += fmt::format(
                 "{}[!] the law does not fit the measurements, or times drifted in the order of "
@@ -110,6 +117,7 @@ private:
         return fmt::format(" [{}]", number);
     }
 
+    bool assumed_ = false;
     bool misfit_ = false;
     bool unknown_ = false;
     std::vector<std::string> notes_;
@@ -218,6 +226,7 @@ std::string as_latex(const TimingTable& table, bool errors) {
         text += fmt::format("\\texttt{{{}}}", latex_text(row.instruction));
         for (std::size_t i = 0; i < row.timings.size(); ++i) {
             std::string cell = row.timings[i] ? cell_text(row, i, errors) : "--";
+            if (row.timings[i] && row.timings[i]->source == Source::assumed) cell += " (assumed)";
             cell = replaced(std::move(cell), "±", "$\\pm$");
             cell = replaced(std::move(cell), "≤", "$\\le$");
             cell = replaced(std::move(cell), "≥", "$\\ge$");
