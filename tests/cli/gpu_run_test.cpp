@@ -95,7 +95,7 @@ protected:
         return "model:" + at("p.yaml");
     }
 
-    // Until the file has that many bytes; false after a minute.
+    // Until the file has that many bytes; false after eight minutes.
     static bool grows_to(const fs::path& file, std::uintmax_t bytes) {
         for (int i = 0; i < 9600; ++i) {
             std::error_code none;

@@ -19,6 +19,7 @@ using test::TemporaryFolder;
 using ::testing::HasSubstr;
 using testing::ProgramRun;
 using testing::run_program;
+using testing::run_program_until;
 
 constexpr const char* gtx = "profiles/nvidia-gtx-1060.yaml";
 
@@ -115,14 +116,15 @@ TEST(Estimate, IsNotWhatAnExactAnswerIsCalled) {
 
 // With --stalls nothing is skipped, which takes for ever here.
 TEST(CtrlC, IsAnsweredWithWhereTheRunStands) {
-    const ProgramRun run = run_program({"predict", "sim/kernels/mix.yaml", "--profile", gtx,
-                                        "--groups", "1000000000", "--stalls", "--limit", "600s"},
-                                       {}, 4);
+    const ProgramRun run =
+        run_program_until({"predict", "sim/kernels/mix.yaml", "--profile", gtx, "--groups",
+                           "1000000000", "--stalls", "--limit", "600s"},
+                          {}, " s: ");  // progress, two seconds after the start
     EXPECT_EQ(run.exit_code, 130);
     EXPECT_EQ(run.out, "");
     EXPECT_THAT(run.err, HasSubstr("interrupted after"));
     EXPECT_THAT(run.err, HasSubstr("groups"));
-    EXPECT_THAT(run.err, HasSubstr(" s: "));  // progress, two seconds after the start
+    EXPECT_THAT(run.err, HasSubstr(" s: "));
 }
 
 }  // namespace

@@ -35,28 +35,64 @@ std::string text_of(const std::filesystem::path& path) {
     _exit(127);
 }
 
+// A program under way, and the folder where it writes.
+class Started {
+public:
+    Started(const std::vector<std::string>& arguments,
+            const std::vector<std::string>& environment) {
+        folder_ = (std::filesystem::temp_directory_path() / "occupipe-run-XXXXXX").string();
+        if (!mkdtemp(folder_.data())) throw std::runtime_error("no temporary folder");
+        std::vector<std::string> words = {OCCUPIPE_PROGRAM};
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        child_ = fork();
+        if (child_ == 0) become_program(words, environment, folder_ + "/out", folder_ + "/err");
+    }
+
+    std::string err() const { return text_of(folder_ + "/err"); }
+    void send(int signal) const { kill(child_, signal); }
+    // Whether it has ended; it can be waited for all the same.
+    bool ended() const {
+        siginfo_t info{};
+        waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT);
+        return info.si_pid != 0;
+    }
+
+    ProgramRun wait() const {
+        int status = 0;
+        waitpid(child_, &status, 0);
+        ProgramRun run{
+            .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+            .out = text_of(folder_ + "/out"),
+            .err = err()};
+        std::filesystem::remove_all(folder_);
+        return run;
+    }
+
+private:
+    std::string folder_;
+    pid_t child_ = -1;
+};
+
 }  // namespace
 
 ProgramRun run_program(const std::vector<std::string>& arguments,
                        const std::vector<std::string>& environment, double signal_after_s,
                        int signal) {
-    std::string folder = (std::filesystem::temp_directory_path() / "occupipe-run-XXXXXX").string();
-    if (!mkdtemp(folder.data())) throw std::runtime_error("no temporary folder");
-    std::vector<std::string> words = {OCCUPIPE_PROGRAM};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    const pid_t child = fork();
-    if (child == 0) become_program(words, environment, folder + "/out", folder + "/err");
+    const Started program(arguments, environment);
     if (signal_after_s > 0) {
         usleep(static_cast<useconds_t>(signal_after_s * 1e6));
-        kill(child, signal);
+        program.send(signal);
     }
-    int status = 0;
-    waitpid(child, &status, 0);
-    ProgramRun run{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                   .out = text_of(folder + "/out"),
-                   .err = text_of(folder + "/err")};
-    std::filesystem::remove_all(folder);
-    return run;
+    return program.wait();
+}
+
+ProgramRun run_program_until(const std::vector<std::string>& arguments,
+                             const std::vector<std::string>& environment,
+                             const std::string& awaited, int signal) {
+    const Started program(arguments, environment);
+    while (!program.ended() && program.err().find(awaited) == std::string::npos) usleep(20'000);
+    program.send(signal);  // one that has ended is still there to take it
+    return program.wait();
 }
 
 bool program_has_nvrtc() {

@@ -19,6 +19,12 @@ ProgramRun run_program(const std::vector<std::string>& arguments,
                        const std::vector<std::string>& environment = {}, double signal_after_s = 0,
                        int signal = SIGINT);
 
+// The same, but the signal is sent once the program has written `awaited` to its error output,
+// however long that takes; not at all where the program ends before.
+ProgramRun run_program_until(const std::vector<std::string>& arguments,
+                             const std::vector<std::string>& environment,
+                             const std::string& awaited, int signal = SIGINT);
+
 // The program finds NVRTC here, so that it can compile CUDA kernels.
 bool program_has_nvrtc();
 

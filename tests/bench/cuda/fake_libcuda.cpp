@@ -3,12 +3,14 @@
 // GPU's, checks of what a real driver would refuse, and kernels that only leave plausible stamps.
 // Steered by fake_fault() or, in a process of its own, by the variable OCCUPIPE_FAKE_CUDA: faults
 // separated by commas, each NAME, or NAME@N for the N-th kernel of the process (those that start
-// there stay). fake_live() tells whether everything was given back.
+// there stay); "tell" has a hang say so on the error output. fake_live() tells whether everything
+// was given back.
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -93,6 +95,11 @@ Result unusable() { return state().sticky != ok ? state().sticky : invalid_conte
 // What waits for the GPU waits for ever once a kernel hangs.
 void wait_for_kernels() {
     while (hanging) usleep(1000);
+}
+
+void hang() {
+    hanging = true;
+    if (fault("tell")) std::fputs("fake driver: hangs\n", stderr);
 }
 
 bool inside(unsigned long long address, std::size_t bytes) {
@@ -369,7 +376,7 @@ Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
     if (fault("launch")) return 701;
     if (fault("sticky")) state().sticky = launch_failed;
     if (fault("illegal address")) state().sticky = 700;
-    if (fault("hang")) hanging = true;
+    if (fault("hang")) hang();
     if (state().sticky != ok || hanging) return ok;  // seen by what waits for it
     // Every group must be resident at once: the start line waits for all.
     if (resident_groups(static_cast<int>(bx), shared + static_shared) * cores <
@@ -406,7 +413,7 @@ Result cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
     if (!usable()) return unusable();
     if (!inside(from, bytes)) return invalid_value;
     wait_for_kernels();
-    if (fault("copy blocks")) hanging = true;
+    if (fault("copy blocks")) hang();
     wait_for_kernels();
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
     return ok;
