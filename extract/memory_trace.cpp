@@ -208,7 +208,9 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
     references_ += taken.references.size();
     const auto place = std::ranges::lower_bound(groups_, taken.group, {}, &GroupTrace::group);
     groups_.insert(place, std::move(taken));
-    while (references_ > most_references_) halve();
+    // A line may stay for ever, however often it is halved.
+    constexpr int most_halvings = 32;
+    while (references_ > most_references_ && halvings_ < most_halvings) halve();
 }
 
 namespace {
@@ -347,14 +349,30 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
     return result;
 }
 
+namespace {
+
+// Of an instruction that asked for so many sectors. Where none of its lines is of the sample, it
+// has few: fewer than three times as many as one stands for, in 95 of 100 samples. What it asks
+// for beyond these is found again, where all lines of the launch fit at the latest.
+Reuse reuse_in(const ReuseCounts& counts, std::uint64_t sectors, std::uint64_t lines,
+               std::uint64_t one_line_in) {
+    const double scaled_line = static_cast<double>(line_bytes) * static_cast<double>(one_line_in);
+    if (counts.total() > 0 || one_line_in == 1) return counts.reuse(scaled_line);
+    constexpr std::uint64_t few = 3;
+    const auto fresh = static_cast<double>(few * one_line_in * sectors_per_line);
+    const double share = 1 - fresh / static_cast<double>(sectors);
+    if (!(share > 0)) return {};
+    return {{static_cast<std::int64_t>(static_cast<double>(lines + few) * scaled_line), share}};
+}
+
+}  // namespace
+
 std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse& reuse,
                                     const std::vector<bool>& passes_first_level,
                                     std::size_t instruction) {
     const auto mean = [](std::uint64_t sum, std::uint64_t requests) {
         return static_cast<double>(sum) / static_cast<double>(requests);
     };
-    const double scaled_line =
-        static_cast<double>(line_bytes) * static_cast<double>(trace.one_line_in());
     MemoryUse use;
     MemoryCounts moved;
     SiteReuse found;
@@ -378,9 +396,12 @@ std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse&
         bytes = mean(moved.bytes_asked, moved.requests);
         use.sectors = mean(moved.sectors, moved.requests);
         use.least_sectors = mean(moved.least_sectors, moved.requests);
-        if (first) use.core = found.core.reuse(scaled_line);
-        if (reads) use.device = found.device.reuse(scaled_line);
-        if (writes) use.written = found.written.reuse(scaled_line);
+        const auto told = [&](const ReuseCounts& counts) {
+            return reuse_in(counts, moved.sectors, reuse.lines, trace.one_line_in());
+        };
+        if (first) use.core = told(found.core);
+        if (reads) use.device = told(found.device);
+        if (writes) use.written = told(found.written);
     }
     const MemoryCounts& shared =
         trace.sites()[instruction * spaces + static_cast<std::size_t>(isa::Space::shared)].counts;

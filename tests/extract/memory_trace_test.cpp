@@ -412,6 +412,36 @@ TEST(MemoryTrace, ASampleOfLinesFindsTheWorkingSet) {
     EXPECT_EQ(share_at(*read.core, 512.0 * kib * 0.8), 0);
 }
 
+// One line again and again between others of a stream: whether or not the sample has this line,
+// most of what is asked of it is found, and of the stream nothing.
+TEST(MemoryTrace, ALineOutsideOfTheSampleIsFoundAgain) {
+    for (std::uint64_t hot = 1; hot <= 20; ++hot) {
+        MemoryTrace trace(only_barrier(), 1000);
+        launch(trace, 1, 1, [&](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+            for (std::uint64_t line = 0; line < 4096; ++line) {
+                to.push_back(load(mib + line * 128, 4));
+                to.push_back(load(hot * 128, 0, 2));
+            }
+        });
+        ASSERT_GE(trace.one_line_in(), 4);
+        EXPECT_GT(share_at(*use_of(trace, four_cores, 2).device, 2.0 * mib), 0.6) << hot;
+        EXPECT_GT(share_at(*use_of(trace, four_cores, 2).core, 2.0 * mib), 0.6) << hot;
+        EXPECT_EQ(share_at(*use_of(trace, four_cores).device, 1e12), 0) << hot;
+    }
+}
+
+// The same line alone: no halving leaves fewer references to it, which ends all the same.
+TEST(MemoryTrace, ALineThatNoSampleLeavesOutEnds) {
+    for (std::uint64_t hot = 1; hot <= 20; ++hot) {
+        MemoryTrace trace(only_barrier(), 100);
+        launch(trace, 1, 1, [&](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+            to.assign(4096, load(hot * 128, 0));
+        });
+        EXPECT_EQ(trace.sites()[0].counts.requests, 4096);
+        EXPECT_GT(share_at(*use_of(trace, four_cores).device, 4.0 * mib), 0.6) << hot;
+    }
+}
+
 // Recorded machine code, executed twice: once with what counts requests and marks each sector of a
 // buffer that is touched, once with the trace. Requests, sectors and passes of each instruction are
 // the same; in caches without end every sector is written back once, and read at most once.
