@@ -33,27 +33,27 @@ struct MemoryCosts::Names {
     std::string_view stream;
 };
 
-std::optional<RequestCost> MemoryCosts::cost_of(std::string_view latency_of,
-                                                std::string_view cpi_of) const {
-    const InstructionTiming* const chase = profile_.find_instruction(latency_of);
-    const InstructionTiming* const stream = profile_.find_instruction(cpi_of);
+std::optional<MemoryCosts::Row> MemoryCosts::row(const Names& names) const {
+    const InstructionTiming* const chase = profile_.find_instruction(names.chase);
+    const InstructionTiming* const stream = profile_.find_instruction(names.stream);
     if (!chase && !stream) return std::nullopt;
-    RequestCost cost;
+    Row row{.sectors = names.sectors, .cost = {}};
     // Throughput: of the stream where it was determined.
     const bool take_stream = stream && (!chase || stream->cpi.identifiable());
-    cost.cpi = profile_.cpi_per_core(take_stream ? *stream : *chase);
+    row.timing = take_stream ? stream : chase;
+    row.cost.cpi = profile_.cpi_per_core(*row.timing);
     if (chase && chase->latency)
-        cost.latency = chase->latency;
+        row.cost.latency = chase->latency;
     else if (stream && stream->latency)
-        cost.latency = stream->latency;
-    return cost;
+        row.cost.latency = stream->latency;
+    return row;
 }
 
 MemoryCosts::Rows MemoryCosts::rows_of(std::initializer_list<Names> names) const {
     Rows rows;
     for (const Names& one : names) {
         if (!rows.empty() && rows.back().sectors == one.sectors) continue;
-        if (auto cost = cost_of(one.chase, one.stream)) rows.push_back({one.sectors, *cost});
+        if (const auto found = row(one)) rows.push_back(*found);
     }
     return rows;
 }
@@ -95,6 +95,9 @@ const InstructionTiming* MemoryCosts::load_row() const {
     for (const char* name : {"ld.global.u32", "ld.global.f32", "ld.global.s32", "ld.global.l2.u32",
                              "ld.global.l1.u32"})
         if (const InstructionTiming* found = profile_.find_instruction(name)) return found;
+    for (const auto& by_width : levels_)
+        for (const Rows& rows : by_width)
+            if (!rows.empty()) return rows.front().timing;
     return nullptr;
 }
 

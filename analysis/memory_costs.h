@@ -37,20 +37,21 @@ public:
     // The row of coalesced 4-byte loads, to be measured where there is none.
     static const char* row_of(Level level);
 
-    // The instruction whose subsystem loads take; nullptr: none.
+    // The instruction whose subsystem loads take; nullptr: no row measures a load.
     const InstructionTiming* load_row() const;
 
 private:
     struct Row {
         double sectors = 0;
         RequestCost cost;
+        const InstructionTiming* timing = nullptr;  // of λ
     };
     using Rows = std::vector<Row>;  // ascending
 
     struct Names;
     Rows rows_of(std::initializer_list<Names> names) const;
     const Rows& rows(Level level, double least) const;
-    std::optional<RequestCost> cost_of(std::string_view latency_of, std::string_view cpi_of) const;
+    std::optional<Row> row(const Names& names) const;
 
     const GpuProfile& profile_;
     // By level; 4, 8 and 16 bytes of a lane.

@@ -32,6 +32,12 @@ std::optional<MemoryFault> fault_of(const MemoryUse& use) {
         return MemoryFault{
             key, fmt::format("{} is less than the least possible, {}", value, least_value)};
     };
+    // What the models divide by.
+    const auto present = [](const char* key, double value, const char* of,
+                            double of_value) -> std::optional<MemoryFault> {
+        if (of_value == 0 || value > 0) return std::nullopt;
+        return MemoryFault{key, fmt::format("must be above 0, as '{}' is", of)};
+    };
     const auto reuse = [](const char* key,
                           const std::optional<Reuse>& points) -> std::optional<MemoryFault> {
         if (!points) return std::nullopt;
@@ -59,6 +65,9 @@ std::optional<MemoryFault> fault_of(const MemoryUse& use) {
         (fault = amount("least_passes", use.least_passes)) ||
         (fault = least("sectors", use.sectors, use.least_sectors)) ||
         (fault = least("passes", use.passes, use.least_passes)) ||
+        (fault = present("bytes", use.bytes, "sectors", use.sectors)) ||
+        (fault = present("bytes", use.bytes, "passes", use.passes)) ||
+        (fault = present("least_passes", use.least_passes, "passes", use.passes)) ||
         (fault = reuse("core", use.core)) || (fault = reuse("device", use.device)) ||
         (fault = reuse("written", use.written));
     return faulty ? fault : std::nullopt;

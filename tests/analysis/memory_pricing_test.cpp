@@ -227,6 +227,21 @@ TEST(MemoryPricing, AggregateIsThePapersRule) {
                  InputError);
 }
 
+// The only row of loads is a wide one, and the profile does not know the kernel's own.
+TEST(MemoryPricing, AnyRowOfALevelStandsForAnUnknownLoadsUnit) {
+    const GpuProfile wide = parse_profile(
+        "format: occupipe-profile/2\ndevice: {name: made up}\ncores: 4\nwarp_size: 32\n"
+        "clock_hz: 1000000000\nissue: {schedulers: 2}\nsubsystems:\n  mem: {scope: core}\n"
+        "instructions:\n"
+        "  ld.global.v4.f32: {subsystem: mem, cpi: 32, latency: 600, source: measured}\n",
+        "wide.yaml");
+    const PricedMemory priced =
+        per_access("{bytes: 512, sectors: 16, least_sectors: 16, core: [], device: []}", wide,
+                   "ld.global.v2.u64");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 32);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 600);
+}
+
 TEST(MemoryPricing, NoneLeavesKernelAndProfileAsTheyAre) {
     const Kernel kernel = kernel_of(
         "  - {id: a, op: ld.global.u32, memory: {bytes: 128, sectors: 32, least_sectors: 4, core: "

@@ -145,10 +145,10 @@ private:
             return static_cast<double>(random_.between(0, most));
         };
         MemoryUse use;
-        use.bytes = number(512);
+        use.bytes = 1 + number(512);
         use.least_sectors = number(16);
         use.sectors = use.least_sectors + number(100) / 7;
-        use.least_passes = number(4);
+        use.least_passes = 1 + number(4);
         use.passes = use.least_passes + number(100) / 7;
         if (random_.chance(0.5)) use.core = reuse();
         if (random_.chance(0.5)) use.device = reuse();
