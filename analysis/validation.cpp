@@ -214,21 +214,33 @@ ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& prof
         return curve;
     }
     validate(with.profile);
-    std::vector<std::string> failed(models.size());
-    parallel_for(launches.size() * models.size(), [&](std::size_t i) {
+    std::vector<std::string> failed(launches.size() * models.size());
+    parallel_for(failed.size(), [&](std::size_t i) {
         const std::size_t m = i % models.size(), p = i / models.size();
         try {
             const Prediction made =
                 find_model(models[m]).predict(with.profile, ready.kernel, launches[p], options);
             curve.points[p].predicted[m] = Throughput{made.cycles, made.warps_per_cycle};
         } catch (const InputError& error) {
-            if (p == 0) failed[m] = error.what();  // the model cannot predict this kernel
+            failed[i] = error.what();  // the model cannot predict this kernel
         }
     });
-    for (std::size_t m = 0; m < models.size(); ++m)
-        if (!failed[m].empty())
+    for (std::size_t m = 0; m < models.size(); ++m) {
+        std::size_t without = 0;
+        std::string first;
+        for (std::size_t p = 0; p < launches.size(); ++p) {
+            const std::string& why = failed[p * models.size() + m];
+            if (why.empty()) continue;
+            ++without;
+            if (first.empty()) first = why;
+        }
+        if (without == launches.size())
+            curve.assumptions.push_back(fmt::format("{} predicts nothing: {}", models[m], first));
+        else if (without > 0)
             curve.assumptions.push_back(
-                fmt::format("{} predicts nothing: {}", models[m], failed[m]));
+                fmt::format("{} predicts nothing at {} of {} occupancies: {}", models[m], without,
+                            launches.size(), first));
+    }
     return curve;
 }
 

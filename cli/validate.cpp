@@ -122,7 +122,16 @@ std::vector<std::string> chosen_models(const Options& options) {
     return names;
 }
 
-// From source, or recorded: FOLDER/sm_NN/NAME.cubin, FOLDER/NAME.cubin.
+// The file of machine code that stands for a text: FOLDER/sm_NN/NAME.cubin, FOLDER/NAME.cubin.
+fs::path recorded_in(const fs::path& folder, const fs::path& source,
+                     const std::string& architecture) {
+    const std::string name = source.stem().string() + ".cubin";
+    const fs::path own = folder / architecture / name;
+    std::error_code none;
+    return fs::exists(own, none) ? own : folder / name;
+}
+
+// From source, or recorded.
 analysis::CompileText compile_with(const Options& options) {
     return [folder = fs::path(options.machine_code)](const LaunchPlan& plan,
                                                      const std::string& architecture) {
@@ -131,11 +140,8 @@ analysis::CompileText compile_with(const Options& options) {
                 plan.source, plan.source.ends_with(".cu") ? architecture : "",
                 plan.source.ends_with(".cubin") ? std::vector<std::string>()
                                                 : plan.compiler_options);
-        const std::string name = fs::path(plan.source).stem().string() + ".cubin";
-        const fs::path own = folder / architecture / name;
-        std::error_code none;
-        const fs::path found = fs::exists(own, none) ? own : folder / name;
-        return analysis::read_kernel_file(found.string(), architecture, {});
+        return analysis::read_kernel_file(recorded_in(folder, plan.source, architecture).string(),
+                                          architecture, {});
     };
 }
 
@@ -183,8 +189,16 @@ private:
     }
     std::string made_of(const analysis::SuiteKernel& kernel) const {
         const fs::path launches = options_.size == "small" ? kernel.small : kernel.large;
-        return content_hash(inputs_ + kernel.name + read_text_file(launches) +
-                            read_text_file(kernel.source));
+        std::string all =
+            inputs_ + kernel.name + read_text_file(launches) + read_text_file(kernel.source);
+        const fs::path header = kernel.source.parent_path() / "portable.h";
+        if (fs::exists(header)) all += read_text_file(header);
+        if (!options_.machine_code.empty()) {
+            std::string unused;
+            all += read_text_file(recorded_in(options_.machine_code, kernel.source,
+                                              analysis::validation_architecture(profile_, unused)));
+        }
+        return content_hash(all);
     }
     analysis::ValidationCurve curve_of(const analysis::SuiteKernel& kernel,
                                        const ModelOptions& limits);

@@ -126,6 +126,21 @@ TEST(Validation, SaysWhereNoGroupFits) {
     EXPECT_THAT(none.not_predicted, HasSubstr("does not hold one group"));
 }
 
+// A mean over the occupancies that are left would look like one over all.
+TEST(Validation, SaysAtHowManyOccupanciesAModelPredictsNothing) {
+    const GpuProfile profile = turing();
+    const ReadyKernel ready = ready_kernel(suite_kernel("fan2"), "small", profile, recorded);
+    std::vector<Launch> launches = occupancies(ready, profile.cores, 1);
+    ASSERT_GE(launches.size(), 2U);
+    launches.resize(2);
+    launches[1].groups = 0;  // which no model takes
+    const ValidationCurve made = predicted_curve(ready, profile, launches, {"pipeline"}, {});
+    EXPECT_TRUE(made.points[0].predicted[0]);
+    EXPECT_FALSE(made.points[1].predicted[0]);
+    EXPECT_THAT(made.assumptions,
+                testing::Contains(HasSubstr("pipeline predicts nothing at 1 of 2 occupancies: ")));
+}
+
 TEST(ViolatingDevice, NamesWhatDiffers) {
     EXPECT_TRUE(open_violating_device(model_of_turing("")).violations.empty());
     EXPECT_TRUE(open_violating_device(model_of_turing("?policy=lrr&skew=0")).violations.empty());

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -128,6 +129,32 @@ TEST(Validate, TakesAnyonesLaunchFile) {
     const Outcome run = occupipe(words);
     ASSERT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(std::filesystem::exists(folder.path / "out/curves/saxpy.json"));
+}
+
+TEST(Validate, OtherMachineCodeIsNotTakenForTheSame) {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.path / "code");
+    std::filesystem::copy(root + "/tests/suite/recorded/sm_75", folder.path / "code/sm_75",
+                          std::filesystem::copy_options::recursive);
+    const std::vector<std::string> words = {"validate",
+                                            "--profile",
+                                            profile,
+                                            "--machine-code",
+                                            (folder.path / "code").string(),
+                                            "--size",
+                                            "small",
+                                            "--kernel",
+                                            "fan2",
+                                            "--model",
+                                            "pipeline",
+                                            "-o",
+                                            (folder.path / "out").string()};
+    ASSERT_EQ(occupipe(words).code, 0);
+    EXPECT_THAT(occupipe(words).err, HasSubstr("1 of 1 kernels were there already"));
+    std::ofstream(folder.path / "code/sm_75/gaussian.cubin", std::ios::app) << '\0';
+    const Outcome again = occupipe(words);
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_THAT(again.err, Not(HasSubstr("were there already")));
 }
 
 #if OCCUPIPE_OPENCL
