@@ -50,8 +50,11 @@ private:
             inside_[i] = true;
             for (const Operand& operand : code_[i].operands) {
                 if (operand.written && operand.number && operand.kind == Kind::registers) {
-                    for (int k = 0; k < operand.count; ++k) {
-                        writers(operand.file, *operand.number + k).push_back(i);
+                    // Broken code may name more registers than there are.
+                    const int end =
+                        std::min(*operand.number + operand.count, static_cast<int>(registers));
+                    for (int number = *operand.number; number < end; ++number) {
+                        writers(operand.file, number).push_back(i);
                     }
                 }
                 if (code_[i].opcode != "CALL" || operand.kind != Kind::target) continue;

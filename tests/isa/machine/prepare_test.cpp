@@ -8,6 +8,7 @@
 #include "isa/decode.h"
 #include "isa/machine/machine.h"
 #include "isa/machine/stack_check.h"
+#include "isa/machine/waiting.h"
 #include "tests/isa/make_cubin.h"
 
 namespace occupipe::isa {
@@ -54,6 +55,21 @@ TEST(Preparation, KnowsTheCheckOfTheStacksEnd) {
     EXPECT_THAT(without(1, {0x000000000200720c, 0x003fde0003f06070}), refused);
     EXPECT_THAT(without(2, {0x0000000000080947, 0x003fde0003800000}), refused);
     EXPECT_THAT(without(3, write_it_anew), refused);
+}
+
+// Four registers from the last but one on: there are no more than 256 in a file.
+TEST(Preparation, LooksForWaitsInCodeThatNamesTooManyRegisters) {
+    Instruction load, jump;
+    load.opcode = "LDG";
+    load.operands = {{.kind = Operand::Kind::registers,
+                      .file = File::uniform,
+                      .written = true,
+                      .number = 254,
+                      .count = 4}};
+    jump.opcode = "BRA";
+    jump.address = 16;
+    jump.operands = {{.kind = Operand::Kind::target, .value = 0}};
+    EXPECT_FALSE(may_wait_for_groups({load, jump}));
 }
 
 // The sanitizers of the fuzzer saw a copy from nowhere to nowhere.
