@@ -201,7 +201,6 @@ void price_again(const Options& options, const analysis::KernelIn& in, const Ker
     std::vector<std::string> same;
     one.memory = price_memory(
         options, analysis::with_memory(in, told, one.launch, rows.cores, same, &times), rows);
-    one.said = std::move(one.memory.said);
     one.said.emplace_back(
         "reuse was found in the order in which a first prediction has the warps issue");
 }
@@ -226,7 +225,6 @@ Prepared prepare(const Options& options, const std::optional<analysis::KernelIn>
     if (follows && !finds_the_same(kernel, launch, profile))
         told = analysis::with_memory(*in, std::move(told), launch, profile.cores, one.said);
     one.memory = price_memory(options, told, profile);
-    std::ranges::move(one.memory.said, std::back_inserter(one.said));
     if (!follows && kernel.memory && !one.memory.rows.empty() && options.memory_pricing != "none" &&
         launch.concurrent_groups != kernel.memory->concurrent_groups)
         one.said.push_back(
@@ -234,6 +232,7 @@ Prepared prepare(const Options& options, const std::optional<analysis::KernelIn>
                         kernel.memory->concurrent_groups, launch.concurrent_groups));
     if (follows && options.memory_order == "predicted")
         price_again(options, *in, told, profile, one);
+    std::ranges::move(one.memory.said, std::back_inserter(one.said));
     return one;
 }
 

@@ -188,7 +188,7 @@ private:
         const std::string awaited = awaited_instruction(one);
         return fmt::format("<tr id=\"{}\"><td class=\"number\">{}</td>{}{}<td>{}</td>{}</tr>\n",
                            code_anchor(one.id),
-                           one.address ? fmt::format("{:04x}", *one.address) : one.id,
+                           one.address ? fmt::format("{:04x}", *one.address) : html_escaped(one.id),
                            numbers(one.spent, one.memory,
                                    awaited.empty() ? "" : link(code_anchor(awaited), awaited),
                                    largest_instruction_),

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/annotation.h"
 #include "report/text/text_table.h"
 
 namespace occupipe::report {
@@ -16,13 +17,8 @@ namespace {
 using analysis::MemoryRow;
 using analysis::PricedMemory;
 
-// One machine instruction may stand in several programs, and more than once in each: its nodes'
-// names differ in what follows the address.
-std::string machine_id(const MemoryRow& row) {
-    const std::size_t first = row.id.find('.');
-    const std::size_t second = first == row.id.npos ? first : row.id.find('.', first + 1);
-    return row.id.substr(0, second);
-}
+// One machine instruction may stand in several programs, and more than once in each.
+std::string machine_id(const MemoryRow& row) { return analysis::machine_instruction(row.id).first; }
 
 std::vector<MemoryRow> merged(const PricedMemory& priced) {
     std::vector<MemoryRow> rows;

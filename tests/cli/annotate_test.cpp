@@ -90,6 +90,32 @@ TEST_F(Annotate, LinesAndInstructionsStandTogether) {
     EXPECT_NEAR(executions, counted.get<double>(), 1e-9 * counted.get<double>());
 }
 
+// The second round of `predict --memory-order predicted` has the same launch as the first.
+TEST_F(Annotate, PredictedOrderKeepsWhatIsSaidOfTheLaunch) {
+    extract("transpose");
+    for (const char* order : {"round_robin", "predicted"}) {
+        const ProgramRun run =
+            predict("transpose", {"--concurrent-groups", "1", "--memory-order", order, "--json"});
+        ASSERT_EQ(run.exit_code, 0) << run.err;
+        const std::string said =
+            nlohmann::json::parse(run.out)["predictions"][0]["assumptions"].dump();
+        EXPECT_THAT(said, HasSubstr("1 group at once on a core is predicted")) << order;
+    }
+}
+
+TEST_F(Annotate, NamesAreTextOnThePage) {
+    write_text_file(path("named.yaml"),
+                    "format: occupipe-kernel/1\nname: k\ninstructions:\n"
+                    "  - {id: a<b>x, op: mul.f32}\n",
+                    Overwrite::no);
+    const ProgramRun run = run_program(
+        {"predict", path("named.yaml"), "--profile", "gtx-1060", "--page", path("page.html")});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const std::string page = read_text_file(path("page.html"));
+    EXPECT_THAT(page, HasSubstr("a&lt;b&gt;x"));
+    EXPECT_THAT(page, Not(HasSubstr("a<b>x")));
+}
+
 TEST_F(Annotate, EveryLinkOfThePageHasItsPlace) {
     extract("reduction");
     const ProgramRun run = predict("reduction", {"--page", path("page.html")});
