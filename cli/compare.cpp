@@ -241,6 +241,9 @@ analysis::SavedPredictions predicted(const Options& options) {
     LaunchOptions launch_options;
     launch_options.occupancy = "all";
     const auto shapes = launches(launch_options, input.kernel, profile, said);
+    said.emplace_back(
+        "accesses cost what the profile says of them, wherever they find their data: what caches "
+        "hold is known to 'occupipe predict' alone");
     for (const std::string& sentence : said) fmt::print(stderr, "occupipe: {}\n", sentence);
 
     std::vector<const Model*> chosen = find_models(options.models);
@@ -410,6 +413,11 @@ void compare_versions(const Options& options) {
         !options.plot.empty() || options.csv)
         throw InputError(
             "--device, --against, --hold-out, --plot and --csv do not go with two kernels");
+    const Options none;
+    if (options.models != none.models || options.reference_model != none.reference_model)
+        throw InputError(
+            "two kernels are compared by the simulation: --model and --reference do not go with "
+            "them");
     compare_kernels({.before = options.kernel,
                      .profile = options.profile,
                      .uses = options.uses,

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "analysis/assumed_latency.h"
 #include "analysis/kernel_comparison.h"
@@ -26,15 +27,14 @@ namespace {
 
 constexpr int default_draws = 400;
 
-// A kernel file says its launch itself.
-void forget_launch(ExecutionRequest& execution) {
-    if (!analysis::names_kernels(execution.kernels)) {
-        const ExecutionRequest keep = execution;
-        execution = {};
-        execution.kernels = keep.kernels;
-        execution.threads = keep.threads;
-        execution.limit = keep.limit;
-    }
+// A kernel file says its launch itself: what is told of one is the other version's.
+void forget_launch(KernelsInRequest& request) {
+    if (analysis::names_kernels(request.execution.kernels)) return;
+    const KernelsInRequest told = std::exchange(request, {});
+    request.execution.kernels = told.execution.kernels;
+    request.execution.threads = told.execution.threads;
+    request.execution.limit = told.execution.limit;
+    request.memory_cores = told.memory_cores;
 }
 
 KernelsInRequest after_request(const KernelsInRequest& before,
@@ -145,10 +145,14 @@ void follow_launch(KernelInput& input, const GpuProfile& profile) {
 
 }  // namespace
 
-bool CompareKernelsOptions::tells() const {
-    return draws || seed || after_shared_bytes || !memory.empty() || !assumed_classes.empty() ||
-           !source_folder.empty() || !after_launch.empty() || !after_kernel.empty() ||
+bool CompareKernelsOptions::tells_launch() const {
+    return after_shared_bytes || !after_launch.empty() || !after_kernel.empty() ||
            !after_grid.empty() || !after_block.empty() || !after_arguments.empty();
+}
+
+bool CompareKernelsOptions::tells() const {
+    return tells_launch() || draws || seed || !memory.empty() || !assumed_classes.empty() ||
+           !source_folder.empty();
 }
 
 void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& options) {
@@ -206,12 +210,19 @@ void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& optio
 void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options) {
     if (request.profile.empty()) throw InputError("two kernels are compared on a GPU: --profile P");
     const GpuProfile profile = read_profile(analysis::shipped_profile(request.profile));
+    if (!analysis::names_kernels(request.before.execution.kernels) &&
+        !analysis::names_kernels(options.after)) {
+        static_cast<void>(asks_for_machine_code(request.before));  // refuses what it would ignore
+        if (options.tells_launch())
+            throw InputError(
+                "--after-launch, --after-grid and their like go with kernels of machine code");
+    }
     KernelsInRequest before_request = request.before;
     KernelsInRequest other_request = after_request(request.before, options);
     for (KernelsInRequest* one : {&before_request, &other_request}) {
         one->execution.limit = request.limit;
         if (options.memory != "none") one->memory_cores = profile.cores;
-        forget_launch(one->execution);
+        forget_launch(*one);
     }
     KernelInput before = read_kernel_input(before_request, profile);
     KernelInput after = read_kernel_input(other_request, profile);

@@ -26,6 +26,8 @@ struct CompareKernelsOptions {
     std::string memory;  // empty: per-access
     std::vector<std::string> assumed_classes;
 
+    // Whether something of AFTER's launch is given.
+    bool tells_launch() const;
     // Whether anything but `after` is given.
     bool tells() const;
 };

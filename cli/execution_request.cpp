@@ -183,7 +183,8 @@ void add_execution_options(CLI::App& command, ExecutionRequest& request,
 bool tells_launch(const ExecutionRequest& request) {
     return !request.launch.empty() || !request.architecture.empty() ||
            !request.compiler_options.empty() || !request.kernel.empty() || !request.grid.empty() ||
-           !request.block.empty() || request.shared_bytes != 0 || !request.arguments.empty();
+           !request.block.empty() || request.shared_bytes != 0 || !request.arguments.empty() ||
+           !request.clang.empty();
 }
 
 LaunchPlan plan_of(const ExecutionRequest& request) {

@@ -60,14 +60,21 @@ void add_kernels_in_options(CLI::App& command, KernelsInRequest& request) {
     add_extraction_options(command, request, kernels_in_heading);
 }
 
+bool tells_kernels_in(const KernelsInRequest& request) {
+    const KernelsInRequest none;
+    return tells_launch(request.execution) || request.step != none.step ||
+           request.sample != none.sample || request.classes != none.classes;
+}
+
 bool asks_for_machine_code(const KernelsInRequest& request) {
     const std::string& file = request.execution.kernels;
     if (file.empty() ? !request.execution.launch.empty() : analysis::names_kernels(file))
         return true;
-    if (tells_launch(request.execution))
+    if (tells_kernels_in(request))
         throw InputError(fmt::format(
-            "{}: --launch, --arch, --compiler-option, --kernel, --grid, --block, --shared-bytes "
-            "--clang and --args go with CUDA (.cu), OpenCL C (.cl), PTX (.ptx) and machine code "
+            "{}: --launch, --arch, --compiler-option, --kernel, --grid, --block, --shared-bytes, "
+            "--clang, --args, --step, --sample and --classes go with CUDA (.cu), OpenCL C (.cl), "
+            "PTX (.ptx) and machine code "
             "(.cubin)",
             file.empty() ? "which kernel?" : file));
     return false;

@@ -31,6 +31,9 @@ void add_extraction_options(CLI::App& command, KernelsInRequest& request,
 // add_launch_options() and add_extraction_options() under kernels_in_heading.
 void add_kernels_in_options(CLI::App& command, KernelsInRequest& request);
 
+// Whether a launch is told, or how it is looked at.
+bool tells_kernels_in(const KernelsInRequest& request);
+
 // Whether the request is about a kernel of machine code: by its file's name, or as it is launched.
 // Throws InputError where a launch is told of a file that is none.
 bool asks_for_machine_code(const KernelsInRequest& request);

@@ -442,6 +442,10 @@ void add_measure(CLI::App& app) {
         if (!arguments->unfinished.empty()) return finish(*arguments);
 #if OCCUPIPE_FIT
         if (!arguments->for_kernel.execution.kernels.empty()) return measure_for(*arguments);
+        if (tells_kernels_in(arguments->for_kernel))
+            throw InputError(
+                "a launch says what '--for KERNEL' is to be measured for: --launch, --grid, "
+                "--block, --args and their like go with it");
 #endif
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
         if (arguments->plan) {
