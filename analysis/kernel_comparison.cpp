@@ -99,7 +99,11 @@ using Side = double BeforeAfter::*;
 class Comparer {
 public:
     Comparer(const ComparedKernel& before, const ComparedKernel& after, KernelComparison& result)
-        : before_(before), after_(after), result_(result) {}
+        : before_(texts_of(before)),
+          after_(texts_of(after)),
+          before_at_(places_of(result.before)),
+          after_at_(places_of(result.after)),
+          result_(result) {}
 
     void run() {
         sum_up(result_.before, &BeforeAfter::before);
@@ -120,6 +124,21 @@ public:
     }
 
 private:
+    using Texts = std::map<std::string, std::vector<std::string>>;  // lines, by file
+    using Places = std::map<std::pair<std::string, int>, const AnnotatedLine*>;
+
+    static Texts texts_of(const ComparedKernel& side) {
+        Texts texts;
+        for (const auto& [file, text] : side.sources) texts[file] = lines_of(text);
+        return texts;
+    }
+    static Places places_of(const Annotation& annotation) {
+        Places places;
+        for (const AnnotatedLine& line : annotation.lines)
+            places.try_emplace({line.file, line.number}, &line);
+        return places;
+    }
+
     void sum_up(const Annotation& annotation, Side side) {
         for (const AnnotatedInstruction& one : annotation.instructions) {
             result_.instructions[one.op].*side += one.spent.executions;
@@ -134,9 +153,9 @@ private:
         for (const auto& [first, second] : paired_files(result_.before, result_.after)) {
             after_name_[first] = second;
             before_name_[second] = first;
-            const auto old_text = before_.sources.find(first);
-            const auto new_text = after_.sources.find(second);
-            if (old_text == before_.sources.end() || new_text == after_.sources.end()) {
+            const auto old_text = before_.find(first);
+            const auto new_text = after_.find(second);
+            if (old_text == before_.end() || new_text == after_.end()) {
                 result_.notes.push_back(fmt::format(
                     "the text of {} is not at hand for both versions: its lines are matched by "
                     "their number alone",
@@ -144,7 +163,7 @@ private:
                 by_number_.insert(first);
                 continue;
             }
-            matches_[first] = matched(lines_of(old_text->second), lines_of(new_text->second));
+            matches_[first] = matched(old_text->second, new_text->second);
         }
     }
 
@@ -157,11 +176,9 @@ private:
         return found->second.of_before.at(number);
     }
 
-    static const AnnotatedLine* find(const Annotation& annotation, const std::string& file,
-                                     int number) {
-        for (const AnnotatedLine& line : annotation.lines)
-            if (line.file == file && line.number == number) return &line;
-        return nullptr;
+    static const AnnotatedLine* find(const Places& places, const std::string& file, int number) {
+        const auto found = places.find({file, number});
+        return found == places.end() ? nullptr : found->second;
     }
 
     static void fill(LineChange& change, const Annotation& annotation, const AnnotatedLine& line,
@@ -172,12 +189,11 @@ private:
             line.spent.main_reason();
     }
 
-    static std::string text(const ComparedKernel& side, const std::string& file, int number) {
-        const auto found = side.sources.find(file);
-        if (found == side.sources.end()) return {};
-        const std::vector<std::string> lines = lines_of(found->second);
+    static std::string text(const Texts& side, const std::string& file, int number) {
+        const auto found = side.find(file);
         const auto index = static_cast<std::size_t>(number) - 1;
-        return index < lines.size() ? trimmed(lines[index]) : "";
+        return found != side.end() && index < found->second.size() ? trimmed(found->second[index])
+                                                                   : "";
     }
 
     void add_after(const AnnotatedLine& line) {
@@ -192,7 +208,7 @@ private:
             const auto& [file, number, fate] = *old;
             change.fate = fate;
             if (number > 0) change.before = fmt::format("{}:{}", file, number);
-            if (const AnnotatedLine* there = find(result_.before, file, number)) {
+            if (const AnnotatedLine* there = find(before_at_, file, number)) {
                 fill(change, result_.before, *there, &BeforeAfter::before);
                 done_.insert({file, number});
             }
@@ -228,7 +244,8 @@ private:
         const auto old = earlier(line);
         if (!old || old->number == 0) return;
         for (const AnnotatedLine& one : result_.before.lines)
-            if (one.file == old->file && one.number < old->number && !executed_later(one))
+            if (one.file == old->file && one.number < old->number &&
+                !done_.contains({one.file, one.number}) && !executed_later(one))
                 add_removed(one);
     }
 
@@ -237,7 +254,7 @@ private:
         const auto [number, fate] = of_before(line.file, line.number);
         const auto file = after_name_.find(line.file);
         return number > 0 && file != after_name_.end() &&
-               find(result_.after, file->second, number) != nullptr;
+               find(after_at_, file->second, number) != nullptr;
     }
 
     void add_removed(const AnnotatedLine& line) {
@@ -272,8 +289,8 @@ private:
         result_.lines.push_back(std::move(change));
     }
 
-    const ComparedKernel& before_;
-    const ComparedKernel& after_;
+    Texts before_, after_;
+    Places before_at_, after_at_;
     KernelComparison& result_;
     std::map<std::string, std::string> after_name_, before_name_;  // of files that are one
     std::map<std::string, Matches> matches_;                       // by file of the version before
