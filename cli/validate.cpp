@@ -175,6 +175,12 @@ public:
         if (!options.import.empty()) {
             const std::string text = read_text_file(options.import);
             times_ = analysis::parse_timed_launches(text, options.import);
+            for (const auto& [kernel, times] : *times_)
+                if (options.kernels.empty() &&
+                    std::ranges::find(kernels_, kernel, &analysis::SuiteKernel::name) ==
+                        kernels_.end())
+                    throw InputError(options.import, {}, "kernel",
+                                     fmt::format("'{}' is not among the kernels", kernel));
             set_.device = options.import;
             inputs_ += text;
         }
@@ -219,7 +225,16 @@ private:
 
 // What was imported, or the real device takes; empty where nothing is timed.
 std::vector<std::pair<Launch, double>> Run::times_of(const analysis::ReadyKernel& ready) const {
-    if (times_) return times_->at(ready.suite.name);
+    if (times_) {
+        const auto& times = times_->at(ready.suite.name);
+        for (const auto& [launch, cycles] : times)
+            if (launch.group_warps != ready.group_warps)
+                throw InputError(
+                    options_.import, {}, "group_warps",
+                    fmt::format("{}: {} warps of a group, and the launch file's groups have {}",
+                                ready.suite.name, launch.group_warps, ready.group_warps));
+        return times;
+    }
     if (!real_) return {};
     std::string unused;
     const std::string wrong = analysis::wrong_result(

@@ -104,6 +104,24 @@ TEST(Validate, ADumpComesBackWithTimes) {
                 1e-6);
 }
 
+TEST(Validate, TimesOfOtherKernelsAndOtherGroupsAreRefused) {
+    const TemporaryFolder folder;
+    const auto import = [&](const std::string& row) {
+        write_text_file(
+            folder.path / "times.csv",
+            "kernel,group_warps,concurrent_groups,groups,shared_bytes,cycles\n" + row + "\n",
+            Overwrite::yes);
+        return occupipe(command({"--import", (folder.path / "times.csv").string(), "--model",
+                                 "pipeline", "-o", (folder.path / "out").string()}));
+    };
+    const Outcome misspelt = import("fan3,16,1,64,0,1000");
+    EXPECT_EQ(misspelt.code, 2);
+    EXPECT_THAT(misspelt.err, HasSubstr("times.csv: kernel: 'fan3' is not among the kernels"));
+    const Outcome smaller = import("fan2,1,1,64,0,1000");
+    EXPECT_EQ(smaller.code, 2);
+    EXPECT_THAT(smaller.err, HasSubstr("times.csv: group_warps: fan2: 1 warps of a group"));
+}
+
 TEST(Validate, WithoutADevicePredicts) {
     const TemporaryFolder folder;
     const Outcome run = occupipe(command(
