@@ -287,6 +287,10 @@ void predict(const Options& options) {
         const analysis::PricedMemory& memory = prepared.back().memory;
         analysis::require_timings(memory.profile, memory.kernel, file, offered);
     }
+    if ((options.l1_bytes || options.l2_bytes) && prepared.front().memory.rows.empty())
+        throw InputError(
+            "--l1-bytes and --l2-bytes: the kernel does not tell what its instructions ask of the "
+            "memory; 'occupipe extract' writes kernels that do");
     if (!options.plot.empty()) report::require_curve(prepared.size());
     std::vector<std::string> warnings;
     const auto warn_once = [&](const std::vector<std::string>& lines) {

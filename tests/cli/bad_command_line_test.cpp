@@ -102,6 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "--hit-rate: 'nan'"},
         BadCommand{"PredictGraphWithASample", "predict saxpy --profile rtx-2070 --sample 4",
                    "--sample and --classes go with CUDA"},
+        BadCommand{"PredictCachesForNothing", "predict saxpy --profile rtx-2070 --l1-bytes 1000",
+                   "--l1-bytes and --l2-bytes: the kernel does not tell"},
         BadCommand{"PredictGraphWithAClang", "predict saxpy --profile rtx-2070 --clang clang-19",
                    "--clang"},
         BadCommand{"MeasureALaunchForNothing", "measure --device MODEL --dry-run --grid 4",
