@@ -28,6 +28,7 @@ using sim::TimelineView;
 constexpr double widest_cycle = 14;
 constexpr double narrowest_cycle = 4;
 constexpr double widest_picture = 2400;
+constexpr double least_picture = 520;  // the legend's first line
 constexpr double lane_height = 16;
 constexpr double left_margin = 90;
 constexpr double right_margin = 20;
@@ -117,7 +118,7 @@ private:
             const auto length = static_cast<double>(warp_name(warp.first, warp.second).size());
             column_ = std::max(column_, 28 + character * length);
         }
-        shown_ = std::max(shown_, std::ceil((300 - left_margin) / cycle_width_));
+        shown_ = std::max(shown_, std::ceil((least_picture - left_margin) / cycle_width_));
         columns_ = std::max<std::size_t>(1, static_cast<std::size_t>((right() - 4) / column_));
         const std::size_t names = std::min(warps_.size(), legend_names);
         const std::size_t rows = (names + columns_ - 1) / columns_ + 1;

@@ -144,11 +144,12 @@ TEST_P(IterativeBarrier, IsHighlyInfluencedByTheGroupSize) {
     EXPECT_NEAR(single / last, hand.round(8) / hand.round(1), 0.001);
 }
 
-INSTANTIATE_TEST_SUITE_P(Papers, IterativeBarrier,
-                         testing::Values("nvidia-tesla-c2050", "nvidia-gtx-1060"),
-                         [](const auto& gpu) {
-                             return std::string(gpu.index == 0 ? "Fermi" : "Pascal");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Papers, IterativeBarrier,
+    testing::Values("nvidia-tesla-c2050", "nvidia-gtx-1060", "nvidia-gtx-650-ti"),
+    [](const auto& gpu) {
+        return std::string(gpu.index == 0 ? "Fermi" : gpu.index == 1 ? "Pascal" : "Kepler");
+    });
 
 TEST(IterativeBarrierShapes, OfFermiAreAsManyAsThePaperRan) {
     // Cornelis & Lemeire, section IV.A: 34 combinations for 18 warp counts.
