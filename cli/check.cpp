@@ -11,6 +11,7 @@
 #include <span>
 
 #include "analysis/lint.h"
+#include "analysis/submission.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/reported.h"
@@ -124,24 +125,88 @@ void check(const std::vector<std::string>& paths) {
     if (bad > 0) throw Reported(2);  // each fault has been printed on a line of its own
 }
 
+struct Arguments {
+    std::vector<std::string> paths;
+    bool submit = false;
+    std::string receipts;
+};
+
+#if OCCUPIPE_FIT
+std::vector<analysis::SubmittedFile> read_receipts(const std::string& folder) {
+    std::vector<analysis::SubmittedFile> receipts;
+    if (folder.empty()) return receipts;
+    if (!std::filesystem::is_directory(folder))
+        throw InputError(folder +
+                         ": is not a folder; name one that 'occupipe measure --receipts' wrote");
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (entry.path().extension() == ".txt")
+            receipts.push_back({entry.path().string(), read_text_file(entry.path())});
+    std::ranges::sort(receipts, {}, &analysis::SubmittedFile::path);
+    return receipts;
+}
+
+void check_submission(const Arguments& arguments) {
+    analysis::Submission submission;
+    for (const std::string& path : arguments.paths) {
+        analysis::SubmittedFile file{path, read_text_file(path)};
+        const FileKind kind = file_kind(file.text, path);
+        if (kind == FileKind::measurements)
+            submission.measurements.push_back(std::move(file));
+        else if (kind == FileKind::profile && submission.profile.path.empty())
+            submission.profile = std::move(file);
+        else
+            throw InputError(path + ": --submit takes one profile and its measurement files");
+    }
+    if (submission.profile.path.empty())
+        throw InputError("--submit: no profile among the files; 'occupipe fit' makes one");
+    submission.receipts = read_receipts(arguments.receipts);
+    const std::vector<std::string> faults = analysis::submission_faults(submission);
+    for (const std::string& fault : faults) fmt::print(stderr, "{}\n", fault);
+    if (!faults.empty()) throw Reported(2);
+    fmt::print("{}: ok to submit (fitted again from {} file{} and equal, {} receipt{})\n",
+               submission.profile.path, submission.measurements.size(),
+               submission.measurements.size() == 1 ? "" : "s", submission.receipts.size(),
+               submission.receipts.size() == 1 ? "" : "s");
+}
+#endif
+
 }  // namespace
 
 void add_check(CLI::App& app) {
-    const auto paths = std::make_shared<std::vector<std::string>>();
+    const auto arguments = std::make_shared<Arguments>();
     CLI::App* const command = app.add_subcommand(
         "check",
         "Validate profiles, kernels, measurement and launch files, and warn of what is unusual");
-    command->add_option("files", *paths, "Files of any of these kinds, recognised by their content")
+    command
+        ->add_option("files", arguments->paths,
+                     "Files of any of these kinds, recognised by their content")
         ->required()
         ->type_name("FILE");
+#if OCCUPIPE_FIT
+    CLI::Option* const submit = command->add_flag(
+        "--submit", arguments->submit,
+        "Instead, whether one profile may join profiles/: give it with the measurement files that\n"
+        "it was fitted from (CONTRIBUTING.md)");
+    command
+        ->add_option("--receipts", arguments->receipts,
+                     "With --submit, of CUDA: the folder that 'measure --receipts' filled")
+        ->needs(submit)
+        ->type_name("FOLDER");
+#endif
     add_help_end(
         *command,
         {.text = "Output: a line per valid file on stdout; warnings (exit code 0) and errors "
                  "(exit code 2) as\n"
                  "FILE:LINE: KEY: MESSAGE on stderr.",
          .exit_codes = {},
-         .examples = "occupipe check profiles/*.yaml sim/kernels/*.yaml"});
-    command->callback([paths] { check(*paths); });
+         .examples = "occupipe check profiles/*.yaml sim/kernels/*.yaml\n"
+                     "occupipe check --submit profile.yaml raw.json --receipts receipts"});
+    command->callback([arguments] {
+#if OCCUPIPE_FIT
+        if (arguments->submit) return check_submission(*arguments);
+#endif
+        check(arguments->paths);
+    });
 }
 
 }  // namespace occupipe::cli
