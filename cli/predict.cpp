@@ -368,9 +368,13 @@ void predict(const Options& options) {
         if (!first.memory.rows.empty())
             json["memory"] = report::memory_json(first.memory, &set.predictions.front());
         fmt::print("{}\n", json.dump(2));
+    } else if (options.csv) {
+        fmt::print("{}", report::to_csv(set));
+        std::fflush(stdout);
+        fmt::print(stderr, "{}", why.text);  // no part of the table
     } else {
-        fmt::print("{}{}", options.csv ? report::to_csv(set) : report::to_text(set), why.text);
-        if (!options.csv && prepared.size() == 1 && !first.memory.rows.empty())
+        fmt::print("{}{}", report::to_text(set), why.text);
+        if (prepared.size() == 1 && !first.memory.rows.empty())
             fmt::print("\n{}", report::memory_table(first.memory, &set.predictions.front()));
     }
     if (!options.plot.empty())

@@ -166,6 +166,11 @@ TEST(Predict, PrintsATableAndCsv) {
     const Outcome csv = occupipe({"predict", mix, "--profile", gtx, "--occupancy", "1-3", "--csv"});
     EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 4);
     EXPECT_EQ(csv.out.substr(0, 18), "model,group_warps,");
+    // What explains it is no row of the table.
+    const Outcome why =
+        occupipe({"predict", mix, "--profile", gtx, "--csv", "--stalls", "--annotate", "machine"});
+    EXPECT_EQ(std::count(why.out.begin(), why.out.end(), '\n'), 2) << why.out;
+    EXPECT_NE(why.err.find("Where the warps' time goes"), std::string::npos) << why.err;
 }
 
 TEST(Predict, AddsReportsToTextAndJson) {
