@@ -156,7 +156,22 @@ void print_sweep(const Request& request) {
 }
 #endif
 
+// What of the options the other ones leave without a meaning.
+void refuse_ignored(const Request& request) {
+    const bool files = !request.output.empty() || request.csv || request.difference;
+    if (!request.sweep.empty() && files)
+        throw InputError("-o, --csv and --difference do not go with --sweep");
+    if (request.difference && (!request.output.empty() || request.csv || request.json ||
+                               !request.plot.empty() || !request.profiles.empty()))
+        throw InputError(
+            "-o, --csv, --json, --plot and --profile do not go with --difference, which prints a "
+            "table of two sources");
+    if ((!request.ncu.empty() || !request.nvprof.empty()) && !request.sources.empty())
+        throw InputError("--ncu-command and --nvprof-command print a command, and take no SOURCE");
+}
+
 void roofline(const Request& request) {
+    refuse_ignored(request);
 #if OCCUPIPE_FIT
     if (!request.sweep.empty()) return print_sweep(request);
 #endif
