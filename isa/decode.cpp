@@ -171,8 +171,11 @@ private:
             }
         }
         out_.unknown = fmt::format("no such opcode: {:#05x}, form {}", code, form_);
-        if (!candidates.empty()) {
-            out_.unknown = fmt::format("no such form of {}: {}", candidates[0].row->name, form_);
+        for (const Encoding& one : candidates) {
+            if (architecture_ < one.row->first || architecture_ > one.row->last) continue;
+            out_.opcode = one.row->name;
+            out_.unknown = fmt::format("no such form of {}: {}", one.row->name, form_);
+            break;
         }
         return nullptr;
     }
@@ -435,13 +438,18 @@ void Decoder::read_operand(const OperandField& field, const Encoding& encoding) 
             operand.number = general_or_uniform(true, 24).number;
             bit(91);
         }
-        if (kind == "TX" || kind == "TU") operand.value -= out_.address + instruction_bytes;
+        const bool absolute = out_.opcode == "CALL" && out_.has("ABS");
+        if (kind == "TX" || kind == "TU" || absolute)
+            operand.value -= out_.address + instruction_bytes;
     } else if (kind == "V" || kind == "W") {
         operand.kind = Kind::barrier;
         operand.number = static_cast<int>(bits(kind == "V" ? 16 : 24, 4));
     } else if (kind == "B") {
         operand.kind = Kind::scoreboard;
         operand.number = static_cast<int>(bits(44, 3));
+    } else if (kind == "Q") {
+        operand.kind = Kind::scoreboard;
+        operand.value = static_cast<std::int64_t>(bits(field.bit, field.width));
     } else {
         operand.kind = Kind::all_predicates;
     }
@@ -483,8 +491,8 @@ Operand Decoder::global_address() {
     operand.count = 2;
     const bool load = out_.opcode == "LD" || out_.opcode == "LDG";
     const int code = static_cast<int>(bits(0, 9));
-    const bool always =
-        code == 0x1a3 || code == 0x18e || code == 0x1a6;  // bit 76 belongs to the type, or is clear
+    const bool always = code == 0x1a2 || code == 0x1a3 || code == 0x18e ||
+                        code == 0x1a6;  // bit 76 belongs to the type, or is clear
     const bool copy = out_.opcode == "LDGSTS";
     const bool atomic = out_.opcode.starts_with("ATOM") || out_.opcode.starts_with("RED");
     const bool generic = (out_.opcode == "LD" && architecture_ < 80) ||
@@ -496,7 +504,8 @@ Operand Decoder::global_address() {
     operand.value = generic ? sign_extended(bits(32, 32), 32)
                     : copy  ? sign_extended(bits(32, 12), 12)
                             : sign_extended(bits(40, short_offset), short_offset);
-    const bool nothing_added = form_ != 1 && architecture_ < 80 && !bit(91);
+    const bool plain = architecture_ < 80 || out_.opcode == "LD";
+    const bool nothing_added = form_ != 1 && plain && !bit(91);
     if (form_ == 1 || out_.opcode == "CCTL" || nothing_added) {
         if (!bit(72)) operand.count = 1;
         return operand;
@@ -508,7 +517,7 @@ Operand Decoder::global_address() {
     Operand uniform = general_or_uniform(true, load && !generic ? 32 : 64);
     if (architecture_ < 100 && (atomic || copy)) {
         // How the register is meant; on Turing it is the base of the address.
-        const std::uint64_t kind = bits(70, 2);
+        const std::uint64_t kind = bits(70, copy ? 1 : 2);  // a copy's next bit is of its modifiers
         const bool reduction = out_.opcode.starts_with("RED");
         const std::uint64_t expected = architecture_ < 80 ? (reduction ? 0 : 1)
                                        : copy             ? 1

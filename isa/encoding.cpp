@@ -109,9 +109,9 @@ void add_modifier(Encoding& into, std::string_view token) {
 }
 
 // Longer names first.
-constexpr std::array<std::string_view, 31> kinds = {
+constexpr std::array<std::string_view, 32> kinds = {
     "UP", "UK", "KN", "PR", "LUT", "TR", "TS", "TX", "TU", "TL", "ub", "uc", "up", "R", "U", "b",
-    "c",  "P",  "p",  "x",  "s",   "K",  "G",  "M",  "Y",  "S",  "T",  "V",  "W",  "B", "X"};
+    "c",  "P",  "p",  "x",  "s",   "K",  "G",  "M",  "Y",  "S",  "T",  "V",  "W",  "B", "X", "Q"};
 std::string_view take_kind(std::string_view& text, const Row& row, std::string_view token) {
     for (const auto& kind : kinds) {
         if (!text.starts_with(kind)) continue;

@@ -41,6 +41,7 @@ namespace occupipe::isa {
 //   TX TU              register, uniform register and what is added to it, for the next address
 //   V W                barrier of convergence at bit 16; at bit 24
 //   B                  scoreboard at bit 44
+//   Q32+6              several scoreboards, one bit each
 //   PR LUT             all predicates; the table of a logical operation on predicates
 // Marks: -|~ negation, absolute value, inversion at the place's own bit, or at the bit that
 // follows (-72); ^ negation, which is inversion where bit 74 is set; *2 so many registers; *w as

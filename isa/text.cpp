@@ -13,18 +13,47 @@ namespace {
 
 // Special registers that compute kernels read; any other one is written by its number.
 const std::map<std::int64_t, std::string_view>& special_registers() {
-    static const std::map<std::int64_t, std::string_view> names = {
-        {0, "SR_LANEID"},          {1, "SR_CLOCK"},          {2, "SR_VIRTCFG"},
-        {3, "SR_VIRTID"},          {32, "SR_TID"},           {33, "SR_TID.X"},
-        {34, "SR_TID.Y"},          {35, "SR_TID.Z"},         {37, "SR_CTAID.X"},
-        {38, "SR_CTAID.Y"},        {39, "SR_CTAID.Z"},       {40, "SR_NTID"},
-        {46, "SR_LWINHI"},         {47, "SR_SWINHI"},        {48, "SR_SWINLO"},
-        {49, "SR_SWINSZ"},         {50, "SR_SMEMSZ"},        {52, "SR_LWINLO"},
-        {53, "SR_LWINSZ"},         {56, "SR_EQMASK"},        {57, "SR_LTMASK"},
-        {58, "SR_LEMASK"},         {59, "SR_GTMASK"},        {60, "SR_GEMASK"},
-        {67, "SR_VIRTUALSMID"},    {80, "SR_CLOCKLO"},       {81, "SR_CLOCKHI"},
-        {82, "SR_GLOBALTIMERLO"},  {83, "SR_GLOBALTIMERHI"}, {136, "SR_CgaCtaId"},
-        {137, "SR_GpcLocalCgaId"}, {138, "SR_CgaSize"},      {255, "SRZ"}};
+    static const std::map<std::int64_t, std::string_view> names = {{0, "SR_LANEID"},
+                                                                   {1, "SR_CLOCK"},
+                                                                   {2, "SR_VIRTCFG"},
+                                                                   {3, "SR_VIRTID"},
+                                                                   {32, "SR_TID"},
+                                                                   {33, "SR_TID.X"},
+                                                                   {34, "SR_TID.Y"},
+                                                                   {35, "SR_TID.Z"},
+                                                                   {37, "SR_CTAID.X"},
+                                                                   {38, "SR_CTAID.Y"},
+                                                                   {39, "SR_CTAID.Z"},
+                                                                   {40, "SR_NTID"},
+                                                                   {46, "SR_LWINHI"},
+                                                                   {47, "SR_SWINHI"},
+                                                                   {48, "SR_SWINLO"},
+                                                                   {49, "SR_SWINSZ"},
+                                                                   {50, "SR_SMEMSZ"},
+                                                                   {52, "SR_LWINLO"},
+                                                                   {53, "SR_LWINSZ"},
+                                                                   {56, "SR_EQMASK"},
+                                                                   {57, "SR_LTMASK"},
+                                                                   {58, "SR_LEMASK"},
+                                                                   {59, "SR_GTMASK"},
+                                                                   {60, "SR_GEMASK"},
+                                                                   {67, "SR_VIRTUALSMID"},
+                                                                   {80, "SR_CLOCKLO"},
+                                                                   {81, "SR_CLOCKHI"},
+                                                                   {82, "SR_GLOBALTIMERLO"},
+                                                                   {83, "SR_GLOBALTIMERHI"},
+                                                                   {100, "SR_PM0"},
+                                                                   {102, "SR_PM1"},
+                                                                   {104, "SR_PM2"},
+                                                                   {106, "SR_PM3"},
+                                                                   {108, "SR_PM4"},
+                                                                   {110, "SR_PM5"},
+                                                                   {112, "SR_PM6"},
+                                                                   {114, "SR_PM7"},
+                                                                   {136, "SR_CgaCtaId"},
+                                                                   {137, "SR_GpcLocalCgaId"},
+                                                                   {138, "SR_CgaSize"},
+                                                                   {255, "SRZ"}};
     return names;
 }
 
@@ -127,7 +156,8 @@ private:
             case Kind::barrier:
                 return fmt::format("B{}", operand.number.value_or(0));
             case Kind::scoreboard:
-                return fmt::format("SB{}", operand.number.value_or(0));
+                if (!operand.number) return scoreboards(operand.value);  // one bit each
+                return fmt::format("SB{}", *operand.number);
             case Kind::target:
                 return operand.number ? fmt::format("{} {}", name(operand.file, operand.number),
                                                     hex(operand.value))
@@ -136,6 +166,15 @@ private:
                 return "PR";
         }
         return "?";
+    }
+
+    static std::string scoreboards(std::int64_t mask) {
+        std::string inside;
+        for (int i = 5; i >= 0; --i) {
+            if ((mask >> i & 1) == 0) continue;
+            inside += fmt::format("{}{}", inside.empty() ? "" : ",", i);
+        }
+        return "{" + inside + "}";
     }
 
     static std::string real(const Operand& operand) {

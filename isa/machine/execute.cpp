@@ -17,6 +17,15 @@
 namespace occupipe::isa {
 namespace {
 
+// std::popcount is a call of the compiler's library where the processor need not have POPCNT.
+OCCUPIPE_INLINE std::uint64_t count_of(Mask lanes) {
+    if (lanes == all_lanes) return lane_count;
+    std::uint32_t sums = lanes - (lanes >> 1 & 0x55555555);
+    sums = (sums & 0x33333333) + (sums >> 2 & 0x33333333);
+    sums = (sums + (sums >> 4)) & 0x0f0f0f0f;
+    return sums * 0x01010101 >> 24;
+}
+
 // Runs the warp until it cannot go on or its turn is over; how many steps it took.
 template <bool watched>
 std::uint32_t run(Group& group, Warp& warp, std::uint32_t turn) {
@@ -33,8 +42,7 @@ std::uint32_t run(Group& group, Warp& warp, std::uint32_t turn) {
         ++taken;
         warp.pc = pc + 1;
         ++counts[pc].warps;
-        counts[pc].lanes += active == all_lanes ? std::uint64_t{lane_count}
-                                                : static_cast<std::uint64_t>(std::popcount(active));
+        counts[pc].lanes += count_of(active);
         if constexpr (watched) group.observer->step(warp.number, pc, warp.active, active);
         if (active != 0) step.run(warp, step, active);
         if (taken >= turn && (step.may_switch || warp.splits.empty())) break;
@@ -163,10 +171,12 @@ private:
         const std::uint32_t turn = options_.turn;
         const std::uint32_t taken =
             group_.observer ? run<true>(group_, warp, turn) : run<false>(group_, warp, turn);
-        // Others of the warp have their turn, too.
+        // Others of the warp have their turn, too; where they got it by YIELD already, a second
+        // change could take it from them again before they took a step.
+        const bool gave_way = std::exchange(warp.gave_way, false);
         if (taken >= turn && warp.active != 0) {
-            if ((warp.yielded | warp.yielded_before) != 0) release_from_yielding(warp);
-            rotate(warp);
+            if ((warp.yielded | warp.yielded_before) != 0) release_from_yielding(warp, taken, turn);
+            if (!gave_way) rotate(warp);
         }
         return taken;
     }

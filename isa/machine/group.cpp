@@ -42,8 +42,9 @@ void Group::begin(const Launch& of, std::uint64_t number) {
         warp.active = warp.alive = warp.present;
         warp.pc = 0;
         warp.stop = false;
+        warp.gave_way = false;
         warp.yielded = warp.yielded_before = 0;
-        warp.turns = 0;
+        warp.steps_since_shift = 0;
         warp.number = w;
         warp.splits.clear();
         warp.barriers.fill(Lanes{});
@@ -147,7 +148,7 @@ bool release_with(Warp& warp, std::size_t first) {
 
 }  // namespace
 
-void release_from_yielding(Warp& warp) {
+void release_from_yielding(Warp& warp, std::uint64_t taken, std::uint64_t turn) {
     Mask running = warp.active;
     std::uint32_t parts = 1;
     for (const Split& one : warp.splits) {
@@ -156,10 +157,12 @@ void release_from_yielding(Warp& warp) {
         ++parts;
     }
     const Mask yielding = running & (warp.yielded | warp.yielded_before);
-    constexpr std::uint32_t turns_of_each = 8;
-    if (++warp.turns >= turns_of_each * parts) {
+    // A loop may be longer than a turn, and a turn longer than any loop.
+    constexpr std::uint64_t longest_loop = 8192;
+    warp.steps_since_shift += taken;
+    if (warp.steps_since_shift >= std::max(longest_loop, 8 * turn) * parts) {
         warp.yielded_before = std::exchange(warp.yielded, 0);
-        warp.turns = 0;
+        warp.steps_since_shift = 0;
     }
     for (std::size_t i = 0; i < warp.splits.size(); ++i) {
         const Split waiting = warp.splits[i];

@@ -125,7 +125,8 @@ void next_split(Warp& warp);
 void release_splits(Warp& warp);
 // After a whole turn of a warp some lanes of which have yielded of late: lanes that wait at a
 // barrier of convergence for such lanes alone go on without them (US patent 10067768, claim 1).
-void release_from_yielding(Warp& warp);
+// `taken`: steps of this turn; `turn`: of any.
+void release_from_yielding(Warp& warp, std::uint64_t taken, std::uint64_t turn);
 // Group barriers that are complete once threads have left.
 void release_barriers(Group& group);
 bool can_run(const Warp& warp);

@@ -136,7 +136,8 @@ private:
         }
         step.uniform = one.opcode.starts_with('U');
         if (!one.unknown.empty()) {
-            give_up(step, fmt::format("not understood ({}); its bits: {:#018x} {:#018x}",
+            give_up(step, fmt::format("{} ({}); its bits: {:#018x} {:#018x}",
+                                      one.opcode.empty() ? "not understood" : "not executed yet",
                                       one.unknown, one.word.low, one.word.high));
             return step;
         }

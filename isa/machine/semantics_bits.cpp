@@ -366,6 +366,34 @@ Handler bind_i2i(const Instruction& one, int, Step&, std::string& why_not) {
     return nullptr;
 }
 
+// I2IP: both numbers saturated, the first above the second; what of c has room stands above both
+// (PTX: cvt.pack).
+template <int bits, bool is_signed>
+constexpr u32 saturated_pair(u32 a, u32 b, u32 c) {
+    constexpr s32 low = is_signed ? -(1 << (bits - 1)) : 0;
+    constexpr s32 high = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    constexpr u32 kept = (u32{1} << bits) - 1;
+    const u32 packed = (clamped<low, high>(a) & kept) << bits | (clamped<low, high>(b) & kept);
+    return static_cast<u32>(u64{c} << (2 * bits)) | packed;
+}
+
+Handler bind_i2ip(const Instruction& one, int, Step&, std::string& why_not) {
+    if (!one.has("SAT")) {
+        why_not = "without .SAT";
+        return nullptr;
+    }
+    if (one.has("U2")) return handler_of<Ternary<saturated_pair<2, false>>>();
+    if (one.has("S2")) return handler_of<Ternary<saturated_pair<2, true>>>();
+    if (one.has("U4")) return handler_of<Ternary<saturated_pair<4, false>>>();
+    if (one.has("S4")) return handler_of<Ternary<saturated_pair<4, true>>>();
+    if (one.has("U8")) return handler_of<Ternary<saturated_pair<8, false>>>();
+    if (one.has("S8")) return handler_of<Ternary<saturated_pair<8, true>>>();
+    if (one.has("U16")) return handler_of<Ternary<saturated_pair<16, false>>>();
+    if (one.has("S16")) return handler_of<Ternary<saturated_pair<16, true>>>();
+    why_not = "of this type";
+    return nullptr;
+}
+
 constexpr Semantics table[] = {
     {"LOP3", &bind_lop3},
     {"ULOP3", &bind_lop3},
@@ -386,6 +414,7 @@ constexpr Semantics table[] = {
     {"VABSDIFF", &bind_vabsdiff},
     {"VABSDIFF4", &bind_vabsdiff4},
     {"I2I", &bind_i2i},
+    {"I2IP", &bind_i2ip},
 };
 
 }  // namespace

@@ -228,6 +228,7 @@ struct WarpBarrier {  // WARPSYNC
 struct GiveWay {  // YIELD, NANOSLEEP
     static void run(Warp& warp, const Step& step, Mask) {
         warp.yielded |= warp.active;
+        warp.gave_way = true;
         rotate(warp);
         if (step.option[0] != 0) warp.stop = true;
     }
@@ -361,7 +362,11 @@ Handler bind_indirect(const Instruction& one, int, Step& step, std::string& why_
     return handler_of<IndirectBranch>();
 }
 
-Handler bind_call(const Instruction& one, int, Step& step, std::string&) {
+Handler bind_call(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (step.source_count == 0 && one.has("ABS")) {
+        why_not = "to an address that a linker puts in";
+        return nullptr;
+    }
     if (step.source_count == 0) return handler_of<Branch>();
     if (one.has("ABS")) step.immediate = 0;
     return handler_of<IndirectBranch>();
@@ -445,6 +450,10 @@ constexpr Semantics rows[] = {
     {"ERRBAR", &bind_plain<Fence>},
     {"CGAERRBAR", &bind_plain<Fence>},
     {"CCTL", &bind_plain<Nothing>},
+    // Counters of events; what waits for, or lets begin, the next launch: launches run in order.
+    {"PMTRIG", &bind_plain<Nothing>},
+    {"PREEXIT", &bind_plain<Nothing>},
+    {"ACQBULK", &bind_plain<Nothing>},
 };
 
 }  // namespace

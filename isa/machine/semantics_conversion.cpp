@@ -145,7 +145,7 @@ struct FormatToInteger {
     OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
         const Format source = format_at(step, from);
         const IntegerType type = {step.option[integer_bits], step.option[integer_signed] != 0};
-        each_of(active, [&](int lane) {
+        each_of(written(step, active), [&](int lane) {
             put(warp, step, lane,
                 arithmetic::to_integer(operand(warp, step, lane, source), source, type,
                                        static_cast<Rounding>(step.option[direction]),
@@ -163,7 +163,8 @@ struct RealToWord {
         const std::uint32_t kept = step.option[flush] != 0 ? 0x80000000 : 0xffffffff;
         const std::uint32_t nan = step.option[nan_to_zero] != 0 ? 0 : 0x80000000;
         assign(
-            destination(warp, step), active, [&](int lane) __attribute__((always_inline)) {
+            destination(warp, step),
+            written(step, active), [&](int lane) __attribute__((always_inline)) {
                 const std::uint32_t pattern =
                     (a[lane] & 0x7f800000) == 0 ? a[lane] & kept : a[lane];
                 const double value = as_float(pattern);
@@ -303,7 +304,7 @@ struct Integral {
 Handler bind_frnd(const Instruction& one, int, Step& step, std::string&) {
     step.option[flush] = one.has("FTZ");
     step.option[direction] = static_cast<std::uint8_t>(integral_rounding(one));
-    step.option[from] = one.has("F64") ? f64 : f32;
+    step.option[from] = one.has("F64") ? f64 : one.has("F16") ? f16 : one.has("BF16") ? bf16 : f32;
     return handler_of<Integral>();
 }
 
@@ -359,8 +360,9 @@ Handler bind_pack(const Instruction& one, int, Step& step, std::string&) {
 }
 
 constexpr Semantics table[] = {
-    {"F2F", &bind_f2f},  {"F2I", &bind_f2i},   {"I2F", &bind_i2f},   {"UI2F", &bind_i2f},
-    {"I2FP", &bind_i2f}, {"FRND", &bind_frnd}, {"F2FP", &bind_pack},
+    {"F2F", &bind_f2f},   {"F2I", &bind_f2i},  {"I2F", &bind_i2f},
+    {"UI2F", &bind_i2f},  {"I2FP", &bind_i2f}, {"FRND", &bind_frnd},
+    {"F2FP", &bind_pack}, {"UF2I", &bind_f2i}, {"UI2FP", &bind_i2f},
 };
 
 }  // namespace

@@ -260,25 +260,28 @@ Handler bind_extreme(const Instruction& one, int, Step& step, std::string& why_n
     return handler_of<Extreme>();
 }
 
+OCCUPIPE_INLINE Mask compared(const Warp& warp, const Step& step) {
+    Lanes scratch_a, scratch_b;
+    const Lanes& a = real(warp, step, 0, scratch_a);
+    const Lanes& b = real(warp, step, 1, scratch_b);
+    const unsigned code = step.option[compare];
+    const std::uint32_t kept = step.option[flush] != 0 ? 0x80000000 : 0xffffffff;
+    const auto tidy = [&](std::uint32_t x) __attribute__((always_inline)) {
+        return as_float((x & 0x7f800000) == 0 ? x & kept : x);
+    };
+    const std::uint32_t on_less = (code & 1) != 0, on_equal = (code & 2) != 0;
+    const std::uint32_t on_greater = (code & 4) != 0, on_nan = (code & 8) != 0;
+    return mask_where([&](int lane) __attribute__((always_inline)) {
+        const float x = tidy(a[lane]), y = tidy(b[lane]);
+        const std::uint32_t rest = x == y ? on_equal : on_nan;
+        const std::uint32_t above = x > y ? on_greater : rest;
+        return (x < y ? on_less : above) != 0;
+    });
+}
+
 struct Comparison {
     OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
-        Lanes scratch_a, scratch_b;
-        const Lanes& a = real(warp, step, 0, scratch_a);
-        const Lanes& b = real(warp, step, 1, scratch_b);
-        const unsigned code = step.option[compare];
-        const std::uint32_t kept = step.option[flush] != 0 ? 0x80000000 : 0xffffffff;
-        const auto tidy = [&](std::uint32_t x) __attribute__((always_inline)) {
-            return as_float((x & 0x7f800000) == 0 ? x & kept : x);
-        };
-        const std::uint32_t on_less = (code & 1) != 0, on_equal = (code & 2) != 0;
-        const std::uint32_t on_greater = (code & 4) != 0, on_nan = (code & 8) != 0;
-        const Mask outcome = mask_where([&](int lane) __attribute__((always_inline)) {
-            const float x = tidy(a[lane]), y = tidy(b[lane]);
-            const std::uint32_t rest = x == y ? on_equal : on_nan;
-            const std::uint32_t above = x > y ? on_greater : rest;
-            return (x < y ? on_less : above) != 0;
-        });
-        set_compared(warp, step, active, step.option[combine], outcome);
+        set_compared(warp, step, active, step.option[combine], compared(warp, step));
     }
 };
 
@@ -292,6 +295,27 @@ Handler bind_comparison(const Instruction& one, int, Step& step, std::string& wh
     step.option[flush] = one.has("FTZ");
     step.option[compare] = static_cast<std::uint8_t>(one.word.bits(76, 4));
     return handler_of<Comparison>();
+}
+
+// FSET: 1.0 where the comparison holds, 0 elsewhere.
+struct SetReal {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Mask truth =
+            combined(step.option[combine], compared(warp, step), predicate(warp, step, 0));
+        assign(
+            destination(warp, step), active, [&](int lane) __attribute__((always_inline)) {
+                return (truth & lane_bits[lane]) != 0 ? 0x3f800000U : 0U;
+            });
+    }
+};
+
+Handler bind_set(const Instruction& one, int architecture, Step& step, std::string& why_not) {
+    if (!one.has("BF")) {
+        why_not = "without .BF";
+        return nullptr;
+    }
+    const Handler comparison = bind_comparison(one, architecture, step, why_not);
+    return comparison ? handler_of<SetReal>() : nullptr;
 }
 
 struct Selection {
@@ -348,6 +372,7 @@ constexpr Semantics table[] = {
     {"FMNMX", &bind_extreme},
     {"FMNMX3", &bind_extreme},
     {"FSETP", &bind_comparison},
+    {"FSET", &bind_set},
     {"FSEL", &bind_selection},
     {"FCHK", &bind_check},
     {"UFADD", &bind_calculation<Sum>},

@@ -168,6 +168,7 @@ template <typename Operation>
 Handler bind_calculation(const Instruction& one, int, Step& step, std::string& why_not) {
     const bool one_word = one.has("F32");
     if (one.has("FMZ")) why_not = "with .FMZ";
+    if (one.has("OOB")) why_not = "with .OOB";
     if (has_other_predicate(one)) why_not = "with a predicate";
     if (one_word && (one.opcode != "HADD2" || one.has("BF16_V2"))) why_not = "with .F32";
     if (!why_not.empty()) return nullptr;
@@ -220,7 +221,11 @@ struct Extreme {
     }
 };
 
-Handler bind_extreme(const Instruction& one, int, Step& step, std::string&) {
+Handler bind_extreme(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (one.has("XORSIGN")) {
+        why_not = "with .XORSIGN";
+        return nullptr;
+    }
     step.option[flush] = one.has("FTZ");
     step.option[nan_wins] = one.has("NAN");
     return one.has("BF16_V2") ? handler_of<Extreme<Half::brain>>()

@@ -102,7 +102,11 @@ struct Add64Pair {
     }
 };
 
-Handler bind_add(const Instruction& one, int, Step&, std::string&) {
+Handler bind_add(const Instruction& one, int, Step&, std::string& why_not) {
+    if (one.has("X")) {
+        why_not = "with .X";
+        return nullptr;
+    }
     return one.has("64") ? handler_of<Add64Pair>() : handler_of<Binary<add>>();
 }
 
@@ -443,26 +447,35 @@ Handler bind_idp(const Instruction& one, int, Step& step, std::string&) {
 
 // ---- comparisons
 
-enum class Compare : std::uint8_t { F, LT, EQ, LE, GT, NE, GE, T };
+enum class Compare : std::uint8_t {
+    never,
+    less,
+    equal,
+    less_equal,
+    greater,
+    not_equal,
+    greater_equal,
+    always,
+};
 
 template <Compare how, typename T>
 OCCUPIPE_INLINE constexpr bool holds(T a, T b) {
     switch (how) {
-        case Compare::F:
+        case Compare::never:
             return false;
-        case Compare::LT:
+        case Compare::less:
             return a < b;
-        case Compare::EQ:
+        case Compare::equal:
             return a == b;
-        case Compare::LE:
+        case Compare::less_equal:
             return a <= b;
-        case Compare::GT:
+        case Compare::greater:
             return a > b;
-        case Compare::NE:
+        case Compare::not_equal:
             return a != b;
-        case Compare::GE:
+        case Compare::greater_equal:
             return a >= b;
-        case Compare::T:
+        case Compare::always:
             return true;
     }
     return false;
@@ -502,8 +515,8 @@ struct SetPredicateExtended {
             return holds<how>(a[i], b[i]);
         });
         Mask result = (equal & predicate(warp, step, 2)) | (~equal & test);
-        if (how == Compare::F) result = 0;
-        if (how == Compare::T) result = all_lanes;
+        if (how == Compare::never) result = 0;
+        if (how == Compare::always) result = all_lanes;
         set_both(warp, step, active, result);
     }
 };
@@ -529,14 +542,14 @@ Handler comparison(Compare how, bool is_signed) {
         return is_signed ? handler_of<Op<Compare::name, true>>() \
                          : handler_of<Op<Compare::name, false>>();
     switch (how) {
-        OCCUPIPE_CASE(F)
-        OCCUPIPE_CASE(LT)
-        OCCUPIPE_CASE(EQ)
-        OCCUPIPE_CASE(LE)
-        OCCUPIPE_CASE(GT)
-        OCCUPIPE_CASE(NE)
-        OCCUPIPE_CASE(GE)
-        OCCUPIPE_CASE(T)
+        OCCUPIPE_CASE(never)
+        OCCUPIPE_CASE(less)
+        OCCUPIPE_CASE(equal)
+        OCCUPIPE_CASE(less_equal)
+        OCCUPIPE_CASE(greater)
+        OCCUPIPE_CASE(not_equal)
+        OCCUPIPE_CASE(greater_equal)
+        OCCUPIPE_CASE(always)
     }
 #undef OCCUPIPE_CASE
     return nullptr;

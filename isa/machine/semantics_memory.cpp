@@ -372,18 +372,29 @@ struct QuerySpace {
     static void run(Warp& warp, const Step& step, Mask active) {
         Addresses addresses;
         wide_addresses(warp, step.address, active, addresses);
-        Mask shared = 0;
+        Mask shared = 0, local = 0;
         each_of(active, [&](int lane) {
             if (addresses[lane] >> 32 == shared_window) shared |= Mask{1} << lane;
+            if (addresses[lane] >> 32 == local_window) local |= Mask{1} << lane;
         });
-        set_predicate(warp, step, 0, active, shared);
+        const auto asked = static_cast<Space>(step.option[0]);
+        set_predicate(warp, step, 0, active,
+                      asked == Space::shared  ? shared
+                      : asked == Space::local ? local
+                                              : active & ~(shared | local));
     }
 };
 
-Handler bind_query_space(const Instruction&, int, Step& step, std::string& why_not) {
-    if (step.destination_is_zero) return handler_of<QuerySpace>();
-    why_not = "with a register written";
-    return nullptr;
+Handler bind_query_space(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (!step.destination_is_zero) {
+        why_not = "with a register written";
+        return nullptr;
+    }
+    // .D, shared memory of any group of a cluster: without clusters there is the group's own alone.
+    step.option[0] = static_cast<std::uint8_t>(one.has("S") || one.has("D") ? Space::shared
+                                               : one.has("L")               ? Space::local
+                                                                            : Space::global);
+    return handler_of<QuerySpace>();
 }
 
 constexpr Semantics table[] = {

@@ -44,11 +44,12 @@ struct Warp {
     std::uint32_t pc = 0;  // of the next step
     // Set by what ends a run of steps: no lane is left that could run, or others shall run first.
     bool stop = false;
-    // Lanes that executed YIELD of late, and before that: every split has had several turns in
-    // between, as a loop may be longer than a turn.
+    // Lanes that executed YIELD of late, and before that: every split has taken thousands of steps
+    // and had several turns in between, as a loop may be longer than a turn.
     Mask yielded = 0, yielded_before = 0;
-    std::uint32_t turns = 0;   // since `yielded` became `yielded_before`
-    Mask alive = 0;            // lanes that have not left
+    bool gave_way = false;                // within this turn: no need to do so at its end
+    std::uint64_t steps_since_shift = 0;  // since `yielded` became `yielded_before`
+    Mask alive = 0;                       // lanes that have not left
     Mask present = 0;          // lanes that there are (the last warp may have fewer than 32)
     std::uint32_t number = 0;  // in the group
     std::vector<Split> splits;

@@ -19,12 +19,21 @@ namespace {
 
 const std::filesystem::path folder = std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "tests/kernels";
 
+// HMMA and its kin, which do thousands of multiply-adds each.
+std::uint64_t matrix_instructions(const isa::Execution& execution) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < execution.counts.size(); ++i) {
+        if (execution.code->at(i).opcode.ends_with("MMA")) sum += execution.counts[i].warps;
+    }
+    return sum;
+}
+
 void execute_kernel(benchmark::State& state, const std::string& name, bool loaded) {
     const LaunchPlan plan = read_launches(folder / (name + ".yaml"));
     const std::filesystem::path cubin_path =
         folder / "recorded/sm_80" / (std::filesystem::path(plan.source).stem().string() + ".cubin");
     const isa::Cubin cubin = isa::read_cubin(read_text_file(cubin_path));
-    std::uint64_t done = 0;
+    std::uint64_t done = 0, matrices = 0;
     for (auto _ : state) {
         state.PauseTiming();
         std::optional<extract::PlanRun> run(std::in_place, plan, cubin, "");
@@ -33,12 +42,16 @@ void execute_kernel(benchmark::State& state, const std::string& name, bool loade
         for (const extract::LaunchResult& one :
              run->execute({.threads = 1, .measure_memory = false})) {
             done += one.execution.warp_instructions;
+            matrices += matrix_instructions(one.execution);
         }
         state.PauseTiming();
         run.reset();
         state.ResumeTiming();
     }
     state.SetItemsProcessed(static_cast<std::int64_t>(done));
+    if (matrices == 0) return;
+    state.counters["matrix_instructions"] =
+        benchmark::Counter(static_cast<double>(matrices), benchmark::Counter::kIsRate);
 }
 
 }  // namespace

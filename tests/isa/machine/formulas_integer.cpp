@@ -2,6 +2,8 @@
 // Integers, bits, selections and predicates, with 128-bit arithmetic where it is plainer.
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <string>
 
 #include "tests/isa/machine/formulas.h"
 
@@ -419,6 +421,31 @@ bool select(Case& of) {
     return true;
 }
 
+// The PTX manual's cvt.pack: both saturated, the first in the higher bits, c above both.
+bool saturated_pair(Case& of) {
+    int bits = 0;
+    bool is_signed = false;
+    for (const std::string_view name : of.one.modifiers) {
+        if (name == "S32" || name == "SAT") continue;
+        bits = std::stoi(std::string(name.substr(1)));
+        is_signed = name[0] == 'S';
+    }
+    const double least = is_signed ? -std::exp2(bits - 1) : 0;
+    const double most = is_signed ? std::exp2(bits - 1) - 1 : std::exp2(bits) - 1;
+    const auto saturated = [&](std::uint32_t word) {
+        const double value = static_cast<std::int32_t>(word);
+        const auto whole = static_cast<std::int64_t>(std::fmin(std::fmax(value, least), most));
+        return static_cast<std::uint64_t>(whole) % (std::uint64_t{1} << bits);
+    };
+    each_lane_of(of, [&](Lane& lane) {
+        const std::uint64_t c = lane.raw(2);
+        const std::uint64_t both =
+            saturated(lane.integer(0)) * (std::uint64_t{1} << bits) + saturated(lane.integer(1));
+        lane.write(static_cast<std::uint32_t>(c * (std::uint64_t{1} << 2 * bits) + both));
+    });
+    return of.has("SAT") && bits != 0;
+}
+
 bool predicates_to_register(Case& of) {
     each_lane_of(of, [&](Lane& lane) {
         std::uint32_t packed = 0;
@@ -478,6 +505,7 @@ std::vector<NamedFormula> integer_formulas() {
             {"IDP", &dot_product},
             {"MOV", &move},
             {"SEL", &select},
+            {"I2IP", &saturated_pair},
             {"P2R", &predicates_to_register},
             {"R2P", &register_to_predicates}};
 }

@@ -162,6 +162,16 @@ bool compare(Case& of) {
     return true;
 }
 
+bool set_real(Case& of) {
+    each_lane_of(of, [&](Lane& lane) {
+        std::uint32_t x = lane.single(0), y = lane.single(1);
+        if (of.has("FTZ")) x = flush(x), y = flush(y);
+        const bool truth = together(of, relation(of, f(x), f(y)), lane.predicate(87));
+        lane.write(b(truth ? 1.0F : 0.0F));
+    });
+    return of.has("BF");
+}
+
 bool select(Case& of) {
     each_lane_of(of, [&](Lane& lane) {
         const std::uint32_t chosen = lane.predicate(87) ? lane.single(0) : lane.single(1);
@@ -412,12 +422,16 @@ bool integer_to_format(Case& of) {
 }
 
 bool to_integral(Case& of) {
-    const Kind kind = of.has("F64") ? double_kind : single_kind;
+    const Kind kind = of.has("F64")    ? double_kind
+                      : of.has("F16")  ? half_kind
+                      : of.has("BF16") ? brain_kind
+                                       : single_kind;
     each_lane_of(of, [&](Lane& lane) {
         const std::uint64_t pattern = read(lane, kind, of.has("FTZ"));
         const long double value = value_of(pattern, kind);
         if (std::isnan(value)) {
-            put(lane, kind.bits == 64 ? pattern | 0x0008000000000000 : 0x7fffffff, kind.bits);
+            const std::uint64_t nan = kind.bits == 16 ? 0x7fff : 0x7fffffff;
+            put(lane, kind.bits == 64 ? pattern | 0x0008000000000000 : nan, kind.bits);
         } else {
             put(lane, pattern_of(integral(of, value), kind, FE_TONEAREST), kind.bits);
         }
@@ -510,6 +524,7 @@ std::vector<NamedFormula> real_formulas() {
             {"FMNMX", &minimum},
             {"FMNMX3", &minimum},
             {"FSETP", &compare},
+            {"FSET", &set_real},
             {"FSEL", &select},
             {"FCHK", &division_check},
             {"DADD", &wide<&add<double>>},

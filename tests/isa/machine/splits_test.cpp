@@ -105,22 +105,26 @@ TEST_F(Splits, WhoYieldsIsNotWaitedForForEver) {
     arrive(7, 0x1, 0, 0x3);
     warp.active = 0x2;
     warp.pc = 2;
-    release_from_yielding(warp);  // it has not yielded yet
+    release_from_yielding(warp, 1024, 1024);  // it has not yielded yet
     EXPECT_EQ(ready(7), 0u);
     warp.yielded = 0x2;
-    release_from_yielding(warp);
+    release_from_yielding(warp, 1024, 1024);
     EXPECT_EQ(ready(7), 0x1u);
     // Lane 1 does not wait for lane 0 afterwards.
     EXPECT_EQ(warp.barriers[0][1] & 0x1u, 0u);
 }
 
-TEST_F(Splits, AYieldIsKnownForSomeTurns) {
-    warp.active = 0x2;
-    warp.yielded = 0x2;
-    for (int turn = 0; turn < 8; ++turn) release_from_yielding(warp);
-    EXPECT_EQ(warp.yielded | warp.yielded_before, 0x2u);
-    for (int turn = 0; turn < 8; ++turn) release_from_yielding(warp);
-    EXPECT_EQ(warp.yielded | warp.yielded_before, 0u);
+// However long a turn is: several turns of many thousands of steps, or thousands of short ones.
+TEST_F(Splits, AYieldIsKnownForThousandsOfStepsAndSeveralTurns) {
+    for (const std::uint64_t turn : {1, 5, 1024, 100'000}) {
+        const std::uint64_t turns = std::max<std::uint64_t>(8, (8192 + turn - 1) / turn);
+        warp.active = 0x2;
+        warp.yielded = 0x2;
+        for (std::uint64_t i = 0; i < turns; ++i) release_from_yielding(warp, turn, turn);
+        EXPECT_EQ(warp.yielded | warp.yielded_before, 0x2u) << turn;
+        for (std::uint64_t i = 0; i < turns; ++i) release_from_yielding(warp, turn, turn);
+        EXPECT_EQ(warp.yielded | warp.yielded_before, 0u) << turn;
+    }
 }
 
 TEST_F(Splits, WhoWaitsForOthersThanTheYieldingStays) {
@@ -128,7 +132,7 @@ TEST_F(Splits, WhoWaitsForOthersThanTheYieldingStays) {
     warp.yielded = 0x3;
     warp.splits.push_back({.pc = 1, .lanes = 0x4, .waits = Split::Waits::group_barrier});
     warp.active = 0x2;
-    release_from_yielding(warp);
+    release_from_yielding(warp, 1024, 1024);
     EXPECT_EQ(ready(7), 0u);
 }
 
