@@ -232,10 +232,8 @@ struct LoadConstant {
             }
             words[0] = 0;
             std::memcpy(words, bytes.data() + at, length);
-            if (size == Size::s8)
-                words[0] = static_cast<std::uint32_t>(static_cast<std::int8_t>(words[0]));
-            if (size == Size::s16)
-                words[0] = static_cast<std::uint32_t>(static_cast<std::int16_t>(words[0]));
+            const std::uint32_t sign = size == Size::s8 ? 0x80 : size == Size::s16 ? 0x8000 : 0;
+            words[0] = (words[0] ^ sign) - sign;
         };
         constexpr std::size_t count = length < 4 ? 1 : length / 4;
         std::array<std::uint32_t, 4> words{};

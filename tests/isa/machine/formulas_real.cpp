@@ -343,7 +343,9 @@ bool format_to_format(Case& of) {
         } else if (kinds[1].bits == 64 && kinds[0].bits == 64) {
             result = pattern | 0x0008000000000000;
         } else if (kinds[0].bits == 64) {
-            result = b(static_cast<double>(f(static_cast<std::uint32_t>(pattern))));
+            const bool brain = of.has("BF16");  // the upper half of a binary32
+            const auto word = static_cast<std::uint32_t>(brain ? pattern << 16 : pattern);
+            result = b(static_cast<double>(f(word)));
         } else {
             result = kinds[0].bits == 16 ? 0x7fff : 0x7fffffff;
         }
