@@ -236,6 +236,14 @@ private:
 
     std::optional<RequestCost> cost_of(const KernelInstruction& one) {
         const Kind kind = kind_of_use(*one.memory);
+        const bool untold = one.memory->passes == 0 && !one.memory->device && !one.memory->written;
+        if (kind == Kind::other && untold) {
+            say(
+                fmt::format("{} does not tell what caches find of what it asks for: it keeps the "
+                            "profile's λ and Λ",
+                            one.op));
+            return std::nullopt;
+        }
         if (kind == Kind::other) {
             say("atomic and asynchronous operations keep the profile's λ and Λ, whatever they ask "
                 "of the memory");

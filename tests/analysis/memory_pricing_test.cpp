@@ -269,6 +269,14 @@ TEST(MemoryPricing, AtomicOperationsKeepTheirNumbers) {
     EXPECT_THAT(priced.said, Contains(HasSubstr("atomic")));
 }
 
+TEST(MemoryPricing, ALoadWithoutReuseIsNoAtomicOperation) {
+    const PricedMemory priced =
+        per_access("{bytes: 128, sectors: 4, least_sectors: 4}", with_rows(), "ld.global.u32");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 10);
+    EXPECT_THAT(priced.said, Contains(HasSubstr("ld.global.u32 does not tell")));
+    EXPECT_THAT(priced.said, Not(Contains(HasSubstr("atomic"))));
+}
+
 TEST(MemoryPricing, EqualInstructionsShareATiming) {
     const std::string memory =
         "memory: {bytes: 128, sectors: 4, least_sectors: 4, core: [], device: []}}\n";
