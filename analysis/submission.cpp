@@ -146,7 +146,7 @@ std::vector<std::string> personal_facts(const SubmittedFile& file) {
         Kind{"a UUID",
              std::regex("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", flags)},
         Kind{"a serial number",
-             std::regex("serial[_ ]?(number|no\\.?)?\"? ?[:=] ?\"?[0-9a-z]*[0-9]", flags)},
+             std::regex("serial[_ ]?(number|no\\.?)?\"? ?[:=] ?\"?[0-9a-z]{0,12}[0-9]", flags)},
         Kind{"a host name", std::regex("host_?name\"? ?: ?\"?[^ \",]", flags)},
         Kind{"a user's folder", std::regex("(/home/|/Users/|\\\\Users\\\\)[a-z0-9_.-]", flags)},
         Kind{"a hardware address",
