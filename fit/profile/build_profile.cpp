@@ -111,6 +111,17 @@ Curve without_drift(Curve curve, double drift) {
     return steps_alone(curve, fit);
 }
 
+// Instructions per cycle, of both kinds together, of the fastest mix, as low as its error allows.
+double highest_of(std::span<const MixFit> mixes) {
+    constexpr double errors = 3;
+    double highest = 0;
+    for (const MixFit& mix : mixes)
+        for (const MixPoint& p : mix.points)
+            highest = std::max(
+                highest, p.per_cycle * (p.beta + 1) / p.beta * (1 - errors * p.relative_error));
+    return highest;
+}
+
 std::vector<MixFit> fit_mixes(std::vector<Curve> curves, std::span<const SubjectReport> subjects,
                               std::vector<std::string>& notes) {
     if (const auto drift = common_drift(subjects)) {
@@ -136,11 +147,18 @@ std::vector<MixFit> fit_mixes(std::vector<Curve> curves, std::span<const Subject
     }
     std::vector<MixFit> out;
     out.reserve(order.size());
-    const double highest = highest_throughput(subjects);
-    for (const auto& pair : order)
-        out.push_back(fit_mix(pair.first, pair.second, by_pair.at(pair),
-                              partner(subjects, pair.first), partner(subjects, pair.second),
-                              highest));
+    const auto fit = [&](const auto& pair, double highest) {
+        return fit_mix(pair.first, pair.second, by_pair.at(pair), partner(subjects, pair.first),
+                       partner(subjects, pair.second), highest);
+    };
+    double highest = highest_throughput(subjects);
+    for (const auto& pair : order) out.push_back(fit(pair, highest));
+    // A limit that another mix exceeds is none: such a pair follows one of the other laws.
+    highest = std::max(highest, highest_of(out));
+    for (std::size_t i = 0; i < out.size(); ++i)
+        if (out[i].best == MixLaw::two_with_issue_limit && out[i].issue_limit &&
+            out[i].issue_limit->value < highest)
+            out[i] = fit(order[i], highest);
     return out;
 }
 

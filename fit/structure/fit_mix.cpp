@@ -110,8 +110,9 @@ struct Prior {
 
 class MixFitter {
 public:
-    MixFitter(MixFit& out, const MixPartner& first, const MixPartner& second, double highest_alone)
-        : out_(out), highest_alone_(highest_alone) {
+    MixFitter(MixFit& out, const MixPartner& first, const MixPartner& second,
+              double highest_reached)
+        : out_(out), highest_reached_(highest_reached) {
         add_prior(log_cpi1, first.cpi);
         add_prior(log_cpi2, second.cpi);
     }
@@ -131,7 +132,7 @@ private:
 
     MixFit& out_;
     std::vector<Prior> priors_;
-    double highest_alone_;
+    double highest_reached_;
     double highest_total_ = 0;
 };
 
@@ -168,8 +169,8 @@ LeastSquaresSummary MixFitter::fit(MixLaw law) const {
         problem.upper[unhidden] = 1;
         problem.start = start(1);
         problem.start[unhidden] = 0.5;
-    } else if (highest_alone_ > 0) {
-        problem.lower[log_limit] = std::log(highest_alone_);
+    } else if (highest_reached_ > 0) {
+        problem.lower[log_limit] = std::log(highest_reached_);
     }
     problem.residual = [this, law](std::size_t i, std::span<const double> q, double& residual,
                                    std::span<double> gradient) {
@@ -266,6 +267,9 @@ void MixFitter::decide(const std::array<LeastSquaresSummary, mix_law_count>& fit
     out_.ok = true;
     out_.best = static_cast<MixLaw>(order[0].second);
     out_.margin = order[1].first - order[0].first;
+    const std::size_t chosen = order[0].second;
+    if (n > static_cast<double>(free[chosen]))
+        out_.scale = std::sqrt(2 * fits[chosen].cost / (n - static_cast<double>(free[chosen])));
     const bool best_shares = out_.best == MixLaw::one_subsystem;
     for (const auto& [criterion, law] : order)
         if ((static_cast<MixLaw>(law) == MixLaw::one_subsystem) != best_shares) {
@@ -315,7 +319,7 @@ void MixFitter::report_limit(const LeastSquaresSummary& fit, double dispersion) 
             (*fit.covariance)[log_limit * mix_parameter_count + log_limit] * dispersion;
         limit.std_error = limit.value * std::sqrt(variance);
     } else {
-        limit.value = std::max(highest_total_, highest_alone_);
+        limit.value = std::max(highest_total_, highest_reached_);
         limit.kind = Estimate::Kind::lower_bound;
         limit.note = "the highest throughput seen";
     }
@@ -340,7 +344,7 @@ std::string_view to_string(MixLaw law) {
 
 MixFit fit_mix(const std::string& first, const std::string& second,
                std::span<const Curve* const> curves, const MixPartner& first_alone,
-               const MixPartner& second_alone, double highest_alone) {
+               const MixPartner& second_alone, double highest_reached) {
     MixFit out;
     out.first = first;
     out.second = second;
@@ -378,7 +382,7 @@ MixFit fit_mix(const std::string& first, const std::string& second,
             betas.size());
         return out;
     }
-    MixFitter(out, first_alone, second_alone, highest_alone).run();
+    MixFitter(out, first_alone, second_alone, highest_reached).run();
     return out;
 }
 

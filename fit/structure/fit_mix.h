@@ -56,6 +56,9 @@ struct MixFit {
     // No law of whole subsystems comes nearer than so much, relative and beyond three standard
     // errors, to every point: then the pair is neither one subsystem nor two.
     double missed = 0;
+    // Residuals of the best law, in errors; those of the instructions' own λ count as well, with
+    // the errors that they have alone and 1 %. Near one where the law holds.
+    double scale = 0;
     // Fitted when the limit shows; else, when two subsystems overlap, the lower bound that the
     // highest total throughput gives.
     std::optional<Estimate> issue_limit;
@@ -66,10 +69,10 @@ struct MixFit {
 // Anderson, 2002, section 2.6).
 inline constexpr double undecided_margin = 2;
 
-// `curves` hold one mix's curve per β. `highest_alone`: the highest throughput that any instruction
-// of the core reaches by itself, which no issue limit can be below; 0 when unknown.
+// `curves` hold one mix's curve per β. `highest_reached`: the highest throughput that any
+// instruction or mix of the core reaches, which no issue limit can be below; 0 when unknown.
 MixFit fit_mix(const std::string& first, const std::string& second,
                std::span<const Curve* const> curves, const MixPartner& first_alone,
-               const MixPartner& second_alone, double highest_alone);
+               const MixPartner& second_alone, double highest_reached);
 
 }  // namespace occupipe

@@ -17,9 +17,16 @@ constexpr double most_certain = 6.9;  // log(1000)
 // Odds, before any mix is seen, that some instruction belongs to no one subsystem alone.
 constexpr double odds_of_inexact = 0.05;
 
-// A pair that every law misses by more has no place in a partition; log(20) for that.
+// A pair that every law misses by more has no place in a partition; log(20) for that, and for a law
+// that holds only if an instruction's λ in the mix is another than alone.
 constexpr double no_law = 0.05;
+constexpr double strained = 2;
 constexpr double odds_of_no_law = 3;
+
+// Whether a partition would have to explain away what the pair shows.
+bool is_unexplained(const MixFit& mix) {
+    return mix.overlap || mix.missed > no_law || mix.scale > strained;
+}
 
 double log_odds(const MixFit& mix) {
     const double margin = mix.overlap ? mix.margin : mix.shared_margin;
@@ -191,8 +198,8 @@ std::vector<const MixFit*> partial_overlaps(std::span<const std::string> instruc
     const std::set<std::string> known(instructions.begin(), instructions.end());
     std::vector<const MixFit*> out;
     for (const MixFit& mix : mixes)
-        if (mix.ok && (mix.overlap || (!mix.shared && mix.missed > no_law)) &&
-            mix.first != mix.second && known.contains(mix.first) && known.contains(mix.second))
+        if (mix.ok && !mix.shared && is_unexplained(mix) && mix.first != mix.second &&
+            known.contains(mix.first) && known.contains(mix.second))
             out.push_back(&mix);
     return out;
 }
@@ -219,26 +226,35 @@ void fill_confidence(const PairMatrix& matrix, std::span<const MixFit* const> pa
             if (other >= 0) against[subsystem_of_class.at(other)] += odds;
         }
     // By instruction and class: log odds that it takes a part of that class's unit as well (or less
-    // than all of its own). A mix that the partition explains speaks against it.
+    // than all of its own). Of pairs that one law explains those that agree with the partition
+    // weigh against those that do not; a pair that no law explains is not taken back by another
+    // that some law does, since a part of a unit shows in one mix and hides in the next.
     std::map<std::pair<std::string, int>, double> evidence;
-    const auto add = [&](const MixFit& mix, bool explained) {
-        const double odds = mix.missed > no_law ? odds_of_no_law : log_odds(mix);
+    std::map<std::pair<std::string, int>, double> unexplained;
+    const auto add = [&](const MixFit& mix, double log_odds, auto& to) {
         for (const auto& [one, other] :
              {std::pair{mix.first, mix.second}, std::pair{mix.second, mix.first}})
             if (matrix.classes().contains(one) && matrix.classes().contains(other))
-                evidence[{one, matrix.classes().at(other)}] += explained ? -odds : odds;
+                to[{one, matrix.classes().at(other)}] += log_odds;
     };
-    for (const MixFit* mix : matrix.mixes())
-        add(*mix, matrix.agrees(*mix) && !(mix->missed > no_law));
-    for (const MixFit* mix : partial) add(*mix, false);
-    for (const auto& [where, log_odds] : evidence) {
-        if (log_odds <= 0) continue;
-        const double odds = odds_of_inexact * std::exp(log_odds);
-        const std::set<std::string> touched{out.subsystem_of.at(where.first),
-                                            subsystem_of_class.at(where.second)};
-        all += odds;
-        for (const std::string& subsystem : touched) against[subsystem] += odds;
+    for (const MixFit* mix : matrix.mixes()) {
+        if (is_unexplained(*mix)) {
+            add(*mix, odds_of_no_law, unexplained);
+        } else {
+            add(*mix, matrix.agrees(*mix) ? -log_odds(*mix) : log_odds(*mix), evidence);
+        }
     }
+    for (const MixFit* mix : partial)
+        add(*mix, mix->overlap ? log_odds(*mix) : odds_of_no_law, unexplained);
+    for (const auto* places : {&evidence, &unexplained})
+        for (const auto& [where, log_odds] : *places) {
+            if (log_odds <= 0) continue;
+            const double odds = odds_of_inexact * std::exp(log_odds);
+            const std::set<std::string> touched{out.subsystem_of.at(where.first),
+                                                subsystem_of_class.at(where.second)};
+            all += odds;
+            for (const std::string& subsystem : touched) against[subsystem] += odds;
+        }
     out.confidence = 1 / (1 + all);
     for (const auto& [subsystem, odds] : against) out.confidence_of[subsystem] = 1 / (1 + odds);
 }
