@@ -39,6 +39,7 @@ struct Arguments {
     std::optional<int> cores;
     std::optional<double> clock_hz;
     bench::ArchitectureMemory memory;
+    std::string nvrtc;
     bool compile_only = false;
     std::filesystem::path kernels;
     DumpRequest dump;
@@ -162,6 +163,11 @@ void add_carry_options(CLI::App* command, Arguments& arguments) {
                          "(sm_75, sm_90, …);\n"
                          "no such GPU is needed")
             ->type_name("sm_NN");
+    command
+        ->add_option("--nvrtc", arguments.nvrtc,
+                     "NVRTC to compile CUDA kernels with: a path, or none (default: what\n"
+                     "OCCUPIPE_NVRTC names, else what is found; docs/cuda.md)")
+        ->type_name("FILE");
     command->add_option("--cores", arguments.cores, "With --arch: number of cores")
         ->needs(architecture)
         ->check(positive_number())
@@ -439,6 +445,7 @@ void add_measure(CLI::App& app) {
              "occupipe measure --device cuda --arch sm_90 --quick --plan"});
     command->callback([arguments, output] {
         keep_inputs(*arguments);
+        if (!arguments->nvrtc.empty()) ::setenv("OCCUPIPE_NVRTC", arguments->nvrtc.c_str(), 1);
         if (!arguments->unfinished.empty()) return finish(*arguments);
 #if OCCUPIPE_FIT
         if (!arguments->for_kernel.execution.kernels.empty()) return measure_for(*arguments);

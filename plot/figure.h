@@ -79,6 +79,7 @@ struct Picture {
     std::string description;  // a sentence for readers who cannot see the picture
     std::vector<Figure> panels;
     int columns = 1;
+    bool first_row_alone = false;    // the first panel takes a row by itself, the others follow
     std::vector<double> row_shares;  // of the height, by row; empty = equal
     int width = 520;                 // [pixels]
     int height = 340;

@@ -204,16 +204,33 @@ std::string terminal_text(const Picture& picture, ImageFormat format) {
         2 * picture.width, 2 * picture.height);
 }
 
-// Where the rows of panels stand: multiplot's own layout knows only equal heights.
-std::string place_text(const Picture& picture, std::size_t panel, std::size_t rows) {
+// Of a panel: its row, its column, and how many panels stand in its row.
+struct PanelPlace {
+    std::size_t row = 0;
+    std::size_t column = 0;
+    std::size_t columns = 1;
+};
+
+PanelPlace place_of(const Picture& picture, std::size_t panel) {
     const auto columns = static_cast<std::size_t>(picture.columns);
+    if (!picture.first_row_alone) return {panel / columns, panel % columns, columns};
+    if (panel == 0) return {};
+    return {1 + (panel - 1) / columns, (panel - 1) % columns, columns};
+}
+
+// Where the rows of panels stand: multiplot's own layout knows only equal heights.
+std::string place_text(const Picture& picture, std::size_t panel) {
+    const std::size_t rows = place_of(picture, picture.panels.size() - 1).row + 1;
     std::vector<double> shares = picture.row_shares;
     if (shares.size() != rows) shares.assign(rows, 1.0);
     const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
-    const std::size_t row = panel / columns;
+    const auto [row, column, columns] = place_of(picture, panel);
     const auto below = shares.begin() + static_cast<std::ptrdiff_t>(row) + 1;
-    return fmt::format("set size {},{}\nset origin {},{}\n", 1.0 / picture.columns,
-                       shares[row] / all, static_cast<double>(panel % columns) / picture.columns,
+    const auto width = static_cast<double>(columns);
+    // A key beside the axes needs a margin that fits it.
+    return fmt::format("set rmargin {}\nset size {},{}\nset origin {},{}\n",
+                       picture.panels[panel].key == Key::outside ? "-1" : "2", 1 / width,
+                       shares[row] / all, static_cast<double>(column) / width,
                        std::accumulate(below, shares.end(), 0.0) / all);
 }
 
@@ -230,11 +247,9 @@ std::string picture_text(const Picture& picture, std::size_t number, ImageFormat
         "set tics nomirror\nset border 3\n",
         number, extension(format), grid_colour.light);
     const bool many = picture.panels.size() > 1;
-    const auto columns = static_cast<std::size_t>(picture.columns);
-    const std::size_t rows = (picture.panels.size() + columns - 1) / columns;
-    if (many) text += "set lmargin 9\nset rmargin 2\nset multiplot\n";
+    if (many) text += "set lmargin 9\nset multiplot\n";
     for (std::size_t p = 0; p < picture.panels.size(); ++p) {
-        if (many) text += place_text(picture, p, rows);
+        if (many) text += place_text(picture, p);
         text += panel_text(picture.panels[p], p);
     }
     return text + (many ? "unset multiplot\n" : "") + "set output\n";

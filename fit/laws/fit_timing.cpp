@@ -54,6 +54,7 @@ private:
     Verdict decide();
     void find_errors(const Attempt& best);
     void allow_for_hidden_drift(const Attempt& best);
+    void drop_doubtful_growth(Attempt& best);
     Estimate positive(const Attempt& best, HullParameter parameter) const;
     Estimate linear(const Attempt& best, HullParameter parameter, double unit) const;
     void fill_law(const Verdict& verdict, TimingFit& out) const;
@@ -123,6 +124,25 @@ void Fitter::allow_for_hidden_drift(const Attempt& best) {
         const double moved = drifting.result.parameters[i] - best.result.parameters[i];
         errors_[i] = std::max(errors_[i], std::hypot(error(i), moved));
     }
+}
+
+// The criterion that chose the term takes points for independent, while what is wrong with a shape
+// is common to its depths: a growth that its own error, which knows that, does not tell from none
+// is none. What it would have moved stands in the errors.
+void Fitter::drop_doubtful_growth(Attempt& best) {
+    constexpr double clear = 3;
+    if (!best.variant.contention) return;
+    if (best.result.parameters[contention_part] > clear * errors_[contention_part]) return;
+    Attempt plain = best;
+    plain.variant.contention = false;
+    plain.result.parameters[contention_part] = 0;
+    plain = search_.polish(plain);
+    if (!plain.converged() || !plain.result.covariance) return;
+    const std::vector<double> with_growth = best.result.parameters;
+    best = std::move(plain);
+    find_errors(best);
+    for (const HullParameter i : {log_cpi, log_latency})
+        errors_[i] = std::max(errors_[i], std::abs(best.result.parameters[i] - with_growth[i]));
 }
 
 // λ and Λ are fitted by their logarithms.
@@ -300,7 +320,7 @@ void Fitter::judge(const Attempt& best, TimingFit& out) const {
 std::string Fitter::refusal() const {
     if (!options_.known_overhead_cycles && problem_.distinct_depths() < 2)
         return "all points have the same depth, so the overhead cannot be separated from the "
-               "instructions: measure at least two depths";
+               "instructions: measure at least two depths, or give the overhead";
     const std::size_t need = options_.known_overhead_cycles ? 2 : 3;
     if (curve_.points.size() < need)
         return fmt::format("{} usable points, at least {} are needed", curve_.points.size(), need);
@@ -506,7 +526,7 @@ TimingFit Fitter::run() {
     out.subject = curve_.subject;
     out.reason = refusal();
     if (!out.reason.empty()) return out;
-    const Verdict verdict = decide();
+    Verdict verdict = decide();
     const LeastSquaresSummary& result = verdict.best.result;
     if (!result.converged || !result.covariance) {
         out.reason = result.converged ? "the data determine neither λ nor Λ (singular fit)"
@@ -514,6 +534,7 @@ TimingFit Fitter::run() {
         return out;
     }
     find_errors(verdict.best);
+    drop_doubtful_growth(verdict.best);
     out.ok = true;
     fill_law(verdict, out);
     fill_terms(verdict.best, out);

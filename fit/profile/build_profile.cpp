@@ -315,18 +315,27 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
             "occupancy");
 
     std::vector<std::string> fitted;
-    std::vector<std::string> reasons;
+    std::vector<std::pair<std::string, std::string>> reasons;  // and who has them
     for (const SubjectReport& s : out.subjects) {
         if (!s.fit.ok) {
-            reasons.push_back(fmt::format("{}: {}", s.curve.label(), s.fit.reason));
+            const auto same =
+                std::ranges::find(reasons, s.fit.reason, [](const auto& r) { return r.first; });
+            if (same == reasons.end())
+                reasons.emplace_back(s.fit.reason, s.curve.label());
+            else
+                same->second += ", " + s.curve.label();
         } else if (s.primary) {
             fitted.push_back(s.curve.subject);
         }
     }
-    if (fitted.empty())
+    if (fitted.empty()) {
+        std::vector<std::string> texts;
+        for (const auto& [reason, who] : reasons)
+            texts.push_back(fmt::format("{}: {}", who, reason));
         throw InputError(files.front().path, SourcePosition{}, "benchmarks",
-                         reasons.empty() ? "contains no measurements of instructions"
-                                         : "no instruction could be fitted: " + joined(reasons));
+                         texts.empty() ? "contains no measurements of instructions"
+                                       : "no instruction could be fitted: " + joined(texts));
+    }
     out.partition = assign_subsystems(fitted, out.mixes);
     start_profile(facts, out);
     for (SubjectReport& s : out.subjects) {

@@ -52,7 +52,8 @@ int winner(const std::map<int, int>& votes) {
 struct LimitEvidence {
     Estimate limit;
     bool from_mix = false;
-    int schedulers = 1;  // that showed the ports
+    int schedulers = 1;    // that showed the ports
+    bool seconds = false;  // agrees with others, but has no number of its own
     double weight() const { return from_mix ? 2 : 1; }
 };
 
@@ -139,40 +140,47 @@ const SubjectReport* primary_of(const FitOutcome& out, const std::string& name) 
 }
 
 // The most of all instructions together that a mix reached, where the units alone would allow
-// clearly more.
+// clearly more, and one unit for both clearly less.
 std::optional<Estimate> ceiling_of(const FitOutcome& out, const MixFit& mix) {
     constexpr double clear = 1.05;
     const SubjectReport* first = primary_of(out, mix.first);
     const SubjectReport* second = primary_of(out, mix.second);
-    if (!mix.ok || mix.best == MixLaw::one_subsystem || !first || !second) return std::nullopt;
+    if (!first || !second) return std::nullopt;
     if (!first->fit.cpi.identifiable() || !second->fit.cpi.identifiable()) return std::nullopt;
     std::optional<Estimate> most;
     for (const MixPoint& p : mix.points) {
         const double all = p.per_cycle * (p.beta + 1) / p.beta;
-        const double units =
-            (p.beta + 1) / std::max(p.beta * first->fit.cpi.value, second->fit.cpi.value);
-        if (units < clear * all || (most && all < most->value)) continue;
+        const double busy_first = p.beta * first->fit.cpi.value;
+        const double busy_second = second->fit.cpi.value;
+        const double units = (p.beta + 1) / std::max(busy_first, busy_second);
+        const double one_unit = (p.beta + 1) / (busy_first + busy_second);
+        if (units < clear * all || all < clear * one_unit || (most && all < most->value)) continue;
         most = Estimate{.value = all, .std_error = all * p.relative_error};
     }
     return most;
 }
 
 // Mixes of different pairs that end at one throughput of all instructions together, whatever their
-// units: no law of two instructions says so, and neither does it need one. Three at least, and none
-// that reached more.
+// units, and that no mix exceeds: no law of two instructions says so, and neither does it need one
+// (behind ports two units hide a part of each other's time at all β but one). Two pairs have to
+// agree more closely than three.
 std::vector<LimitEvidence> common_ceiling(const FitOutcome& out) {
-    constexpr double alike = 0.015;
-    constexpr std::size_t fewest = 3;
     std::vector<Estimate> ceilings;
-    for (const MixFit& mix : out.mixes)
+    double highest = 0;
+    for (const MixFit& mix : out.mixes) {
         if (const auto ceiling = ceiling_of(out, mix)) ceilings.push_back(*ceiling);
-    if (ceilings.empty()) return {};
-    const double highest = std::ranges::max(ceilings, {}, &Estimate::value).value;
-    std::vector<LimitEvidence> agreed;
-    for (const Estimate& one : ceilings)
-        if (one.value > (1 - alike) * highest) agreed.push_back({one, true});
-    if (agreed.size() < fewest) agreed.clear();
-    return agreed;
+        for (const MixPoint& p : mix.points)
+            highest = std::max(highest, p.per_cycle * (p.beta + 1) / p.beta);
+    }
+    const auto near_the_highest = [&](double alike) {
+        std::vector<LimitEvidence> agreed;
+        for (const Estimate& one : ceilings)
+            if (one.value > (1 - alike) * highest) agreed.push_back({one, true});
+        return agreed;
+    };
+    if (std::vector<LimitEvidence> three = near_the_highest(0.015); three.size() >= 3) return three;
+    if (std::vector<LimitEvidence> two = near_the_highest(0.01); two.size() >= 2) return two;
+    return {};
 }
 
 std::vector<LimitEvidence> limit_evidence(const FitOutcome& out) {
@@ -197,7 +205,7 @@ std::vector<LimitEvidence> limit_evidence(const FitOutcome& out) {
         const bool seconded = std::ranges::any_of(clear, [&](const LimitEvidence& e) {
             return e.schedulers == s.fit.schedulers && agree(e.limit, as_port);
         });
-        if (seconded) all.push_back({as_port, false, s.fit.schedulers});
+        if (seconded) all.push_back({as_port, false, s.fit.schedulers, true});
     }
     return all;
 }
@@ -273,7 +281,7 @@ void set_issue_limit(FitOutcome& out) {
     for (const LimitEvidence& e : all) against += e.weight();
     for (const LimitEvidence& e : agreed) {
         weight += e.weight();
-        limits.add(e.limit);
+        if (!e.seconds) limits.add(e.limit);
         mixes |= e.from_mix;
     }
     against -= weight;

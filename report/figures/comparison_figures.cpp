@@ -52,10 +52,10 @@ void add_mixes(PlotContent& content, const std::vector<plot::Figure>& curves) {
     plot::Picture& image = content.image;
     image.description += " Then mixes: measured, simulated, and by equations 43 to 45.";
     image.panels.insert(image.panels.end(), curves.begin(), curves.end());
-    image.panels.front().key = plot::Key::bottom_right;
     image.columns = 2;
+    image.first_row_alone = true;  // its key has a line per model
     image.width = 2 * panel_width;
-    image.height = panel_height * static_cast<int>((image.panels.size() + 1) / 2);
+    image.height = panel_height * static_cast<int>(1 + (curves.size() + 1) / 2);
 }
 
 }  // namespace

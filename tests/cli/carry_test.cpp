@@ -110,6 +110,19 @@ TEST_F(Carry, WithNvrtcHiddenTheDumpSaysSoOnceAndWritesNothing) {
     EXPECT_FALSE(std::filesystem::exists(path("d")));
 }
 
+TEST_F(Carry, TheChosenNvrtcIsTheOneThatIsTried) {
+    const auto dumped = [&](const std::string& library) {
+        const auto run = run_program({"measure", "--device", "cuda", "--arch", "sm_75", "--quick",
+                                      "--nvrtc", library, "--dump", path("d")});
+        EXPECT_EQ(run.exit_code, 1);
+        EXPECT_FALSE(std::filesystem::exists(path("d")));
+        return run.err;
+    };
+    EXPECT_EQ(dumped("none"), "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC is 'none'\n");
+    const std::string library = path("libnvrtc.so.99");
+    EXPECT_NE(dumped(library).find(library), std::string::npos);
+}
+
 TEST_F(Carry, OptionsThatDoNotGoTogetherAreBadInput) {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"measure", "--arch", "sm_75", "-o", path("m.json")},
@@ -138,7 +151,7 @@ TEST_F(Carry, ARefusedDumpNamesItsReasonAndLeavesNoFolder) {
     if (version.find("NVRTC 13") == std::string::npos) return;
     const std::string volta = dumped("sm_70", "fma.f32");
     EXPECT_NE(volta.find("does not compile for sm_70, only for sm_75"), std::string::npos) << volta;
-    EXPECT_NE(volta.find("OCCUPIPE_NVRTC"), std::string::npos) << volta;
+    EXPECT_NE(volta.find("--nvrtc FILE or OCCUPIPE_NVRTC"), std::string::npos) << volta;
     const auto ahead = run_program({"measure", "--compile-only", "--arch", "sm_70",
                                     "--instructions", "fma.f32", "-o", path("k.tar")});
     EXPECT_EQ(ahead.exit_code, 1) << ahead.err;

@@ -50,6 +50,20 @@ TEST(Script, HasUserTextOnlyInQuotes) {
     EXPECT_NE(text.find("title 'S'' !id'"), std::string::npos) << text;
 }
 
+TEST(Script, AFirstRowByItselfTakesTheWholeWidth) {
+    Picture picture = one_point();
+    picture.panels.resize(4, picture.panels.front());
+    picture.panels.front().key = Key::outside;
+    picture.columns = 2;
+    picture.first_row_alone = true;
+    const std::string text = script(picture);
+    // Three rows: one panel, two, one.
+    EXPECT_NE(text.find("set rmargin -1\nset size 1,0.333"), std::string::npos) << text;
+    EXPECT_NE(text.find("set rmargin 2\nset size 0.5,0.333"), std::string::npos) << text;
+    EXPECT_NE(text.find("set origin 0.5,0.333"), std::string::npos) << text;
+    EXPECT_NE(text.find("set origin 0,0\n"), std::string::npos) << text;
+}
+
 TEST(Script, DrawsArrowsOnAxesThatHoldThem) {
     Picture picture = one_point();
     EXPECT_NE(script(picture).find("unset arrow\nplot"), std::string::npos);

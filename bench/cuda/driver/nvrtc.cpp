@@ -161,10 +161,10 @@ void Nvrtc::require(const std::string& architecture) const {
     const bool known = std::ranges::any_of(
         architectures_, [&](int number) { return architecture == fmt::format("sm_{}", number); });
     if (known) return;
-    throw DeviceError(fmt::format(
-        "NVRTC {} ({}) does not compile for {}, only for sm_{}; OCCUPIPE_NVRTC=FILE names another "
-        "one",
-        version(), path(), architecture, fmt::join(architectures_, ", sm_")));
+    throw DeviceError(
+        fmt::format("NVRTC {} ({}) does not compile for {}, only for sm_{}; --nvrtc FILE or "
+                    "OCCUPIPE_NVRTC=FILE names another one",
+                    version(), path(), architecture, fmt::join(architectures_, ", sm_")));
 }
 
 std::vector<std::string> KernelCompiler::options(const std::string& architecture) {

@@ -372,6 +372,20 @@ TEST(Subsystems, ConfidenceIsThatOfTheMixes) {
     EXPECT_FALSE(assign_subsystems(names, {}).confidence);
 }
 
+// Three pairs that agree, one of which its law explains only with other λs than alone: whatever the
+// partition, something takes a part of a second unit. Verdicts that do fit do not outweigh it.
+TEST(Subsystems, APairThatNoLawExplainsIsNotOutvoted) {
+    const std::vector<std::string> names{"a.f32", "b.f32", "c.f32"};
+    std::vector<MixFit> mixes{verdict("a.f32", "b.f32", true, 500),
+                              verdict("a.f32", "c.f32", true, 300),
+                              verdict("b.f32", "c.f32", true, 100)};
+    EXPECT_GT(assign_subsystems(names, mixes).confidence.value(), 0.99);
+    mixes[2].scale = 4.3;
+    const SubsystemMap strained = assign_subsystems(names, mixes);
+    EXPECT_EQ(strained.subsystem_of.at("a.f32"), strained.subsystem_of.at("c.f32"));
+    EXPECT_LT(strained.confidence.value(), 0.6);
+}
+
 // A random matrix of right verdicts over three classes, some of them flipped.
 TEST(Subsystems, AFewWrongMixesDoNotSpoilThePartition) {
     int right = 0;

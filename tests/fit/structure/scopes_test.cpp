@@ -66,5 +66,79 @@ TEST(Scopes, PortsWhoseLimitIsTheProfilesCountThem) {
     EXPECT_EQ(out.profile.issue.schedulers, 4);
 }
 
+// Units of 1 and 1.25 cycles, one of which takes the second kind of every pair; each pair is
+// measured at β = 1 and 2.
+MixFit pair(const std::string& first, const std::string& second, double both_at_1,
+            double both_at_2) {
+    MixFit mix{.first = first, .second = second, .ok = true};
+    mix.best = MixLaw::partial_overlap;
+    mix.points = {{1, 64, both_at_1 / 2, 0.001}, {2, 64, both_at_2 * 2 / 3, 0.001}};
+    return mix;
+}
+
+FitOutcome four_instructions() {
+    FitOutcome out = outcome(
+        {curve("alu", 1, {}), curve("alu", 1, {}), curve("sfu", 1, {}), curve("sfu", 1, {})});
+    const char* names[] = {"a.f32", "b.f32", "c.f32", "d.f32"};
+    for (std::size_t i = 0; i < 4; ++i) {
+        SubjectReport& s = out.subjects[i];
+        s.curve.subject = names[i];
+        s.primary = true;
+        s.fit.cpi = Estimate{.value = i < 2 ? 1.0 : 1.25, .std_error = 0.001};
+        s.fit.reached_cpi = s.fit.cpi.value;
+    }
+    return out;
+}
+
+// Behind ports of one and a half instructions a cycle two units reach 1.5 at β = 1 (by themselves
+// 1.6), and less at β = 2: no law of a pair says so.
+TEST(Scopes, MixesThatEndAtOneRateShowALimitWhateverLawTheyFollow) {
+    FitOutcome out = four_instructions();
+    out.subjects[0].fit.cpi.value = out.subjects[1].fit.cpi.value = 1.1;
+    out.mixes = {pair("a.f32", "c.f32", 1.5, 1.2), pair("b.f32", "d.f32", 1.505, 1.2)};
+    set_issue_limit(out);
+    ASSERT_TRUE(out.profile.issue.limit);
+    EXPECT_NEAR(*out.profile.issue.limit, 1.5025, 0.003);
+}
+
+TEST(Scopes, NoLimitWhereAMixIsFasterOrPairsEndApart) {
+    FitOutcome faster = four_instructions();
+    faster.mixes = {pair("a.f32", "c.f32", 1.40, 1.2), pair("b.f32", "d.f32", 1.405, 1.2),
+                    pair("a.f32", "d.f32", 1.60, 1.5)};
+    set_issue_limit(faster);
+    EXPECT_FALSE(faster.profile.issue.limit);
+    FitOutcome apart = four_instructions();
+    apart.mixes = {pair("a.f32", "c.f32", 1.40, 1.2), pair("b.f32", "d.f32", 1.30, 1.2)};
+    set_issue_limit(apart);
+    EXPECT_FALSE(apart.profile.issue.limit);
+}
+
+// As fast as the units allow, or no faster than one unit for both: the rate is theirs.
+TEST(Scopes, NoLimitWhereUnitsExplainTheRate) {
+    FitOutcome out = four_instructions();
+    out.mixes = {pair("a.f32", "c.f32", 1.6, 1.5), pair("b.f32", "d.f32", 1.6, 1.5)};
+    for (MixFit& mix : out.mixes) mix.best = MixLaw::two_subsystems;
+    set_issue_limit(out);
+    EXPECT_FALSE(out.profile.issue.limit);
+    FitOutcome one = four_instructions();
+    one.mixes = {pair("a.f32", "b.f32", 1.0, 1.0), pair("c.f32", "a.f32", 0.89, 0.86),
+                 pair("b.f32", "c.f32", 0.89, 0.92)};
+    set_issue_limit(one);
+    EXPECT_FALSE(one.profile.issue.limit);
+}
+
+// A curve whose ports look like copies seconds another curve's limit, but has none of its own: the
+// mean of 1 ± 0.04 and of its 1/λ of 0.92 was 0.945.
+TEST(Scopes, CurvesThatLookCopiedDoNotPullTheLimitDown) {
+    FitOutcome out = outcome({curve("alu", 2, {2}), curve("alu", 1, {2})});
+    out.subjects[0].fit.cpi = Estimate{.value = 1.087, .std_error = 0.001};
+    out.subjects[1].fit.cpi = Estimate{.value = 1.182, .std_error = 0.001};
+    out.subjects[1].fit.sharing_schedulers = 2;
+    out.subjects[1].fit.port_limit = Estimate{.value = 1, .std_error = 0.041};
+    set_issue_limit(out);
+    ASSERT_TRUE(out.profile.issue.limit);
+    EXPECT_NEAR(*out.profile.issue.limit, 1, 1e-3);
+}
+
 }  // namespace
 }  // namespace occupipe
