@@ -234,6 +234,16 @@ TEST(Sweep, AskedMixesNeedNotBeInTheDefaults) {
     EXPECT_EQ(sweep.points.front().shape.warps(), 8);  // full occupancy
 }
 
+// A limit of issue shows where two fast instructions of different units go one for one, and needs
+// two pairs that agree.
+TEST(Sweep, FastInstructionsOfTwoUnitsAreMixedOneForOneByDefault) {
+    const FakeBackend backend;
+    std::set<std::string> mixes;
+    for (const auto& point : make_sweep(backend, {}).points) mixes.insert(point.plan.subject());
+    EXPECT_TRUE(mixes.contains("mix(fma.f32*1,add.s32)"));
+    EXPECT_TRUE(mixes.contains("mix(fma.f32*1,xor.b32)"));
+}
+
 TEST(Sweep, AMixOfDifferentTypesHasAChainOfEach) {
     const FakeBackend backend;
     const auto sweep = make_sweep(backend, {.patterns = {"mix(add.f32*2,add.f64)"}});
