@@ -129,7 +129,7 @@ plot::Figure panel(const Mix& mix, const std::vector<MixPlace>& places,
     }
     figure.series.push_back(measured);  // over the lines
     // Room for the key over the curves.
-    constexpr double headroom = 1.5;
+    constexpr double headroom = 1.7;
     double highest = 0;
     for (const plot::Series& series : figure.series)
         for (const plot::Point& point : series.points) highest = std::max(highest, point.y);
