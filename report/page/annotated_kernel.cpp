@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <vector>
 
 #include "plot/svg.h"
@@ -68,6 +69,7 @@ class Page {
 public:
     explicit Page(const Annotation& annotation)
         : annotation_(annotation),
+          awaited_(annotation),
           memory_(std::ranges::any_of(annotation.instructions, [](const AnnotatedInstruction& one) {
               return one.memory.has_value();
           })) {
@@ -174,12 +176,13 @@ private:
     }
 
     std::string line_waited_for(const AnnotatedLine& line) const {
-        const std::string name = awaited_line(annotation_, line.instructions);
+        const std::string name = awaited_.of(line.instructions);
         constexpr std::string_view prefix = "line ";
         if (!name.starts_with(prefix)) return html_escaped(name);
+        int number = 0;
+        std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
         for (const AnnotatedLine& one : annotation_.lines)
-            if (fmt::format("{}", one.number) == name.substr(prefix.size()) &&
-                !one.instructions.empty())
+            if (one.number == number && !one.instructions.empty())
                 return link(line_anchor(fmt::format("{}:{}", one.file, one.number)), name);
         return html_escaped(name);
     }
@@ -198,6 +201,7 @@ private:
     }
 
     const Annotation& annotation_;
+    AwaitedLines awaited_;
     bool memory_;
     double largest_line_ = 0, largest_instruction_ = 0;
 };

@@ -63,6 +63,7 @@ public:
     View(const Annotation& annotation, AnnotationView view)
         : annotation_(annotation),
           view_(view),
+          awaited_(annotation),
           files_(several_files(annotation)),
           memory_(std::ranges::any_of(annotation.instructions, [](const AnnotatedInstruction& one) {
               return one.memory.has_value();
@@ -120,8 +121,8 @@ private:
         if (line.instructions.empty())
             row.resize(table_.header.size() - 1);
         else
-            append(row, cells(annotation_, line.spent, line.memory),
-                   awaited_line(annotation_, line.instructions), "", "");
+            append(row, cells(annotation_, line.spent, line.memory), awaited_.of(line.instructions),
+                   "", "");
         row.push_back(std::move(source));
         table_.rows.push_back(std::move(row));
     }
@@ -148,6 +149,7 @@ private:
 
     const Annotation& annotation_;
     AnnotationView view_;
+    AwaitedLines awaited_;
     bool files_;
     bool memory_;
     TextTable table_;
@@ -248,15 +250,16 @@ AnnotationCells cells(const Annotation& annotation, const Spent& spent,
     return cells;
 }
 
-std::string awaited_line(const Annotation& annotation,
-                         const std::vector<std::size_t>& instructions) {
-    std::map<std::string, const AnnotatedInstruction*> by_id;
-    for (const AnnotatedInstruction& one : annotation.instructions) by_id[one.id] = &one;
+AwaitedLines::AwaitedLines(const Annotation& annotation) : annotation_(annotation) {
+    for (const AnnotatedInstruction& one : annotation.instructions) by_id_[one.id] = &one;
+}
+
+std::string AwaitedLines::of(const std::vector<std::size_t>& instructions) const {
     std::map<std::string, double> sums;
     for (const std::size_t i : instructions)
-        for (const auto& [id, cycles] : annotation.instructions[i].waits_for) {
-            const auto found = by_id.find(id);
-            const std::string& at = found == by_id.end() ? std::string() : found->second->at;
+        for (const auto& [id, cycles] : annotation_.instructions[i].waits_for) {
+            const auto found = by_id_.find(id);
+            const std::string& at = found == by_id_.end() ? std::string() : found->second->at;
             sums[at.empty() ? id : "line " + at.substr(at.rfind(':') + 1)] += cycles;
         }
     const auto most =

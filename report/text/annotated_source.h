@@ -4,6 +4,7 @@
 //     15    13,440        40   1,204  31.0 %  dependence 88 %  line 11        390  sum = fmaf(…
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -32,8 +33,15 @@ AnnotationCells cells(const analysis::Annotation& annotation, const analysis::Sp
                       const std::optional<analysis::MemorySums>& memory);
 
 // The line, or in want of one the id, of what is waited for most; empty where nothing is.
-std::string awaited_line(const analysis::Annotation& annotation,
-                         const std::vector<std::size_t>& instructions);
+class AwaitedLines {
+public:
+    explicit AwaitedLines(const analysis::Annotation& annotation);
+    std::string of(const std::vector<std::size_t>& instructions) const;
+
+private:
+    const analysis::Annotation& annotation_;
+    std::map<std::string, const analysis::AnnotatedInstruction*> by_id_;
+};
 std::string awaited_instruction(const analysis::AnnotatedInstruction& instruction);
 
 std::string grouped_number(double number);  // 13,440
