@@ -84,7 +84,7 @@ set_source_files_properties(${generated} PROPERTIES INCLUDE_DIRECTORIES ${folder
 occupipe_test(kernels_test KIND unit LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
     SOURCES kernels/on_cpu_test.cpp kernels/recorded_test.cpp kernels/second_hand_test.cpp
         kernels/second_hand_numbers_test.cpp kernels/second_hand_control_test.cpp)
-occupipe_test(execute_kernels_test KIND unit FULL ExecuteNotices.* LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
+occupipe_test(execute_kernels_test KIND unit FULL ExecuteNotices.*:ExecuteTurns.* LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
     SOURCES kernels/execute_test.cpp)
 if(OCCUPIPE_OPENCL)
     occupipe_test(opencl_c_test KIND cli WITHOUT_NVRTC * LINK occupipe::core occupipe::extract occupipe::isa occupipe::bench OpenCL::OpenCL GTest::gmock nlohmann_json::nlohmann_json

@@ -102,11 +102,40 @@ struct Add64Pair {
     }
 };
 
-Handler bind_add(const Instruction& one, int, Step&, std::string& why_not) {
-    if (one.has("X")) {
+// Links of a chain of 64-bit sums; option 0: .X, a carry comes in (and minus is inversion).
+struct Add64Carry {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes* const a = raw(warp, step, 0);
+        const Lanes* const b = raw(warp, step, 1);
+        const auto turn = [](const Source& source) {
+            return source.negated || source.inverted ? ~u64{0} : u64{0};
+        };
+        const u64 turn_a = turn(step.source[0]), turn_b = turn(step.source[1]);
+        const u64 more = u64{step.source[0].negated} + u64{step.source[1].negated};
+        const Mask in = step.option[0] != 0 ? predicate(warp, step, 0) : 0;
+        Lanes low, high, carries;
+        each_lane([&](int i) {
+            const u64 x = pair(a, i) ^ turn_a;
+            const u64 sum = x + (pair(b, i) ^ turn_b);
+            const u64 all = sum + more + ((in & lane_bits[i]) != 0 ? 1 : 0);
+            low[i] = static_cast<u32>(all);
+            high[i] = static_cast<u32>(all >> 32);
+            carries[i] = sum < x || all < sum ? 1 : 0;
+        });
+        Lanes* const into = &destination(warp, step);
+        assign(into[0], active, low);
+        assign(into[1], active, high);
+        set_predicate(warp, step, 0, active, mask_where([&](int i) { return carries[i] != 0; }));
+    }
+};
+
+Handler bind_add(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (one.has("X") && !one.has("64")) {
         why_not = "with .X";
         return nullptr;
     }
+    step.option[0] = one.has("X") ? 1 : 0;
+    if (one.has("X") || step.predicate_written[0]) return handler_of<Add64Carry>();
     return one.has("64") ? handler_of<Add64Pair>() : handler_of<Binary<add>>();
 }
 

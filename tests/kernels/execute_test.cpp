@@ -107,7 +107,9 @@ TEST(ExecuteTurns, OfAnyLength) {
         const LaunchPlan plan = read_launches(kernels_folder() / (std::string(name) + ".yaml"));
         const std::vector<Buffer> cpu = run_on_cpu(plan);
         for (const int architecture : {75, 80, 120}) {
-            for (const std::uint32_t turn : {1U, 5U, 37U}) {
+            for (std::uint32_t turn = 1; turn <= 40; ++turn) {
+                // Of 5 steps is the shortest loop of a lock, so that turns end where it ends.
+                if (!thinned::all_cases() && turn != 1 && turn != 5 && turn != 37) continue;
                 const isa::Cubin cubin = recorded_code(plan, architecture);
                 MachineCode target(cubin, 1, turn);
                 std::string what;

@@ -77,7 +77,10 @@ bool add_two(Case& of) {
     }
     each_lane_of(of, [&](Lane& lane) {
         if (of.has("64")) {
-            lane.write64(lane.integer64(0) + lane.integer64(1));
+            const Wide in = of.has("X") && lane.predicate(87) ? 1 : 0;
+            const Wide sum = summand(lane, 0, 64) + summand(lane, 1, 64) + in;
+            lane.write64(static_cast<std::uint64_t>(sum));
+            lane.set(81, sum >> 64 != 0);
         } else {
             lane.write(lane.integer(0) + lane.integer(1));
         }
