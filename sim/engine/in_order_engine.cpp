@@ -32,7 +32,8 @@ InOrderEngine::Choice InOrderEngine::choice_of(const CoreLayout& layout) {
     return layout.policy == Policy::lrr ? Choice::ring_per_subsystem : Choice::by_age;
 }
 
-InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Observer* observer)
+InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Observer* observer,
+                             VectorKind widest)
     : layout_(layout),
       wakes_(longest_latency(layout.machine)),
       schedulers_(layout.machine.schedulers),
@@ -104,7 +105,11 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
     }
     place_warps();
     for (std::int32_t slot = 0; slot < layout.slots; ++slot) launch_group(slot);
-    plan_all();
+    vectors_ = std::min(widest, widest_vectors());
+    if (!observer && vectors_ != VectorKind::none && fits_lanes(layout))
+        make_lanes();
+    else
+        plan_all();
     // A marker needs time to go through its body.
     shortest_wait_ = 4 * std::max<std::int64_t>(words_, layout.stream_count);
     if (detect_periods_) {
@@ -325,7 +330,7 @@ std::int32_t InOrderEngine::advance_from_end(const Warp& w, std::int32_t warp) {
         iteration = 0;
         l = loop.parent >= 0 && w.program->loops[loop.parent].last == stream + 1 ? loop.parent : -1;
     }
-    if (next < static_cast<std::int32_t>(w.program->instructions.size())) return next;
+    if (next < static_cast<std::int32_t>(w.program->details.size())) return next;
     s_.head[warp] = next;
     s_.wake[warp] = never;
     if (warp == marker_) choose_marker();

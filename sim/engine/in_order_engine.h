@@ -8,11 +8,13 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "sim/engine/detection_budget.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/in_order_lanes.h"
 #include "sim/engine/in_order_program.h"
 #include "sim/engine/wake_times.h"
 #include "sim/machine/completion_queue.h"
@@ -27,7 +29,9 @@ public:
     static bool can_run(const CoreLayout& layout);
 
     // See make_engine(). The layout must be one that can_run().
-    InOrderEngine(const CoreLayout& layout, bool detect_periods, Observer* observer = nullptr);
+    // `widest` keeps it from vectors that the processor has; the outcome is the same.
+    InOrderEngine(const CoreLayout& layout, bool detect_periods, Observer* observer = nullptr,
+                  VectorKind widest = VectorKind::avx512);
 
     bool run(std::int64_t until) override;
     RunLimits::State progress() const override {
@@ -106,6 +110,7 @@ private:
         const InOrderProgram* program = nullptr;
         std::int64_t* issues = nullptr;
         std::int64_t* iterations = nullptr;
+        InOrderProgram::Instruction next;  // the one after the head; only where there are lanes
     };
     // How a scheduler finds the warp that issues.
     enum class Choice {
@@ -174,6 +179,18 @@ private:
     void use_window(int scheduler, std::int64_t now);
     std::int64_t await(Warp& w, std::int32_t warp, std::int32_t head, std::int64_t now);
 
+    // The vector loop, which needs no plans (in_order_lanes.cpp, in_order_lanes_loop.h).
+    template <typename Vectors>
+    struct LaneLoop;
+    static bool fits_lanes(const CoreLayout& layout);
+    void make_lanes();
+    void enter_lanes();
+    void leave_lanes();
+    void begin_lane(std::int32_t warp);
+    bool run_lanes(std::int64_t until);
+    bool run_avx2(std::int64_t until);
+    bool run_avx512(std::int64_t until);
+
     // Not every instruction needs these.
     std::int32_t issue_special(const Warp& w, std::int32_t warp, std::int64_t now);
     void keep_result(const Warp& w, std::int32_t warp, std::int64_t now);
@@ -225,6 +242,9 @@ private:
     std::int64_t cycle_end_ = 0;      // of the present cycle, where there is an issue limit
     std::uint32_t shared_ = 0;        // set of subsystems of scope core
     std::int64_t next_end_ = never;   // the least of group_end
+
+    VectorKind vectors_ = VectorKind::none;
+    std::unique_ptr<Lanes> lanes_;  // none: no vectors, or what they cannot run
 
     std::vector<Timing> timings_;       // per Machine::ops
     PerUnit<std::int64_t> possible_{};  // derived: when it is free; never, if nothing is ready

@@ -67,6 +67,7 @@ void InOrderEngine::look_around() {
 
 void InOrderEngine::look(Search& search) {
     budget_.spend(words_per_look);
+    if (lanes_) leave_lanes();
     if (search.begun) {
         const std::int64_t times = repetitions(search.remembered);
         const std::int64_t period = s_.issued - search.remembered.issued;
@@ -230,6 +231,10 @@ void InOrderEngine::repeat(const State& before, std::int64_t times) {
     move_on(s_.group_end);
     for (CompletionQueue& line : s_.waiting) line.shift(shift);
     find_group_end();
+    if (lanes_) {
+        enter_lanes();
+        return;
+    }
     find_possible();
     wakes_.clear();
     for (int warp = 0; warp < layout_.warps(); ++warp)

@@ -64,6 +64,7 @@ public:
         give_places();
         for (std::size_t s = 0; s < from_.streams.size(); ++s)
             add_lookups(static_cast<std::int32_t>(s));
+        made_.instructions.emplace_back();
         return std::move(made_);
     }
 

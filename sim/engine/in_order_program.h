@@ -62,8 +62,8 @@ struct InOrderProgram {
         std::int32_t depth = 0;    // of loops around it
         std::int64_t settled = 1;  // iterations after which no dependence is dropped
     };
-    std::vector<Instruction> instructions;
-    std::vector<Details> details;  // beside `instructions`
+    std::vector<Instruction> instructions;  // and one more, which may be read but does not run
+    std::vector<Details> details;           // beside `instructions`
     std::vector<Lookup> lookups;
     std::vector<Loop> loops;
     std::vector<std::int32_t> ring_masks;

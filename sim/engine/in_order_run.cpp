@@ -181,6 +181,10 @@ template <InOrderEngine::Shape shape>
 }
 
 void InOrderEngine::begin_head(std::int32_t warp, std::int64_t now) {
+    if (lanes_) {
+        begin_lane(warp);
+        return;
+    }
     if (const std::int64_t wake = await(warps_[warp], warp, s_.head[warp], now))
         wakes_.put(warp, wake, now);
 }
@@ -363,6 +367,7 @@ bool InOrderEngine::run_on(std::int64_t until) {
 }
 
 bool InOrderEngine::run(std::int64_t until) {
+    if (lanes_) return run_lanes(until);
     const bool few = layout_.machine.subsystems.size() <= 4;
     if (few && schedulers_ == 1) return run_on<4, 1>(until);
     if (few && schedulers_ <= 4) return run_on<4, 4>(until);

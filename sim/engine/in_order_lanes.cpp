@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Between the in-order engine's state and its lanes.
+#include "sim/engine/in_order_lanes.h"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+#include "sim/engine/in_order_engine.h"
+#include "sim/machine/bits.h"
+#include "sim/machine/core_state.h"
+
+namespace occupipe::sim {
+
+VectorKind widest_vectors() {
+#ifdef __x86_64__
+    static const bool avx512 = __builtin_cpu_supports("avx512f") &&
+                               __builtin_cpu_supports("avx512vl") &&
+                               __builtin_cpu_supports("avx512dq");
+    static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                             __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    if (avx2 && avx512) return VectorKind::avx512;
+    if (avx2) return VectorKind::avx2;
+#endif
+    return VectorKind::none;
+}
+
+// Times must stay within reach of 22 bits; latencies that grow with a queue may not.
+bool InOrderEngine::fits_lanes(const CoreLayout& layout) {
+    if (!layout.waiting_lines.empty()) return false;
+    for (const MachineOp& op : layout.machine.ops)
+        if (op.latency > Lanes::longest || op.cpi > Lanes::longest) return false;
+    if (!layout.machine.window) return true;
+    const IssueWindow& window = *layout.machine.window;
+    if (window.cycle() > Lanes::longest) return false;
+    return window.always_open() || window.period().value_or(max_ticks) <= Lanes::longest;
+}
+
+void InOrderEngine::make_lanes() {
+    lanes_ = std::make_unique<Lanes>();
+    Lanes& l = *lanes_;
+    const int warps = layout_.warps();
+    l.schedulers = std::min(schedulers_, warps);
+    const int most = (warps + schedulers_ - 1) / schedulers_;
+    l.per_scheduler = std::max(16, static_cast<int>(std::bit_ceil(static_cast<unsigned>(most))));
+    for (int after = 0; after < Lanes::units; ++after)
+        for (int s = 0; s < Lanes::units; ++s)
+            l.turns[after][s] = static_cast<std::uint32_t>((s - after - 1) & (Lanes::units - 1))
+                                << 7;
+    for (int warp = 0; warp < warps; ++warp) {
+        const int lane = warps_[warp].scheduler * l.per_scheduler + warp / schedulers_;
+        l.lane_of[warp] = static_cast<std::uint8_t>(lane);
+        l.warp_of[lane] = static_cast<std::uint8_t>(warp);
+    }
+}
+
+// All of it from the state, times from now on.
+void InOrderEngine::enter_lanes() {
+    Lanes& l = *lanes_;
+    l.base = s_.now;
+    l.last_ahead = static_cast<std::uint32_t>(std::min(Lanes::rebase_at, max_ticks - s_.now));
+    l.wake.fill(Lanes::idle);
+    for (int warp = 0; warp < layout_.warps(); ++warp) {
+        const Warp& w = warps_[warp];
+        const int lane = l.lane_of[warp];
+        const int own = lane % l.per_scheduler;
+        if (s_.wake[warp] < pending) l.wake[lane] = l.of(s_.wake[warp]);
+        if (s_.wake[warp] != never) warps_[warp].next = w.instructions[s_.head[warp] + 1];
+        l.unit[lane] = static_cast<std::uint32_t>(w.unit - w.first_unit);
+        l.rank[lane] = static_cast<std::uint32_t>(s_.position[warp] + 1);
+        l.lane_at[w.scheduler][l.rank[lane]] = static_cast<std::uint8_t>(own);
+    }
+    const bool apart = l.schedulers > 1;
+    for (int j = 0; j < l.schedulers; ++j) {
+        const std::int32_t last = s_.last_warp[j];
+        l.first[j] = Lanes::no_lane;
+        if (last != no_warp && layout_.policy != Policy::oldest) {
+            const int own = l.lane_of[last] % l.per_scheduler;
+            l.first[j] = static_cast<std::uint32_t>(own);
+            l.lane_at[j][0] = static_cast<std::uint8_t>(own);
+        }
+        // The ring is that of all warps; the scheduler's own are every k-th.
+        if (layout_.policy == Policy::lrr)
+            l.first[j] = last == no_warp ? 0 : static_cast<std::uint32_t>(last / schedulers_ + 1);
+        for (int s = 0; s < units; ++s) {
+            const std::uint64_t to_try = s_.ring[j * units + s];
+            const int before = to_try == 0 ? 64 : lowest_bit(to_try);  // positions not to try first
+            l.ring[j][s] = static_cast<std::uint32_t>((before + schedulers_ - 1 - j) / schedulers_);
+            const bool shared = apart && (shared_ >> s & 1) != 0;
+            const std::uint32_t free = l.of(s_.free_at[j * units + s]);
+            l.free_at[j][s] = shared ? 0 : free;
+            l.shared_free_at[s] = shared ? free : 0;
+        }
+    }
+}
+
+// Of a warp that the loop does not issue for: the first of its program, or behind a barrier.
+void InOrderEngine::begin_lane(std::int32_t warp) {
+    Warp& w = warps_[warp];
+    const std::int32_t head = s_.head[warp];
+    const InOrderProgram::Instruction& i = w.instructions[head];
+    w.timing = timings_[i.op];
+    w.place = i.place;
+    w.flags = i.flags;
+    w.unit = w.first_unit + i.subsystem;
+    w.next = w.instructions[head + 1];
+    s_.wake[warp] = last_lookup(w, head);
+    lanes_->wake[lanes_->lane_of[warp]] = lanes_->of(s_.wake[warp]);
+    lanes_->unit[lanes_->lane_of[warp]] = i.subsystem;
+}
+
+bool InOrderEngine::run_lanes(std::int64_t until) {
+    enter_lanes();
+    bool done = false;
+#ifdef __x86_64__
+    done = vectors_ == VectorKind::avx512 ? run_avx512(until) : run_avx2(until);
+#endif
+    leave_lanes();
+    return done;
+}
+
+// What the loop does not keep up to date.
+void InOrderEngine::leave_lanes() {
+    const Lanes& l = *lanes_;
+    for (int j = 0; j < schedulers_; ++j)
+        for (int s = 0; s < units; ++s) {
+            const bool shared = (shared_ >> s & 1) != 0;
+            if (j >= l.schedulers && !shared) continue;
+            const std::uint32_t own = l.free_at[shared ? 0 : j][s];
+            const std::uint32_t free = l.schedulers > 1 && shared ? l.shared_free_at[s] : own;
+            s_.free_at[j * units + s] = l.base + (free >> Lanes::time_shift);
+        }
+    s_.ready.fill(0);
+    for (const Warp& w : std::span(warps_).first(layout_.warps())) {
+        const auto warp = static_cast<std::size_t>(&w - warps_.data());
+        if (s_.wake[warp] <= s_.now) s_.ready[w.unit] |= w.position;
+    }
+}
+
+}  // namespace occupipe::sim

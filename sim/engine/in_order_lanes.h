@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The in-order engine's state as its vector loop has it (in_order_lanes_loop.h): a lane of 32 bits
+// for each warp, those of one scheduler side by side.
+//
+// What a scheduler does next is the least of its lanes' keys:
+//   bits 10 to 31  when the warp's head can issue [ticks since `base`]
+//   bits 7 to 9    how far on its subsystem is in the scheduler's ring of subsystems
+//   bits 0 to 6    how far on the warp is in policy order
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/machine/core_layout.h"
+
+namespace occupipe::sim {
+
+// In the order of their width.
+enum class VectorKind { none, avx2, avx512 };
+
+// Of this processor.
+VectorKind widest_vectors();
+
+struct Lanes {
+    static constexpr int time_shift = 10;
+    static constexpr std::uint32_t last_time = (std::uint32_t{1} << 22) - 1;
+    static constexpr std::uint32_t idle = last_time << time_shift;  // no head that could issue
+    // Times of less than `rebase_at` + `longest` + one window lie below last_time.
+    static constexpr std::int64_t longest = std::int64_t{1} << 19;  // λ, Λ, cycle
+    static constexpr std::int64_t rebase_at = std::int64_t{1} << 21;
+    static constexpr int max_lanes = 128;
+    static constexpr int units = static_cast<int>(max_narrow_subsystems);
+    static constexpr std::uint32_t no_lane = 255;
+
+    using Table = std::array<std::uint32_t, max_narrow_subsystems>;
+    template <typename T>
+    using PerScheduler = std::array<T, max_narrow_schedulers>;
+
+    // Of a time that is not before `base`, or long past.
+    std::uint32_t of(std::int64_t time) const {
+        const std::int64_t since = time > base ? time - base : 0;
+        return static_cast<std::uint32_t>(since < last_time ? since : last_time) << time_shift;
+    }
+
+    alignas(64) std::array<std::uint32_t, max_lanes> wake{};  // when the head is ready
+    alignas(64) std::array<std::uint32_t, max_lanes> unit{};  // the head's subsystem
+    alignas(64) std::array<std::uint32_t, max_lanes> rank{};  // by age, from 1
+    // Per subsystem.
+    alignas(64) PerScheduler<Table> free_at{};     // of what is the scheduler's own, else 0
+    alignas(64) Table shared_free_at{};            // of what is shared, else 0
+    alignas(64) PerScheduler<Table> ring{};        // the lane to try first
+    alignas(64) std::array<Table, units> turns{};  // the ring of subsystems after each of them
+    PerScheduler<std::uint32_t> first{};           // lane: to try first, or that issued last
+    PerScheduler<std::array<std::uint8_t, 128>> lane_at{};  // per rank; 0: the last one, for gto
+    std::array<std::uint8_t, max_lanes> warp_of{};          // lane
+    std::array<std::uint8_t, 64> lane_of{};                 // warp
+    std::int64_t base = 0;                                  // [ticks]
+    std::uint32_t last_ahead = 0;                           // times beyond need another base
+    int per_scheduler = 16;                                 // lanes, a power of two
+    int schedulers = 1;                                     // that have warps
+};
+
+}  // namespace occupipe::sim
