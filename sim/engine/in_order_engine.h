@@ -31,7 +31,7 @@ public:
     // See make_engine(). The layout must be one that can_run().
     // `widest` keeps it from vectors that the processor has; the outcome is the same.
     InOrderEngine(const CoreLayout& layout, bool detect_periods, Observer* observer = nullptr,
-                  VectorKind widest = VectorKind::avx512);
+                  VectorKind widest = VectorKind::avx2);
 
     bool run(std::int64_t until) override;
     RunLimits::State progress() const override {
@@ -110,7 +110,9 @@ private:
         const InOrderProgram* program = nullptr;
         std::int64_t* issues = nullptr;
         std::int64_t* iterations = nullptr;
-        InOrderProgram::Instruction next;  // the one after the head; only where there are lanes
+        // Only where there are lanes: the head and what follows it in the text.
+        InOrderProgram::Instruction current;
+        InOrderProgram::Instruction next;
     };
     // How a scheduler finds the warp that issues.
     enum class Choice {
@@ -187,9 +189,9 @@ private:
     void enter_lanes();
     void leave_lanes();
     void begin_lane(std::int32_t warp);
+    static void look_ahead(Warp& w, std::int32_t head);
     bool run_lanes(std::int64_t until);
     bool run_avx2(std::int64_t until);
-    bool run_avx512(std::int64_t until);
 
     // Not every instruction needs these.
     std::int32_t issue_special(const Warp& w, std::int32_t warp, std::int64_t now);

@@ -14,12 +14,8 @@ namespace occupipe::sim {
 
 VectorKind widest_vectors() {
 #ifdef __x86_64__
-    static const bool avx512 = __builtin_cpu_supports("avx512f") &&
-                               __builtin_cpu_supports("avx512vl") &&
-                               __builtin_cpu_supports("avx512dq");
     static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-    if (avx2 && avx512) return VectorKind::avx512;
     if (avx2) return VectorKind::avx2;
 #endif
     return VectorKind::none;
@@ -39,10 +35,14 @@ bool InOrderEngine::fits_lanes(const CoreLayout& layout) {
 void InOrderEngine::make_lanes() {
     lanes_ = std::make_unique<Lanes>();
     Lanes& l = *lanes_;
+    for (const Timing& timing : timings_)
+        l.ops.push_back({static_cast<std::uint32_t>(timing.cpi),
+                         static_cast<std::uint32_t>(timing.latency),
+                         static_cast<std::uint32_t>(timing.finish)});
     const int warps = layout_.warps();
     l.schedulers = std::min(schedulers_, warps);
     const int most = (warps + schedulers_ - 1) / schedulers_;
-    l.per_scheduler = std::max(16, static_cast<int>(std::bit_ceil(static_cast<unsigned>(most))));
+    l.per_scheduler = std::max(8, static_cast<int>(std::bit_ceil(static_cast<unsigned>(most))));
     for (int after = 0; after < Lanes::units; ++after)
         for (int s = 0; s < Lanes::units; ++s)
             l.turns[after][s] = static_cast<std::uint32_t>((s - after - 1) & (Lanes::units - 1))
@@ -54,6 +54,11 @@ void InOrderEngine::make_lanes() {
     }
 }
 
+void InOrderEngine::look_ahead(Warp& w, std::int32_t head) {
+    w.current = w.instructions[head];
+    w.next = w.instructions[head + 1];
+}
+
 // All of it from the state, times from now on.
 void InOrderEngine::enter_lanes() {
     Lanes& l = *lanes_;
@@ -61,18 +66,21 @@ void InOrderEngine::enter_lanes() {
     l.last_ahead = static_cast<std::uint32_t>(std::min(Lanes::rebase_at, max_ticks - s_.now));
     l.wake.fill(Lanes::idle);
     for (int warp = 0; warp < layout_.warps(); ++warp) {
-        const Warp& w = warps_[warp];
+        Warp& w = warps_[warp];
         const int lane = l.lane_of[warp];
         const int own = lane % l.per_scheduler;
         if (s_.wake[warp] < pending) l.wake[lane] = l.of(s_.wake[warp]);
-        if (s_.wake[warp] != never) warps_[warp].next = w.instructions[s_.head[warp] + 1];
-        l.unit[lane] = static_cast<std::uint32_t>(w.unit - w.first_unit);
+        if (s_.wake[warp] != never) look_ahead(w, s_.head[warp]);
+        l.unit[lane] = w.current.subsystem;
         l.rank[lane] = static_cast<std::uint32_t>(s_.position[warp] + 1);
         l.lane_at[w.scheduler][l.rank[lane]] = static_cast<std::uint8_t>(own);
     }
+    l.keys.fill(Lanes::idle);
+    l.greedy = layout_.policy == Policy::gto;
     const bool apart = l.schedulers > 1;
     for (int j = 0; j < l.schedulers; ++j) {
         const std::int32_t last = s_.last_warp[j];
+        l.open[j] = l.of(s_.open_at[j]);
         l.first[j] = Lanes::no_lane;
         if (last != no_warp && layout_.policy != Policy::oldest) {
             const int own = l.lane_of[last] % l.per_scheduler;
@@ -92,28 +100,26 @@ void InOrderEngine::enter_lanes() {
             l.shared_free_at[s] = shared ? free : 0;
         }
     }
+    l.free_of = l.free_at;
+    l.shared_free_of = l.shared_free_at;
+    l.ring_of = l.ring;
 }
 
 // Of a warp that the loop does not issue for: the first of its program, or behind a barrier.
 void InOrderEngine::begin_lane(std::int32_t warp) {
     Warp& w = warps_[warp];
     const std::int32_t head = s_.head[warp];
-    const InOrderProgram::Instruction& i = w.instructions[head];
-    w.timing = timings_[i.op];
-    w.place = i.place;
-    w.flags = i.flags;
-    w.unit = w.first_unit + i.subsystem;
-    w.next = w.instructions[head + 1];
+    look_ahead(w, head);
     s_.wake[warp] = last_lookup(w, head);
     lanes_->wake[lanes_->lane_of[warp]] = lanes_->of(s_.wake[warp]);
-    lanes_->unit[lanes_->lane_of[warp]] = i.subsystem;
+    lanes_->unit[lanes_->lane_of[warp]] = w.current.subsystem;
 }
 
 bool InOrderEngine::run_lanes(std::int64_t until) {
     enter_lanes();
     bool done = false;
 #ifdef __x86_64__
-    done = vectors_ == VectorKind::avx512 ? run_avx512(until) : run_avx2(until);
+    done = run_avx2(until);
 #endif
     leave_lanes();
     return done;
@@ -126,12 +132,13 @@ void InOrderEngine::leave_lanes() {
         for (int s = 0; s < units; ++s) {
             const bool shared = (shared_ >> s & 1) != 0;
             if (j >= l.schedulers && !shared) continue;
-            const std::uint32_t own = l.free_at[shared ? 0 : j][s];
-            const std::uint32_t free = l.schedulers > 1 && shared ? l.shared_free_at[s] : own;
+            const std::uint32_t own = l.free_of[shared ? 0 : j][s];
+            const std::uint32_t free = l.schedulers > 1 && shared ? l.shared_free_of[s] : own;
             s_.free_at[j * units + s] = l.base + (free >> Lanes::time_shift);
         }
     s_.ready.fill(0);
-    for (const Warp& w : std::span(warps_).first(layout_.warps())) {
+    for (Warp& w : std::span(warps_).first(layout_.warps())) {
+        w.unit = w.first_unit + w.current.subsystem;
         const auto warp = static_cast<std::size_t>(&w - warps_.data());
         if (s_.wake[warp] <= s_.now) s_.ready[w.unit] |= w.position;
     }

@@ -10,13 +10,14 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "sim/machine/core_layout.h"
 
 namespace occupipe::sim {
 
 // In the order of their width.
-enum class VectorKind { none, avx2, avx512 };
+enum class VectorKind { none, avx2 };
 
 // Of this processor.
 VectorKind widest_vectors();
@@ -36,6 +37,12 @@ struct Lanes {
     template <typename T>
     using PerScheduler = std::array<T, max_narrow_schedulers>;
 
+    struct Op {
+        std::uint32_t cpi = 0;      // λ [ticks]
+        std::uint32_t latency = 0;  // Λ [ticks]
+        std::uint32_t finish = 0;   // until the group may end [ticks]
+    };
+
     // Of a time that is not before `base`, or long past.
     std::uint32_t of(std::int64_t time) const {
         const std::int64_t since = time > base ? time - base : 0;
@@ -50,10 +57,18 @@ struct Lanes {
     alignas(64) Table shared_free_at{};            // of what is shared, else 0
     alignas(64) PerScheduler<Table> ring{};        // the lane to try first
     alignas(64) std::array<Table, units> turns{};  // the ring of subsystems after each of them
-    PerScheduler<std::uint32_t> first{};           // lane: to try first, or that issued last
+    // The same numbers, to be looked up one by one (in_order_lanes_loop.h).
+    PerScheduler<Table> free_of{};
+    Table shared_free_of{};
+    PerScheduler<Table> ring_of{};
+    PerScheduler<std::uint32_t> open{};   // when each scheduler's window is open
+    bool greedy = false;                  // gto
+    PerScheduler<std::uint32_t> keys{};   // the least of each scheduler's lanes
+    PerScheduler<std::uint32_t> first{};  // lane: to try first, or that issued last
     PerScheduler<std::array<std::uint8_t, 128>> lane_at{};  // per rank; 0: the last one, for gto
     std::array<std::uint8_t, max_lanes> warp_of{};          // lane
     std::array<std::uint8_t, 64> lane_of{};                 // warp
+    std::vector<Op> ops;                                    // per Machine::ops
     std::int64_t base = 0;                                  // [ticks]
     std::uint32_t last_ahead = 0;                           // times beyond need another base
     int per_scheduler = 16;                                 // lanes, a power of two

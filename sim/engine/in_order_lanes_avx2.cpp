@@ -14,11 +14,13 @@ namespace {
 
 struct Avx2 {
     using Vector = __m256i;
-    using Table = __m256i;
     static constexpr int width = 8;
 
     OCCUPIPE_LANES_INLINE Vector load(const std::uint32_t* at) {
         return _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
+    }
+    OCCUPIPE_LANES_INLINE void store(std::uint32_t* at, Vector v) {
+        _mm256_store_si256(reinterpret_cast<__m256i*>(at), v);
     }
     OCCUPIPE_LANES_INLINE Vector all(std::uint32_t value) {
         return _mm256_set1_epi32(static_cast<int>(value));
@@ -32,13 +34,11 @@ struct Avx2 {
     OCCUPIPE_LANES_INLINE Vector minus(Vector a, Vector b) { return _mm256_sub_epi32(a, b); }
     OCCUPIPE_LANES_INLINE Vector both(Vector a, Vector b) { return _mm256_and_si256(a, b); }
     OCCUPIPE_LANES_INLINE Vector either(Vector a, Vector b) { return _mm256_or_si256(a, b); }
-    // `value`, but 0 where a and b are equal.
-    OCCUPIPE_LANES_INLINE Vector unless_equal(Vector a, Vector b, Vector value) {
-        return _mm256_andnot_si256(_mm256_cmpeq_epi32(a, b), value);
-    }
-    OCCUPIPE_LANES_INLINE Table table(const std::uint32_t* at) { return load(at); }
-    OCCUPIPE_LANES_INLINE Table table_max(Table a, Table b) { return max(a, b); }
-    OCCUPIPE_LANES_INLINE Vector look_up(Table table, Vector index) {
+    OCCUPIPE_LANES_INLINE Vector differ(Vector a, Vector b) { return _mm256_xor_si256(a, b); }
+    OCCUPIPE_LANES_INLINE Vector but_not(Vector a, Vector b) { return _mm256_andnot_si256(b, a); }
+    // All bits are set where a and b are equal.
+    OCCUPIPE_LANES_INLINE Vector equal(Vector a, Vector b) { return _mm256_cmpeq_epi32(a, b); }
+    OCCUPIPE_LANES_INLINE Vector look_up(Vector table, Vector index) {
         return _mm256_permutevar8x32_epi32(table, index);
     }
     OCCUPIPE_LANES_INLINE std::uint32_t least(Vector v) {
@@ -47,16 +47,6 @@ struct Avx2 {
         const __m128i two = _mm_min_epu32(four, _mm_shuffle_epi32(four, 0b01'00'11'10));
         const __m128i one = _mm_min_epu32(two, _mm_shuffle_epi32(two, 0b10'11'00'01));
         return static_cast<std::uint32_t>(_mm_cvtsi128_si32(one));
-    }
-    // A store of a whole vector, as the next load of one would wait for a narrower store.
-    OCCUPIPE_LANES_INLINE void set_lane(std::uint32_t* lanes, int lane, std::uint32_t value) {
-        set_in_table(lanes + (lane & ~7), static_cast<std::uint32_t>(lane & 7), value);
-    }
-    OCCUPIPE_LANES_INLINE void set_in_table(std::uint32_t* table, std::uint32_t index,
-                                            std::uint32_t value) {
-        const Vector there = _mm256_cmpeq_epi32(counting_from(0), all(index));
-        _mm256_store_si256(reinterpret_cast<__m256i*>(table),
-                           _mm256_blendv_epi8(load(table), all(value), there));
     }
 };
 
@@ -68,7 +58,7 @@ struct Avx2 {
 namespace occupipe::sim {
 
 bool InOrderEngine::run_avx2(std::int64_t until) {
-    return LaneLoop<Avx2>{*this, *lanes_}.run_all(until);
+    return LaneLoop<Avx2>::run_all(*this, *lanes_, until);
 }
 
 }  // namespace occupipe::sim

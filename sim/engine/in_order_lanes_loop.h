@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "core/error.h"
 #include "sim/engine/in_order_engine.h"
@@ -22,8 +24,7 @@ namespace occupipe::sim {
 // Has InOrderEngine's own access to it.
 template <typename Vectors>
 struct InOrderEngine::LaneLoop {
-    using State = InOrderEngine::State;
-    using Warp = InOrderEngine::Warp;
+    using Vector = typename Vectors::Vector;
 
     // How the warp is found, see InOrderEngine::Choice.
     enum class Pick { ring_per_subsystem, by_age, one_ring, one_by_age };
@@ -34,94 +35,154 @@ struct InOrderEngine::LaneLoop {
         constexpr bool subsystem_first() const {
             return pick == Pick::ring_per_subsystem || pick == Pick::by_age;
         }
+        constexpr int vectors() const { return lanes / Vectors::width; }
     };
 
-    InOrderEngine& e;
-    Lanes& l;
-
-    // The least key of the scheduler's lanes, if it may not issue before `open`.
+    // A scheduler's part of Lanes in registers. A load of a whole vector would have to wait for the
+    // store of one number in it, so that what is looked up by number stands apart.
     template <Kind kind>
-    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] inline std::uint32_t select(
-        int j, std::uint32_t open) const {
-        using Vector = typename Vectors::Vector;
-        typename Vectors::Table free = Vectors::table(l.free_at[j].data());
+    struct Own {
+        Vector wake[kind.vectors()];  // std::array warns of vectors' attributes
+        Vector unit[kind.vectors()];
+        Vector free_at;
+        Vector ring;
+    };
+
+    template <Kind kind>
+    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void load(
+        const Lanes& l, int j, Own<kind>& own) {
+        for (int i = 0; i < kind.vectors(); ++i) {
+            own.wake[i] = Vectors::load(&l.wake[j * kind.lanes + i * Vectors::width]);
+            own.unit[i] = Vectors::load(&l.unit[j * kind.lanes + i * Vectors::width]);
+        }
+        own.free_at = Vectors::load(l.free_at[j].data());
+        own.ring = Vectors::load(l.ring[j].data());
+    }
+
+    template <Kind kind>
+    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void store(
+        Lanes& l, int j, const Own<kind>& own) {
+        for (int i = 0; i < kind.vectors(); ++i) {
+            Vectors::store(&l.wake[j * kind.lanes + i * Vectors::width], own.wake[i]);
+            Vectors::store(&l.unit[j * kind.lanes + i * Vectors::width], own.unit[i]);
+        }
+        Vectors::store(l.free_at[j].data(), own.free_at);
+        if constexpr (kind.pick == Pick::ring_per_subsystem)
+            Vectors::store(l.ring[j].data(), own.ring);
+    }
+
+    // The least key of the scheduler's lanes but one, if it may not issue before `open`.
+    template <Kind kind>
+    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline std::uint32_t select(
+        const Lanes& l, int j, const Own<kind>& own, std::uint32_t open, std::uint32_t after,
+        std::uint32_t without) {
+        Vector free = own.free_at;
         if constexpr (kind.schedulers > 1)
-            free = Vectors::table_max(free, Vectors::table(l.shared_free_at.data()));
+            free = Vectors::max(free, Vectors::load(l.shared_free_at.data()));
         const Vector from = Vectors::all(open);
+        const Vector out = Vectors::all(without);
         const Vector lane_mask = Vectors::all(kind.lanes - 1);
         const Vector first = Vectors::all(l.first[j]);
-        [[maybe_unused]] typename Vectors::Table turns{};
-        [[maybe_unused]] typename Vectors::Table ring{};
-        if constexpr (kind.subsystem_first())
-            turns = Vectors::table(l.turns[e.s_.last_subsystem[j]].data());
-        if constexpr (kind.pick == Pick::ring_per_subsystem)
-            ring = Vectors::table(l.ring[j].data());
+        [[maybe_unused]] const Vector turns = Vectors::load(l.turns[after].data());
         Vector best = Vectors::all(~std::uint32_t{0});
-#pragma GCC unroll 8
-        for (int i = 0; i < kind.lanes; i += Vectors::width) {
-            const int at = j * kind.lanes + i;
-            const Vector unit = Vectors::load(&l.unit[at]);
-            const Vector wake = Vectors::load(&l.wake[at]);
-            Vector key = Vectors::max(Vectors::max(wake, from), Vectors::look_up(free, unit));
-            const Vector lane = Vectors::counting_from(i);
+        for (int i = 0; i < kind.vectors(); ++i) {
+            const Vector unit = own.unit[i];
+            const Vector lane = Vectors::counting_from(i * Vectors::width);
+            Vector key =
+                Vectors::max(Vectors::max(own.wake[i], from), Vectors::look_up(free, unit));
+            Vector rest = Vectors::equal(lane, out);
             if constexpr (kind.pick == Pick::ring_per_subsystem)
-                key = Vectors::either(
-                    key,
-                    Vectors::both(Vectors::minus(lane, Vectors::look_up(ring, unit)), lane_mask));
+                rest = Vectors::either(
+                    rest, Vectors::both(Vectors::minus(lane, Vectors::look_up(own.ring, unit)),
+                                        lane_mask));
             else if constexpr (kind.pick == Pick::one_ring)
-                key = Vectors::either(key, Vectors::both(Vectors::minus(lane, first), lane_mask));
+                rest = Vectors::either(rest, Vectors::both(Vectors::minus(lane, first), lane_mask));
             else
-                key = Vectors::either(
-                    key, Vectors::unless_equal(lane, first, Vectors::load(&l.rank[at])));
+                rest = Vectors::either(
+                    rest,
+                    Vectors::but_not(Vectors::load(&l.rank[j * kind.lanes + i * Vectors::width]),
+                                     Vectors::equal(lane, first)));
             if constexpr (kind.subsystem_first())
-                key = Vectors::either(key, Vectors::look_up(turns, unit));
-            best = Vectors::min(best, key);
+                rest = Vectors::either(rest, Vectors::look_up(turns, unit));
+            best = Vectors::min(best, Vectors::either(key, rest));
         }
         return Vectors::least(best);
     }
 
+    // The key of one lane, as select() has it.
     template <Kind kind>
-    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] inline std::uint32_t plan(
-        int j, std::int64_t now) const {
-        const std::int64_t open = std::max(e.s_.open_at[j], now);
-        const std::uint32_t key =
-            select<kind>(j, static_cast<std::uint32_t>(open - l.base) << Lanes::time_shift);
-        if (!e.may_close_) [[likely]]
-            return key;
-        if (key >= Lanes::idle) return key;
-        // Until the window opens other units may become free, too.
-        const std::int64_t time = l.base + (key >> Lanes::time_shift);
+    [[gnu::always_inline]] static inline std::uint32_t key_of(
+        const Lanes& l, int j, std::uint32_t lane, std::uint32_t wake, std::uint32_t unit,
+        std::uint32_t open, std::uint32_t after) {
+        std::uint32_t free = l.free_of[j][unit];
+        if constexpr (kind.schedulers > 1) free = std::max(free, l.shared_free_of[unit]);
+        std::uint32_t key = std::max(std::max(open, free), wake);
+        std::uint32_t rest = 0;
+        if constexpr (kind.pick == Pick::ring_per_subsystem)
+            rest = (lane - l.ring_of[j][unit]) & (kind.lanes - 1);
+        else if constexpr (kind.pick == Pick::one_ring)
+            rest = (lane - l.first[j]) & (kind.lanes - 1);
+        else
+            rest = lane == l.first[j] ? 0 : l.rank[j * kind.lanes + lane];
+        if constexpr (kind.subsystem_first()) rest |= l.turns[after][unit];
+        return key | rest;
+    }
+
+    [[gnu::always_inline]] static inline std::uint32_t after(const InOrderEngine& e, int j) {
+        return static_cast<std::uint32_t>(e.s_.last_subsystem[j]);
+    }
+
+    // Where a scheduler may find its window closed it waits until that opens, when other units may
+    // be free, too.
+    template <Kind kind>
+    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void wait_for_window(
+        const InOrderEngine& e, Lanes& l, int j, const Own<kind>& own) {
+        if (!e.may_close_ || l.keys[j] >= Lanes::idle) [[likely]]
+            return;
+        const std::int64_t time = l.base + (l.keys[j] >> Lanes::time_shift);
         const std::int64_t first = e.window_->first_open(j, time);
-        return first > time ? select<kind>(j, l.of(first)) : key;
+        if (first > time)
+            l.keys[j] = select<kind>(l, j, own, l.of(first), after(e, j), Lanes::no_lane);
     }
 
-    struct Chosen {
-        std::uint32_t subsystem;
-        int lane;  // of all
-    };
     template <Kind kind>
-    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] inline Chosen chosen(
-        int j, std::uint32_t key) const {
-        const std::uint32_t position = key & 127;
-        const auto after = static_cast<std::uint32_t>(e.s_.last_subsystem[j]) + 1;
-        const std::uint32_t subsystem = (after + (key >> 7)) & 7;
-        const int from = j * kind.lanes;
-        if constexpr (kind.pick == Pick::ring_per_subsystem) {
-            const std::uint32_t lane = (position + l.ring[j][subsystem]) & (kind.lanes - 1);
-            return {subsystem, from + static_cast<int>(lane)};
-        } else if constexpr (kind.pick == Pick::by_age) {
-            return {subsystem, from + l.lane_at[j][position]};
-        } else if constexpr (kind.pick == Pick::one_ring) {
-            const std::uint32_t lane = (position + l.first[j]) & (kind.lanes - 1);
-            return {l.unit[from + lane], from + static_cast<int>(lane)};
-        } else {
-            const int lane = from + l.lane_at[j][position];
-            return {l.unit[lane], lane};
-        }
+    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void plan(
+        const InOrderEngine& e, Lanes& l, int j, std::uint32_t time) {
+        Own<kind> own;
+        load<kind>(l, j, own);
+        const std::uint32_t open = std::max(l.open[j], time << Lanes::time_shift);
+        l.keys[j] = select<kind>(l, j, own, open, after(e, j), Lanes::no_lane);
+        wait_for_window<kind>(e, l, j, own);
     }
 
-    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] inline void use_window(
-        int j, std::int64_t now) const {
+    template <Kind kind>
+    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::noinline]] static void plan_all_from(
+        const InOrderEngine& e, Lanes& l, std::uint32_t time) {
+        for (int j = 0; j < kind.schedulers; ++j) plan<kind>(e, l, j, time);
+    }
+
+    template <Kind kind>
+    [[gnu::always_inline]] static inline std::uint32_t chosen_lane(const Lanes& l, int j,
+                                                                   std::uint32_t subsystem) {
+        const std::uint32_t position = l.keys[j] & 127;
+        if constexpr (kind.pick == Pick::ring_per_subsystem)
+            return (position + l.ring_of[j][subsystem]) & (kind.lanes - 1);
+        if constexpr (kind.pick == Pick::one_ring)
+            return (position + l.first[j]) & (kind.lanes - 1);
+        return l.lane_at[j][position];
+    }
+
+    template <Kind kind>
+    [[gnu::always_inline]] static inline std::uint32_t chosen_subsystem(const InOrderEngine& e,
+                                                                        const Lanes& l, int j) {
+        if constexpr (kind.subsystem_first()) return (after(e, j) + 1 + (l.keys[j] >> 7)) & 7;
+        const std::uint32_t lane = chosen_lane<kind>(l, j, 0);
+        return e.warps_[l.warp_of[j * kind.lanes + lane]].current.subsystem;
+    }
+
+    [[gnu::always_inline]] static inline void use_window(InOrderEngine& e, Lanes& l, int j,
+                                                         std::int64_t now) {
+        if (!e.window_) return;
         State& s = e.s_;
         std::int64_t end = 0;
         if (e.cycle_mask_ >= 0) [[likely]]
@@ -130,176 +191,275 @@ struct InOrderEngine::LaneLoop {
             end = s.window_end[j];
         else
             end = e.window_->end_of_cycle(now);
-        std::int64_t allowed = e.window_allows_;
-        if (allowed == 0) [[unlikely]]
-            allowed = e.window_->allowed_until(j, end);
-        const std::int64_t left = (s.window_end[j] == end ? s.window_left[j] : allowed) - 1;
+        std::int64_t left = 0;
+        if (e.window_allows_ != 1) {
+            std::int64_t allowed = e.window_allows_;
+            if (allowed == 0) [[unlikely]]
+                allowed = e.window_->allowed_until(j, end);
+            left = (s.window_end[j] == end ? s.window_left[j] : allowed) - 1;
+        }
         s.window_end[j] = end;
         s.window_left[j] = left;
-        s.open_at[j] = left == 0 ? end : s.open_at[j];
+        const std::int64_t open = left == 0 ? end : s.open_at[j];
+        s.open_at[j] = open;
         if (e.may_close_ && left == 0) [[unlikely]]
             s.open_at[j] = e.window_->first_open(j, end);
+        l.open[j] = l.of(s.open_at[j]);
+    }
+
+    // Barrier, end of a loop, a result in a ring. Returns the next instruction, or -1.
+    [[gnu::noinline]] static std::int32_t issue_special(InOrderEngine& e, Lanes& l, Warp& w,
+                                                        std::int32_t warp, std::int64_t now) {
+        w.timing = e.timings_[w.current.op];
+        w.place = w.current.place;
+        w.flags = w.current.flags;
+        const std::int32_t next = e.InOrderEngine::issue_special(w, warp, now);
+        if (next < 0) l.wake[l.lane_of[warp]] = Lanes::idle;
+        return next;
+    }
+    [[gnu::noinline]] static std::int64_t look_up_all(const Warp& w, std::int32_t head) {
+        return last_lookup(w, head);
+    }
+
+    // Where parts of an instruction stand in its eight bytes, which are read and written at once.
+    static constexpr int place_at = 24;
+    static constexpr int op_at = 32;
+    static constexpr int subsystem_at = 48;
+    static constexpr int flags_at = 56;
+    static_assert(std::endian::native == std::endian::little);
+    [[gnu::always_inline]] static inline std::uint64_t word_of(
+        const InOrderProgram::Instruction& i) {
+        return std::bit_cast<std::uint64_t>(i);
     }
 
     // Issues what the scheduler has chosen; the warp's next instruction becomes its head.
     template <Kind kind>
-    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] inline void issue(
-        int j, Chosen what, std::int64_t now) const {
+    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void issue(
+        InOrderEngine& e, Lanes& l, Own<kind>& own, int j, std::uint32_t subsystem,
+        std::uint32_t time) {
         State& s = e.s_;
-        const std::int32_t warp = kind.schedulers == 1 ? what.lane : l.warp_of[what.lane];
+        const std::uint32_t lane = chosen_lane<kind>(l, j, subsystem);
+        const std::uint32_t index = j * kind.lanes + lane;
+        const std::int32_t warp =
+            kind.schedulers == 1 ? static_cast<std::int32_t>(index) : l.warp_of[index];
         Warp& w = e.warps_[warp];
-        const std::uint32_t subsystem = what.subsystem;
-        const auto free = static_cast<std::uint32_t>(now + w.timing.cpi - l.base)
-                          << Lanes::time_shift;
+        const std::int64_t now = l.base + time;
+        const std::uint64_t head = word_of(w.current);
+        const Lanes::Op* const op = l.ops.data() + (head >> op_at & 0xffff);
+        const std::uint32_t free = (time + op->cpi) << Lanes::time_shift;
+
+        // Unit and rings. Times only grow, so that the greater one is the new one.
+        const Vector there = Vectors::equal(Vectors::counting_from(0), Vectors::all(subsystem));
         const bool shared = kind.schedulers > 1 && (e.shared_ >> subsystem & 1) != 0;
-        Vectors::set_in_table(shared ? l.shared_free_at.data() : l.free_at[j].data(), subsystem,
-                              free);
+        if (shared) {
+            l.shared_free_of[subsystem] = free;
+            Vectors::store(l.shared_free_at.data(),
+                           Vectors::max(Vectors::load(l.shared_free_at.data()),
+                                        Vectors::both(there, Vectors::all(free))));
+        } else {
+            l.free_of[j][subsystem] = free;
+            own.free_at = Vectors::max(own.free_at, Vectors::both(there, Vectors::all(free)));
+        }
         s.last_subsystem[j] = subsystem;
         if constexpr (kind.pick == Pick::ring_per_subsystem) {
             s.ring[j * units + subsystem] = w.next_try;
-            Vectors::set_in_table(l.ring[j].data(), subsystem, what.lane - j * kind.lanes + 1);
+            const std::uint32_t before = std::exchange(l.ring_of[j][subsystem], lane + 1);
+            own.ring =
+                Vectors::differ(own.ring, Vectors::both(there, Vectors::all(before ^ (lane + 1))));
         } else {
             s.last_warp[j] = warp;
-            const std::uint32_t lane = what.lane - j * kind.lanes;
             if constexpr (kind.pick == Pick::one_ring) {
                 l.first[j] = lane + 1;
-            } else if (e.layout_.policy == Policy::gto) {
+            } else if (l.greedy) {
                 l.first[j] = lane;
                 l.lane_at[j][0] = static_cast<std::uint8_t>(lane);
             }
         }
-        if (e.window_) use_window(j, now);
+        use_window(e, l, j, now);
         ++s.issued;
+
         std::int32_t next = s.head[warp] + 1;
-        InOrderProgram::Instruction i = w.next;
-        if ((w.flags & (InOrderProgram::special | InOrderProgram::ends)) != 0) [[unlikely]] {
-            next = e.issue_special(w, warp, now);
+        std::uint64_t i = word_of(w.next);
+        constexpr std::uint64_t rare = std::uint64_t{InOrderProgram::special | InOrderProgram::ends}
+                                       << flags_at;
+        const bool special = (head & rare) != 0;
+        if (special) [[unlikely]] {
+            // It changes lanes, also those of other warps.
+            store<kind>(l, j, own);
+            next = issue_special(e, l, w, warp, now);
+            load<kind>(l, j, own);
             if (next < 0) {
-                Vectors::set_lane(l.wake.data(), what.lane, Lanes::idle);
+                plan_all_from<kind>(e, l, time);
                 return;
             }
-            i = w.instructions[next];
+            i = word_of(w.instructions[next]);
         } else {
-            w.times[w.place] = now + w.timing.latency;
+            w.times[head >> place_at & 255] = now + op->latency;
             std::int64_t& last = s.last_result[w.slot];
-            last = std::max(last, now + w.timing.finish);
+            last = std::max<std::int64_t>(last, now + op->finish);
         }
-        s.head[warp] = next;
+
+        // What the others could do does not need the new head.
+        const std::uint32_t open = std::max(l.open[j], time << Lanes::time_shift);
+        const std::uint32_t others = select<kind>(l, j, own, open, subsystem, lane);
         const std::int64_t* const times = w.times;
-        std::int64_t time =
-            std::max({times[i.lookups[0]], times[i.lookups[1]], times[i.lookups[2]]});
-        if ((i.flags & InOrderProgram::looks_more) != 0) [[unlikely]]
-            time = last_lookup(w, next);
-        w.timing = e.timings_[i.op];
-        w.place = i.place;
-        w.flags = i.flags;
-        w.unit = w.first_unit + i.subsystem;
+        std::int64_t ready = std::max({times[i & 255], times[i >> 8 & 255], times[i >> 16 & 255]});
+        constexpr std::uint64_t more = std::uint64_t{InOrderProgram::looks_more} << flags_at;
+        if ((i & more) != 0) [[unlikely]]
+            ready = look_up_all(w, next);
+        w.current = std::bit_cast<InOrderProgram::Instruction>(i);
         w.next = w.instructions[next + 1];
-        s.wake[warp] = time;
-        Vectors::set_lane(l.wake.data(), what.lane, l.of(time));
-        Vectors::set_lane(l.unit.data(), what.lane, i.subsystem);
+        s.head[warp] = next;
+        s.wake[warp] = ready;
+        // As Lanes::of(), but not before now.
+        const std::int64_t until = std::max(ready, now) - l.base;
+        const std::uint32_t wake =
+            static_cast<std::uint32_t>(std::min<std::int64_t>(until, Lanes::last_time))
+            << Lanes::time_shift;
+        const auto unit = static_cast<std::uint32_t>(i >> subsystem_at & 255);
+        const Vector new_wake = Vectors::all(wake);
+        const Vector change = Vectors::all(unit ^ subsystem);
+        for (int v = 0; v < kind.vectors(); ++v) {
+            const Vector here =
+                Vectors::equal(Vectors::counting_from(v * Vectors::width), Vectors::all(lane));
+            own.wake[v] = Vectors::max(own.wake[v], Vectors::both(here, new_wake));
+            own.unit[v] = Vectors::differ(own.unit[v], Vectors::both(here, change));
+        }
+        l.keys[j] = std::min(others, key_of<kind>(l, j, lane, wake, unit, open, subsystem));
+        wait_for_window<kind>(e, l, j, own);
+        if (special) [[unlikely]] {
+            // A barrier may have opened.
+            store<kind>(l, j, own);
+            plan_all_from<kind>(e, l, time);
+        }
     }
 
-    // The proposals that are granted issue.
+    // The proposals that are granted issue; those that are not plan anew.
     template <Kind kind>
-    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] inline void issue_round(
-        const std::array<std::uint32_t, kind.schedulers>& keys, std::uint32_t proposing,
-        std::int64_t now) const {
-        std::array<Chosen, kind.schedulers> proposals;
-        if constexpr (kind.schedulers == 1) {
-            issue<kind>(0, chosen<kind>(0, keys[0]), now);
-            return;
-        }
-#pragma GCC unroll 8
-        for (int j = 0; j < kind.schedulers; ++j) proposals[j] = chosen<kind>(j, keys[j]);
-        std::uint32_t taken = 0;  // shared units, in this round
-        for (std::uint32_t left = proposing; left != 0; left &= left - 1) {
+    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void issue_round(
+        InOrderEngine& e, Lanes& l, std::uint32_t left, std::uint32_t time) {
+        while (left != 0) {
             const int j = lowest_bit(left);
-            const std::uint32_t subsystem = proposals[j].subsystem;
-            const std::uint32_t unit = std::uint32_t{1} << subsystem & e.shared_;
-            if (unit != 0) {
-                if ((taken & unit) != 0) continue;
-                std::uint32_t rivals = 0;
+            left &= left - 1;
+            const std::uint32_t subsystem = chosen_subsystem<kind>(e, l, j);
+            std::uint32_t rivals = 0;
+            if ((e.shared_ >> subsystem & 1) != 0) {
 #pragma GCC unroll 8
                 for (int i = 0; i < kind.schedulers; ++i)
-                    rivals |= static_cast<std::uint32_t>(proposals[i].subsystem == subsystem) << i;
-                rivals &= left;
-                const std::uint32_t after =
-                    rivals & (~std::uint32_t{1} << e.s_.last_grant[subsystem]);
-                if (lowest_bit(after != 0 ? after : rivals) != j) continue;
-                taken |= unit;
+                    rivals |=
+                        static_cast<std::uint32_t>(chosen_subsystem<kind>(e, l, i) == subsystem)
+                        << i;
+                rivals &= ~(std::uint32_t{1} << j);
+                if ((rivals & left) != 0) {
+                    const std::uint32_t all = (rivals & left) | std::uint32_t{1} << j;
+                    const std::uint32_t after =
+                        all & (~std::uint32_t{1} << e.s_.last_grant[subsystem]);
+                    if (lowest_bit(after != 0 ? after : all) != j) continue;
+                    left &= ~rivals;
+                }
                 e.s_.last_grant[subsystem] = j;
             }
-            issue<kind>(j, proposals[j], now);
+            Own<kind> own;
+            load<kind>(l, j, own);
+            issue<kind>(e, l, own, j, subsystem, time);
+            store<kind>(l, j, own);
+            for (; rivals != 0; rivals &= rivals - 1) plan<kind>(e, l, lowest_bit(rivals), time);
         }
     }
 
+    // Nothing issues before a group ends, at all, or within reach of the lanes' times. False: that
+    // was all.
     template <Kind kind>
-    [[gnu::target(OCCUPIPE_LANES_TARGET)]] bool run(std::int64_t until) const {
+    [[gnu::noinline]] static bool move_on(InOrderEngine& e, Lanes& l, std::uint32_t least) {
+        const bool idle = least >= Lanes::idle;
+        if (idle && e.next_end_ == never) return false;
+        const std::int64_t now = l.base + (least >> Lanes::time_shift);
+        const std::int64_t next = idle ? e.next_end_ : std::min(now, e.next_end_);
+        if (next > max_ticks)
+            throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
+        e.leave_lanes();
+        e.s_.now = next;
+        if (next == e.next_end_) e.end_groups();
+        e.enter_lanes();
+        plan_all_from<kind>(e, l, 0);
+        return true;
+    }
+
+    template <Kind kind>
+    [[gnu::target(OCCUPIPE_LANES_TARGET)]] static bool run(InOrderEngine& e, Lanes& l,
+                                                           std::int64_t until) {
+        constexpr bool alone = kind.schedulers == 1;  // then its part stays in registers
         State& s = e.s_;
         e.attention_ = 0;
+        plan_all_from<kind>(e, l, 0);
+        Own<kind> own;
+        if constexpr (alone) load<kind>(l, 0, own);
         while (true) {
-            std::array<std::uint32_t, kind.schedulers> keys;
+            std::uint32_t least = l.keys[0];
 #pragma GCC unroll 8
-            for (int j = 0; j < kind.schedulers; ++j) keys[j] = plan<kind>(j, s.now);
-            std::uint32_t least = keys[0];
-#pragma GCC unroll 8
-            for (int j = 1; j < kind.schedulers; ++j) least = std::min(least, keys[j]);
+            for (int j = 1; j < kind.schedulers; ++j) least = std::min(least, l.keys[j]);
             const std::uint32_t time = least >> Lanes::time_shift;
-            const std::int64_t now = l.base + time;
-            if (least >= Lanes::idle || e.next_end_ <= now || time > l.last_ahead) [[unlikely]] {
-                const bool idle = least >= Lanes::idle;
-                if (idle && e.next_end_ == never) return true;
-                const std::int64_t next = idle ? e.next_end_ : std::min(now, e.next_end_);
-                if (next > max_ticks) break;
-                e.leave_lanes();
-                s.now = next;
-                if (next == e.next_end_) e.end_groups();
-                e.enter_lanes();
+            if (least >= Lanes::idle || e.next_end_ <= l.base + time || time > l.last_ahead)
+                [[unlikely]] {
+                if constexpr (alone) store<kind>(l, 0, own);
+                if (!move_on<kind>(e, l, least)) return true;
+                if constexpr (alone) load<kind>(l, 0, own);
                 continue;
             }
-            s.now = now;
-            std::uint32_t proposing = 0;
+            if constexpr (alone) {
+                issue<kind>(e, l, own, 0, chosen_subsystem<kind>(e, l, 0), time);
+            } else {
+                std::uint32_t proposing = 0;
 #pragma GCC unroll 8
-            for (int j = 0; j < kind.schedulers; ++j)
-                proposing |= static_cast<std::uint32_t>(keys[j] >> Lanes::time_shift == time) << j;
-            issue_round<kind>(keys, proposing, now);
+                for (int j = 0; j < kind.schedulers; ++j)
+                    proposing |= static_cast<std::uint32_t>(l.keys[j] >> Lanes::time_shift == time)
+                                 << j;
+                issue_round<kind>(e, l, proposing, time);
+            }
+            s.now = l.base + time;
             if (s.issued >= e.attention_) [[unlikely]] {
+                if constexpr (alone) store<kind>(l, 0, own);
+                const std::int64_t skipped = e.skipped_;
                 if (e.detect_periods_) e.look_around();
+                if (e.skipped_ != skipped) {
+                    plan_all_from<kind>(e, l, 0);
+                    if constexpr (alone) load<kind>(l, 0, own);
+                }
                 if (s.issued - e.skipped_ >= until) return false;
                 e.attention_ = std::min(until + e.skipped_, e.next_choice_);
             }
         }
-        throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
     }
 
     template <int schedulers, int lanes>
-    [[gnu::target(OCCUPIPE_LANES_TARGET)]] bool run_with(std::int64_t until) const {
-        const bool lrr = e.layout_.policy == Policy::lrr;
+    static bool run_with(InOrderEngine& e, Lanes& l, std::int64_t until) {
         switch (e.choice_) {
             case Choice::ring_per_subsystem:
-                return run<Kind{schedulers, lanes, Pick::ring_per_subsystem}>(until);
+                return run<Kind{schedulers, lanes, Pick::ring_per_subsystem}>(e, l, until);
             case Choice::by_age:
-                return run<Kind{schedulers, lanes, Pick::by_age}>(until);
+                return run<Kind{schedulers, lanes, Pick::by_age}>(e, l, until);
             case Choice::warp_first:
                 break;
         }
-        return lrr ? run<Kind{schedulers, lanes, Pick::one_ring}>(until)
-                   : run<Kind{schedulers, lanes, Pick::one_by_age}>(until);
+        return e.layout_.policy == Policy::lrr
+                   ? run<Kind{schedulers, lanes, Pick::one_ring}>(e, l, until)
+                   : run<Kind{schedulers, lanes, Pick::one_by_age}>(e, l, until);
     }
 
-    [[gnu::target(OCCUPIPE_LANES_TARGET)]] bool run_all(std::int64_t until) const {
-        const int schedulers = l.schedulers;
-        if (schedulers == 1) {
-            if (l.per_scheduler == 16) return run_with<1, 16>(until);
-            if (l.per_scheduler == 32) return run_with<1, 32>(until);
-            return run_with<1, 64>(until);
+    static bool run_all(InOrderEngine& e, Lanes& l, std::int64_t until) {
+        if (l.schedulers == 1) {
+            if (l.per_scheduler == 8) return run_with<1, 8>(e, l, until);
+            if (l.per_scheduler == 16) return run_with<1, 16>(e, l, until);
+            if (l.per_scheduler == 32) return run_with<1, 32>(e, l, until);
+            return run_with<1, 64>(e, l, until);
         }
-        if (schedulers <= 4) {
-            if (l.per_scheduler == 16) return run_with<4, 16>(until);
-            return run_with<4, 32>(until);
+        if (l.schedulers <= 4) {
+            if (l.per_scheduler == 8) return run_with<4, 8>(e, l, until);
+            if (l.per_scheduler == 16) return run_with<4, 16>(e, l, until);
+            return run_with<4, 32>(e, l, until);
         }
-        return run_with<8, 16>(until);
+        if (l.per_scheduler == 8) return run_with<8, 8>(e, l, until);
+        return run_with<8, 16>(e, l, until);
     }
 };
 
