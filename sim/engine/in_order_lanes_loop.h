@@ -191,19 +191,21 @@ struct InOrderEngine::LaneLoop {
             end = s.window_end[j];
         else
             end = e.window_->end_of_cycle(now);
-        std::int64_t left = 0;
-        if (e.window_allows_ != 1) {
-            std::int64_t allowed = e.window_allows_;
-            if (allowed == 0) [[unlikely]]
-                allowed = e.window_->allowed_until(j, end);
-            left = (s.window_end[j] == end ? s.window_left[j] : allowed) - 1;
-        }
+        std::int64_t allowed = e.window_allows_;
+        if (allowed == 0) [[unlikely]]
+            allowed = e.window_->allowed_until(j, end);
+        // Without branches, as they would be foreseen wrongly.
+        const auto same = -static_cast<std::int64_t>(s.window_end[j] == end);
+        const std::int64_t left = (allowed ^ ((allowed ^ s.window_left[j]) & same)) - 1;
+        const auto full = -static_cast<std::int64_t>(left == 0);
         s.window_end[j] = end;
         s.window_left[j] = left;
-        const std::int64_t open = left == 0 ? end : s.open_at[j];
-        s.open_at[j] = open;
-        if (e.may_close_ && left == 0) [[unlikely]]
-            s.open_at[j] = e.window_->first_open(j, end);
+        s.open_at[j] ^= (s.open_at[j] ^ end) & full;
+        const std::uint32_t open = static_cast<std::uint32_t>(end - l.base) << Lanes::time_shift;
+        l.open[j] ^= (l.open[j] ^ open) & static_cast<std::uint32_t>(full);
+        if (!e.may_close_ || left != 0) [[likely]]
+            return;
+        s.open_at[j] = e.window_->first_open(j, end);
         l.open[j] = l.of(s.open_at[j]);
     }
 
@@ -363,7 +365,10 @@ struct InOrderEngine::LaneLoop {
             load<kind>(l, j, own);
             issue<kind>(e, l, own, j, subsystem, time);
             store<kind>(l, j, own);
-            for (; rivals != 0; rivals &= rivals - 1) plan<kind>(e, l, lowest_bit(rivals), time);
+            for (; rivals != 0; rivals &= rivals - 1) {
+                const int i = lowest_bit(rivals);
+                if (l.keys[i] < l.shared_free_of[subsystem]) plan<kind>(e, l, i, time);
+            }
         }
     }
 
