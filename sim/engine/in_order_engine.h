@@ -113,6 +113,7 @@ private:
         // Only where there are lanes: the head and what follows it in the text.
         InOrderProgram::Instruction current;
         InOrderProgram::Instruction next;
+        std::int64_t* last_result = nullptr;  // of its slot
     };
     // How a scheduler finds the warp that issues.
     enum class Choice {

@@ -48,9 +48,11 @@ void InOrderEngine::make_lanes() {
             l.turns[after][s] = static_cast<std::uint32_t>((s - after - 1) & (Lanes::units - 1))
                                 << 7;
     for (int warp = 0; warp < warps; ++warp) {
-        const int lane = warps_[warp].scheduler * l.per_scheduler + warp / schedulers_;
+        Warp& w = warps_[warp];
+        const int lane = warp / schedulers_;
         l.lane_of[warp] = static_cast<std::uint8_t>(lane);
-        l.warp_of[lane] = static_cast<std::uint8_t>(warp);
+        l.parts[w.scheduler].warp_of[lane] = static_cast<std::uint8_t>(warp);
+        w.last_result = &s_.last_result[w.slot];
     }
 }
 
@@ -64,45 +66,46 @@ void InOrderEngine::enter_lanes() {
     Lanes& l = *lanes_;
     l.base = s_.now;
     l.last_ahead = static_cast<std::uint32_t>(std::min(Lanes::rebase_at, max_ticks - s_.now));
-    l.wake.fill(Lanes::idle);
-    for (int warp = 0; warp < layout_.warps(); ++warp) {
-        Warp& w = warps_[warp];
-        const int lane = l.lane_of[warp];
-        const int own = lane % l.per_scheduler;
-        if (s_.wake[warp] < pending) l.wake[lane] = l.of(s_.wake[warp]);
-        if (s_.wake[warp] != never) look_ahead(w, s_.head[warp]);
-        l.unit[lane] = w.current.subsystem;
-        l.rank[lane] = static_cast<std::uint32_t>(s_.position[warp] + 1);
-        l.lane_at[w.scheduler][l.rank[lane]] = static_cast<std::uint8_t>(own);
-    }
-    l.keys.fill(Lanes::idle);
     l.greedy = layout_.policy == Policy::gto;
-    const bool apart = l.schedulers > 1;
     for (int j = 0; j < l.schedulers; ++j) {
+        Lanes::Part& q = l.parts[j];
+        q.wake.fill(Lanes::idle);
+        q.open = l.of(s_.open_at[j]);
+        q.window_end = s_.window_end[j];
+        q.window_left = s_.window_left[j];
+        q.after = static_cast<std::uint32_t>(s_.last_subsystem[j]);
+        q.first = Lanes::no_lane;
         const std::int32_t last = s_.last_warp[j];
-        l.open[j] = l.of(s_.open_at[j]);
-        l.first[j] = Lanes::no_lane;
-        if (last != no_warp && layout_.policy != Policy::oldest) {
-            const int own = l.lane_of[last] % l.per_scheduler;
-            l.first[j] = static_cast<std::uint32_t>(own);
-            l.lane_at[j][0] = static_cast<std::uint8_t>(own);
+        if (last != no_warp && l.greedy) {
+            q.first = l.lane_of[last];
+            q.lane_at[0] = l.lane_of[last];
         }
-        // The ring is that of all warps; the scheduler's own are every k-th.
         if (layout_.policy == Policy::lrr)
-            l.first[j] = last == no_warp ? 0 : static_cast<std::uint32_t>(last / schedulers_ + 1);
+            q.first = last == no_warp ? 0 : static_cast<std::uint32_t>(l.lane_of[last] + 1);
         for (int s = 0; s < units; ++s) {
+            // The ring is that of all warps; the scheduler's own are every k-th.
             const std::uint64_t to_try = s_.ring[j * units + s];
             const int before = to_try == 0 ? 64 : lowest_bit(to_try);  // positions not to try first
-            l.ring[j][s] = static_cast<std::uint32_t>((before + schedulers_ - 1 - j) / schedulers_);
-            const bool shared = apart && (shared_ >> s & 1) != 0;
+            q.ring[s] = static_cast<std::uint32_t>((before + schedulers_ - 1 - j) / schedulers_);
+            const bool shared = l.schedulers > 1 && (shared_ >> s & 1) != 0;
             const std::uint32_t free = l.of(s_.free_at[j * units + s]);
-            l.free_at[j][s] = shared ? 0 : free;
+            q.free_at[s] = shared ? 0 : free;
             l.shared_free_at[s] = shared ? free : 0;
         }
+        q.free_of = q.free_at;
+        q.ring_of = q.ring;
     }
-    l.free_of = l.free_at;
     l.shared_free_of = l.shared_free_at;
-    l.ring_of = l.ring;
+    for (int warp = 0; warp < layout_.warps(); ++warp) {
+        Warp& w = warps_[warp];
+        Lanes::Part& q = l.parts[w.scheduler];
+        const std::uint8_t lane = l.lane_of[warp];
+        if (s_.wake[warp] < pending) q.wake[lane] = l.of(s_.wake[warp]);
+        if (s_.wake[warp] != never) look_ahead(w, s_.head[warp]);
+        q.unit[lane] = w.current.subsystem;
+        q.rank[lane] = static_cast<std::uint32_t>(s_.position[warp] + 1);
+        q.lane_at[q.rank[lane]] = lane;
+    }
 }
 
 // Of a warp that the loop does not issue for: the first of its program, or behind a barrier.
@@ -111,8 +114,9 @@ void InOrderEngine::begin_lane(std::int32_t warp) {
     const std::int32_t head = s_.head[warp];
     look_ahead(w, head);
     s_.wake[warp] = last_lookup(w, head);
-    lanes_->wake[lanes_->lane_of[warp]] = lanes_->of(s_.wake[warp]);
-    lanes_->unit[lanes_->lane_of[warp]] = w.current.subsystem;
+    Lanes::Part& q = lanes_->parts[w.scheduler];
+    q.wake[lanes_->lane_of[warp]] = lanes_->of(s_.wake[warp]);
+    q.unit[lanes_->lane_of[warp]] = w.current.subsystem;
 }
 
 bool InOrderEngine::run_lanes(std::int64_t until) {
@@ -128,14 +132,31 @@ bool InOrderEngine::run_lanes(std::int64_t until) {
 // What the loop does not keep up to date.
 void InOrderEngine::leave_lanes() {
     const Lanes& l = *lanes_;
-    for (int j = 0; j < schedulers_; ++j)
+    const auto time = [&](std::uint32_t since) { return l.base + (since >> Lanes::time_shift); };
+    for (int j = 0; j < l.schedulers; ++j) {
+        const Lanes::Part& q = l.parts[j];
+        s_.last_subsystem[j] = q.after;
+        s_.open_at[j] = time(q.open);
+        s_.window_end[j] = q.window_end;
+        s_.window_left[j] = q.window_left;
+        // Lane i is warp i·k + j.
+        const auto warp = [&](std::uint32_t lane) {
+            return static_cast<std::int32_t>(lane) * schedulers_ + j;
+        };
+        if (l.greedy) s_.last_warp[j] = q.first == Lanes::no_lane ? no_warp : warp(q.first);
+        if (choice_ == Choice::warp_first && layout_.policy == Policy::lrr)
+            s_.last_warp[j] = q.first == 0 ? no_warp : warp(q.first - 1);
         for (int s = 0; s < units; ++s) {
-            const bool shared = (shared_ >> s & 1) != 0;
-            if (j >= l.schedulers && !shared) continue;
-            const std::uint32_t own = l.free_of[shared ? 0 : j][s];
-            const std::uint32_t free = l.schedulers > 1 && shared ? l.shared_free_of[s] : own;
-            s_.free_at[j * units + s] = l.base + (free >> Lanes::time_shift);
+            if (choice_ == Choice::ring_per_subsystem && q.ring_of[s] != 0)
+                s_.ring[j * units + s] = ~std::uint64_t{1} << warp(q.ring_of[s] - 1);
+            s_.free_at[j * units + s] = time(q.free_of[s]);
         }
+    }
+    for (int j = 0; j < schedulers_; ++j)
+        for (int s = 0; s < units; ++s)
+            if ((shared_ >> s & 1) != 0)
+                s_.free_at[j * units + s] =
+                    time(l.schedulers > 1 ? l.shared_free_of[s] : l.parts[0].free_of[s]);
     s_.ready.fill(0);
     for (Warp& w : std::span(warps_).first(layout_.warps())) {
         w.unit = w.first_unit + w.current.subsystem;

@@ -29,13 +29,11 @@ struct Lanes {
     // Times of less than `rebase_at` + `longest` + one window lie below last_time.
     static constexpr std::int64_t longest = std::int64_t{1} << 19;  // λ, Λ, cycle
     static constexpr std::int64_t rebase_at = std::int64_t{1} << 21;
-    static constexpr int max_lanes = 128;
+    static constexpr int max_lanes = 64;
     static constexpr int units = static_cast<int>(max_narrow_subsystems);
     static constexpr std::uint32_t no_lane = 255;
 
     using Table = std::array<std::uint32_t, max_narrow_subsystems>;
-    template <typename T>
-    using PerScheduler = std::array<T, max_narrow_schedulers>;
 
     struct Op {
         std::uint32_t cpi = 0;      // λ [ticks]
@@ -49,30 +47,36 @@ struct Lanes {
         return static_cast<std::uint32_t>(since < last_time ? since : last_time) << time_shift;
     }
 
-    alignas(64) std::array<std::uint32_t, max_lanes> wake{};  // when the head is ready
-    alignas(64) std::array<std::uint32_t, max_lanes> unit{};  // the head's subsystem
-    alignas(64) std::array<std::uint32_t, max_lanes> rank{};  // by age, from 1
-    // Per subsystem.
-    alignas(64) PerScheduler<Table> free_at{};     // of what is the scheduler's own, else 0
-    alignas(64) Table shared_free_at{};            // of what is shared, else 0
-    alignas(64) PerScheduler<Table> ring{};        // the lane to try first
-    alignas(64) std::array<Table, units> turns{};  // the ring of subsystems after each of them
-    // The same numbers, to be looked up one by one (in_order_lanes_loop.h).
-    PerScheduler<Table> free_of{};
+    // One scheduler's.
+    struct alignas(64) Part {
+        std::array<std::uint32_t, max_lanes> wake{};  // when the head is ready
+        std::array<std::uint32_t, max_lanes> unit{};  // the head's subsystem
+        std::array<std::uint32_t, max_lanes> rank{};  // by age, from 1
+        // Per subsystem; a whole vector, and to be looked up one by one (in_order_lanes_loop.h).
+        Table free_at{};  // of what is the scheduler's own, else 0
+        Table ring{};     // the lane to try first
+        Table free_of{};
+        Table ring_of{};
+        std::uint32_t key = 0;    // the least of its lanes
+        std::uint32_t open = 0;   // when its window is open
+        std::uint32_t after = 0;  // the subsystem that it issued to last
+        std::uint32_t first = 0;  // lane: to try first, or that issued last
+        std::int64_t window_end = 0;
+        std::int64_t window_left = 0;
+        std::array<std::uint8_t, 128> lane_at{};        // per rank; 0: the last one, for gto
+        std::array<std::uint8_t, max_lanes> warp_of{};  // lane
+    };
+    std::array<Part, max_narrow_schedulers> parts{};
+    alignas(64) Table shared_free_at{};  // of what is shared, else 0
     Table shared_free_of{};
-    PerScheduler<Table> ring_of{};
-    PerScheduler<std::uint32_t> open{};   // when each scheduler's window is open
-    bool greedy = false;                  // gto
-    PerScheduler<std::uint32_t> keys{};   // the least of each scheduler's lanes
-    PerScheduler<std::uint32_t> first{};  // lane: to try first, or that issued last
-    PerScheduler<std::array<std::uint8_t, 128>> lane_at{};  // per rank; 0: the last one, for gto
-    std::array<std::uint8_t, max_lanes> warp_of{};          // lane
-    std::array<std::uint8_t, 64> lane_of{};                 // warp
-    std::vector<Op> ops;                                    // per Machine::ops
-    std::int64_t base = 0;                                  // [ticks]
-    std::uint32_t last_ahead = 0;                           // times beyond need another base
-    int per_scheduler = 16;                                 // lanes, a power of two
-    int schedulers = 1;                                     // that have warps
+    alignas(64) std::array<Table, units> turns{};  // the ring of subsystems after each of them
+    std::array<std::uint8_t, 64> lane_of{};        // warp
+    bool greedy = false;                           // gto
+    std::vector<Op> ops;                           // per Machine::ops
+    std::int64_t base = 0;                         // [ticks]
+    std::uint32_t last_ahead = 0;                  // times beyond need another base
+    int per_scheduler = 16;                        // lanes, a power of two
+    int schedulers = 1;                            // that have warps
 };
 
 }  // namespace occupipe::sim

@@ -25,6 +25,7 @@ namespace occupipe::sim {
 template <typename Vectors>
 struct InOrderEngine::LaneLoop {
     using Vector = typename Vectors::Vector;
+    using Part = Lanes::Part;
 
     // How the warp is found, see InOrderEngine::Choice.
     enum class Pick { ring_per_subsystem, by_age, one_ring, one_by_age };
@@ -50,39 +51,39 @@ struct InOrderEngine::LaneLoop {
 
     template <Kind kind>
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void load(
-        const Lanes& l, int j, Own<kind>& own) {
+        const Part& q, Own<kind>& own) {
         for (int i = 0; i < kind.vectors(); ++i) {
-            own.wake[i] = Vectors::load(&l.wake[j * kind.lanes + i * Vectors::width]);
-            own.unit[i] = Vectors::load(&l.unit[j * kind.lanes + i * Vectors::width]);
+            own.wake[i] = Vectors::load(&q.wake[i * Vectors::width]);
+            own.unit[i] = Vectors::load(&q.unit[i * Vectors::width]);
         }
-        own.free_at = Vectors::load(l.free_at[j].data());
-        own.ring = Vectors::load(l.ring[j].data());
+        own.free_at = Vectors::load(q.free_at.data());
+        own.ring = Vectors::load(q.ring.data());
     }
 
     template <Kind kind>
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void store(
-        Lanes& l, int j, const Own<kind>& own) {
+        Part& q, const Own<kind>& own) {
         for (int i = 0; i < kind.vectors(); ++i) {
-            Vectors::store(&l.wake[j * kind.lanes + i * Vectors::width], own.wake[i]);
-            Vectors::store(&l.unit[j * kind.lanes + i * Vectors::width], own.unit[i]);
+            Vectors::store(&q.wake[i * Vectors::width], own.wake[i]);
+            Vectors::store(&q.unit[i * Vectors::width], own.unit[i]);
         }
-        Vectors::store(l.free_at[j].data(), own.free_at);
+        Vectors::store(q.free_at.data(), own.free_at);
         if constexpr (kind.pick == Pick::ring_per_subsystem)
-            Vectors::store(l.ring[j].data(), own.ring);
+            Vectors::store(q.ring.data(), own.ring);
     }
 
     // The least key of the scheduler's lanes but one, if it may not issue before `open`.
     template <Kind kind>
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline std::uint32_t select(
-        const Lanes& l, int j, const Own<kind>& own, std::uint32_t open, std::uint32_t after,
-        std::uint32_t without) {
+        const Lanes& l, const Part& q, const Own<kind>& own, std::uint32_t open,
+        std::uint32_t after, std::uint32_t without) {
         Vector free = own.free_at;
         if constexpr (kind.schedulers > 1)
             free = Vectors::max(free, Vectors::load(l.shared_free_at.data()));
         const Vector from = Vectors::all(open);
         const Vector out = Vectors::all(without);
         const Vector lane_mask = Vectors::all(kind.lanes - 1);
-        const Vector first = Vectors::all(l.first[j]);
+        const Vector first = Vectors::all(q.first);
         [[maybe_unused]] const Vector turns = Vectors::load(l.turns[after].data());
         Vector best = Vectors::all(~std::uint32_t{0});
         for (int i = 0; i < kind.vectors(); ++i) {
@@ -98,10 +99,9 @@ struct InOrderEngine::LaneLoop {
             else if constexpr (kind.pick == Pick::one_ring)
                 rest = Vectors::either(rest, Vectors::both(Vectors::minus(lane, first), lane_mask));
             else
-                rest = Vectors::either(
-                    rest,
-                    Vectors::but_not(Vectors::load(&l.rank[j * kind.lanes + i * Vectors::width]),
-                                     Vectors::equal(lane, first)));
+                rest = Vectors::either(rest,
+                                       Vectors::but_not(Vectors::load(&q.rank[i * Vectors::width]),
+                                                        Vectors::equal(lane, first)));
             if constexpr (kind.subsystem_first())
                 rest = Vectors::either(rest, Vectors::look_up(turns, unit));
             best = Vectors::min(best, Vectors::either(key, rest));
@@ -112,47 +112,43 @@ struct InOrderEngine::LaneLoop {
     // The key of one lane, as select() has it.
     template <Kind kind>
     [[gnu::always_inline]] static inline std::uint32_t key_of(
-        const Lanes& l, int j, std::uint32_t lane, std::uint32_t wake, std::uint32_t unit,
+        const Lanes& l, const Part& q, std::uint32_t lane, std::uint32_t wake, std::uint32_t unit,
         std::uint32_t open, std::uint32_t after) {
-        std::uint32_t free = l.free_of[j][unit];
+        std::uint32_t free = q.free_of[unit];
         if constexpr (kind.schedulers > 1) free = std::max(free, l.shared_free_of[unit]);
         std::uint32_t key = std::max(std::max(open, free), wake);
         std::uint32_t rest = 0;
         if constexpr (kind.pick == Pick::ring_per_subsystem)
-            rest = (lane - l.ring_of[j][unit]) & (kind.lanes - 1);
+            rest = (lane - q.ring_of[unit]) & (kind.lanes - 1);
         else if constexpr (kind.pick == Pick::one_ring)
-            rest = (lane - l.first[j]) & (kind.lanes - 1);
+            rest = (lane - q.first) & (kind.lanes - 1);
         else
-            rest = lane == l.first[j] ? 0 : l.rank[j * kind.lanes + lane];
+            rest = lane == q.first ? 0 : q.rank[lane];
         if constexpr (kind.subsystem_first()) rest |= l.turns[after][unit];
         return key | rest;
-    }
-
-    [[gnu::always_inline]] static inline std::uint32_t after(const InOrderEngine& e, int j) {
-        return static_cast<std::uint32_t>(e.s_.last_subsystem[j]);
     }
 
     // Where a scheduler may find its window closed it waits until that opens, when other units may
     // be free, too.
     template <Kind kind>
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void wait_for_window(
-        const InOrderEngine& e, Lanes& l, int j, const Own<kind>& own) {
-        if (!e.may_close_ || l.keys[j] >= Lanes::idle) [[likely]]
+        const InOrderEngine& e, const Lanes& l, int j, Part& q, const Own<kind>& own) {
+        if (!e.may_close_ || q.key >= Lanes::idle) [[likely]]
             return;
-        const std::int64_t time = l.base + (l.keys[j] >> Lanes::time_shift);
+        const std::int64_t time = l.base + (q.key >> Lanes::time_shift);
         const std::int64_t first = e.window_->first_open(j, time);
-        if (first > time)
-            l.keys[j] = select<kind>(l, j, own, l.of(first), after(e, j), Lanes::no_lane);
+        if (first > time) q.key = select<kind>(l, q, own, l.of(first), q.after, Lanes::no_lane);
     }
 
     template <Kind kind>
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void plan(
         const InOrderEngine& e, Lanes& l, int j, std::uint32_t time) {
+        Part& q = l.parts[j];
         Own<kind> own;
-        load<kind>(l, j, own);
-        const std::uint32_t open = std::max(l.open[j], time << Lanes::time_shift);
-        l.keys[j] = select<kind>(l, j, own, open, after(e, j), Lanes::no_lane);
-        wait_for_window<kind>(e, l, j, own);
+        load<kind>(q, own);
+        const std::uint32_t open = std::max(q.open, time << Lanes::time_shift);
+        q.key = select<kind>(l, q, own, open, q.after, Lanes::no_lane);
+        wait_for_window<kind>(e, l, j, q, own);
     }
 
     template <Kind kind>
@@ -162,51 +158,47 @@ struct InOrderEngine::LaneLoop {
     }
 
     template <Kind kind>
-    [[gnu::always_inline]] static inline std::uint32_t chosen_lane(const Lanes& l, int j,
+    [[gnu::always_inline]] static inline std::uint32_t chosen_lane(const Part& q,
                                                                    std::uint32_t subsystem) {
-        const std::uint32_t position = l.keys[j] & 127;
+        const std::uint32_t position = q.key & 127;
         if constexpr (kind.pick == Pick::ring_per_subsystem)
-            return (position + l.ring_of[j][subsystem]) & (kind.lanes - 1);
-        if constexpr (kind.pick == Pick::one_ring)
-            return (position + l.first[j]) & (kind.lanes - 1);
-        return l.lane_at[j][position];
+            return (position + q.ring_of[subsystem]) & (kind.lanes - 1);
+        if constexpr (kind.pick == Pick::one_ring) return (position + q.first) & (kind.lanes - 1);
+        return q.lane_at[position];
     }
 
     template <Kind kind>
     [[gnu::always_inline]] static inline std::uint32_t chosen_subsystem(const InOrderEngine& e,
-                                                                        const Lanes& l, int j) {
-        if constexpr (kind.subsystem_first()) return (after(e, j) + 1 + (l.keys[j] >> 7)) & 7;
-        const std::uint32_t lane = chosen_lane<kind>(l, j, 0);
-        return e.warps_[l.warp_of[j * kind.lanes + lane]].current.subsystem;
+                                                                        const Part& q) {
+        if constexpr (kind.subsystem_first()) return (q.after + 1 + (q.key >> 7)) & 7;
+        const std::uint32_t lane = chosen_lane<kind>(q, 0);
+        return e.warps_[q.warp_of[lane]].current.subsystem;
     }
 
-    [[gnu::always_inline]] static inline void use_window(InOrderEngine& e, Lanes& l, int j,
-                                                         std::int64_t now) {
+    [[gnu::always_inline]] static inline void use_window(const InOrderEngine& e, const Lanes& l,
+                                                         int j, Part& q, std::int64_t now) {
         if (!e.window_) return;
-        State& s = e.s_;
         std::int64_t end = 0;
         if (e.cycle_mask_ >= 0) [[likely]]
             end = (now | e.cycle_mask_) + 1;
-        else if (s.window_end[j] > now)
-            end = s.window_end[j];
+        else if (q.window_end > now)
+            end = q.window_end;
         else
             end = e.window_->end_of_cycle(now);
         std::int64_t allowed = e.window_allows_;
         if (allowed == 0) [[unlikely]]
             allowed = e.window_->allowed_until(j, end);
         // Without branches, as they would be foreseen wrongly.
-        const auto same = -static_cast<std::int64_t>(s.window_end[j] == end);
-        const std::int64_t left = (allowed ^ ((allowed ^ s.window_left[j]) & same)) - 1;
+        const auto same = -static_cast<std::int64_t>(q.window_end == end);
+        const std::int64_t left = (allowed ^ ((allowed ^ q.window_left) & same)) - 1;
         const auto full = -static_cast<std::int64_t>(left == 0);
-        s.window_end[j] = end;
-        s.window_left[j] = left;
-        s.open_at[j] ^= (s.open_at[j] ^ end) & full;
+        q.window_end = end;
+        q.window_left = left;
         const std::uint32_t open = static_cast<std::uint32_t>(end - l.base) << Lanes::time_shift;
-        l.open[j] ^= (l.open[j] ^ open) & static_cast<std::uint32_t>(full);
+        q.open ^= (q.open ^ open) & static_cast<std::uint32_t>(full);
         if (!e.may_close_ || left != 0) [[likely]]
             return;
-        s.open_at[j] = e.window_->first_open(j, end);
-        l.open[j] = l.of(s.open_at[j]);
+        q.open = l.of(e.window_->first_open(j, end));
     }
 
     // Barrier, end of a loop, a result in a ring. Returns the next instruction, or -1.
@@ -216,7 +208,7 @@ struct InOrderEngine::LaneLoop {
         w.place = w.current.place;
         w.flags = w.current.flags;
         const std::int32_t next = e.InOrderEngine::issue_special(w, warp, now);
-        if (next < 0) l.wake[l.lane_of[warp]] = Lanes::idle;
+        if (next < 0) l.parts[w.scheduler].wake[l.lane_of[warp]] = Lanes::idle;
         return next;
     }
     [[gnu::noinline]] static std::int64_t look_up_all(const Warp& w, std::int32_t head) {
@@ -237,13 +229,12 @@ struct InOrderEngine::LaneLoop {
     // Issues what the scheduler has chosen; the warp's next instruction becomes its head.
     template <Kind kind>
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void issue(
-        InOrderEngine& e, Lanes& l, Own<kind>& own, int j, std::uint32_t subsystem,
+        InOrderEngine& e, Lanes& l, Own<kind>& own, int j, Part& q, std::uint32_t subsystem,
         std::uint32_t time) {
         State& s = e.s_;
-        const std::uint32_t lane = chosen_lane<kind>(l, j, subsystem);
-        const std::uint32_t index = j * kind.lanes + lane;
+        const std::uint32_t lane = chosen_lane<kind>(q, subsystem);
         const std::int32_t warp =
-            kind.schedulers == 1 ? static_cast<std::int32_t>(index) : l.warp_of[index];
+            kind.schedulers == 1 ? static_cast<std::int32_t>(lane) : q.warp_of[lane];
         Warp& w = e.warps_[warp];
         const std::int64_t now = l.base + time;
         const std::uint64_t head = word_of(w.current);
@@ -259,25 +250,23 @@ struct InOrderEngine::LaneLoop {
                            Vectors::max(Vectors::load(l.shared_free_at.data()),
                                         Vectors::both(there, Vectors::all(free))));
         } else {
-            l.free_of[j][subsystem] = free;
+            q.free_of[subsystem] = free;
             own.free_at = Vectors::max(own.free_at, Vectors::both(there, Vectors::all(free)));
         }
-        s.last_subsystem[j] = subsystem;
+        q.after = subsystem;
         if constexpr (kind.pick == Pick::ring_per_subsystem) {
-            s.ring[j * units + subsystem] = w.next_try;
-            const std::uint32_t before = std::exchange(l.ring_of[j][subsystem], lane + 1);
+            const std::uint32_t before = std::exchange(q.ring_of[subsystem], lane + 1);
             own.ring =
                 Vectors::differ(own.ring, Vectors::both(there, Vectors::all(before ^ (lane + 1))));
         } else {
-            s.last_warp[j] = warp;
             if constexpr (kind.pick == Pick::one_ring) {
-                l.first[j] = lane + 1;
+                q.first = lane + 1;
             } else if (l.greedy) {
-                l.first[j] = lane;
-                l.lane_at[j][0] = static_cast<std::uint8_t>(lane);
+                q.first = lane;
+                q.lane_at[0] = static_cast<std::uint8_t>(lane);
             }
         }
-        use_window(e, l, j, now);
+        use_window(e, l, j, q, now);
         ++s.issued;
 
         std::int32_t next = s.head[warp] + 1;
@@ -287,9 +276,9 @@ struct InOrderEngine::LaneLoop {
         const bool special = (head & rare) != 0;
         if (special) [[unlikely]] {
             // It changes lanes, also those of other warps.
-            store<kind>(l, j, own);
+            store<kind>(q, own);
             next = issue_special(e, l, w, warp, now);
-            load<kind>(l, j, own);
+            load<kind>(q, own);
             if (next < 0) {
                 plan_all_from<kind>(e, l, time);
                 return;
@@ -297,13 +286,13 @@ struct InOrderEngine::LaneLoop {
             i = word_of(w.instructions[next]);
         } else {
             w.times[head >> place_at & 255] = now + op->latency;
-            std::int64_t& last = s.last_result[w.slot];
+            std::int64_t& last = *w.last_result;
             last = std::max<std::int64_t>(last, now + op->finish);
         }
 
         // What the others could do does not need the new head.
-        const std::uint32_t open = std::max(l.open[j], time << Lanes::time_shift);
-        const std::uint32_t others = select<kind>(l, j, own, open, subsystem, lane);
+        const std::uint32_t open = std::max(q.open, time << Lanes::time_shift);
+        const std::uint32_t others = select<kind>(l, q, own, open, subsystem, lane);
         const std::int64_t* const times = w.times;
         std::int64_t ready = std::max({times[i & 255], times[i >> 8 & 255], times[i >> 16 & 255]});
         constexpr std::uint64_t more = std::uint64_t{InOrderProgram::looks_more} << flags_at;
@@ -327,11 +316,11 @@ struct InOrderEngine::LaneLoop {
             own.wake[v] = Vectors::max(own.wake[v], Vectors::both(here, new_wake));
             own.unit[v] = Vectors::differ(own.unit[v], Vectors::both(here, change));
         }
-        l.keys[j] = std::min(others, key_of<kind>(l, j, lane, wake, unit, open, subsystem));
-        wait_for_window<kind>(e, l, j, own);
+        q.key = std::min(others, key_of<kind>(l, q, lane, wake, unit, open, subsystem));
+        wait_for_window<kind>(e, l, j, q, own);
         if (special) [[unlikely]] {
             // A barrier may have opened.
-            store<kind>(l, j, own);
+            store<kind>(q, own);
             plan_all_from<kind>(e, l, time);
         }
     }
@@ -343,14 +332,15 @@ struct InOrderEngine::LaneLoop {
         while (left != 0) {
             const int j = lowest_bit(left);
             left &= left - 1;
-            const std::uint32_t subsystem = chosen_subsystem<kind>(e, l, j);
+            Part& q = l.parts[j];
+            const std::uint32_t subsystem = chosen_subsystem<kind>(e, q);
             std::uint32_t rivals = 0;
             if ((e.shared_ >> subsystem & 1) != 0) {
 #pragma GCC unroll 8
                 for (int i = 0; i < kind.schedulers; ++i)
-                    rivals |=
-                        static_cast<std::uint32_t>(chosen_subsystem<kind>(e, l, i) == subsystem)
-                        << i;
+                    rivals |= static_cast<std::uint32_t>(chosen_subsystem<kind>(e, l.parts[i]) ==
+                                                         subsystem)
+                              << i;
                 rivals &= ~(std::uint32_t{1} << j);
                 if ((rivals & left) != 0) {
                     const std::uint32_t all = (rivals & left) | std::uint32_t{1} << j;
@@ -362,12 +352,12 @@ struct InOrderEngine::LaneLoop {
                 e.s_.last_grant[subsystem] = j;
             }
             Own<kind> own;
-            load<kind>(l, j, own);
-            issue<kind>(e, l, own, j, subsystem, time);
-            store<kind>(l, j, own);
+            load<kind>(q, own);
+            issue<kind>(e, l, own, j, q, subsystem, time);
+            store<kind>(q, own);
             for (; rivals != 0; rivals &= rivals - 1) {
                 const int i = lowest_bit(rivals);
-                if (l.keys[i] < l.shared_free_of[subsystem]) plan<kind>(e, l, i, time);
+                if (l.parts[i].key < l.shared_free_of[subsystem]) plan<kind>(e, l, i, time);
             }
         }
     }
@@ -398,37 +388,38 @@ struct InOrderEngine::LaneLoop {
         e.attention_ = 0;
         plan_all_from<kind>(e, l, 0);
         Own<kind> own;
-        if constexpr (alone) load<kind>(l, 0, own);
+        if constexpr (alone) load<kind>(l.parts[0], own);
         while (true) {
-            std::uint32_t least = l.keys[0];
+            std::uint32_t least = l.parts[0].key;
 #pragma GCC unroll 8
-            for (int j = 1; j < kind.schedulers; ++j) least = std::min(least, l.keys[j]);
+            for (int j = 1; j < kind.schedulers; ++j) least = std::min(least, l.parts[j].key);
             const std::uint32_t time = least >> Lanes::time_shift;
             if (least >= Lanes::idle || e.next_end_ <= l.base + time || time > l.last_ahead)
                 [[unlikely]] {
-                if constexpr (alone) store<kind>(l, 0, own);
+                if constexpr (alone) store<kind>(l.parts[0], own);
                 if (!move_on<kind>(e, l, least)) return true;
-                if constexpr (alone) load<kind>(l, 0, own);
+                if constexpr (alone) load<kind>(l.parts[0], own);
                 continue;
             }
             if constexpr (alone) {
-                issue<kind>(e, l, own, 0, chosen_subsystem<kind>(e, l, 0), time);
+                issue<kind>(e, l, own, 0, l.parts[0], chosen_subsystem<kind>(e, l.parts[0]), time);
             } else {
                 std::uint32_t proposing = 0;
 #pragma GCC unroll 8
                 for (int j = 0; j < kind.schedulers; ++j)
-                    proposing |= static_cast<std::uint32_t>(l.keys[j] >> Lanes::time_shift == time)
-                                 << j;
+                    proposing |=
+                        static_cast<std::uint32_t>(l.parts[j].key >> Lanes::time_shift == time)
+                        << j;
                 issue_round<kind>(e, l, proposing, time);
             }
             s.now = l.base + time;
             if (s.issued >= e.attention_) [[unlikely]] {
-                if constexpr (alone) store<kind>(l, 0, own);
+                if constexpr (alone) store<kind>(l.parts[0], own);
                 const std::int64_t skipped = e.skipped_;
                 if (e.detect_periods_) e.look_around();
                 if (e.skipped_ != skipped) {
                     plan_all_from<kind>(e, l, 0);
-                    if constexpr (alone) load<kind>(l, 0, own);
+                    if constexpr (alone) load<kind>(l.parts[0], own);
                 }
                 if (s.issued - e.skipped_ >= until) return false;
                 e.attention_ = std::min(until + e.skipped_, e.next_choice_);
