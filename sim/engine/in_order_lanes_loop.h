@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "core/error.h"
@@ -226,6 +227,14 @@ struct InOrderEngine::LaneLoop {
         return std::bit_cast<std::uint64_t>(i);
     }
 
+    // Else the compiler computes the address anew at each use.
+    template <typename T>
+    [[gnu::always_inline]] static inline T& kept(T& object) {
+        T* at = &object;
+        asm("" : "+r"(at));
+        return *at;
+    }
+
     // Issues what the scheduler has chosen; the warp's next instruction becomes its head.
     template <Kind kind>
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void issue(
@@ -235,7 +244,7 @@ struct InOrderEngine::LaneLoop {
         const std::uint32_t lane = chosen_lane<kind>(q, subsystem);
         const std::int32_t warp =
             kind.schedulers == 1 ? static_cast<std::int32_t>(lane) : q.warp_of[lane];
-        Warp& w = e.warps_[warp];
+        Warp& w = kept(e.warps_[warp]);
         const std::int64_t now = l.base + time;
         const std::uint64_t head = word_of(w.current);
         const Lanes::Op* const op = l.ops.data() + (head >> op_at & 0xffff);
@@ -298,7 +307,7 @@ struct InOrderEngine::LaneLoop {
         constexpr std::uint64_t more = std::uint64_t{InOrderProgram::looks_more} << flags_at;
         if ((i & more) != 0) [[unlikely]]
             ready = look_up_all(w, next);
-        w.current = std::bit_cast<InOrderProgram::Instruction>(i);
+        std::memcpy(static_cast<void*>(&w.current), &i, sizeof i);
         w.next = w.instructions[next + 1];
         s.head[warp] = next;
         s.wake[warp] = ready;
@@ -332,7 +341,7 @@ struct InOrderEngine::LaneLoop {
         while (left != 0) {
             const int j = lowest_bit(left);
             left &= left - 1;
-            Part& q = l.parts[j];
+            Part& q = kept(l.parts[j]);
             const std::uint32_t subsystem = chosen_subsystem<kind>(e, q);
             std::uint32_t rivals = 0;
             if ((e.shared_ >> subsystem & 1) != 0) {
