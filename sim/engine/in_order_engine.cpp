@@ -17,6 +17,14 @@ std::int64_t longest_latency(const Machine& machine) {
     return longest;
 }
 
+// What follows what cannot be foreseen (docs/performance.md).
+bool long_bodies(const CoreLayout& layout) {
+    constexpr std::size_t instructions = 384;
+    return std::any_of(
+        layout.programs.begin(), layout.programs.end(),
+        [](const ProgramLayout& program) { return program.streams.size() >= instructions; });
+}
+
 }  // namespace
 
 bool InOrderEngine::can_run(const CoreLayout& layout) {
@@ -33,7 +41,7 @@ InOrderEngine::Choice InOrderEngine::choice_of(const CoreLayout& layout) {
 }
 
 InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Observer* observer,
-                             VectorKind widest)
+                             Loop loop)
     : layout_(layout),
       wakes_(longest_latency(layout.machine)),
       schedulers_(layout.machine.schedulers),
@@ -105,8 +113,8 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
     }
     place_warps();
     for (std::int32_t slot = 0; slot < layout.slots; ++slot) launch_group(slot);
-    vectors_ = std::min(widest, widest_vectors());
-    if (!observer && vectors_ != VectorKind::none && fits_lanes(layout))
+    const bool vectors = loop == Loop::vectors || (loop == Loop::by_size && long_bodies(layout));
+    if (vectors && !observer && has_wide_vectors() && fits_lanes(layout))
         make_lanes();
     else
         plan_all();

@@ -25,13 +25,22 @@ namespace occupipe::sim {
 
 class InOrderEngine final : public Engine {
 public:
+    // There are two run loops, with the same outcome. Schedulers that plan ahead take branches,
+    // which are foreseen in short bodies; vectors take none, and their work is always the same.
+    enum class Loop {
+        by_size,  // the one that is faster for so many instructions
+        planned,
+        vectors,  // where the processor has them, and fits_lanes()
+    };
+    // Times are within reach of 22 bits, and no latency grows with a queue.
+    static bool fits_lanes(const CoreLayout& layout);
+
     // In order, at most 64 warps, few subsystems and schedulers, no dependence far back.
     static bool can_run(const CoreLayout& layout);
 
     // See make_engine(). The layout must be one that can_run().
-    // `widest` keeps it from vectors that the processor has; the outcome is the same.
     InOrderEngine(const CoreLayout& layout, bool detect_periods, Observer* observer = nullptr,
-                  VectorKind widest = VectorKind::avx2);
+                  Loop loop = Loop::by_size);
 
     bool run(std::int64_t until) override;
     RunLimits::State progress() const override {
@@ -185,7 +194,6 @@ private:
     // The vector loop, which needs no plans (in_order_lanes.cpp, in_order_lanes_loop.h).
     template <typename Vectors>
     struct LaneLoop;
-    static bool fits_lanes(const CoreLayout& layout);
     void make_lanes();
     void enter_lanes();
     void leave_lanes();
@@ -246,8 +254,7 @@ private:
     std::uint32_t shared_ = 0;        // set of subsystems of scope core
     std::int64_t next_end_ = never;   // the least of group_end
 
-    VectorKind vectors_ = VectorKind::none;
-    std::unique_ptr<Lanes> lanes_;  // none: no vectors, or what they cannot run
+    std::unique_ptr<Lanes> lanes_;  // none: Loop::planned
 
     std::vector<Timing> timings_;       // per Machine::ops
     PerUnit<std::int64_t> possible_{};  // derived: when it is free; never, if nothing is ready

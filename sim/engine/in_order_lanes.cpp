@@ -12,16 +12,16 @@
 
 namespace occupipe::sim {
 
-VectorKind widest_vectors() {
+bool has_wide_vectors() {
 #ifdef __x86_64__
-    static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-                             __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-    if (avx2) return VectorKind::avx2;
+    static const bool there = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    return there;
+#else
+    return false;
 #endif
-    return VectorKind::none;
 }
 
-// Times must stay within reach of 22 bits; latencies that grow with a queue may not.
 bool InOrderEngine::fits_lanes(const CoreLayout& layout) {
     if (!layout.waiting_lines.empty()) return false;
     for (const MachineOp& op : layout.machine.ops)
@@ -43,6 +43,7 @@ void InOrderEngine::make_lanes() {
     l.schedulers = std::min(schedulers_, warps);
     const int most = (warps + schedulers_ - 1) / schedulers_;
     l.per_scheduler = std::max(8, static_cast<int>(std::bit_ceil(static_cast<unsigned>(most))));
+    for (Lanes::Part& q : l.parts) q.wake.fill(Lanes::idle);  // also those that have no warps
     for (int after = 0; after < Lanes::units; ++after)
         for (int s = 0; s < Lanes::units; ++s)
             l.turns[after][s] = static_cast<std::uint32_t>((s - after - 1) & (Lanes::units - 1))

@@ -16,11 +16,8 @@
 
 namespace occupipe::sim {
 
-// In the order of their width.
-enum class VectorKind { none, avx2 };
-
-// Of this processor.
-VectorKind widest_vectors();
+// Whether this processor has the vectors that in_order_lanes_avx2.cpp is compiled for.
+bool has_wide_vectors();
 
 struct Lanes {
     static constexpr int time_shift = 10;

@@ -5,7 +5,7 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
-#define OCCUPIPE_LANES_TARGET "avx2,bmi,bmi2,popcnt,lzcnt"
+#define OCCUPIPE_LANES_TARGET "avx2,bmi,bmi2,popcnt"
 #define OCCUPIPE_LANES_INLINE \
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline
 

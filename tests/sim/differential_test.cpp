@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
@@ -52,10 +53,49 @@ SimulationResult simulate_observed(const GpuProfile& profile, const Kernel& kern
     return simulate(profile, kernel, launch, options, nobody);
 }
 
+// The in-order engine's vector loop, which is meant for long bodies, on any.
+SimulationResult simulate_in_vectors(const GpuProfile& profile, const Kernel& kernel,
+                                     const Launch& launch, const SimulationOptions& options) {
+    const sim::CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+    sim::InOrderEngine engine(layout, options.detect_periods, nullptr,
+                              sim::InOrderEngine::Loop::vectors);
+    // In two parts, as a run with limits is.
+    const bool done = engine.run(20) || engine.run(std::numeric_limits<std::int64_t>::max());
+    EXPECT_TRUE(done);
+    const sim::RunLimits::State end = engine.progress();
+    SimulationResult result;
+    result.ticks = end.now;
+    result.issued = end.issued;
+    result.simulated = end.issued - end.skipped;
+    const sim::Machine& machine = layout.machine;
+    std::vector<std::int64_t> busy(machine.unit_count());
+    std::vector<std::int64_t> beyond_end(busy.size());
+    for (int j = 0; j < machine.schedulers; ++j)
+        for (int s = 0; s < static_cast<int>(machine.subsystems.size()); ++s) {
+            busy[machine.unit(s, j)] += engine.busy(j, s);
+            beyond_end[machine.unit(s, j)] =
+                std::max<std::int64_t>(0, engine.free_at(j, s) - end.now);
+        }
+    for (std::size_t u = 0; u < busy.size(); ++u) busy[u] -= beyond_end[u];
+    result.bounds = sim::utilisations(machine, busy, end.issued, end.now);
+    return result;
+}
+
+bool vectors_can_run(const Case& c) {
+    if (c.options.order != Order::in_order || !sim::has_wide_vectors()) return false;
+    try {
+        const sim::CoreLayout layout = sim::build_layout(c.profile, c.kernel, c.launch, c.options);
+        return sim::InOrderEngine::can_run(layout) && sim::InOrderEngine::fits_lanes(layout);
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
 bool differs(const Case& c) {
     const auto reference = outcome(&simulate_reference, c);
     return !same(outcome(&simulate, c), reference) ||
-           !same(outcome(&simulate_observed, c), reference);
+           !same(outcome(&simulate_observed, c), reference) ||
+           (vectors_can_run(c) && !same(outcome(&simulate_in_vectors, c), reference));
 }
 
 // Where warps diverge, the fast simulator asks that barriers depend on one another; the reference
@@ -73,6 +113,7 @@ bool refused_for_divergence(const Case& c) {
 
 struct Tally {
     int compared = 0;
+    int in_vectors = 0;  // of these, in the vector loop, too
     int refused = 0;
 };
 
@@ -87,6 +128,7 @@ Tally compare_cases(std::uint64_t first_seed, int count, const CaseShape& shape,
             continue;
         }
         ++tally.compared;
+        tally.in_vectors += vectors_can_run(c);
         if (!differs(c)) continue;
         const Case small =
             shrink(c, [](const Case& s) { return !refused_for_divergence(s) && differs(s); });
@@ -129,6 +171,7 @@ TEST(Differential, LongBodiesEqualTheReference) {
 TEST(Differential, CasesInOrderEqualTheReference) {
     const Tally small = compare_cases(4'000'000, 16'000 / eighth, {}, Order::in_order);
     EXPECT_GT(small.compared, 15'000 / eighth);
+    EXPECT_TRUE(!sim::has_wide_vectors() || small.in_vectors > 5'000 / eighth);
     const Tally longer =
         compare_cases(5'000'000, 3'000 / eighth,
                       {.max_instructions = 16, .max_count = 3, .max_groups = 4}, Order::in_order);
@@ -137,6 +180,49 @@ TEST(Differential, CasesInOrderEqualTheReference) {
         compare_cases(6'000'000, 2'000 / eighth,
                       {.max_instructions = 4, .max_count = 12, .max_groups = 12}, Order::in_order);
     EXPECT_GT(looping.compared, 1'850 / eighth);
+}
+
+// Warps and groups enough that each scheduler has several, and more than a word of lanes.
+TEST(Differential, ManyWarpsInOrderEqualTheReference) {
+    if (!sim::has_wide_vectors()) GTEST_SKIP() << "this processor has no wide vectors";
+    int compared = 0;
+    for (std::uint64_t seed = 9'000'000; seed < 9'000'000U + thinned::share(1'200, 8); ++seed) {
+        Case c = random_case(seed, {.max_instructions = 6, .max_count = 3, .max_executed = 20});
+        c.options.order = Order::in_order;
+        const std::array shapes = {Launch{16, 4, 5},  Launch{8, 8, 9}, Launch{32, 2, 3},
+                                   Launch{1, 64, 70}, Launch{5, 7, 9}, Launch{3, 11, 13}};
+        c.launch = shapes[seed % shapes.size()];
+        if (refused_for_divergence(c) || !vectors_can_run(c)) continue;
+        ++compared;
+        const auto fast = outcome(&simulate_in_vectors, c);
+        const auto slow = outcome(&simulate_reference, c);
+        ASSERT_TRUE(same(fast, slow))
+            << "seed " << seed << ": vectors " << (fast ? fast->ticks : -1) << " ticks, reference "
+            << (slow ? slow->ticks : -1) << '\n'
+            << describe(c);
+    }
+    EXPECT_GT(compared, 400 / eighth);
+}
+
+// The vector loop counts ticks in 22 bits, and begins anew after 2^21 of them.
+TEST(Differential, ManyTicksInOrderEqualTheReference) {
+    if (!sim::has_wide_vectors()) GTEST_SKIP() << "this processor has no wide vectors";
+    int compared = 0;
+    std::int64_t longest = 0;
+    for (std::uint64_t seed = 9'500'000; seed < 9'500'000U + thinned::share(800, 8); ++seed) {
+        Case c = random_case(seed, {.max_instructions = 6, .max_count = 12});
+        c.options.order = Order::in_order;
+        for (InstructionTiming& timing : c.profile.instructions)
+            if (timing.name == "ld.a" || timing.name == "mul") timing.latency->value = 400.001;
+        if (refused_for_divergence(c) || !vectors_can_run(c)) continue;
+        ++compared;
+        const auto fast = outcome(&simulate_in_vectors, c);
+        const auto slow = outcome(&simulate_reference, c);
+        ASSERT_TRUE(same(fast, slow)) << "seed " << seed << '\n' << describe(c);
+        if (slow) longest = std::max(longest, slow->ticks);
+    }
+    EXPECT_GT(compared, 200 / eighth);
+    EXPECT_GT(longest, std::int64_t{1} << 23);
 }
 
 // All that an observer hears, but for how a wait is cut into parts and when it is told.
@@ -224,7 +310,9 @@ TEST(Differential, SkippedRepetitionsChangeNothing) {
         return simulate(profile, kernel, launch, all);
     };
     const auto skips_wrongly = [&](const Case& c) {
-        return !same(outcome(&simulate, c), outcome(fully, c));
+        const auto full = outcome(fully, c);
+        return !same(outcome(&simulate, c), full) ||
+               (vectors_can_run(c) && !same(outcome(&simulate_in_vectors, c), full));
     };
     std::int64_t issued = 0;
     std::int64_t simulated = 0;
