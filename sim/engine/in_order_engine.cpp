@@ -17,12 +17,17 @@ std::int64_t longest_latency(const Machine& machine) {
     return longest;
 }
 
-// What follows what cannot be foreseen (docs/performance.md).
+// Where the warps of a scheduler are at so many places of a program that no branch can be foreseen
+// (measured, docs/performance.md).
 bool long_bodies(const CoreLayout& layout) {
-    constexpr std::size_t instructions = 384;
-    return std::any_of(
-        layout.programs.begin(), layout.programs.end(),
-        [](const ProgramLayout& program) { return program.streams.size() >= instructions; });
+    constexpr std::size_t instructions = 256;
+    constexpr std::size_t places = 4096;
+    std::size_t longest = 0;
+    for (const ProgramLayout& program : layout.programs)
+        longest = std::max(longest, program.streams.size());
+    const int schedulers = std::min(layout.machine.schedulers, layout.warps());
+    const auto warps = static_cast<std::size_t>(layout.warps() / schedulers);
+    return longest >= instructions && longest * warps >= places;
 }
 
 }  // namespace
