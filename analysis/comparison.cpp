@@ -66,6 +66,7 @@ std::vector<MeasuredPoint> measured_points(const MeasurementFile& file) {
     std::map<std::pair<std::string, MeasurementShape>, Repetitions> repetitions;
     for (const MeasurementRow& row : file.rows) {
         if (row.error || !row.cycles || !(*row.cycles > 0)) continue;
+        if (row.counters.contains("full")) continue;               // beside the curve
         if (row.counters.contains(checkpoints_counter)) continue;  // its cycles hold these, too
         Repetitions& of = repetitions[{row.subject, row.shape}];
         if (!of.first) of.first = &row;

@@ -34,6 +34,8 @@ struct Arguments {
     bool force = false;
     bool dry_run = false;
     bool plan = false;
+    bool rates = false;
+    bool intensity = false;
     std::string point;
     std::string architecture;
     std::optional<int> cores;
@@ -104,7 +106,9 @@ bench::SweepPlan plan(const bench::Backend& backend, const Arguments& arguments)
     auto sweep = bench::make_sweep(
         backend, {.patterns = bench::split_patterns(arguments.request.instructions),
                   .quick = arguments.request.quick,
-                  .pairs = arguments.request.pairs});
+                  .pairs = arguments.request.pairs,
+                  .rates = arguments.rates,
+                  .intensity = arguments.intensity});
     return arguments.point.empty() ? sweep : bench::only_point(std::move(sweep), arguments.point);
 }
 
@@ -310,9 +314,11 @@ void require_same_device(const Arguments& arguments, const GpuProfile& profile) 
 }
 
 void measure_for(Arguments& arguments) {
-    if (!arguments.request.instructions.empty() || arguments.request.pairs)
+    if (!arguments.request.instructions.empty() || arguments.request.pairs || arguments.rates ||
+        arguments.intensity)
         throw InputError(
-            "--for chooses the instructions itself; leave --instructions and --pairs out");
+            "--for chooses the instructions itself; leave --instructions, --pairs, --rates and "
+            "--intensity out");
     const GpuProfile profile = read_profile(analysis::shipped_profile(arguments.profile));
     require_same_device(arguments, profile);
     const Kernel kernel = kernel_of(arguments.for_kernel, profile);
@@ -394,6 +400,12 @@ void add_measure(CLI::App& app) {
         "--pairs", arguments->request.pairs,
         "Also mix every two of the chosen instructions (without --instructions: of a\n"
         "representative list), to see which of them share a subsystem");
+    command->add_flag("--rates", arguments->rates,
+                      "Also measure at full occupancy, each by itself, what a device's rates come\n"
+                      "from (fma.f32 … ld.global.f32); without --instructions, these alone");
+    command->add_flag("--intensity", arguments->intensity,
+                      "Measure mixes of multiply-adds and streaming loads over operations per\n"
+                      "byte, and --rates: what 'roofline --sweep' draws");
     command->add_flag("--dry-run", arguments->dry_run, "Print the points that would be measured");
     command->add_flag("--plan", arguments->plan,
                       "Print the numbers of points and kernels, in the order of measuring, and an\n"

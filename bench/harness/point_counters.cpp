@@ -64,6 +64,7 @@ std::map<std::string, double> point_counters(const PlannedPoint& point, int core
     if (point.plan.working_set_bytes > 0) {
         counters["working_set_bytes"] = static_cast<double>(point.plan.working_set_bytes);
     }
+    if (point.full) counters["full"] = 1;
     if (point.plan.checkpointed) counters["checkpoints"] = checkpoints;
     return counters;
 }

@@ -45,6 +45,15 @@ constexpr std::array pair_betas = {1, 2, 4};
 
 constexpr int cpu_chase_chains = 8;
 
+// What rates are made of (analysis/device_rates.h), on registers and from memory.
+constexpr std::array rate_rows = {"fma.f32",       "fma.f64",         "mad.s32", "fma.f16x2",
+                                  "fma.f32x4",     "fma.f64x2",       "add.s32", "ld.shared.u32",
+                                  "ld.global.f32", "ld.global.v4.f32"};
+// Operations and traffic of mixbench's experiment.
+constexpr std::array intensity_operations = {"fma.f32", "fma.f64", "mad.s32", "fma.f16x2"};
+constexpr std::array intensity_loads = {"ld.global.f32", "ld.global.v4.f32"};
+constexpr std::array intensity_betas = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
+
 struct Shape {
     int group_warps;
     int concurrent_groups;
@@ -328,6 +337,50 @@ void add_pairs(SweepPlan& sweep, const Backend& backend, const SweepRequest& req
     }
 }
 
+// Every warp that the core holds, each with several chains; on a CPU as many chains as its
+// registers take. One body: what the loop itself costs belongs to the rate.
+void add_full(SweepPlan& sweep, const DeviceFacts& facts, const Row& row) {
+    Shape shape = facts.cpu ? cpu_shapes(row, false).back() : Shape{1, 1, 1};
+    if (!facts.cpu) {
+        const auto warps = require(facts.limits.warps, "warps");
+        const auto size = std::min(require(facts.limits.group_warps, "group_warps"), warps);
+        auto groups = std::min(warps / size, require(facts.limits.groups, "groups"));
+        while (groups > 1 && !shared_memory_holds(facts, row, static_cast<int>(groups))) --groups;
+        constexpr int several = 4;
+        const bool chains = row.pattern == Pattern::chain && !facts.model;
+        shape = {static_cast<int>(size), static_cast<int>(groups),
+                 chains ? std::min(several, row.most_chains) : 1};
+    }
+    SweepPlan own;
+    add_points(own, facts, {.first = &row}, shape, depths_of(facts, row));
+    int longest = 0;
+    for (const PlannedPoint& point : own.points) longest = std::max(longest, point.plan.unroll);
+    for (PlannedPoint& point : own.points) {
+        if (point.plan.unroll != longest) continue;
+        point.full = true;
+        sweep.points.push_back(point);
+    }
+}
+
+bool is_rate(const Row& row) { return std::ranges::find(rate_rows, row.id) != rate_rows.end(); }
+
+void add_intensity(SweepPlan& sweep, const Backend& backend, bool quick) {
+    const auto has = [&](const char* name) {
+        const Row* row = find_in(backend, name);
+        return row != nullptr && !backend.unsupported(*row);
+    };
+    std::set<std::string> planned;
+    for (const PlannedPoint& point : sweep.points) planned.insert(point.plan.subject());
+    for (const char* operation : intensity_operations)
+        for (const char* load : intensity_loads)
+            for (const int beta : intensity_betas) {
+                if (quick && !std::has_single_bit(static_cast<unsigned>(beta))) continue;
+                const Mix mix{operation, beta, load};
+                if (has(operation) && has(load) && planned.insert(mix_name(mix)).second)
+                    add_mix(sweep, backend, mix, beta == 1);
+            }
+}
+
 void check_patterns(const SweepPlan& sweep, const SweepRequest& request) {
     for (const std::string& pattern : request.patterns) {
         const bool planned = std::ranges::any_of(sweep.points, [&](const PlannedPoint& p) {
@@ -350,6 +403,7 @@ std::string PlannedPoint::name() const {
     if (plan.working_set_bytes > 0) {
         subject += fmt::format("/working_set_bytes:{}", plan.working_set_bytes);
     }
+    if (full) subject += "/full:1";
     return measurement_name(subject, shape);
 }
 
@@ -387,7 +441,17 @@ SweepPlan only_point(SweepPlan sweep, const std::string& name) {
     return sweep;
 }
 
-SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
+SweepPlan make_sweep(const Backend& backend, const SweepRequest& asked) {
+    SweepRequest request = asked;
+    if (request.intensity) {
+        if (!request.patterns.empty() || request.pairs)
+            throw InputError(
+                "--intensity chooses the instructions itself; leave --instructions and --pairs "
+                "out");
+        request.rates = true;
+    }
+    const bool rates_alone = request.rates && request.patterns.empty();
+    if (rates_alone) request.patterns.assign(rate_rows.begin(), rate_rows.end());
     SweepPlan sweep;
     const DeviceFacts& facts = backend.facts();
     // A GPU's own clock scatters little; the stopping rule asks for more where it does.
@@ -405,6 +469,7 @@ SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
         }
         const auto shapes =
             facts.cpu ? cpu_shapes(row, request.quick) : gpu_shapes(facts, row, request.quick);
+        if (request.rates && is_rate(row)) add_full(sweep, facts, row);
         std::set<std::int64_t> windows;
         for (const Shape& shape : shapes) {
             add_points(sweep, facts, {.first = &row}, shape, depths_of(facts, row));
@@ -414,7 +479,8 @@ SweepPlan make_sweep(const Backend& backend, const SweepRequest& request) {
     }
     add_mixes(sweep, backend, request);
     if (request.pairs) add_pairs(sweep, backend, request);
-    check_patterns(sweep, request);
+    if (request.intensity) add_intensity(sweep, backend, request.quick);
+    check_patterns(sweep, asked);
     return sweep;
 }
 

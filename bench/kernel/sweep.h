@@ -17,11 +17,19 @@ struct SweepRequest {
     // Also mix(A*β,B), β = 1, 2 and 4, of every two instructions that the patterns choose (of a
     // representative list when there are none): which of them share a subsystem.
     bool pairs = false;
+    // Also, at full occupancy with several chains, each chosen instruction that a device's rates
+    // come from (fma.f32 … ld.global.f32); without patterns these instructions alone.
+    bool rates = false;
+    // mixbench's experiment: mix(A*β,B) of the multiply-adds A and the streaming loads B that the
+    // device has, β = 1 … 64, and `rates`. Takes no patterns.
+    bool intensity = false;
 };
 
 struct PlannedPoint {
     KernelPlan plan;
     MeasurementShape shape;  // depth is a multiple of plan.unroll
+    // Beside the curve, for the rate at full occupancy; the name says so.
+    bool full = false;
 
     // A walk with a working set of its own says so between subject and shape.
     std::string name() const;

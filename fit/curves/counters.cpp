@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "fit/tables/full_rates.h"
+
 namespace occupipe {
 namespace {
 
@@ -100,9 +102,10 @@ bool at_another_clock(const MeasurementRow& row, std::optional<double> reference
 }
 
 bool belongs_elsewhere(const MeasurementRow& row) {
-    static constexpr std::array names{working_set_counter,      launches_counter,
-                                      awaited_launches_counter, graph_launches_counter,
-                                      launch_groups_counter,    loop_iterations_counter};
+    static constexpr std::array names{full_counter,           working_set_counter,
+                                      launches_counter,       awaited_launches_counter,
+                                      graph_launches_counter, launch_groups_counter,
+                                      loop_iterations_counter};
     for (const char* name : names)
         if (row.counters.contains(name)) return true;
     return false;

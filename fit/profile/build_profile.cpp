@@ -17,6 +17,7 @@
 #include "fit/profile/device_facts.h"
 #include "fit/profile/provenance.h"
 #include "fit/structure/scopes.h"
+#include "fit/tables/full_rates.h"
 #include "fit/tables/subject_tables.h"
 
 namespace occupipe {
@@ -193,7 +194,8 @@ std::optional<Estimate> clear_cost(const std::optional<Estimate>& cost) {
     return cost;
 }
 
-void add_instructions(const DeviceFacts& facts, FitOutcome& out) {
+void add_instructions(const DeviceFacts& facts, const std::map<std::string, ParameterTable>& full,
+                      FitOutcome& out) {
     for (std::size_t i = 0; i < out.subjects.size(); ++i) {
         const SubjectReport& s = out.subjects[i];
         if (s.subsystem.empty()) continue;
@@ -221,6 +223,10 @@ void add_instructions(const DeviceFacts& facts, FitOutcome& out) {
         if (timing.latency && s.fit.contention && s.fit.contention->value > 0)
             timing.latency_growth = s.fit.contention;
         timing.tables = tables_at(i, copies, out);
+        if (const auto found = full.find(timing.name); found != full.end()) {
+            timing.tables.push_back(found->second);
+            to_scope(copies, *timing.tables.back().rows.front().cpi);
+        }
         timing.source = Source::measured;
         std::vector<std::string> notes;
         if (facts.is_model()) notes.emplace_back(model_warning);
@@ -348,7 +354,8 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
     set_scopes(out);
     set_warp_choice(out);
     for (const std::string& d : out.partition.disagreements) out.notes.push_back(d);
-    add_instructions(facts, out);
+    add_instructions(facts, full_rates(files), out);
+    note_rate_disagreements(out.profile, out.notes);
     add_memory_levels(out);
     round_for_reports(out);
     out.profile.provenance = provenance(files, facts, out);

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "core/error.h"
 #include "tests/bench/harness/fake_backend.h"
 
 namespace occupipe::bench {
@@ -309,6 +310,49 @@ TEST(SplitPatterns, KeepsTheCommaInsideAMix) {
     EXPECT_EQ(split_patterns("fma.*,mix(fma.f32*8,cos.approx.f32),,add.s32"),
               (std::vector<std::string>{"fma.*", "mix(fma.f32*8,cos.approx.f32)", "add.s32"}));
     EXPECT_TRUE(split_patterns("").empty());
+}
+
+// Every warp that the core holds; points beside the curve, which stays as it is without them.
+TEST(Sweep, RatesAddPointsAtFullOccupancy) {
+    const FakeBackend backend;  // 8 warps, 4 groups, groups of up to 4 warps
+    const auto sweep = make_sweep(backend, {.patterns = {"fma.f32", "mul.f32"}, .rates = true});
+    std::set<std::int64_t> depths;
+    std::size_t others = 0;
+    for (const PlannedPoint& point : sweep.points) {
+        if (!point.full) {
+            ++others;
+            continue;
+        }
+        EXPECT_EQ(point.plan.subject(), "fma.f32");
+        EXPECT_EQ(point.shape.warps(), 8);
+        EXPECT_EQ(point.shape.chains, 4);
+        EXPECT_TRUE(point.name().starts_with("fma.f32/full:1/group_warps:4/")) << point.name();
+        depths.insert(point.shape.depth);
+    }
+    EXPECT_GE(depths.size(), 2U);  // a slope needs them
+    EXPECT_EQ(others, make_sweep(backend, {.patterns = {"fma.f32", "mul.f32"}}).points.size());
+    EXPECT_EQ(only_point(sweep, sweep.points.front().name()).points.size(), 1U);
+}
+
+TEST(Sweep, IntensityMixesEveryMultiplyAddWithEveryStream) {
+    const FakeBackend backend;
+    const auto sweep = make_sweep(backend, {.intensity = true});
+    std::map<std::pair<std::string, std::string>, std::set<int>> betas;
+    std::set<std::string> full;
+    for (const PlannedPoint& point : sweep.points) {
+        if (point.plan.second)
+            betas[{std::string(point.plan.first->id), std::string(point.plan.second->id)}].insert(
+                point.plan.beta);
+        if (point.full) full.insert(point.plan.subject());
+    }
+    for (const char* operation : {"fma.f32", "fma.f64", "mad.s32", "fma.f16x2"}) {
+        EXPECT_TRUE(full.contains(operation)) << operation;
+        const auto& found = betas[{operation, "ld.global.f32"}];
+        EXPECT_EQ(*found.begin(), 1) << operation;
+        EXPECT_EQ(*found.rbegin(), 64) << operation;
+    }
+    EXPECT_TRUE(full.contains("ld.global.f32"));
+    EXPECT_THROW(make_sweep(backend, {.patterns = {"fma.f32"}, .intensity = true}), InputError);
 }
 
 }  // namespace

@@ -274,5 +274,24 @@ TEST(Counters, ValuesThatCannotBeMeantAreRejectedByReason) {
     EXPECT_THAT(out.subjects[1].fit.reason, HasSubstr("shape_n"));
 }
 
+// Points at full occupancy: 1000 cycles to start and 0.3 a step and chain, of 8 warps with 4
+// chains.
+TEST(FullRates, AreTheSlopeOverDepthAndTakeNoPartInTheCurve) {
+    Writer w(11, 0);
+    w.hull("fma.f32", 0.25, 4, {});
+    const double before = w.fit().profile.find_instruction("fma.f32")->cpi.value;
+    for (const int depth : {256, 512, 1024})
+        w.point("fma.f32", {4, 2, 4, depth}, 1000 + 0.3 * 8 * 4 * depth, {{"full", 1}});
+    const FitOutcome out = w.fit();
+    EXPECT_DOUBLE_EQ(out.profile.find_instruction("fma.f32")->cpi.value, before);
+    const ParameterTable* table = table_of(out, "fma.f32", "full_occupancy");
+    ASSERT_NE(table, nullptr);
+    ASSERT_EQ(table->rows.size(), 1U);
+    EXPECT_EQ(table->rows[0].at, 32);
+    EXPECT_NEAR(table->rows[0].cpi->value, 0.3, 1e-9);
+    EXPECT_THAT(table->note, HasSubstr("8 warps"));
+    EXPECT_THAT(out.notes, testing::Contains(HasSubstr("full occupancy, +20.0 %")));
+}
+
 }  // namespace
 }  // namespace occupipe
