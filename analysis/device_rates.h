@@ -34,8 +34,21 @@ struct RateValue {
     std::string from;  // the instruction
 };
 
-// nullopt where the profile lacks the instructions or does not determine them.
+// From λ of the curve; nullopt where the profile lacks the instructions or does not determine them.
 std::optional<RateValue> value_of(const Rate& rate, const GpuProfile& profile);
+
+// As measured at full occupancy (its table over `full_occupancy`), of the instruction that
+// value_of() takes; nullopt where that was not measured.
+std::optional<RateValue> full_value_of(const Rate& rate, const GpuProfile& profile);
+
+// The profile with λ of this rate's first instruction, so that the rate has this value [in its
+// unit]: what a data sheet says and nobody measured. Throws InputError: no such rate, not positive,
+// or the profile has the rate.
+GpuProfile with_rate(GpuProfile profile, std::string_view symbol, double value);
+
+// What a user of these rates has to know: the two differ by more than 5 %, or the device's lanes
+// are work-items of a CPU, whose vector units the rates do not use.
+std::vector<std::string> rate_warnings(const GpuProfile& profile);
 
 // Throughput of one instruction on the whole device, in 10⁹ × `amount` per second.
 std::optional<RateValue> device_throughput(const GpuProfile& profile, std::string_view instruction,

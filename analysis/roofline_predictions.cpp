@@ -39,7 +39,9 @@ const Rate& rate_of(std::string_view symbol) {
 }
 
 std::optional<double> per_second(const GpuProfile& profile, std::string_view symbol) {
-    const auto value = value_of(rate_of(symbol), profile);
+    // By λ; where the curve only bounds it, as measured at full occupancy.
+    auto value = value_of(rate_of(symbol), profile);
+    if (!value) value = full_value_of(rate_of(symbol), profile);
     if (!value) return std::nullopt;
     return value->value * giga;
 }

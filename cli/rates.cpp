@@ -17,13 +17,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// An assumed λ says so.
+std::string origin(const GpuProfile& profile, const std::string& instruction) {
+    const InstructionTiming* const timing = profile.find_instruction(instruction);
+    const bool assumed = timing != nullptr && timing->source == Source::assumed;
+    return instruction + (assumed ? " (assumed)" : "");
+}
+
 void print_rates(const std::vector<std::string>& paths, bool json) {
     Json all = Json::array();
     for (const std::string& path : paths) {
         const GpuProfile profile = read_profile(analysis::shipped_profile(path));
-        report::TextTable table{{"rate", "value", "unit", "from", "what it is"},
-                                {report::Align::left, report::Align::right, report::Align::left,
-                                 report::Align::left, report::Align::left},
+        report::TextTable table{{"rate", "by λ", "at full occupancy", "unit", "from", "what it is"},
+                                {report::Align::left, report::Align::right, report::Align::right,
+                                 report::Align::left, report::Align::left, report::Align::left},
                                 {}};
         Json list = Json::array();
         for (const analysis::Rate& rate : analysis::rates()) {
@@ -31,9 +38,12 @@ void print_rates(const std::vector<std::string>& paths, bool json) {
             const std::string text =
                 found ? estimate_text({.value = found->value, .std_error = found->std_error})
                       : "not measured";
-            table.rows.push_back({std::string(rate.symbol), text,
-                                  found ? std::string(rate.unit) : "", found ? found->from : "",
-                                  std::string(rate.meaning)});
+            const auto full = analysis::full_value_of(rate, profile);
+            const std::string full_text =
+                full ? estimate_text({.value = full->value, .std_error = full->std_error}) : "-";
+            table.rows.push_back(
+                {std::string(rate.symbol), text, full_text, found ? std::string(rate.unit) : "",
+                 found ? origin(profile, found->from) : "", std::string(rate.meaning)});
             Json one = {{"symbol", rate.symbol}, {"meaning", rate.meaning}};
             if (found) {
                 one["value"] = found->value;
@@ -41,9 +51,19 @@ void print_rates(const std::vector<std::string>& paths, bool json) {
                 one["instruction"] = found->from;
                 if (found->std_error) one["std_error"] = *found->std_error;
             }
+            if (full) {
+                one["at_full_occupancy"] = full->value;
+                if (full->std_error) one["at_full_occupancy_std_error"] = *full->std_error;
+            }
             list.push_back(one);
         }
-        all.push_back({{"profile", path}, {"device", profile.device.name}, {"rates", list}});
+        const auto warnings = analysis::rate_warnings(profile);
+        for (const std::string& warning : warnings)
+            fmt::print(stderr, "occupipe: warning: {}: {}\n", path, warning);
+        all.push_back({{"profile", path},
+                       {"device", profile.device.name},
+                       {"rates", list},
+                       {"warnings", warnings}});
         if (!json)
             fmt::print("{} ({})\n\n{}\n", profile.device.name, path, report::plain_text(table));
     }

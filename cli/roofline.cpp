@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,8 @@
 #include "fit/profile/build_profile.h"
 #include "report/text/intensity_output.h"
 #endif
+#include "analysis/device_rates.h"
+#include "analysis/executed_traffic.h"
 #include "analysis/kernels_in.h"
 #include "analysis/profiler_metrics.h"
 #include "analysis/roofline_predictions.h"
@@ -19,6 +22,7 @@
 #include "cli/commands.h"
 #include "cli/execution_request.h"
 #include "cli/exit_codes.h"
+#include "cli/kernels_in_request.h"
 #include "cli/options.h"
 #include "core/error.h"
 #include "core/files/files.h"
@@ -62,9 +66,49 @@ struct Request {
     bool csv = false;
     bool difference = false;
     std::vector<std::string> sweep;
+    std::string caches;  // profile
+    std::optional<double> l1_bytes;
+    std::optional<double> l2_bytes;
+    std::vector<std::string> rates;  // SYMBOL=VALUE
     std::string ncu;
     std::string nvprof;
 };
+
+// Launches of a kernel at different places of a plan find different things in the caches.
+std::size_t places_of(const std::vector<PlanStep>& steps, const std::string& kernel) {
+    std::size_t places = 0;
+    for (const PlanStep& step : steps) {
+        if (const auto* launch = std::get_if<KernelLaunch>(&step))
+            places += launch->kernel.empty() || launch->kernel == kernel ? 1 : 0;
+        else if (const auto* repeat = std::get_if<RepeatSteps>(&step))
+            places += places_of(repeat->steps, kernel);
+    }
+    return places;
+}
+
+// The kernels' traffic as the caches of --caches let it through. Executes them once more.
+void pass_caches(std::vector<KernelParameters>& kernels, const Request& request,
+                 const ExecutionRequest& execution, const LaunchPlan& plan) {
+    const GpuProfile profile = read_profile(analysis::shipped_profile(request.caches));
+    for (KernelParameters& kernel : kernels) {
+        const std::string name = kernel.kernel.substr(0, kernel.kernel.find('('));
+        if (places_of(plan.steps, name) > 1)
+            throw InputError(fmt::format(
+                "--caches: the plan launches '{}' at several places; give each a file", name));
+        KernelsInRequest one;
+        one.execution = execution;
+        one.execution.kernel = name;
+        one.sample = "all";
+        one.memory_cores = profile.cores;
+        const analysis::KernelIn in = read_kernel_in(one, plan, nullptr);
+        for (const std::string& said : analysis::set_traffic(kernel, in.kernel(), profile,
+                                                             {.first = request.l1_bytes,
+                                                             .second = request.l2_bytes,
+                                                             .first_from = "--l1-bytes",
+                                                             .second_from = "--l2-bytes"}))
+            fmt::print(stderr, "occupipe: note: {}: {}\n", name, said);
+    }
+}
 
 std::vector<KernelParameters> executed(const std::string& path, bool is_launch_file,
                                        const Request& request) {
@@ -73,7 +117,30 @@ std::vector<KernelParameters> executed(const std::string& path, bool is_launch_f
     const LaunchPlan plan = plan_of(execution);
     const analysis::KernelFile file = read_kernels(execution, plan);
     extract::PlanRun run(plan, file.cubin, file.ptx);
-    return extract::parameters_of(run_watched(run, execution, {}));
+    std::vector<KernelParameters> kernels = extract::parameters_of(run_watched(run, execution, {}));
+    if (!request.caches.empty()) pass_caches(kernels, request, execution, plan);
+    return kernels;
+}
+
+// The devices, with the rates that --rate adds.
+std::vector<GpuProfile> devices_of(const Request& request) {
+    std::vector<GpuProfile> devices;
+    for (const std::string& path : request.profiles)
+        devices.push_back(read_profile(analysis::shipped_profile(path)));
+    if (!request.rates.empty() && devices.size() != 1)
+        throw InputError("--rate is of one device; give one --profile");
+    for (const std::string& text : request.rates) {
+        const std::size_t equals = text.find('=');
+        double value = 0;
+        const char* const end = text.data() + text.size();
+        if (equals == std::string::npos ||
+            std::from_chars(text.data() + equals + 1, end, value).ptr != end)
+            throw InputError(
+                fmt::format("--rate {}: is not SYMBOL=VALUE, such as B_mem=448", text));
+        devices.front() =
+            analysis::with_rate(std::move(devices.front()), text.substr(0, equals), value);
+    }
+    return devices;
 }
 
 // By content: a profiler's CSV, a launch file, kernel parameters.
@@ -143,8 +210,7 @@ void print_sweep(const Request& request) {
     if (sweep.points.empty())
         throw InputError(
             "--sweep: no mix of fma.f32, fma.f64, mad.s32 or fma.f16x2 with ld.global.f32 is in "
-            "the measurements; measure some: --instructions "
-            "'fma.f32,ld.global.f32,mix(fma.f32*1,ld.global.f32),mix(fma.f32*8,ld.global.f32)'");
+            "the measurements; 'occupipe measure --intensity' measures them");
     if (request.json)
         fmt::print("{}\n", report::to_json(sweep).dump(2));
     else
@@ -159,8 +225,9 @@ void print_sweep(const Request& request) {
 // What of the options the other ones leave without a meaning.
 void refuse_ignored(const Request& request) {
     const bool files = !request.output.empty() || request.csv || request.difference;
-    if (!request.sweep.empty() && files)
-        throw InputError("-o, --csv and --difference do not go with --sweep");
+    const bool added = !request.rates.empty() || !request.caches.empty();
+    if (!request.sweep.empty() && (files || added))
+        throw InputError("-o, --csv, --difference, --rate and --caches do not go with --sweep");
     if (request.difference && (!request.output.empty() || request.csv || request.json ||
                                !request.plot.empty() || !request.profiles.empty()))
         throw InputError(
@@ -204,9 +271,10 @@ void roofline(const Request& request) {
         write_text_file(request.output, format_kernel_parameters(kernels),
                         request.force ? Overwrite::yes : Overwrite::no);
 
-    std::vector<GpuProfile> devices;
-    for (const std::string& path : request.profiles)
-        devices.push_back(read_profile(analysis::shipped_profile(path)));
+    const std::vector<GpuProfile> devices = devices_of(request);
+    for (const GpuProfile& device : devices)
+        for (const std::string& warning : analysis::rate_warnings(device))
+            fmt::print(stderr, "occupipe: warning: {}\n", warning);
     std::vector<report::RooflineCell> cells;
     bool any = false;
     for (const KernelParameters& kernel : kernels)
@@ -221,7 +289,9 @@ void roofline(const Request& request) {
     else
         fmt::print("{}", request.csv ? report::to_csv(cells) : report::to_text(kernels, cells));
     if (!devices.empty() && !any)
-        throw InputError("no prediction: the profiles lack the rates that the kernels need");
+        throw InputError(
+            "no prediction: the profiles lack the rates that the kernels need; 'occupipe measure "
+            "--rates' measures them, and --rate B_mem=448 says one that a data sheet gives");
     if (request.plot.empty()) return;
     if (devices.empty()) throw InputError("--plot draws devices; give --profile");
     report::PlotContent content{
@@ -277,6 +347,30 @@ void add_roofline(CLI::App& app) {
         ->type_name("FILE")
         ->allow_extra_args(false);
 #endif
+    command
+        ->add_option("--rate", request->rates,
+                     "A rate that the one profile lacks, in the unit of 'occupipe rates':\n"
+                     "B_mem=448; may be given again")
+        ->type_name("SYMBOL=VALUE")
+        ->allow_extra_args(false);
+    auto* const caches =
+        command
+            ->add_option("--caches", request->caches,
+                         "Count the memory traffic of a SOURCE that is executed behind the caches\n"
+                         "of this device (default: every touched sector once)")
+            ->type_name("PROFILE");
+    command
+        ->add_option("--l1-bytes", request->l1_bytes,
+                     "With --caches: first-level cache of a core, without shared memory")
+        ->needs(caches)
+        ->check(positive_number())
+        ->type_name("N");
+    command
+        ->add_option("--l2-bytes", request->l2_bytes,
+                     "With --caches: second-level cache (default: as its memory levels tell)")
+        ->needs(caches)
+        ->check(positive_number())
+        ->type_name("N");
     command
         ->add_option("--ncu-command", request->ncu,
                      "Print the command that profiles PROGRAM with Nsight Compute, and end")

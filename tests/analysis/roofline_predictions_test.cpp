@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "analysis/device_rates.h"
+#include "analysis/executed_traffic.h"
 #include "core/error.h"
 #include "core/files/files.h"
 
@@ -89,7 +91,7 @@ TEST(RooflinePredictions, AProfileWithoutARateIsNotPredicted) {
     const RooflinePrediction one = roofline_prediction(saxpy(), profile, RooflineVariant::literal);
     EXPECT_FALSE(one.result.has_value());
     ASSERT_EQ(one.missing.size(), 1U);
-    EXPECT_EQ(one.missing[0], "T_SP (fma.f32)");
+    EXPECT_EQ(one.missing[0], "T_SP (fma.f32 or mul.f32)");
     // What the kernel does not execute it does not need.
     KernelParameters integer = saxpy();
     integer.fp32 = integer.fp32_fma = 0;
@@ -121,6 +123,79 @@ TEST(RooflinePredictions, TheWarpSizeIsThatOfTheMachineThatCounted) {
     KernelParameters kernel = saxpy();
     kernel.warp_size = 64;
     EXPECT_DOUBLE_EQ(work_of(kernel).all, 30e6);
+}
+
+// A data sheet's rate: λ is lanes · bytes · clock over it.
+TEST(DeviceRates, AGivenRateIsTheRate) {
+    GpuProfile poor = device();
+    std::erase_if(poor.instructions,
+                  [](const InstructionTiming& one) { return one.name == "ld.global.f32"; });
+    EXPECT_FALSE(memory_rate(poor).has_value());
+    const GpuProfile given = with_rate(poor, "B_mem", 192);
+    EXPECT_NEAR(*memory_rate(given), 192e9, 1);
+    EXPECT_DOUBLE_EQ(given.find_instruction("ld.global.f32")->cpi.value, 320.0 * 4 / 192);
+    EXPECT_NO_THROW(validate(given));
+    EXPECT_THROW(with_rate(given, "B_mem", 1), InputError);
+    EXPECT_THROW(with_rate(poor, "B_men", 1), InputError);
+    EXPECT_THROW(with_rate(poor, "B_mem", 0), InputError);
+    EXPECT_THROW(with_rate(poor, "alpha_s", 1), InputError);
+}
+
+// 320 lanes at 1 GHz, two operations: λ 0.25 is 2560 GFLOP/s, 0.28 at full occupancy 2285.7.
+TEST(DeviceRates, BothAreShownAndADisagreementIsSaid) {
+    GpuProfile profile = device();
+    EXPECT_TRUE(rate_warnings(profile).empty());
+    const auto& rate = rates().front();
+    ASSERT_EQ(rate.symbol, "T_SP");
+    EXPECT_FALSE(full_value_of(rate, profile).has_value());
+    ParameterTable table{.over = "full_occupancy", .note = "", .rows = {}};
+    table.rows.push_back({.at = 64, .cpi = Estimate{.value = 0.26}, .latency = {}});
+    profile.find_instruction("fma.f32")->tables = {table};
+    EXPECT_NEAR(full_value_of(rate, profile)->value, 640 / 0.26, 1e-9);
+    EXPECT_TRUE(rate_warnings(profile).empty());  // 3.8 %
+    // Where the curve only bounds λ, predictions take the rate at full occupancy.
+    GpuProfile bounded = profile;
+    bounded.find_instruction("fma.f32")->cpi.kind = Estimate::Kind::upper_bound;
+    EXPECT_NEAR(*operation_rate(profile, OperationKind::fp32), 2560e9, 1);
+    EXPECT_NEAR(*operation_rate(bounded, OperationKind::fp32), 640e9 / 0.26, 1);
+    profile.find_instruction("fma.f32")->tables[0].rows[0].cpi->value = 0.28;
+    ASSERT_EQ(rate_warnings(profile).size(), 1U);
+    EXPECT_NE(rate_warnings(profile)[0].find("-10.7 %"), std::string::npos);
+}
+
+TEST(DeviceRates, AScalarRateIsNotCalledThePeak) {
+    GpuProfile profile = device();
+    profile.warp_size = 1;
+    ASSERT_EQ(rate_warnings(profile).size(), 1U);
+    EXPECT_NE(rate_warnings(profile)[0].find("not the peak"), std::string::npos);
+}
+
+// 100 groups of 8 warps; each warp reads 4 sectors in each of 10 rounds, of which the second level
+// finds three quarters, and writes 4 once.
+TEST(ExecutedTraffic, CachesLetThroughWhatTheyDoNotHold) {
+    const std::string instructions =
+        "  - repeat: 10\n    body:\n"
+        "      - {id: a, op: ld.global.f32, memory: {bytes: 128, sectors: 4, least_sectors: 4, "
+        "core: [], device: [[2048, 0.75]]}}\n"
+        "  - {id: b, op: st.global.f32, memory: {bytes: 128, sectors: 4, least_sectors: 4, "
+        "written: []}}\n";
+    Kernel told = parse_kernel(
+        "format: occupipe-kernel/1\nname: k\n"
+        "memory: {cores: 10, concurrent_groups: 2, group_shared_bytes: 0}\ninstructions:\n" +
+            instructions,
+        "k.yaml");
+    told.launch = Launch{.group_warps = 8, .concurrent_groups = 2, .groups = 100};
+    KernelParameters kernel = saxpy();
+    const CacheSizes large{.first = {}, .second = 4096, .first_from = {}, .second_from = "asked"};
+    set_traffic(kernel, told, device(), large);
+    EXPECT_DOUBLE_EQ(*kernel.dram_read_sectors, 100 * 8 * 10 * 4 * 0.25);
+    EXPECT_DOUBLE_EQ(*kernel.dram_write_sectors, 100 * 8 * 4);
+    EXPECT_NE(kernel.origin.find("4 KiB (asked)"), std::string::npos) << kernel.origin;
+    CacheSizes little = large;
+    little.second = 1024;
+    set_traffic(kernel, told, device(), little);
+    EXPECT_DOUBLE_EQ(*kernel.dram_read_sectors, 100 * 8 * 10 * 4);
+    EXPECT_THROW(set_traffic(kernel, told, device(), {}), InputError);
 }
 
 }  // namespace
