@@ -25,6 +25,9 @@ constexpr double giga = 1e9;
 constexpr std::array kinds = {OperationKind::fp64, OperationKind::fp32, OperationKind::integer};
 constexpr std::size_t most_arrows = 16;
 
+// Of a panel with the key below, 1000 pixels wide.
+constexpr double panel_letter_width = 0.0078, panel_letter_height = 0.036;
+
 struct Point {
     std::string name;
     double memory = 0;   // [GB/s]
@@ -59,6 +62,13 @@ std::vector<HalfLine> lines_of(std::span<const KernelParameters> kernels, Operat
     return lines;
 }
 
+// Without the vendor, whom the model's name tells.
+std::string short_name(std::string name) {
+    for (const std::string_view vendor : {"NVIDIA ", "AMD ", "Intel(R) ", "Intel ", "GeForce "})
+        if (name.starts_with(vendor) && name.size() > vendor.size()) name.erase(0, vendor.size());
+    return name;
+}
+
 std::string unit_of(OperationKind kind) {
     return kind == OperationKind::integer ? "GIOP/s" : "GFLOP/s";
 }
@@ -72,7 +82,7 @@ plot::Figure panel(std::span<const HalfLine> lines, std::span<const Point> point
     plot::Figure figure{.title = fmt::format("{} kernels", to_string(kind)),
                         .x = {"memory bandwidth in GB/s", Scale::log10},
                         .y = {fmt::format("compute throughput in {}", unit_of(kind)), Scale::log10},
-                        .key = plot::Key::outside};
+                        .key = plot::Key::below};
     double left = points.front().memory, right = left;
     double bottom = points.front().compute, top = bottom;
     Series devices_at{"devices", Mark::points, 0, {}};
@@ -82,7 +92,7 @@ plot::Figure panel(std::span<const HalfLine> lines, std::span<const Point> point
         bottom = std::min(bottom, one.compute);
         top = std::max(top, one.compute);
         devices_at.points.push_back({one.memory, one.compute});
-        figure.labels.push_back({one.memory, one.compute, one.name});
+        figure.labels.push_back({one.memory, one.compute, short_name(one.name)});
     }
     std::vector<Series> adjusted;  // in the kernels' styles
     if (lines.size() * points.size() <= most_arrows) {
@@ -136,7 +146,9 @@ plot::Figure panel(std::span<const HalfLine> lines, std::span<const Point> point
     }
     for (const Series& series : adjusted) figure.series.push_back(series);
     figure.series.push_back(devices_at);
-    place_labels(figure.labels, {left, right, bottom, top});
+    LogPanel at{left, right, bottom, top, panel_letter_width, panel_letter_height};
+    for (const HalfLine& line : lines) at.slopes.push_back(line.intensity);
+    place_labels(figure.labels, at);
     figure.x.low = left;
     figure.x.high = right;
     figure.y.low = bottom;
@@ -159,7 +171,8 @@ plot::Picture quadrant_split(std::span<const KernelParameters> kernels,
         const auto points = points_of(devices, kind);
         if (lines.empty() || points.empty()) continue;
         picture.panels.push_back(panel(lines, points, devices, kind));
-        picture.height += 560;
+        // The key below takes a row for two of its lines.
+        picture.height += 500 + 9 * static_cast<int>(picture.panels.back().series.size());
     }
     if (picture.panels.empty())
         throw InputError(

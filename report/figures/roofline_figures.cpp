@@ -120,7 +120,7 @@ plot::Picture roofline_picture(const GpuProfile& profile, const std::vector<MixF
             .height = 460};
 }
 
-plot::Picture quadrant_split(const std::vector<GpuProfile>& devices) {
+plot::Picture textbook_quadrants(const std::vector<GpuProfile>& devices) {
     plot::Figure figure{.title = "",
                         .x = {"memory bandwidth in GB/s"},
                         .y = {"compute throughput in GFLOP/s"},

@@ -26,9 +26,10 @@ std::optional<Peak> memory_peak(const GpuProfile& profile);
 // loads. Both kinds of peaks are there.
 plot::Picture roofline_picture(const GpuProfile& profile, const std::vector<MixFit>& mixes);
 
-// A point per device at its peaks of memory and compute, and a half-line per kernel with its
-// operational intensity as slope (Konstantinidis and Cotronis, "A quantitative roofline model",
-// section 2.1). Devices without both peaks are left out; one has them.
-plot::Picture quadrant_split(const std::vector<GpuProfile>& devices);
+// A point per device at its peaks of memory and compute, and a half-line for each of five textbook
+// kernels (vector addition to matrix product) with its operational intensity as slope: what stands
+// in a report where nobody counted a kernel. Kernels that somebody did: quadrant_split.h. Devices
+// without both peaks are left out; one has them.
+plot::Picture textbook_quadrants(const std::vector<GpuProfile>& devices);
 
 }  // namespace occupipe::report

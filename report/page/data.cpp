@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "report/page/data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "analysis/issue_choice.h"
+#include "analysis/roofline_predictions.h"
 #include "core/error.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
@@ -36,6 +40,17 @@ std::optional<FileKind> kind_of_file(const std::string& text, const std::string&
     }
 }
 
+// With all that a prediction needs.
+std::vector<KernelParameters> counted_kernels(const std::string& text, const std::string& name) {
+    std::vector<KernelParameters> kernels = parse_kernel_parameters(text, name);
+    try {
+        for (const KernelParameters& kernel : kernels) analysis::work_of(kernel);
+    } catch (const InputError& fault) {
+        throw InputError(fmt::format("{}: {}", name, fault.what()));
+    }
+    return kernels;
+}
+
 }  // namespace
 
 std::string ReportData::fact(const std::string& key) const {
@@ -56,6 +71,9 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
             data.measurements.push_back(parse_measurements(text, path.string()));
         if (kind == FileKind::profile)
             data.profiles.push_back({path.filename().string(), parse_profile(text, path.string())});
+        if (kind == FileKind::kernel_parameters)
+            std::ranges::move(counted_kernels(text, path.string()),
+                              std::back_inserter(data.kernels));
     }
     if (data.measurements.empty())
         throw InputError(folder.string(), {}, "",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/gpu_profile.h"
+#include "core/kernel_parameters.h"
 #include "core/measurement.h"
 #include "fit/profile/build_profile.h"
 #include "sim/models/model.h"
@@ -23,6 +24,7 @@ struct ReportData {
     std::vector<MeasurementFile> measurements;  // fitted together, as `fit` does
     std::vector<NamedProfile> profiles;         // that lie in the folder
     std::vector<GpuProfile> beside;             // other devices, given on the command line
+    std::vector<KernelParameters> kernels;      // counted ones that lie in the folder
     FitOutcome fit;                             // of the measurements
     bool model_device = false;                  // the times come from a simulator
     ModelOptions model_options;                 // of the page's predictions

@@ -14,7 +14,6 @@
 #include "report/figures/fit_figures.h"
 #include "report/figures/mix_figures.h"
 #include "report/figures/prediction_figures.h"
-#include "report/figures/roofline_figures.h"
 #include "report/page/sections.h"
 #include "sim/models/registry.h"
 
@@ -193,32 +192,6 @@ void add_model_section(ReportPage& page, const ReportData& data) {
         if (std::ranges::find(points, subject, &analysis::MeasuredPoint::subject) != points.end())
             figures.push_back(page.figure(subject_picture(subject, points, by_model)));
     page.section("models", "Occupancy curves of all models", text + grid(figures));
-}
-
-void add_roofline_section(ReportPage& page, const ReportData& data) {
-    const GpuProfile& profile = data.fit.profile;
-    std::string text;
-    if (compute_peaks(profile).empty())
-        text += absent("Roofline: no floating-point arithmetic was measured.");
-    else if (!memory_peak(profile))
-        text += absent(
-            "Roofline: the throughput of streaming loads from global memory was not "
-            "measured, or not determined.");
-    else
-        text += page.figure(roofline_picture(profile, data.fit.mixes));
-    std::vector<GpuProfile> devices = {profile};
-    devices.insert(devices.end(), data.beside.begin(), data.beside.end());
-    const bool any = std::ranges::any_of(devices, [](const GpuProfile& device) {
-        return memory_peak(device) && !compute_peaks(device).empty();
-    });
-    text += any ? page.figure(quadrant_split(devices))
-                : absent("Quadrant split: no device has both peaks.");
-    page.section(
-        "rooflines", "Roofline and quadrant split",
-        paragraph("Peaks are lanes × operations (or bytes) / λ of the whole device at its "
-                  "clock. Kernels: operations and bytes of global memory per element, each "
-                  "moved once; their marks are what the roofline allows, not measured.") +
-            text);
 }
 
 namespace {

@@ -91,6 +91,31 @@ TEST_F(Report, ShowsTheShippedResultsOfACpu) {
     }
 }
 
+// Kernel parameters in the folder are predicted, in a table and in pictures of their own.
+TEST_F(Report, PredictsTheCountedKernelsOfTheFolder) {
+    fs::create_directories(folder_ / "mine");
+    fs::copy_file(fs::path(shipped) / "2026-11-21-quick.json", folder_ / "mine" / "m.json");
+    const std::string kernel =
+        "format: occupipe-kernel-parameters/1\nkernels:\n"
+        "  - {kernel: saxpy of mine, fp32_fma: 1e6, fp64_fma: 0, fp32: 1e6, fp64: 0, integer: 0, "
+        "load_store: 0, warp_instructions: 31250, dram_read_sectors: 1e6, "
+        "dram_write_sectors: 0}\n";
+    write_text_file(file("mine/kernels.yaml"), kernel, Overwrite::no);
+    const auto run = run_program({"report", file("mine"), "-o", file("page.html")});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const std::string text = read_text_file(file("page.html"));
+    EXPECT_EQ(count(text, "<h3>Counted kernels</h3>"), 1U);
+    EXPECT_EQ(count(text, "<td>saxpy of mine</td>"), 1U);
+    EXPECT_EQ(count(text, "no kernel parameters"), 0U);
+    EXPECT_EQ(count(text, "not the peak of its vector units"), 1U);
+    write_text_file(file("mine/kernels.yaml"),
+                    "format: occupipe-kernel-parameters/1\nkernels:\n  - {kernel: k}\n",
+                    Overwrite::yes);
+    const auto refused = run_program({"report", file("mine"), "-o", file("page.html"), "--force"});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.err.find("kernels.yaml"), std::string::npos) << refused.err;
+}
+
 TEST_F(Report, LabelsAModelDevice) {
     const std::string text = page("model:profiles/nvidia-gtx-1060.yaml?noise=0.02&seed=7");
     expect_complete_and_self_contained(text);

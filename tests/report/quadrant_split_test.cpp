@@ -117,5 +117,14 @@ TEST(QuadrantSplit, NamesOfTwelveDevicesDoNotCoverEachOther) {
     EXPECT_LT(crowded, 50);
 }
 
+// Of two free places a name takes the one without a line through it.
+TEST(QuadrantSplit, NamesKeepOffTheLinesOfKernels) {
+    const LogPanel panel{1, 1000, 1, 1000, 0.012, 0.03, {1.05}};
+    std::vector<plot::Label> labels = {{30, 30, "on the line"}};
+    place_labels(labels, panel);
+    // The line rises to the right: over it on the left, under it on the right.
+    EXPECT_NE(labels[0].left, labels[0].under);
+}
+
 }  // namespace
 }  // namespace occupipe::report
