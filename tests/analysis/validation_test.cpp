@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
 #include <tuple>
 
@@ -186,6 +187,57 @@ TEST(ViolatingDevice, AClosedLoopIsZeroAndEachViolationIsNot) {
     for (const char* violation :
          {"?policy=gto", "?skew=500", "?contention=0.5", "?schedulers=2", "?noise=0.05"})
         EXPECT_GT(*accuracy_of(measured_on("lud_internal", violation), 0).mape, 0.1) << violation;
+}
+
+// The table of docs/roofline.md by kernel: text of its columns.
+std::map<std::string, std::vector<std::string>> documented_errors() {
+    std::istringstream text(read_text_file(repository() / "docs/roofline.md"));
+    std::map<std::string, std::vector<std::string>> rows;
+    bool inside = false;
+    for (std::string line; std::getline(text, line);) {
+        if (line.starts_with("## ")) inside = line == "## Error against the simulation";
+        if (!inside || !line.starts_with("| ")) continue;
+        std::istringstream cells(line.substr(2));
+        std::vector<std::string> row;
+        for (std::string cell; std::getline(cells, cell, '|');) {
+            const auto end = cell.find_last_not_of(' ');
+            const auto begin = cell.find_first_not_of(' ');
+            row.push_back(end == cell.npos ? "" : cell.substr(begin, end - begin + 1));
+        }
+        rows[row.front()] = row;
+    }
+    return rows;
+}
+
+double error_at(const ValidationPoint& point, std::size_t model) {
+    return 100 * (point.predicted[model]->warps_per_cycle / point.measured->warps_per_cycle - 1);
+}
+
+// The quantitative roofline against the simulation, as documented; where it misses by more than
+// 30 % with the most warps, what is said of it holds.
+TEST(QuantitativeRoofline, MissesTheSimulationAsDocumented) {
+    const auto documented = documented_errors();
+    ASSERT_EQ(documented.size(), 30U);  // 28 kernels, two lines of the heading
+    const GpuProfile profile = turing();
+    for (const char* name : {"spmv", "fft", "scan", "reduction", "kmeans_swap"}) {
+        const ReadyKernel ready = ready_kernel(suite_kernel(name), "large", profile, recorded);
+        ValidationCurve made = predicted_curve(
+            ready, profile, occupancies(ready, profile.cores, 2),
+            {"quantitative-roofline", "quantitative-roofline-units", "roofline"}, {});
+        measure_curve(made, ready, open_violating_device(model_of_turing("")), {});
+        const std::vector<std::string>& row = documented.at(name);
+        const ValidationPoint& most = made.points.back();
+        const double literal = error_at(most, 0), own = error_at(most, 2);
+        EXPECT_EQ(row[2], fmt::format("{:+.1f}", error_at(made.points.front(), 0))) << name;
+        EXPECT_EQ(row[3], fmt::format("{:+.1f}", literal)) << name;
+        EXPECT_EQ(row[4], fmt::format("{:+.1f}", error_at(most, 1))) << name;
+        EXPECT_EQ(row[5], fmt::format("{:+.1f}", own)) << name;
+        const char* const why = std::abs(literal) <= 30 ? ""
+                                : std::abs(own) > 30    ? "latency"
+                                : literal < 0           ? "overlap"
+                                                        : "λ of its own";
+        EXPECT_EQ(row[6], why) << name;
+    }
 }
 
 TEST(ViolatingDevice, NoiseIsTheSeedsAlone) {
