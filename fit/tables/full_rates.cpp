@@ -15,10 +15,8 @@ std::map<std::string, ParameterTable> full_rates(std::span<const MeasurementFile
     std::map<std::string, CurveBuilder> builders;
     for (const MeasurementFile& file : files) {
         const std::optional<double> clock = reference_clock(file);
-        for (MeasurementRow row : file.rows) {
-            if (row.counters.erase(full_counter) == 0) continue;
-            builders[row.subject].add(row, clock);
-        }
+        for (const MeasurementRow& row : file.rows)
+            if (row.counters.contains(full_counter)) builders[row.subject].add(row, clock);
     }
     std::map<std::string, ParameterTable> rates;
     for (auto& [instruction, builder] : builders) {
