@@ -50,6 +50,9 @@ public:
         for_each(state.dirty, sectors, written);
     }
 
+    // That this line will be touched some ten references later.
+    void expect(std::uint64_t line) const { distances_.expect(line); }
+
     std::uint64_t lines() const { return distances_.names(); }
 
 private:

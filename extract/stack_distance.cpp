@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "extract/stack_distance.h"
 
-#include <algorithm>
-#include <bit>
+#include <array>
 
 #include "core/error.h"
 
@@ -10,12 +9,13 @@ namespace occupipe::extract {
 namespace {
 
 constexpr std::size_t fan_out = 16;
+constexpr std::size_t side_by_side = 8;
 constexpr std::uint64_t most_names = std::uint64_t{1} << 29;
 
+// All upper bits depend on all bits of the value.
 std::uint64_t mixed(std::uint64_t value) {
     value ^= value >> 32;
-    value *= 0x9E3779B97F4A7C15;
-    return value ^ (value >> 29);
+    return value * 0x9E3779B97F4A7C15;
 }
 
 // Without the processor's own instruction, which is not in every x86-64, a call would cost more.
@@ -26,36 +26,53 @@ std::uint64_t ones(std::uint64_t word) {
     return (word * 0x0101010101010101) >> 56;
 }
 
+// From entry 15 − i on: 16 words, all bits of those after the i-th.
+constexpr auto after = [] {
+    std::array<std::uint32_t, 2 * fan_out> words{};
+    for (std::size_t i = fan_out; i < words.size(); ++i) words[i] = ~std::uint32_t{0};
+    return words;
+}();
+
 }  // namespace
 
-StackDistances::StackDistances() : table_(256) { make_slots(1024); }
+StackDistances::StackDistances() : table_(256), table_shift_(64 - 5) { make_slots(1024); }
+
+// Names that lie side by side stand side by side, since traces often go through them in order.
+// Upper bits of the hash choose, so that a larger table has its names in the same order.
+std::size_t StackDistances::first_place_of(std::uint64_t name) const {
+    const std::uint64_t hash = mixed(name / side_by_side);
+    return (hash >> table_shift_) * side_by_side | ((name ^ (hash >> 24)) % side_by_side);
+}
 
 std::size_t StackDistances::place_of(std::uint64_t name) const {
     const std::size_t last = table_.size() - 1;
-    // Names that lie side by side stand side by side, since traces often go through them in order.
-    const std::uint64_t block = mixed(name / 8);
-    std::size_t place = ((block * 8) | ((name ^ (block >> 40)) % 8)) & last;
+    std::size_t place = first_place_of(name);
     while (table_[place].slot != 0 && table_[place].name != name) place = (place + 1) & last;
     return place;
 }
 
+void StackDistances::expect(std::uint64_t name) const {
+    __builtin_prefetch(&table_[first_place_of(name)], 1);
+}
+
 void StackDistances::grow_table() {
     std::vector<Entry> old(table_.size() * 2);
+    --table_shift_;
     std::swap(old, table_);
-    for (const Entry& entry : old) {
-        if (entry.slot == 0) continue;
-        const std::size_t place = place_of(entry.name);
-        table_[place] = entry;
-        place_of_slot_[entry.slot] = static_cast<std::uint32_t>(place);
-    }
+    for (const Entry& entry : old)
+        if (entry.slot != 0) table_[place_of(entry.name)] = entry;
 }
 
 void StackDistances::make_slots(std::size_t count) {
-    place_of_slot_.assign(count, 0);
+    slots_ = count;
     marked_.assign(count / 64 + 1, 0);  // one past the end
-    counts_.clear();
-    for (std::size_t nodes = marked_.size(); nodes > 1; nodes = (nodes + fan_out - 1) / fan_out)
-        counts_.emplace_back((nodes + fan_out - 1) / fan_out * fan_out, 0);
+    levels_.clear();
+    std::size_t all = 0;
+    for (std::size_t nodes = marked_.size(); nodes > 1; nodes = (nodes + fan_out - 1) / fan_out) {
+        levels_.push_back(all);
+        all += (nodes + fan_out - 1) / fan_out * fan_out;
+    }
+    counts_.assign(all, 0);
 }
 
 // The counts learn of a word when it is full.
@@ -67,60 +84,82 @@ void StackDistances::mark(std::uint32_t slot) {
 
 void StackDistances::count_word(std::size_t word) {
     const auto here = static_cast<std::uint32_t>(ones(marked_[word]));
-    for (auto& level : counts_) {
-        level[word] += here;
+    for (const std::size_t level : levels_) {
+        counts_[level + word] += here;
         word /= fan_out;
     }
 }
 
 void StackDistances::unmark(std::uint32_t slot) {
-    std::size_t node = slot / 64;
-    marked_[node] &= ~(std::uint64_t{1} << (slot % 64));
-    if (node == next_ / 64) return;
-    for (auto& level : counts_) {
-        --level[node];
-        node /= fan_out;
+    const std::size_t word = slot / 64;
+    marked_[word] &= ~(std::uint64_t{1} << (slot % 64));
+    if (word == next_ / 64) return;
+    if (word != unmarked_word_) {
+        count_unmarked();
+        unmarked_word_ = word;
     }
+    ++unmarked_;
 }
 
+void StackDistances::count_unmarked() {
+    std::size_t node = unmarked_word_;
+    for (const std::size_t level : levels_) {
+        counts_[level + node] -= unmarked_;
+        node /= fan_out;
+    }
+    unmarked_ = 0;
+}
+
+// Of every level the nodes after the slot's own in its block; none is marked after the last slot.
 std::uint64_t StackDistances::marks_after(std::uint32_t slot) const {
     std::size_t node = slot / 64;
-    std::size_t end = next_ / 64;
+    const std::size_t end = next_ / 64;
     std::uint64_t sum = ones(marked_[node] >> (slot % 64) >> 1);
     if (node == end) return sum;
-    sum += ones(marked_[end]);  // not counted yet
-    for (const auto& level : counts_) {
-        const std::size_t last = std::min(node | (fan_out - 1), end);
-        std::uint32_t here = 0;
-        for (std::size_t i = node + 1; i <= last; ++i) here += level[i];
-        sum += here;
+    sum -= unmarked_word_ > node ? unmarked_ : 0;
+    std::array<std::uint32_t, 4> here{};
+    for (const std::size_t level : levels_) {
+        const std::uint32_t* const block = counts_.data() + level + node / fan_out * fan_out;
+        const std::uint32_t* const of = after.data() + (fan_out - 1 - node % fan_out);
+        for (std::size_t i = 0; i < fan_out; i += here.size())
+            for (std::size_t j = 0; j < here.size(); ++j) here[j] += block[i + j] & of[i + j];
         node /= fan_out;
-        end /= fan_out;
-        if (node == end) break;
     }
-    return sum;
+    // The last word is not counted yet.
+    return sum + ones(marked_[end]) + here[0] + here[1] + here[2] + here[3];
 }
 
 // Gives the marked slots new numbers from 1 on, in their order.
 void StackDistances::compact() {
-    std::vector<std::uint32_t> places;
-    places.reserve(names_);
+    if (next_ == names_) {  // they have them, all but a new name
+        fill_slots();
+        return;
+    }
+    std::vector<std::uint32_t> before(marked_.size());  // marks in the words before
+    std::uint32_t sum = 1;
     for (std::size_t word = 0; word < marked_.size(); ++word) {
-        for (std::uint64_t rest = marked_[word]; rest != 0; rest &= rest - 1) {
-            const std::size_t slot = word * 64 + static_cast<std::size_t>(std::countr_zero(rest));
-            places.push_back(place_of_slot_[slot]);
-        }
+        before[word] = sum;
+        sum += static_cast<std::uint32_t>(ones(marked_[word]));
     }
-    std::size_t count = place_of_slot_.size();
-    while (count < 4 * places.size()) count *= 2;
+    for (Entry& entry : table_) {
+        if (entry.slot == 0) continue;
+        const std::uint64_t lower = (std::uint64_t{1} << (entry.slot % 64)) - 1;
+        entry.slot = before[entry.slot / 64] +
+                     static_cast<std::uint32_t>(ones(marked_[entry.slot / 64] & lower));
+    }
+    next_ = sum;
+    fill_slots();
+}
+
+// All slots before the next one are marked.
+void StackDistances::fill_slots() {
+    std::size_t count = slots_;
+    while (count < 4 * names_) count *= 2;
     make_slots(count);
-    next_ = 1;
-    for (const std::uint32_t place : places) {
-        table_[place].slot = next_;
-        place_of_slot_[next_] = place;
-        marked_[next_ / 64] |= std::uint64_t{1} << (next_ % 64);
-        ++next_;
-    }
+    unmarked_ = 0;
+    for (std::size_t word = 0; word <= next_ / 64; ++word) marked_[word] = ~std::uint64_t{0};
+    marked_[0] &= ~std::uint64_t{1};
+    marked_[next_ / 64] &= (std::uint64_t{1} << (next_ % 64)) - 1;
     for (std::size_t word = 0; word < next_ / 64; ++word) count_word(word);
 }
 
@@ -144,9 +183,8 @@ StackDistances::Touch StackDistances::touch(std::uint64_t name) {
         touch.number = static_cast<std::uint32_t>(names_++);
         table_[place] = {.name = name, .number = touch.number};
     }
-    if (next_ == place_of_slot_.size()) compact();
+    if (next_ == slots_) compact();
     table_[place].slot = next_;
-    place_of_slot_[next_] = static_cast<std::uint32_t>(place);
     mark(next_++);
     return touch;
 }

@@ -82,6 +82,7 @@ TEST(StackDistances, AgreeWithASearchedListOnRandomTraces) {
                 walk = (walk + 1) % names;
             else
                 walk = below(random, 1 + walk);
+            if (random.chance(0.5)) distances.expect(below(random, names) * stride);
             ASSERT_EQ(distances.touch(walk * stride).distance, naive.touch(walk * stride))
                 << "seed " << seed << ", reference " << i;
         }
