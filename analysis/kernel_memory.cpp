@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -71,6 +72,42 @@ private:
     IssueTimes& times_;
 };
 
+// Of the executed groups, what the launch has: how many of them, and how many at once on a core.
+struct Followed {
+    MemoryContext context;
+    MemoryContext filled;  // beyond what a core has of all groups, more at once change nothing
+    std::uint64_t groups = 0;
+    std::vector<std::string> said;
+};
+
+Followed followed(const KernelIn& in, const Launch& launch, int cores) {
+    Followed out{.context = *in.kernel().memory, .filled = {}, .groups = 0, .said = {}};
+    out.context.cores = cores;
+    const auto executed = static_cast<std::int64_t>(in.seen.groups);
+    std::int64_t groups = executed;
+    if (launch.group_warps == in.occupancy.group_warps) {
+        out.context.concurrent_groups = launch.concurrent_groups;
+        groups = std::min(launch.groups, executed);
+        if (launch.groups > executed)
+            out.said.push_back(
+                fmt::format("reuse was found for the {} groups that were executed, the launch has "
+                            "{}",
+                            executed, launch.groups));
+    } else {
+        out.context.concurrent_groups = std::max(1, launch.warps() / in.occupancy.group_warps);
+        out.said.push_back(fmt::format(
+            "reuse was found for groups of {} warps, as they were executed, {} at once on a core, "
+            "{} in all; the launch has groups of {}, {} at once, {} in all",
+            in.occupancy.group_warps, out.context.concurrent_groups, groups, launch.group_warps,
+            launch.concurrent_groups, launch.groups));
+    }
+    out.filled = out.context;
+    const std::int64_t most = Launch{.groups = groups}.groups_per_core(cores);
+    if (most < out.filled.concurrent_groups) out.filled.concurrent_groups = static_cast<int>(most);
+    out.groups = static_cast<std::uint64_t>(groups);
+    return out;
+}
+
 }  // namespace
 
 void tell_memory(KernelIn& in) {
@@ -117,34 +154,11 @@ void tell_memory(KernelIn& in, const IssueTimes& times) {
 
 Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
                    std::vector<std::string>& said, const IssueTimes* times) {
-    MemoryContext context = *in.kernel().memory;
-    context.cores = cores;
-    const auto executed = static_cast<std::int64_t>(in.seen.groups);
-    std::int64_t groups = executed;
-    if (launch.group_warps == in.occupancy.group_warps) {
-        context.concurrent_groups = launch.concurrent_groups;
-        groups = std::min(launch.groups, executed);
-        if (launch.groups > executed)
-            said.push_back(
-                fmt::format("reuse was found for the {} groups that were executed, the launch has "
-                            "{}",
-                            executed, launch.groups));
-    } else {
-        context.concurrent_groups = std::max(1, launch.warps() / in.occupancy.group_warps);
-        said.push_back(fmt::format(
-            "reuse was found for groups of {} warps, as they were executed, {} at once on a core, "
-            "{} in all; the launch has groups of {}, {} at once, {} in all",
-            in.occupancy.group_warps, context.concurrent_groups, groups, launch.group_warps,
-            launch.concurrent_groups, launch.groups));
-    }
-    // Beyond what a core has of all groups, more at once change nothing.
-    MemoryContext filled = context;
-    const std::int64_t most = Launch{.groups = groups}.groups_per_core(cores);
-    if (most < filled.concurrent_groups) filled.concurrent_groups = static_cast<int>(most);
+    auto [context, filled, groups, sentences] = followed(in, launch, cores);
+    std::ranges::move(sentences, std::back_inserter(said));
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
-    const auto counted = static_cast<std::uint64_t>(groups);
     if (times == nullptr) {
-        tell(in, passes, extract::reuse_of(*in.memory, filled, passes, counted), kernel);
+        tell(in, passes, extract::reuse_of(*in.memory, filled, passes, groups), kernel);
     } else {
         const auto clock_of = [&](const extract::GroupTrace& group,
                                   const extract::LineReference& one) {
@@ -154,9 +168,25 @@ Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int 
                 warp[std::min(std::size_t{one.step}, warp.size() - 1)]);
         };
         context.order = MemoryOrder::predicted;
-        tell(in, passes, extract::reuse_of(*in.memory, filled, passes, clock_of, counted), kernel);
+        tell(in, passes, extract::reuse_of(*in.memory, filled, passes, clock_of, groups), kernel);
     }
     kernel.memory = context;
+    return kernel;
+}
+
+Kernel with_hashed_caches(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
+                          const CacheSizes& sizes, int ways, std::uint64_t seed) {
+    const Followed launched = followed(in, launch, cores);
+    const std::vector<bool> passes = extract::passing_first_level(*in.code);
+    const extract::CacheShape shape{
+        .first_bytes = static_cast<std::uint64_t>(sizes.first.value_or(0)),
+        .second_bytes = static_cast<std::uint64_t>(sizes.second.value_or(0)),
+        .ways = ways,
+        .seed = seed};
+    tell(in, passes,
+         extract::hashed_reuse(*in.memory, launched.filled, passes, shape, launched.groups),
+         kernel);
+    kernel.memory = launched.context;
     return kernel;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/kernels_in.h"
+#include "analysis/memory_pricing.h"
 #include "core/gpu_profile.h"
 #include "sim/engine/simulate.h"
 
@@ -37,5 +38,10 @@ void tell_memory(KernelIn& in, const IssueTimes& times);
 // the launch could not be followed, a sentence each.
 Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
                    std::vector<std::string>& said, const IssueTimes* times = nullptr);
+
+// The same with caches of these sizes whose lines a hash assigns to sets of so many ways: what they
+// find, any capacity does. A size that is not known finds nothing.
+Kernel with_hashed_caches(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
+                          const CacheSizes& sizes, int ways, std::uint64_t seed);
 
 }  // namespace occupipe::analysis

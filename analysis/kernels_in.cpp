@@ -303,7 +303,8 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
         if (&now != &launch) return nullptr;
         asked.emplace(&streams, options.watch ? options.watch(run, launch) : nullptr);
         if (!options.memory_cores) return &*asked;
-        in.memory = std::make_shared<extract::MemoryTrace>(extract::barriers_of(*in.code));
+        in.memory = std::make_shared<extract::MemoryTrace>(extract::barriers_of(*in.code),
+                                                           options.memory_references);
         watching.emplace(&*asked, in.memory.get());
         return &*watching;
     };

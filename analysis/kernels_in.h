@@ -44,6 +44,8 @@ struct KernelsInOptions {
     // Cores of the GPU whose memory the launch shares; absent: nothing is told of memory. Every
     // group of the launch is executed then.
     std::optional<int> memory_cores;
+    // More references are recorded of some cache lines alone (extract::MemoryTrace).
+    std::uint64_t memory_references = 1 << 24;
     // How the plan is executed: with progress, limits and threads of the caller. Absent:
     // run.execute(options).
     std::function<std::vector<extract::LaunchResult>(extract::PlanRun& run,

@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "analysis/accuracy.h"
+#include "analysis/kernel_memory.h"
 #include "analysis/shipped_files.h"
 #include "analysis/stand_ins.h"
+#include "analysis/weak_values.h"
 #include "analysis/what_if.h"
 #include "core/error.h"
 #include "core/files/csv.h"
@@ -73,6 +77,39 @@ const InstructionTiming* of_class(const GpuProfile& profile, std::string_view op
     return nullptr;
 }
 
+// Enough for the hit shares of the suite's kernels to differ by less than a percent from those of
+// all references, and for a reuse to be found in a second.
+constexpr std::uint64_t most_references = 1 << 22;
+
+// Through the banks of shared memory, by the width in an op's name.
+int passes_of_width(std::string_view op) {
+    if (!op.starts_with("ld.shared") && !op.starts_with("st.shared")) return 1;
+    if (op.find(".v4.") != op.npos || op.find(".v2.u64") != op.npos) return 4;
+    return op.find(".v2.") != op.npos || op.ends_with("64") ? 2 : 1;
+}
+
+std::set<std::string> ops_of_global_memory(const Kernel& kernel) {
+    std::set<std::string> ops;
+    for_each_instruction(kernel, [&](const KernelInstruction& one) {
+        if (one.memory && (one.memory->sectors > 0 || one.memory->bytes == 0)) ops.insert(one.op);
+    });
+    return ops;
+}
+
+// What every point assumes, the curve does.
+void gather_common(ValidationCurve& curve) {
+    if (curve.points.empty()) return;
+    const std::vector<std::string> first = curve.points.front().assumptions;
+    for (const std::string& said : first) {
+        const bool everywhere = std::ranges::all_of(curve.points, [&](const auto& point) {
+            return std::ranges::find(point.assumptions, said) != point.assumptions.end();
+        });
+        if (!everywhere) continue;
+        for (ValidationPoint& point : curve.points) std::erase(point.assumptions, said);
+        curve.assumptions.push_back(said);
+    }
+}
+
 std::vector<AccuracyPoint> curve_of(const ValidationCurve& curve, std::size_t model) {
     std::vector<AccuracyPoint> points;
     for (const ValidationPoint& one : curve.points)
@@ -120,7 +157,7 @@ std::string validation_architecture(const GpuProfile& profile, std::string& assu
 }
 
 ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
-                         const GpuProfile& profile, const CompileText& compile) {
+                         const GpuProfile& profile, const CompileText& compile, TellMemory memory) {
     ReadyKernel ready;
     ready.suite = kernel;
     std::string stands_in;
@@ -130,8 +167,10 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
     KernelsInOptions options;
     options.kernel = kernel.name;
     options.known = known_names(profile);
+    options.memory_references = most_references;
+    if (memory == TellMemory::yes) options.memory_cores = profile.cores;
     KernelIn in = kernel_in(plan, file, options);
-    ready.kernel = std::move(in.extracted.kernel);
+    ready.kernel = in.extracted.kernel;
     ready.architecture = in.architecture;
     ready.group_warps = in.occupancy.group_warps;
     const isa::Kernel& code = file.cubin.kernel(kernel.name);
@@ -154,32 +193,61 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
         std::erase_if(in.assumptions,
                       [](const std::string& said) { return said.starts_with("a core of sm_"); });
     std::ranges::move(in.assumptions, std::back_inserter(ready.assumptions));
+    ready.warnings = in.warnings;
+    if (in.memory) {
+        in.streams = {};  // no more looked at
+        ready.in = std::make_shared<const KernelIn>(std::move(in));
+    }
     return ready;
 }
 
-Completed completed(const GpuProfile& profile, const ReadyKernel& ready) {
-    Completed out{.profile = profile};
-    out.assumptions = assumed_in_profile(ready.kernel, out.profile);
-    std::ranges::move(apply_stand_ins(ready.kernel, out.profile),
-                      std::back_inserter(out.assumptions));
-    std::vector<std::string> uses;
-    double substituted = 0, all = 0;
+Completed completed(const GpuProfile& profile, const ReadyKernel& ready, const Kernel& kernel,
+                    MemoryPricing pricing) {
+    Completed out{.profile = profile, .kernel = kernel};
+    out.assumptions = assumed_in_profile(kernel, out.profile);
+    std::ranges::move(apply_stand_ins(kernel, out.profile), std::back_inserter(out.assumptions));
+    double all = 0;
     for (const auto& [name, count] : ready.executed) all += count;
-    for (const LackingOp& lacking : lacking_ops(out.profile, ready.kernel, profile)) {
-        std::string_view what;
-        const InstructionTiming* const found = of_class(profile, lacking.op, what);
-        if (!found) {
-            out.lacking.push_back(lacking.op);
-            continue;
+    const auto take_classes = [&](const std::set<std::string>& but, bool by_pass) {
+        std::vector<std::string> uses;
+        std::map<std::string, double> passes;
+        out.lacking.clear();
+        for (const LackingOp& lacking : lacking_ops(out.profile, out.kernel, profile)) {
+            if (but.contains(lacking.op)) continue;
+            std::string_view what;
+            const InstructionTiming* const found = of_class(profile, lacking.op, what);
+            if (!found) {
+                out.lacking.push_back(lacking.op);
+                continue;
+            }
+            uses.push_back(lacking.op + "=" + found->name);
+            std::string said = fmt::format("{} uses the numbers of {} for its class: {}",
+                                           lacking.op, found->name, what);
+            if (const int wide = by_pass ? passes_of_width(lacking.op) : 1; wide > 1) {
+                passes[lacking.op] = wide;
+                said += fmt::format(", λ for each of {} passes", wide);
+            }
+            out.assumptions.push_back(std::move(said));
+            const auto count = ready.executed.find(lacking.op);
+            if (count != ready.executed.end() && all > 0) out.substituted += count->second / all;
         }
-        uses.push_back(lacking.op + "=" + found->name);
-        out.assumptions.push_back(fmt::format("{} uses the numbers of {} for its class: {}",
-                                              lacking.op, found->name, what));
-        const auto count = ready.executed.find(lacking.op);
-        if (count != ready.executed.end()) substituted += count->second;
+        apply_uses(uses, out.kernel, out.profile);
+        for (const auto& [op, times] : passes) {
+            InstructionTiming& one = *out.profile.find_instruction(op);
+            one.cpi = one.cpi.times(times);
+        }
+    };
+    if (pricing == MemoryPricing::none || !kernel.memory) {
+        take_classes({}, false);
+        return out;
     }
-    apply_uses(uses, ready.kernel, out.profile);
-    if (all > 0) out.substituted = substituted / all;
+    take_classes(ops_of_global_memory(kernel), true);
+    PricedMemory priced = price_memory(kernel, out.profile, pricing, {});
+    out.dram_bytes_per_warp = dram_bytes_per_warp(priced);
+    out.kernel = std::move(priced.kernel);
+    out.profile = std::move(priced.profile);
+    std::ranges::move(priced.said, std::back_inserter(out.assumptions));
+    take_classes({}, true);
     return out;
 }
 
@@ -192,35 +260,67 @@ std::vector<Launch> occupancies(const ReadyKernel& ready, int cores, int waves) 
     return launches;
 }
 
+std::vector<ToldLaunch> tell_launches(const ReadyKernel& ready, const std::vector<Launch>& launches,
+                                      int cores) {
+    std::vector<ToldLaunch> told(launches.size());
+    parallel_for(launches.size(), [&](std::size_t i) {
+        told[i] = {.launch = launches[i], .cores = cores, .kernel = ready.kernel, .said = {}};
+        if (ready.in)
+            told[i].kernel = with_memory(*ready.in, ready.kernel, launches[i], cores, told[i].said);
+    });
+    return told;
+}
+
 ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& profile,
-                                const std::vector<Launch>& launches,
-                                const std::vector<std::string>& models,
-                                const ModelOptions& options) {
+                                const std::vector<ToldLaunch>& launches,
+                                const std::vector<std::string>& models, const ModelOptions& options,
+                                MemoryPricing pricing) {
     ValidationCurve curve{.kernel = ready.suite.name, .published = ready.suite.published};
     curve.assumptions = ready.assumptions;
-    for (const Launch& launch : launches)
-        curve.points.push_back({launch, std::nullopt, {models.size(), std::nullopt}});
+    curve.warnings = ready.warnings;
+    for (const ToldLaunch& one : launches)
+        curve.points.push_back({.launch = one.launch,
+                                .measured = {},
+                                .predicted = {models.size(), std::nullopt},
+                                .dram_bytes_per_warp = {},
+                                .assumptions = {}});
     if (ready.groups_at_most < 1) {
         curve.not_predicted =
             fmt::format("a core of {} does not hold one group", profile.device.name);
         return curve;
     }
-    const Completed with = completed(profile, ready);
-    std::ranges::copy(with.assumptions, std::back_inserter(curve.assumptions));
-    curve.substituted = with.substituted;
-    if (!with.lacking.empty()) {
-        curve.not_predicted =
-            fmt::format("the profile has no numbers for {}", fmt::join(with.lacking, ", "));
-        return curve;
+    std::vector<Completed> with;
+    for (const ToldLaunch& one : launches) {
+        with.push_back(completed(profile, ready, one.kernel, pricing));
+        const Completed& last = with.back();
+        if (!last.lacking.empty()) {
+            curve.not_predicted =
+                fmt::format("the profile has no numbers for {}", fmt::join(last.lacking, ", "));
+            return curve;
+        }
+        validate(last.profile);
+        ValidationPoint& point = curve.points[with.size() - 1];
+        point.dram_bytes_per_warp = last.dram_bytes_per_warp;
+        point.assumptions = one.said;
+        std::ranges::copy(last.assumptions, std::back_inserter(point.assumptions));
+        curve.substituted = last.substituted;
     }
-    validate(with.profile);
-    std::vector<std::string> failed(launches.size() * models.size());
+    gather_common(curve);
+    if (!with.empty())
+        for (std::string& weak : weak_values(with.back().kernel, with.back().profile))
+            curve.warnings.push_back(std::move(weak));
+    std::vector<std::string> failed(launches.size() * models.size()), short_of(failed.size());
     parallel_for(failed.size(), [&](std::size_t i) {
         const std::size_t m = i % models.size(), p = i / models.size();
+        ModelOptions own = options;
+        own.memory.dram_bytes_per_warp = with[p].dram_bytes_per_warp;
         try {
-            const Prediction made =
-                find_model(models[m]).predict(with.profile, ready.kernel, launches[p], options);
+            const Prediction made = find_model(models[m]).predict(with[p].profile, with[p].kernel,
+                                                                  launches[p].launch, own);
             curve.points[p].predicted[m] = Throughput{made.cycles, made.warps_per_cycle};
+            if (ready.in)
+                short_of[i] =
+                    shorter_than_absent(*ready.in, profile, launches[p].launch, made.cycles);
         } catch (const InputError& error) {
             failed[i] = error.what();  // the model cannot predict this kernel
         }
@@ -240,6 +340,13 @@ ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& prof
             curve.assumptions.push_back(
                 fmt::format("{} predicts nothing at {} of {} occupancies: {}", models[m], without,
                             launches.size(), first));
+        for (std::size_t p = launches.size(); p-- > 0;) {
+            const std::string& said = short_of[p * models.size() + m];
+            if (said.empty()) continue;
+            curve.warnings.push_back(fmt::format("{}, {} groups at once: {}", models[m],
+                                                 launches[p].launch.concurrent_groups, said));
+            break;
+        }
     }
     return curve;
 }

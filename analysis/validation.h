@@ -2,8 +2,9 @@
 // Models against a device over all occupancies of a kernel, as the papers evaluate them: Lemeire,
 // Cornelis, Konstantinidis, "Analysis of the Analytical Performance Models for GPUs", section 6.3.
 //   const ReadyKernel ready = ready_kernel(kernel, "large", profile, compile);
-//   ValidationCurve curve = predicted_curve(ready, profile, models, {});
-//   measure_curve(curve, ready, open_violating_device("model:P.yaml?policy=gto"));
+//   const std::vector<ToldLaunch> launches = tell_launches(ready, occupancies(ready, 36, 2), 36);
+//   ValidationCurve curve = predicted_curve(ready, profile, launches, models, {});
+//   measure_curve(curve, ready, open_violating_device("model:P.yaml?policy=gto"), launches, {});
 //   accuracy_of(curve, 0)
 #pragma once
 
@@ -11,12 +12,14 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/kernel_file.h"
 #include "analysis/kernels_in.h"
+#include "analysis/memory_pricing.h"
 #include "analysis/suite.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
@@ -40,6 +43,9 @@ struct ReadyKernel {
     // How often a warp of the mean executes each instruction (profile's name).
     std::map<std::string, double> executed;
     std::vector<std::string> assumptions;
+    std::vector<std::string> warnings;  // of KernelIn
+    // With the memory that its launch refers to; none: nothing is told of memory.
+    std::shared_ptr<const KernelIn> in;
 };
 
 // How a text becomes machine code of an architecture ("sm_75").
@@ -50,21 +56,31 @@ using CompileText =
 // executed, which `assumption` then says.
 std::string validation_architecture(const GpuProfile& profile, std::string& assumption);
 
-// Executes a sample of the launch's groups (kernels_in.h). `size`: "small" or "large". Throws
-// InputError.
+// With `memory` executes every group of the launch, which share the caches, else a sample of them
+// (kernels_in.h). `size`: "small" or "large". Throws InputError.
+enum class TellMemory : bool { no, yes };
 ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
-                         const GpuProfile& profile, const CompileText& compile);
+                         const GpuProfile& profile, const CompileText& compile,
+                         TellMemory memory = TellMemory::yes);
 
 // What the profile lacks of the kernel's instructions, from others: by the rules of stand_ins.h,
 // and then one instruction for its whole class (an integer operation as a multiplication, a store
 // as a load), as the papers have one number for a class.
+//
+// Where the kernel tells what it asks of the memory and `pricing` is not none, global memory is
+// priced by the levels that answer (memory_pricing.h), and other instructions alone take the
+// numbers of their class; a wide access to shared memory takes those of its class once for each
+// pass of its width.
 struct Completed {
     GpuProfile profile;
+    Kernel kernel;  // memory instructions have ops of their own where they are priced
     std::vector<std::string> assumptions;
     double substituted = 0;            // share of executed instructions with their class's numbers
     std::vector<std::string> lacking;  // no class has numbers for these: nothing is predicted
+    std::optional<double> dram_bytes_per_warp;
 };
-Completed completed(const GpuProfile& profile, const ReadyKernel& ready);
+Completed completed(const GpuProfile& profile, const ReadyKernel& ready, const Kernel& kernel,
+                    MemoryPricing pricing);
 
 // Cycles of one core for all its groups, and the warps per cycle that this makes.
 struct Throughput {
@@ -76,6 +92,9 @@ struct ValidationPoint {
     Launch launch;
     std::optional<Throughput> measured;
     std::vector<std::optional<Throughput>> predicted;  // by model
+    // From and to DRAM, of the mean warp, as predicted; absent: not told.
+    std::optional<double> dram_bytes_per_warp;
+    std::vector<std::string> assumptions;  // of this occupancy, beside the curve's
 };
 
 struct ValidationCurve {
@@ -83,18 +102,29 @@ struct ValidationCurve {
     std::string published;                // as in SuiteKernel
     std::vector<ValidationPoint> points;  // by occupancy
     std::vector<std::string> assumptions;
-    std::string not_predicted;  // why; empty: it is
-    double substituted = 0;     // as in Completed
+    std::vector<std::string> warnings;  // what makes the predictions doubtful
+    std::string not_predicted;          // why; empty: it is
+    double substituted = 0;             // as in Completed
 };
 
 // Groups at once from 1 to ready.groups_at_most, each core running `waves` times as many.
 std::vector<Launch> occupancies(const ReadyKernel& ready, int cores, int waves);
 
+// A launch, and the kernel with the reuse that it finds on a device of so many cores.
+struct ToldLaunch {
+    Launch launch;
+    int cores = 1;
+    Kernel kernel;
+    std::vector<std::string> said;  // what of the launch could not be followed
+};
+std::vector<ToldLaunch> tell_launches(const ReadyKernel& ready, const std::vector<Launch>& launches,
+                                      int cores);
+
 // Throws what the models throw, except for a model that cannot predict the kernel.
 ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& profile,
-                                const std::vector<Launch>& launches,
-                                const std::vector<std::string>& models,
-                                const ModelOptions& options);
+                                const std::vector<ToldLaunch>& launches,
+                                const std::vector<std::string>& models, const ModelOptions& options,
+                                MemoryPricing pricing = MemoryPricing::per_access);
 
 // A simulated device that differs from its profile, each difference by name.
 struct ViolatingDevice {
@@ -105,6 +135,8 @@ struct ViolatingDevice {
     std::optional<Select> select;
     double skew = 0;   // cycles from the first to the last quarter of a group's warps' start
     double noise = 0;  // relative standard deviation
+    // Of its caches, whose lines a hash assigns to sets; absent: as the predictions have them.
+    std::optional<int> ways;
     std::uint64_t seed = 1;
     std::vector<std::string> violations;  // in words; empty: none
 };
@@ -113,14 +145,17 @@ inline constexpr const char* violating_device_help =
     "model:PROFILE[?KEY=VALUE&…]: a simulated device that differs from the profile by policy=lrr,\n"
     "gto or oldest; select=subsystem or warp; skew=CYCLES between the starts of a group's warps;\n"
     "contention=SHARE of λ by which results come later for every instruction under way;\n"
-    "schedulers=N of the same throughput together; noise=SHARE and seed=N";
+    "schedulers=N of the same throughput together; ways=N: a hash assigns the lines of its caches\n"
+    "to sets of N; noise=SHARE and seed=N";
 
 // Throws InputError.
 ViolatingDevice open_violating_device(const std::string& id);
 
-// Fills in what the device takes for the curve's launches.
+// Fills in what the device takes for the curve's launches, which `launches` are, with memory priced
+// from the device's profile in the same way.
 void measure_curve(ValidationCurve& curve, const ReadyKernel& ready, const ViolatingDevice& device,
-                   const SimulationOptions& limits);
+                   const std::vector<ToldLaunch>& launches, const SimulationOptions& limits,
+                   MemoryPricing pricing = MemoryPricing::per_access);
 
 // Of the model of this number; absent where it predicts none of the measured points.
 struct CurveAccuracy {

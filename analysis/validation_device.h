@@ -13,13 +13,15 @@ namespace occupipe::analysis {
 
 // A device of this machine that a validation runs on.
 struct RealDevice {
-    std::string id;  // "opencl:0.0"
+    std::string id;  // "opencl:0.0", "cuda:0"
     std::string name;
     bool cpu = false;
+    std::string architecture = {};  // "sm_90", whose machine code runs; empty: compiles the source
 };
 
-// Throws InputError, NothingToRunOn.
-RealDevice open_real_device(const std::string& id);
+// Throws InputError, also where `profile` is of another architecture than the CUDA device;
+// NothingToRunOn.
+RealDevice open_real_device(const std::string& id, const GpuProfile& profile);
 
 // How far reals may be from what the executed machine code leaves: compilers contract and order
 // differently, and functions differ by units in the last place.
@@ -35,6 +37,6 @@ std::string wrong_result(const RealDevice& device, const SuiteKernel& kernel,
 // choose (timed_launches): the median time of `repetitions` runs of the file, times `clock_hz`.
 std::vector<std::pair<Launch, double>> timed_on(const RealDevice& device, const ReadyKernel& ready,
                                                 const std::string& size, double clock_hz,
-                                                int repetitions);
+                                                int repetitions, const CompileText& compile);
 
 }  // namespace occupipe::analysis

@@ -41,6 +41,11 @@ ValidationPoint point_of(const Document& document, const DocumentNode& item,
                     .groups = document.integer(document.required(item, "groups"), 1, most_groups)};
     if (const DocumentNode* const measured = Document::find(item, "measured"))
         point.measured = throughput(document, *measured);
+    if (const DocumentNode* const bytes = Document::find(item, "dram_bytes_per_warp"))
+        point.dram_bytes_per_warp = document.number(*bytes);
+    if (const DocumentNode* const said = Document::find(item, "assumptions"))
+        for (const DocumentNode& one : document.items(*said))
+            point.assumptions.push_back(document.text(one));
     const DocumentNode& predicted = document.required(item, "predicted");
     for (const std::string& model : models) {
         const DocumentNode* const one = Document::find(predicted, model);
@@ -59,6 +64,9 @@ ValidationCurve curve_of(const Document& document, const std::vector<std::string
     curve.substituted = document.number(document.required(root, "substituted_share"));
     for (const DocumentNode& one : document.items(document.required(root, "assumptions")))
         curve.assumptions.push_back(document.text(one));
+    if (const DocumentNode* const warnings = Document::find(root, "warnings"))
+        for (const DocumentNode& one : document.items(*warnings))
+            curve.warnings.push_back(document.text(one));
     for (const DocumentNode& item : document.items(document.required(root, "points")))
         curve.points.push_back(point_of(document, item, models));
     return curve;

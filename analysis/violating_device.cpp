@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/kernel_memory.h"
 #include "analysis/shipped_files.h"
 #include "analysis/validation.h"
 #include "core/buffer_fill.h"
@@ -77,6 +78,9 @@ void take(ViolatingDevice& device, std::string_view key, std::string_view value)
             say(fmt::format("{} schedulers instead of {}", count, device.gpu.issue.schedulers));
             set_schedulers(device.gpu, count);
         }
+    } else if (key == "ways") {
+        device.ways = number(value, device.id, key, 1, 1024);
+        say(fmt::format("hashed caches of {} way{}", *device.ways, *device.ways == 1 ? "" : "s"));
     } else if (key == "noise") {
         device.noise = number(value, device.id, key, 0.0, 0.5);
         if (device.noise > 0) say(fmt::format("noise {}", device.noise));
@@ -84,7 +88,7 @@ void take(ViolatingDevice& device, std::string_view key, std::string_view value)
         device.seed = number<std::uint64_t>(value, device.id, key, 0, ~std::uint64_t{0});
     } else {
         refuse(device.id, key,
-               "expected policy, select, skew, contention, schedulers, noise or seed");
+               "expected policy, select, skew, contention, schedulers, ways, noise or seed");
     }
 }
 
@@ -172,25 +176,37 @@ ViolatingDevice open_violating_device(const std::string& id) {
 }
 
 void measure_curve(ValidationCurve& curve, const ReadyKernel& ready, const ViolatingDevice& device,
-                   const SimulationOptions& limits) {
-    Completed with = completed(device.gpu, ready);
-    if (!with.lacking.empty()) return;
-    // What stands in for other instructions has its unit's contention; the slot's unit has none.
-    Kernel kernel = ready.kernel;
-    if (device.skew > 0) {
-        kernel = skewed(kernel);
-        add_starts(with.profile, device.skew);
-    }
+                   const std::vector<ToldLaunch>& launches, const SimulationOptions& limits,
+                   MemoryPricing pricing) {
     SimulationOptions options = limits;
     options.policy = device.policy;
     options.select = device.select;
-    parallel_for(curve.points.size(), [&](std::size_t i) {
-        ValidationPoint& point = curve.points[i];
-        const SimulationResult run = simulate(with.profile, kernel, point.launch, options);
+    parallel_for(launches.size(), [&](std::size_t i) {
+        const ToldLaunch& told = launches[i];
+        std::vector<std::string> unused;
+        Kernel kernel = told.kernel;
+        if (ready.in && pricing != MemoryPricing::none) {
+            if (told.cores != device.gpu.cores)
+                kernel =
+                    with_memory(*ready.in, ready.kernel, told.launch, device.gpu.cores, unused);
+            if (device.ways)
+                kernel = with_hashed_caches(*ready.in, ready.kernel, told.launch, device.gpu.cores,
+                                            cache_sizes(kernel, device.gpu, {}), *device.ways,
+                                            device.seed);
+        }
+        Completed with = completed(device.gpu, ready, kernel, pricing);
+        if (!with.lacking.empty()) return;
+        // What stands in for other instructions has its unit's contention; the slot's unit has
+        // none.
+        if (device.skew > 0) {
+            with.kernel = skewed(with.kernel);
+            add_starts(with.profile, device.skew);
+        }
+        const SimulationResult run = simulate(with.profile, with.kernel, told.launch, options);
         const double cycles = run.cycles * noise_of(device, curve.kernel, i);
-        point.measured =
-            Throughput{cycles, static_cast<double>(point.launch.groups_per_core(device.gpu.cores)) *
-                                   point.launch.group_warps / cycles};
+        curve.points[i].measured =
+            Throughput{cycles, static_cast<double>(told.launch.groups_per_core(device.gpu.cores)) *
+                                   told.launch.group_warps / cycles};
     });
 }
 

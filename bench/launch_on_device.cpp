@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "bench/cuda/driver/driver_api.h"
+#include "bench/cuda/run_launches.h"
 #include "core/error.h"
 #if OCCUPIPE_OPENCL
 #include "bench/opencl/run_launches.h"
@@ -13,12 +15,14 @@
 namespace occupipe::bench {
 
 LaunchedPlan launch_on_device(const std::string& device, const LaunchPlan& plan,
-                              const PlanLimit& limit) {
+                              const PlanLimit& limit, const std::string& machine_code) {
     int platform = 0, number = 0, end = 0;
-    if (std::sscanf(device.c_str(), "opencl:%d.%d%n", &platform, &number, &end) != 2 ||
-        static_cast<std::size_t>(end) != device.size())
+    const auto is_all = [&] { return static_cast<std::size_t>(end) == device.size(); };
+    if (std::sscanf(device.c_str(), "cuda:%d%n", &number, &end) == 1 && is_all())
+        return run_cuda_launches(cuda_driver_library(), number, plan, machine_code, limit);
+    if (std::sscanf(device.c_str(), "opencl:%d.%d%n", &platform, &number, &end) != 2 || !is_all())
         throw InputError(
-            fmt::format("device '{}': launch files run on opencl:PLATFORM.DEVICE "
+            fmt::format("device '{}': launch files run on cuda:N or opencl:PLATFORM.DEVICE "
                         "(see 'occupipe list devices')",
                         device));
 #if OCCUPIPE_OPENCL

@@ -28,10 +28,10 @@ struct PlanLimit {
     std::uint32_t shared_bytes = 0;
 };
 
-// `device`: "opencl:P.D". Throws InputError for any other, and where the file asks for what the
-// device's language has not got; NothingToRunOn where there is no such device; DeviceError where it
-// fails.
+// `device`: "opencl:P.D", which compiles the file's source, or "cuda:N", which takes `machine_code`
+// (a cubin) of its architecture. Throws InputError for any other, and where the file asks for what
+// the device has not got; NothingToRunOn where there is no such device; DeviceError where it fails.
 LaunchedPlan launch_on_device(const std::string& device, const LaunchPlan& plan,
-                              const PlanLimit& limit = {});
+                              const PlanLimit& limit = {}, const std::string& machine_code = {});
 
 }  // namespace occupipe::bench

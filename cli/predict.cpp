@@ -13,6 +13,7 @@
 #include "analysis/memory_pricing.h"
 #include "analysis/shipped_files.h"
 #include "analysis/stand_ins.h"
+#include "analysis/weak_values.h"
 #include "analysis/what_if.h"
 #include "cli/annotate.h"
 #include "cli/commands.h"
@@ -76,28 +77,6 @@ struct Options {
     ExplainOptions explain;
     AnnotateOptions annotate;
 };
-
-// A prediction is no better than the numbers that it uses: names those that were not determined.
-std::vector<std::string> weak_values(const Kernel& kernel, const GpuProfile& profile) {
-    std::vector<std::string> weak;
-    std::set<std::string> ops;
-    for_each_instruction(kernel,
-                         [&](const KernelInstruction& instruction) { ops.insert(instruction.op); });
-    const auto see = [&](const std::string& op, const char* symbol, const Estimate& estimate) {
-        if (estimate.identifiable()) return;
-        weak.push_back(
-            fmt::format("{} of {} was not determined by its measurements; the {} {} is used{}",
-                        symbol, op, to_string(estimate.kind), estimate.value,
-                        estimate.note.empty() ? "" : " (" + estimate.note + ")"));
-    };
-    for (const std::string& op : ops) {
-        const InstructionTiming* timing = profile.find_instruction(op);
-        see(op, "λ per core", profile.cpi_per_core(*timing));
-        if (timing->latency) see(op, "Λ", *timing->latency);
-        if (timing->latency_growth) see(op, "h", *timing->latency_growth);
-    }
-    return weak;
-}
 
 void warn(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) fmt::print(stderr, "occupipe: warning: {}\n", line);
@@ -304,7 +283,8 @@ void predict(const Options& options) {
     std::ranges::move(unasked, std::back_inserter(assumptions));
     for (Prepared& one : prepared) {
         if (options.csv) warn_once(one.said);
-        std::vector<std::string> weak = weak_values(one.memory.kernel, one.memory.profile);
+        std::vector<std::string> weak =
+            analysis::weak_values(one.memory.kernel, one.memory.profile);
         warn_once(weak);
         std::ranges::move(weak, std::back_inserter(one.said));
     }

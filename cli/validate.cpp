@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "analysis/counter_comparison.h"
 #include "analysis/kernel_file.h"
 #include "analysis/shipped_files.h"
 #include "analysis/suite.h"
@@ -38,11 +40,10 @@ constexpr const char* about =
     "predicts each at every occupancy with the models of a GPU profile, and compares the curves\n"
     "with a device: MAPE and MAPE_shape by kernel and model, in the layout of the tables of the\n"
     "papers, with what was published beside where it is of the same kernel.\n"
-    "Accesses cost what the profile says of them, wherever they find their data: what caches hold\n"
-    "is known to 'occupipe predict' alone.\n"
-    "The device is a GPU by way of OpenCL, or simulated and differs from its profile by what its\n"
-    "name says, or it is what --import brings: times of launches that --dump wrote down and\n"
-    "another program measured. On a CPU the results of the kernels are checked, and no more.\n"
+    "Accesses to memory are priced as 'occupipe predict' does, by the levels that answer them.\n"
+    "The device is a GPU by way of CUDA or OpenCL, or simulated and differs from its profile by\n"
+    "what its name says, or it is what --import brings: times of launches that --dump wrote down\n"
+    "and another program measured. On a CPU the results of the kernels are checked, and no more.\n"
     "Without either, nothing is measured, and the predictions are printed.\n"
     "Output: in DIR, curves/KERNEL.json, curves.csv, accuracy.csv, tables.md, tables.json; tables\n"
     "on stdout. What is in DIR already and was made from the same inputs is not made again, so\n"
@@ -58,11 +59,13 @@ constexpr const char* examples =
 struct Options {
     std::string device;
     std::string import;
+    std::string ncu;
     std::string dump;
     std::string profile;
     std::string output;
     std::string size = "large";
     std::string machine_code;
+    std::string memory_pricing = "per-access";
     std::vector<std::string> kernels;
     std::vector<std::string> launches;
     std::vector<std::string> models;
@@ -161,8 +164,11 @@ public:
         inputs_ = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", OCCUPIPE_VERSION,
                               read_text_file(profile_path_), options.size, options.waves,
                               options.repetitions, fmt::join(set_.models, ","));
+        inputs_ += options.memory_pricing + "\n";
+        for (const auto one : words(std::type_identity<analysis::MemoryPricing>{}))
+            if (to_string(one) == options.memory_pricing) pricing_ = one;
         if (!options.device.empty() && !options.device.starts_with("model:")) {
-            real_ = analysis::open_real_device(options.device);
+            real_ = analysis::open_real_device(options.device, profile_);
             if (!real_->cpu) set_.device = real_->id;
             inputs_ += real_->id + "\n" + real_->name + "\n";
         } else if (!options.device.empty()) {
@@ -172,6 +178,8 @@ public:
             inputs_ += device_->id + "\n" +
                        read_text_file(analysis::shipped_profile(device_->profile)) + "\n";
         }
+        if (!options.ncu.empty())
+            profiled_ = analysis::parse_ncu_csv(read_text_file(options.ncu), options.ncu);
         if (!options.import.empty()) {
             const std::string text = read_text_file(options.import);
             times_ = analysis::parse_timed_launches(text, options.import);
@@ -190,8 +198,9 @@ public:
     void validate();
 
 private:
-    analysis::ReadyKernel ready(const analysis::SuiteKernel& kernel) const {
-        return analysis::ready_kernel(kernel, options_.size, profile_, compile_);
+    analysis::ReadyKernel ready(const analysis::SuiteKernel& kernel,
+                                analysis::TellMemory memory) const {
+        return analysis::ready_kernel(kernel, options_.size, profile_, compile_, memory);
     }
     std::string made_of(const analysis::SuiteKernel& kernel) const {
         const fs::path launches = options_.size == "small" ? kernel.small : kernel.large;
@@ -208,7 +217,10 @@ private:
     }
     analysis::ValidationCurve curve_of(const analysis::SuiteKernel& kernel,
                                        const ModelOptions& limits);
+    analysis::ValidationCurve curve_or_end(const analysis::SuiteKernel& kernel,
+                                           const ModelOptions& limits);
     std::vector<std::pair<Launch, double>> times_of(const analysis::ReadyKernel& ready) const;
+    void compare_counters();
     void write_tables();
 
     const Options& options_;
@@ -219,7 +231,9 @@ private:
     std::optional<analysis::ViolatingDevice> device_;
     std::optional<analysis::RealDevice> real_;
     std::optional<analysis::TimedCurves> times_;
+    std::vector<analysis::NcuKernel> profiled_;
     std::string inputs_;
+    analysis::MemoryPricing pricing_ = analysis::MemoryPricing::none;
     report::Validation set_;
 };
 
@@ -241,21 +255,24 @@ std::vector<std::pair<Launch, double>> Run::times_of(const analysis::ReadyKernel
         *real_, ready.suite, analysis::validation_architecture(profile_, unused), compile_);
     if (!wrong.empty()) throw std::runtime_error(fmt::format("{}: {}", real_->id, wrong));
     if (real_->cpu) return {};
-    return analysis::timed_on(*real_, ready, options_.size, profile_.clock_hz,
-                              options_.repetitions);
+    return analysis::timed_on(*real_, ready, options_.size, profile_.clock_hz, options_.repetitions,
+                              compile_);
 }
 
 analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
                                         const ModelOptions& limits) {
-    const analysis::ReadyKernel with = ready(kernel);
+    const analysis::ReadyKernel with =
+        ready(kernel, pricing_ == analysis::MemoryPricing::none ? analysis::TellMemory::no
+                                                                : analysis::TellMemory::yes);
     std::vector<Launch> launches = analysis::occupancies(with, profile_.cores, options_.waves);
     const auto times = times_of(with);
     if (!times.empty()) launches.clear();
     for (const auto& [launch, cycles] : times) launches.push_back(launch);
+    const auto told = analysis::tell_launches(with, launches, profile_.cores);
     analysis::ValidationCurve curve =
-        analysis::predicted_curve(with, profile_, launches, set_.models, limits);
+        analysis::predicted_curve(with, profile_, told, set_.models, limits, pricing_);
     if (device_) {
-        analysis::measure_curve(curve, with, *device_, limits.limits());
+        analysis::measure_curve(curve, with, *device_, told, limits.limits(), pricing_);
         if (device_->violations.empty() && device_->gpu == profile_)
             curve.assumptions.emplace_back(
                 "the device is the profile's own model: pipeline's errors are zero by "
@@ -270,6 +287,27 @@ analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
                        : fmt::format("cycles are {}'s times at the profile's clock of {:.4g} Hz",
                                      real_->name, profile_.clock_hz));
     return curve;
+}
+
+// At --limit and Ctrl-C says what is kept.
+analysis::ValidationCurve Run::curve_or_end(const analysis::SuiteKernel& kernel,
+                                            const ModelOptions& limits) {
+    const auto say_kept = [&] {
+        fmt::print(stderr,
+                   "{} of {} kernels are kept in {}; {} and those after it are not. The same "
+                   "command goes on with it.\n",
+                   set_.curves.size(), kernels_.size(),
+                   (fs::path(options_.output) / "curves").string(), kernel.name);
+    };
+    try {
+        return curve_of(kernel, limits);
+    } catch (const Interrupted&) {
+        say_kept();
+        throw;
+    } catch (const LimitReached&) {
+        say_kept();
+        throw;
+    }
 }
 
 void Run::validate() {
@@ -292,11 +330,13 @@ void Run::validate() {
                 continue;
             }
         }
-        analysis::ValidationCurve curve = curve_of(kernel, limits);
+        analysis::ValidationCurve curve = curve_or_end(kernel, limits);
         write_text_file(file, report::to_json(curve, set_.models, hash).dump(1) + "\n",
                         Overwrite::yes);
         set_.curves.push_back(std::move(curve));
         fmt::print(stderr, "{} of {}: {}\n", set_.curves.size(), kernels_.size(), kernel.name);
+        for (const std::string& warning : set_.curves.back().warnings)
+            fmt::print(stderr, "occupipe: warning: {}: {}\n", kernel.name, warning);
     }
     if (set_.curves.empty())
         throw InputError(options_.import, {}, "kernel", "has none of the chosen kernels");
@@ -304,9 +344,22 @@ void Run::validate() {
         fmt::print(stderr, "{} computes what executed machine code does, {} kernels{}\n",
                    real_->name, set_.curves.size(),
                    real_->cpu ? "; it is a CPU, and nothing was timed" : "");
+    compare_counters();
     if (kept > 0)
         fmt::print(stderr, "{} of {} kernels were there already\n", kept, kernels_.size());
     write_tables();
+}
+
+// Of the kernels that the profiler saw.
+void Run::compare_counters() {
+    if (profiled_.empty()) return;
+    for (const analysis::SuiteKernel& kernel : kernels_) {
+        auto rows = analysis::compare_counters(ready(kernel, analysis::TellMemory::yes), profile_,
+                                               profiled_);
+        std::ranges::move(rows, std::back_inserter(set_.counters));
+    }
+    if (set_.counters.empty())
+        throw InputError(options_.ncu, {}, {}, "has none of the chosen kernels");
 }
 
 void Run::write_tables() {
@@ -316,6 +369,8 @@ void Run::write_tables() {
     write_text_file(folder / "tables.json", report::to_json(set_).dump(2) + "\n", Overwrite::yes);
     write_text_file(folder / "curves.csv", report::curves_csv(set_), Overwrite::yes);
     write_text_file(folder / "accuracy.csv", report::accuracy_csv(set_), Overwrite::yes);
+    if (!set_.counters.empty())
+        write_text_file(folder / "counters.csv", report::counters_csv(set_), Overwrite::yes);
     if (!options_.plot.empty())
         report::write_plot(options_.plot, report::validation_plot(set_), options_.force);
     fmt::print("{}", text);
@@ -331,7 +386,7 @@ void Run::dump() {
     fs::create_directories(folder / options_.size);
     std::vector<analysis::ReadyKernel> all;
     for (const analysis::SuiteKernel& kernel : kernels_) {
-        all.push_back(ready(kernel));
+        all.push_back(ready(kernel, analysis::TellMemory::no));
         const fs::path launches = options_.size == "small" ? kernel.small : kernel.large;
         write_text_file(folder / kernel.source.filename(), read_text_file(kernel.source),
                         Overwrite::yes);
@@ -368,13 +423,19 @@ void add_inputs(CLI::App& command, Options& options) {
     auto* const import =
         command.add_option("--import", options.import, "launches.csv of a dump, with cycles");
     import->type_name("FILE.csv")->excludes(device);
+    auto* const ncu = command.add_option(
+        "--ncu", options.ncu,
+        "What Nsight Compute counted (ncu --csv) of the same launches: instructions,\n"
+        "sectors and DRAM bytes beside those of the executed machine code");
+    ncu->type_name("FILE.csv");
     command
         .add_option("--dump", options.dump,
                     "Write texts, launch files and a table of launches to time, for another\n"
                     "machine, and end")
         ->type_name("DIR")
         ->excludes(device)
-        ->excludes(import);
+        ->excludes(import)
+        ->excludes(ncu);
     command.add_option("--kernel", options.kernels, "These kernels, separated by commas")
         ->delimiter(',')
         ->type_name("KERNEL");
@@ -419,6 +480,15 @@ void add_validate(CLI::App& app) {
         ->check(CLI::Range(1, 1000))
         ->capture_default_str()
         ->type_name("N");
+    command
+        ->add_option(
+            "--memory", options->memory_pricing,
+            "λ and Λ of memory instructions, as of 'occupipe predict': by the levels that\n"
+            "answer each (per-access), by one ratio R and one conflict degree D of the\n"
+            "kernel (aggregate), or as the profile says (none)")
+        ->check(CLI::IsMember({"per-access", "aggregate", "none"}))
+        ->capture_default_str()
+        ->type_name("HOW");
     command->add_option("-o,--output", options->output, "Folder for curves and tables")
         ->type_name("DIR");
     add_plot_option(*command, options->plot, "throughput over occupancy, a panel per kernel");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/buffer_fill.h"
+#include "extract/set_cache.h"
 
 namespace occupipe::extract {
 namespace {
@@ -177,6 +178,13 @@ std::unique_ptr<isa::GroupObserver> MemoryTrace::begin(std::uint64_t group) {
     return std::make_unique<Recorder>(*this, group, std::move(sites));
 }
 
+MemoryCounts MemoryTrace::counts_of(isa::Space space, isa::AccessKind kind) const {
+    MemoryCounts sum;
+    for (std::size_t i = static_cast<std::size_t>(space); i < sites_.size(); i += spaces)
+        if (sites_[i].kind == kind) sum += sites_[i].counts;
+    return sum;
+}
+
 void MemoryTrace::drop(GroupTrace& group) const {
     std::erase_if(group.references, [&](const LineReference& one) {
         return !stays(one.line, halvings_.load(std::memory_order_relaxed));
@@ -270,14 +278,24 @@ std::uint64_t line_of(const LineReference& one, std::uint64_t slot) {
     return is_local(one) ? one.line | (slot << local_slot_shift) : one.line;
 }
 
+// So many references ahead their lines are looked for.
+constexpr std::size_t ahead = 12;
+
+// `empty`: a cache of a core.
+template <typename Cache>
 void first_level(const MemoryTrace& trace, const Ordered& all, int cores,
-                 const std::vector<bool>& passes_first_level, MemoryReuse& result) {
+                 const std::vector<bool>& passes_first_level, const Cache& empty,
+                 MemoryReuse& result) {
     const std::vector<std::uint32_t> by_core = sorted_by(all.cores);
     std::size_t at = 0;
     for (std::uint32_t core = 0; core < static_cast<std::uint32_t>(cores); ++core) {
-        SectorReuse cache;
+        Cache cache = empty;
         for (; at < by_core.size() && all.cores[by_core[at]] == core; ++at) {
             const LineReference& one = *all.references[by_core[at]];
+            if (at + ahead < by_core.size()) {
+                const std::uint32_t next = by_core[at + ahead];
+                cache.expect(line_of(*all.references[next], all.slots[next]));
+            }
             const isa::AccessKind kind = trace.sites()[one.site].kind;
             const bool stores = kind == isa::AccessKind::store;
             if (kind == isa::AccessKind::atomic || (stores && !is_local(one)) ||
@@ -292,11 +310,13 @@ void first_level(const MemoryTrace& trace, const Ordered& all, int cores,
     }
 }
 
-void second_level(const MemoryTrace& trace, const Ordered& all, MemoryReuse& result) {
-    SectorReuse cache;
+template <typename Cache>
+void second_level(const MemoryTrace& trace, const Ordered& all, Cache& cache, MemoryReuse& result) {
     for (std::size_t i = 0; i < all.references.size(); ++i) {
         const LineReference& one = *all.references[i];
         SiteReuse& site = result.sites[one.site];
+        if (i + ahead < all.references.size())
+            cache.expect(line_of(*all.references[i + ahead], all.slots[i + ahead]));
         const std::uint64_t line = line_of(one, all.slots[i]);
         const auto read = [&](const NeededLines& needed) { site.device.add(needed); };
         const auto written = [&](const NeededLines& needed) { site.written.add(needed); };
@@ -311,13 +331,12 @@ void second_level(const MemoryTrace& trace, const Ordered& all, MemoryReuse& res
                 cache.read(line, one.sectors, read);
         }
     }
-    result.lines = cache.lines();
 }
 
-}  // namespace
-
-MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
-                     const std::vector<bool>& passes_first_level, std::uint64_t groups) {
+// Calls use(clock_of) with the times at which groups run in their slots.
+template <typename Use>
+MemoryReuse in_slots(const MemoryTrace& trace, const MemoryContext& context, std::uint64_t groups,
+                     const Use& use) {
     // When each group's slot was free, in the order of groups.
     std::vector<std::uint64_t> free(static_cast<std::size_t>(context.cores) *
                                     static_cast<std::size_t>(context.concurrent_groups));
@@ -330,12 +349,42 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
         slot += group.clocks;
     }
     const GroupTrace* const first = launched.data();
-    return reuse_of(
-        trace, context, passes_first_level,
-        [&](const GroupTrace& group, const LineReference& one) {
-            return begins[static_cast<std::size_t>(&group - first)] + one.clock;
-        },
-        groups);
+    return use([&](const GroupTrace& group, const LineReference& one) {
+        return begins[static_cast<std::size_t>(&group - first)] + one.clock;
+    });
+}
+
+}  // namespace
+
+MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
+                     const std::vector<bool>& passes_first_level, std::uint64_t groups) {
+    return in_slots(trace, context, groups, [&](const auto& clock_of) {
+        return reuse_of(trace, context, passes_first_level, clock_of, groups);
+    });
+}
+
+MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
+                         const std::vector<bool>& passes_first_level, const CacheShape& shape,
+                         std::uint64_t groups) {
+    return in_slots(trace, context, groups, [&](const auto& clock_of) {
+        MemoryReuse result;
+        result.sites.resize(trace.sites().size());
+        const Ordered all = in_order(first_groups(trace, groups), context, clock_of);
+        // Of one line in so many, a cache has as many fewer.
+        const std::uint64_t line = line_bytes * trace.one_line_in();
+        const SetCache first(shape.first_bytes / line, shape.ways, shape.seed);
+        first_level(trace, all, context.cores, passes_first_level, first, result);
+        SetCache second(shape.second_bytes / line, shape.ways, shape.seed);
+        second_level(trace, all, second, result);
+        std::vector<std::uint64_t> lines;
+        lines.reserve(all.references.size());
+        for (std::size_t i = 0; i < all.references.size(); ++i)
+            lines.push_back(line_of(*all.references[i], all.slots[i]));
+        std::ranges::sort(lines);
+        result.lines =
+            static_cast<std::uint64_t>(std::ranges::unique(lines).begin() - lines.begin());
+        return result;
+    });
 }
 
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
@@ -344,8 +393,10 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
     MemoryReuse result;
     result.sites.resize(trace.sites().size());
     const Ordered all = in_order(first_groups(trace, groups), context, clock_of);
-    first_level(trace, all, context.cores, passes_first_level, result);
-    second_level(trace, all, result);
+    first_level(trace, all, context.cores, passes_first_level, SectorReuse(), result);
+    SectorReuse second;
+    second_level(trace, all, second, result);
+    result.lines = second.lines();
     return result;
 }
 

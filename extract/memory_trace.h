@@ -55,7 +55,9 @@ public:
     void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override;
 
     // After the launch; they do not depend on the number of threads.
-    const std::vector<SiteCounts>& sites() const { return sites_; }    // by site
+    const std::vector<SiteCounts>& sites() const { return sites_; }  // by site
+    // Of all requests of a kind.
+    MemoryCounts counts_of(isa::Space space, isa::AccessKind kind) const;
     const std::vector<GroupTrace>& groups() const { return groups_; }  // by number
     std::uint64_t one_line_in() const { return std::uint64_t{1} << halvings_; }
 
@@ -105,6 +107,18 @@ using ClockOf = std::function<std::uint64_t(const GroupTrace&, const LineReferen
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
                      const std::vector<bool>& passes_first_level, const ClockOf& clock_of,
                      std::uint64_t groups = every_group);
+
+// The same launch in caches of these sizes whose lines a hash assigns to sets (set_cache.h): what
+// they find is found from a capacity of one line on.
+struct CacheShape {
+    std::uint64_t first_bytes = 0;   // of each core
+    std::uint64_t second_bytes = 0;  // of the device
+    int ways = 1;
+    std::uint64_t seed = 1;
+};
+MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
+                         const std::vector<bool>& passes_first_level, const CacheShape& shape,
+                         std::uint64_t groups = every_group);
 
 // What the kernel file says of an instruction: means over its requests. Absent: it made none.
 std::optional<MemoryUse> memory_use(const MemoryTrace& trace, const MemoryReuse& reuse,

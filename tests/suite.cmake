@@ -6,6 +6,10 @@ occupipe_test(suite_test KIND unit FULL *LargeSize* TIMEOUT 600 LINK occupipe::e
 set_source_files_properties(suite/paper_references.cpp suite/other_references.cpp PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
 target_compile_definitions(suite_test PRIVATE OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 occupipe_test(validation_test KIND unit WITHOUT_NVRTC * LINK occupipe::cli nlohmann_json::nlohmann_json GTest::gmock
-    SOURCES analysis/validation_test.cpp cli/validate_test.cpp)
+    SOURCES analysis/validation_test.cpp cli/validate_test.cpp bench/cuda/executing_driver.cpp)
+# What this test takes for CUDA's driver calls functions of the test itself.
+add_library(forwarding_libcuda MODULE bench/cuda/forwarding_libcuda.cpp)
+set_target_properties(validation_test PROPERTIES ENABLE_EXPORTS ON)
+add_dependencies(validation_test forwarding_libcuda)
 target_compile_definitions(validation_test PRIVATE OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>
-    OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
+    OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}> OCCUPIPE_FORWARDING_LIBCUDA="$<TARGET_FILE:forwarding_libcuda>")

@@ -130,6 +130,25 @@ std::string predictions(const Validation& v) {
            markdown(table);
 }
 
+std::string difference(const analysis::CounterRow& row) {
+    if (!row.ours || !row.profiled || *row.profiled == 0) return "";
+    return fmt::format("{:+.1f} %", 100 * (*row.ours / *row.profiled - 1));
+}
+
+std::string counted(const Validation& v) {
+    if (v.counters.empty()) return {};
+    TextTable table{{"kernel", "count", "executed", "profiled", "difference"},
+                    {Align::left, Align::left, Align::right, Align::right, Align::right},
+                    {}};
+    const auto number = [](const std::optional<double>& value) {
+        return value ? fmt::format("{:.10g}", *value) : std::string("not told");
+    };
+    for (const analysis::CounterRow& row : v.counters)
+        table.rows.push_back(
+            {row.kernel, row.what, number(row.ours), number(row.profiled), difference(row)});
+    return "\nCounts of the executed machine code and of the profiler:\n\n" + markdown(table);
+}
+
 std::string notes(const Validation& v) {
     std::string text;
     for (const ValidationCurve& curve : v.curves)
@@ -159,6 +178,7 @@ Json to_json(const ValidationCurve& curve, const std::vector<std::string>& model
                  {"made_of", made_of},
                  {"substituted_share", curve.substituted},
                  {"assumptions", curve.assumptions}};
+    if (!curve.warnings.empty()) json["warnings"] = curve.warnings;
     if (!curve.published.empty()) json["published"] = curve.published;
     if (!curve.not_predicted.empty()) json["not_predicted"] = curve.not_predicted;
     Json points = Json::array();
@@ -168,6 +188,8 @@ Json to_json(const ValidationCurve& curve, const std::vector<std::string>& model
                      {"warps", point.launch.warps()},
                      {"groups", point.launch.groups}};
         if (point.measured) item["measured"] = to_json(*point.measured);
+        if (point.dram_bytes_per_warp) item["dram_bytes_per_warp"] = *point.dram_bytes_per_warp;
+        if (!point.assumptions.empty()) item["assumptions"] = point.assumptions;
         Json predicted = Json::object();
         for (std::size_t m = 0; m < models.size(); ++m)
             if (point.predicted[m]) predicted[models[m]] = to_json(*point.predicted[m]);
@@ -251,6 +273,17 @@ std::string accuracy_csv(const Validation& v) {
     return text;
 }
 
+std::string counters_csv(const Validation& v) {
+    std::string text = "kernel,count,executed,profiled\n";
+    const auto number = [](const std::optional<double>& value) {
+        return value ? fmt::format("{}", *value) : std::string();
+    };
+    for (const analysis::CounterRow& row : v.counters)
+        text += fmt::format("{},{},{},{}\n", csv_text(row.kernel), csv_text(row.what),
+                            number(row.ours), number(row.profiled));
+    return text;
+}
+
 std::string to_text(const Validation& v) {
     std::string text;
     if (v.device.empty()) {
@@ -266,7 +299,7 @@ std::string to_text(const Validation& v) {
                 "construction.\n";
         text += "\n" + errors(v) + "\n" + ranks(v);
     }
-    return text + published_errors(v) + notes(v);
+    return text + published_errors(v) + counted(v) + notes(v);
 }
 
 }  // namespace occupipe::report

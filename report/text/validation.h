@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/counter_comparison.h"
 #include "analysis/validation.h"
 
 namespace occupipe::report {
@@ -19,6 +20,7 @@ struct Validation {
     std::vector<analysis::ValidationCurve> curves;
     // What was published of the GPU of the profile; empty: nothing.
     std::vector<analysis::PublishedAccuracy> published;
+    std::vector<analysis::CounterRow> counters;  // of a profiler; empty: none was given
 };
 
 // One kernel, occupipe-validation/1. `made_of`: hash of all that it was made from.
@@ -32,6 +34,8 @@ nlohmann::ordered_json to_json(const Validation& validation);
 std::string curves_csv(const Validation& validation);
 // A line per kernel and model, mean and published figures among them.
 std::string accuracy_csv(const Validation& validation);
+// A line per kernel and count: executed machine code's and the profiler's.
+std::string counters_csv(const Validation& validation);
 // Tables in the layout of the analysis paper's tables 10 to 12, as Markdown.
 std::string to_text(const Validation& validation);
 

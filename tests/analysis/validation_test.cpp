@@ -121,8 +121,7 @@ TEST(Validation, SaysWhereNoGroupFits) {
     const ReadyKernel ready =
         ready_kernel(suite_kernel("matmul_blocked"), "small", fermi, recorded);
     EXPECT_EQ(ready.groups_at_most, 0);
-    const ValidationCurve none =
-        predicted_curve(ready, fermi, occupancies(ready, fermi.cores, 1), {"pipeline"}, {});
+    const ValidationCurve none = predicted_curve(ready, fermi, {}, {"pipeline"}, {});
     EXPECT_TRUE(none.points.empty());
     EXPECT_THAT(none.not_predicted, HasSubstr("does not hold one group"));
 }
@@ -131,10 +130,10 @@ TEST(Validation, SaysWhereNoGroupFits) {
 TEST(Validation, SaysAtHowManyOccupanciesAModelPredictsNothing) {
     const GpuProfile profile = turing();
     const ReadyKernel ready = ready_kernel(suite_kernel("fan2"), "small", profile, recorded);
-    std::vector<Launch> launches = occupancies(ready, profile.cores, 1);
+    auto launches = tell_launches(ready, occupancies(ready, profile.cores, 1), profile.cores);
     ASSERT_GE(launches.size(), 2U);
     launches.resize(2);
-    launches[1].groups = 0;  // which no model takes
+    launches[1].launch.groups = 0;  // which no model takes
     const ValidationCurve made = predicted_curve(ready, profile, launches, {"pipeline"}, {});
     EXPECT_TRUE(made.points[0].predicted[0]);
     EXPECT_FALSE(made.points[1].predicted[0]);
@@ -174,9 +173,9 @@ TEST(ViolatingDevice, RefusesWhatIsWrong) {
 ValidationCurve measured_on(const std::string& kernel, const std::string& options) {
     const GpuProfile profile = turing();
     const ReadyKernel ready = ready_kernel(suite_kernel(kernel), "small", profile, recorded);
-    ValidationCurve made = predicted_curve(ready, profile, occupancies(ready, profile.cores, 1),
-                                           {"pipeline", "roofline"}, {});
-    measure_curve(made, ready, open_violating_device(model_of_turing(options)), {});
+    const auto launches = tell_launches(ready, occupancies(ready, profile.cores, 1), profile.cores);
+    ValidationCurve made = predicted_curve(ready, profile, launches, {"pipeline", "roofline"}, {});
+    measure_curve(made, ready, open_violating_device(model_of_turing(options)), launches, {});
     return made;
 }
 
@@ -248,18 +247,104 @@ TEST(ViolatingDevice, NoiseIsTheSeedsAlone) {
     EXPECT_NE(cycles("?noise=0.05&seed=3"), cycles("?noise=0.05&seed=4"));
 }
 
+// Turing with measured levels: a hit in the first one is 40 times as fast as one in DRAM.
+GpuProfile with_levels() {
+    GpuProfile profile = turing();
+    InstructionTiming row = *profile.find_instruction("ld.global.s32");
+    const auto add = [&](const char* name, double part) {
+        row.name = name;
+        row.cpi.value *= part;
+        row.latency->value *= part;
+        profile.instructions.push_back(row);
+    };
+    add("ld.global.l2.u32", 0.25);
+    add("ld.global.l1.u32", 0.1);
+    const auto level = [&](double latency, double first, double last) {
+        profile.memory_levels.push_back({.instruction = "ld.global.u32",
+                                         .latency = Estimate{.value = latency},
+                                         .first_bytes = first,
+                                         .last_bytes = last,
+                                         .edge_confidence = {}});
+    };
+    level(30, 2048, 16384);
+    level(100, 32768, 262144);
+    level(400, 1 << 20, 1 << 26);
+    return profile;
+}
+
+struct Measured {
+    ValidationCurve curve;
+    ReadyKernel ready;
+};
+Measured with_levels_on(const std::string& kernel, const std::string& options) {
+    const test::TemporaryFolder folder;
+    const GpuProfile profile = with_levels();
+    const std::string file = (folder.path / "levels.yaml").string();
+    write_text_file(file, format_profile(profile), Overwrite::no);
+    ReadyKernel ready = ready_kernel(suite_kernel(kernel), "small", profile, recorded);
+    const auto launches = tell_launches(ready, occupancies(ready, profile.cores, 1), profile.cores);
+    ValidationCurve made = predicted_curve(ready, profile, launches, {"pipeline"}, {});
+    const ViolatingDevice device = open_violating_device("model:" + file + options);
+    measure_curve(made, ready, device, launches, {});
+    return {std::move(made), std::move(ready)};
+}
+
+// The fewer ways, the more lines are driven out by others of their set.
+TEST(ViolatingDevice, HashedCachesFindLess) {
+    const auto mape = [](const std::string& options) {
+        return *accuracy_of(with_levels_on("spmv", options).curve, 0).mape;
+    };
+    EXPECT_EQ(mape(""), 0);
+    EXPECT_GT(mape("?ways=1"), 10);
+    EXPECT_LT(mape("?ways=16"), mape("?ways=1") / 4);
+    EXPECT_THAT(open_violating_device(model_of_turing("?ways=4")).violations,
+                ElementsAre("hashed caches of 4 ways"));
+    EXPECT_THAT(refusal(model_of_turing("?ways=0")), HasSubstr("ways"));
+}
+
+TEST(Validation, MemoryIsToldOfEachOccupancy) {
+    const Measured made = with_levels_on("srad1", "");
+    const auto& points = made.curve.points;
+    ASSERT_GT(points.size(), 2U);
+    for (const ValidationPoint& point : points) EXPECT_TRUE(point.dram_bytes_per_warp);
+    // What a core's first level is left is the same at every occupancy of a kernel without shared
+    // memory.
+    EXPECT_THAT(made.curve.assumptions,
+                testing::Contains(HasSubstr("first-level cache of 16 KiB")));
+    const ValidationCurve none =
+        predicted_curve(made.ready, with_levels(), {{points[0].launch, 1, made.ready.kernel, {}}},
+                        {"pipeline"}, {}, MemoryPricing::none);
+    EXPECT_FALSE(none.points[0].dram_bytes_per_warp);
+    EXPECT_NE(none.points[0].predicted[0]->cycles, points[0].predicted[0]->cycles);
+}
+
+// Four words of a lane take four passes through the banks, whatever one pass costs.
+TEST(Validation, WideSharedAccessesTakeTheirClassOncePerPass) {
+    const GpuProfile profile = turing();
+    const ReadyKernel fft = ready_kernel(suite_kernel("fft"), "small", profile, recorded);
+    const Completed with = completed(profile, fft, fft.kernel, MemoryPricing::per_access);
+    const Completed flat = completed(profile, fft, fft.kernel, MemoryPricing::none);
+    const std::pair<const char*, double> widths[] = {
+        {"st.shared.v2.u32", 2}, {"ld.shared.v2.u32", 2}, {"st.shared.v4.u32", 4}};
+    for (const auto& [op, passes] : widths)
+        EXPECT_DOUBLE_EQ(with.profile.find_instruction(op)->cpi.value,
+                         passes * flat.profile.find_instruction(op)->cpi.value)
+            << op;
+}
+
 TEST(Validation, SaysWhatIsSubstitutedAndWhatIsLacking) {
     const GpuProfile profile = turing();
     const ReadyKernel fan2 = ready_kernel(suite_kernel("fan2"), "small", profile, recorded);
-    const Completed with = completed(profile, fan2);
+    const Completed with = completed(profile, fan2, fan2.kernel, MemoryPricing::none);
     EXPECT_TRUE(with.lacking.empty());
     EXPECT_GT(with.substituted, 0);
     EXPECT_LT(with.substituted, 1);
     EXPECT_THAT(with.assumptions,
                 testing::Contains(HasSubstr("add.s32 uses the numbers of mul.s32 for its class")));
     const ReadyKernel mma = ready_kernel(suite_kernel("matmul_mma"), "small", profile, recorded);
-    const ValidationCurve none =
-        predicted_curve(mma, profile, occupancies(mma, profile.cores, 1), {"pipeline"}, {});
+    const ValidationCurve none = predicted_curve(
+        mma, profile, tell_launches(mma, occupancies(mma, profile.cores, 1), profile.cores),
+        {"pipeline"}, {});
     EXPECT_THAT(none.not_predicted, HasSubstr("mma.m16n8k8.f32.f16"));
     EXPECT_FALSE(none.points.front().predicted[0]);
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/files/files.h"
+#include "tests/bench/cuda/executing_driver.h"
 #include "tests/cli/command.h"
 #include "tests/support/temporary_folder.h"
 
@@ -29,6 +31,10 @@ std::vector<std::string> command(const std::vector<std::string>& more) {
         "--size",   "small"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
+}
+
+nlohmann::json json_of(const std::filesystem::path& file) {
+    return nlohmann::json::parse(read_text_file(file));
 }
 
 nlohmann::json tables(const TemporaryFolder& folder) {
@@ -122,6 +128,141 @@ TEST(Validate, TimesOfOtherKernelsAndOtherGroupsAreRefused) {
     EXPECT_THAT(smaller.err, HasSubstr("times.csv: group_warps: fan2: 1 warps of a group"));
 }
 
+// The same launch on the way of `predict`, with the same numbers for what the profile lacks.
+void expect_as_predict(const std::string& kernel, const std::string& file,
+                       const std::vector<std::string>& pricing) {
+    const TemporaryFolder folder;
+    auto words = command({"--kernel", kernel, "--model", "pipeline,mwp-cwp,wfg", "-o",
+                          (folder.path / "out").string()});
+    words.insert(words.end(), pricing.begin(), pricing.end());
+    const Outcome run = occupipe(words);
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto curve =
+        nlohmann::json::parse(read_text_file(folder.path / ("out/curves/" + kernel + ".json")));
+    std::vector<std::string> uses;
+    const std::string middle = " uses the numbers of ", end = " for its class";
+    for (const std::string said : curve["assumptions"]) {
+        const std::size_t at = said.find(middle), to = said.find(end);
+        if (to == said.npos) continue;
+        const std::size_t from = at + middle.size();
+        uses.insert(uses.end(), {"--use", said.substr(0, at) + "=" + said.substr(from, to - from)});
+    }
+    for (const auto& point : {curve["points"].front(), curve["points"].back()}) {
+        std::vector<std::string> other = {"predict",
+                                          root + "/tests/suite/recorded/sm_75/" + file + ".cubin",
+                                          "--kernel",
+                                          kernel,
+                                          "--launch",
+                                          folder.path / (file + ".yaml"),
+                                          "--profile",
+                                          profile,
+                                          "--model",
+                                          "pipeline,mwp-cwp,wfg",
+                                          "--json",
+                                          "--concurrent-groups",
+                                          std::to_string(point["concurrent_groups"].get<int>()),
+                                          "--groups",
+                                          std::to_string(point["groups"].get<int>())};
+        other.insert(other.end(), uses.begin(), uses.end());
+        other.insert(other.end(), pricing.begin(), pricing.end());
+        // Without options of a compiler.
+        std::istringstream lines(read_text_file(root + "/kernels/small/" + file + ".yaml"));
+        std::string launches, line;
+        while (std::getline(lines, line))
+            if (!line.starts_with("compiler_options") && !line.starts_with("source") &&
+                !line.starts_with("architecture"))
+                launches += line + "\n";
+        write_text_file(folder.path / (file + ".yaml"), launches, Overwrite::yes);
+        const Outcome predicted = occupipe(other);
+        ASSERT_EQ(predicted.code, 0) << predicted.err;
+        const auto predictions = nlohmann::json::parse(predicted.out);
+        ASSERT_EQ(predictions["predictions"].size(), 3U);
+        for (const auto& one : predictions["predictions"]) {
+            const std::string model = one["model"];
+            EXPECT_DOUBLE_EQ(one["cycles"].get<double>(),
+                             point["predicted"][model]["cycles"].get<double>())
+                << kernel << ' ' << model << ' ' << point["concurrent_groups"];
+        }
+    }
+}
+
+TEST(Validate, PredictsAsPredictDoes) {
+    for (const char* pricing : {"per-access", "aggregate", "none"}) {
+        expect_as_predict("hotspot", "hotspot3d", {"--memory", pricing});
+        expect_as_predict("bpnn_layerforward", "backprop", {"--memory", pricing});
+    }
+}
+
+// A profiler that counted one instruction in ten more than `execute` does.
+TEST(Validate, ProfilersCountsStandBeside) {
+    const TemporaryFolder folder;
+    std::istringstream lines(read_text_file(root + "/kernels/small/srad.yaml"));
+    std::string launches, line;
+    while (std::getline(lines, line))
+        if (!line.starts_with("compiler_options") && !line.starts_with("source") &&
+            !line.starts_with("architecture"))
+            launches += line + "\n";
+    write_text_file(folder.path / "srad.yaml", launches, Overwrite::no);
+    const Outcome counted = occupipe({"execute", root + "/tests/suite/recorded/sm_75/srad.cubin",
+                                      "--launch", (folder.path / "srad.yaml").string(), "--json",
+                                      (folder.path / "counted.json").string()});
+    ASSERT_EQ(counted.code, 0) << counted.err;
+    double instructions = 0, loads = 0;
+    const auto counts = json_of(folder.path / "counted.json");
+    for (const auto& one : counts["launches"]) {
+        if (one["kernel"] != "srad1" || instructions > 0) continue;
+        const double times = one["times"];
+        instructions = one["warp_instructions"].get<double>() / times;
+        for (const auto& at : one["instructions"])
+            if (at.contains("memory"))
+                for (const auto& memory : at["memory"])
+                    if (memory["space"] == "global" && memory["kind"] == "load")
+                        loads += memory["sectors"].get<double>() / times;
+    }
+    ASSERT_GT(loads, 0);
+    write_text_file(
+        folder.path / "ncu.csv",
+        fmt::format("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                    "\"0\",\"srad1(const float *, int)\",\"smsp__inst_executed.sum\",\"inst\","
+                    "\"{:.0f}\"\n"
+                    "\"0\",\"srad1(const float *, int)\","
+                    "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\",\"sector\",\"{:.0f}\"\n",
+                    1.1 * instructions, loads),
+        Overwrite::no);
+    const auto words =
+        command({"--kernel", "srad1,fan2", "--model", "pipeline", "--ncu",
+                 (folder.path / "ncu.csv").string(), "-o", (folder.path / "out").string()});
+    const Outcome run = occupipe(words);
+    ASSERT_EQ(run.code, 0) << run.err;
+    const std::string table = read_text_file(folder.path / "out/counters.csv");
+    EXPECT_THAT(table, HasSubstr(fmt::format("srad1,warp-instructions,{:.0f},{:.0f}\n",
+                                             instructions, 1.1 * instructions)));
+    EXPECT_THAT(table,
+                HasSubstr(fmt::format("srad1,sectors of global loads,{0:.0f},{0:.0f}\n", loads)));
+    // The profile does not tell the size of the second level, the profiler no bytes.
+    EXPECT_THAT(table, HasSubstr("srad1,bytes from and to DRAM,,\n"));
+    EXPECT_THAT(table, Not(HasSubstr("fan2")));
+    EXPECT_THAT(run.out, HasSubstr("-9.1 %"));
+}
+
+// fan2 issues some thousand instructions of a core, sgemm hundred thousands.
+TEST(Validate, SaysWhatIsKeptWhereItEnds) {
+    const TemporaryFolder folder;
+    const auto words = [&](const std::string& limit) {
+        return command({"--kernel", "fan2,sgemm", "--model", "pipeline", "--limit", limit, "-o",
+                        (folder.path / "out").string()});
+    };
+    const Outcome ended = occupipe(words("20000"));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_THAT(ended.err,
+                HasSubstr("1 of 2 kernels are kept in " + (folder.path / "out/curves").string() +
+                          "; sgemm and those after it are not. The same command goes on with it."));
+    EXPECT_TRUE(std::filesystem::exists(folder.path / "out/curves/fan2.json"));
+    const Outcome rest = occupipe(words("100000000"));
+    EXPECT_EQ(rest.code, 0) << rest.err;
+    EXPECT_THAT(rest.err, HasSubstr("1 of 2 kernels were there already"));
+}
+
 TEST(Validate, WithoutADevicePredicts) {
     const TemporaryFolder folder;
     const Outcome run = occupipe(command(
@@ -175,6 +316,83 @@ TEST(Validate, OtherMachineCodeIsNotTakenForTheSame) {
     EXPECT_THAT(again.err, Not(HasSubstr("were there already")));
 }
 
+// CUDA's driver as executing_driver.cpp has it.
+class ValidateOnCuda : public testing::Test {
+protected:
+    ValidateOnCuda() { setenv("OCCUPIPE_CUDA_DRIVER", OCCUPIPE_FORWARDING_LIBCUDA, 1); }
+    ~ValidateOnCuda() override {
+        unsetenv("OCCUPIPE_CUDA_DRIVER");
+        spoilt_byte.reset();
+    }
+
+    std::vector<std::string> words(const std::string& kernels) const {
+        return command({"--kernel", kernels, "--model", "pipeline", "--repetitions", "1",
+                        "--device", "cuda:0", "-o", (folder.path / "out").string()});
+    }
+
+    TemporaryFolder folder;
+};
+
+// Its launches take a nanosecond per warp-instruction and group at once: cycles follow from
+// what `execute` counts and the profile's clock.
+TEST_F(ValidateOnCuda, ChecksResultsAndTimesEveryOccupancy) {
+    const Outcome run = occupipe(words("kmeans_swap,lud_internal,hotspot,reduction"));
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("computes what executed machine code does, 4 kernels"));
+    EXPECT_EQ(tables(folder)["device"], "cuda:0");
+    const auto curve =
+        nlohmann::json::parse(read_text_file(folder.path / "out/curves/kmeans_swap.json"));
+    std::istringstream lines(read_text_file(root + "/kernels/small/kmeans.yaml"));
+    std::string launches, line;
+    while (std::getline(lines, line))
+        if (!line.starts_with("compiler_options") && !line.starts_with("source") &&
+            !line.starts_with("architecture"))
+            launches += line + "\n";
+    write_text_file(folder.path / "kmeans.yaml", launches, Overwrite::no);
+    const Outcome counted = occupipe({"execute", root + "/tests/suite/recorded/sm_75/kmeans.cubin",
+                                      "--launch", (folder.path / "kmeans.yaml").string(), "--json",
+                                      (folder.path / "counted.json").string()});
+    ASSERT_EQ(counted.code, 0) << counted.err;
+    double instructions = 0;
+    const auto counts = json_of(folder.path / "counted.json");
+    for (const auto& one : counts["launches"])
+        if (one["kernel"] == "kmeans_swap") instructions = one["warp_instructions"];
+    ASSERT_GT(instructions, 0);
+    ASSERT_GT(curve["points"].size(), 4U);
+    const double clock_hz = 1.41e9;  // of the profile
+    for (const auto& point : curve["points"]) {
+        const double groups = point["concurrent_groups"];
+        // Events tell milliseconds in single precision.
+        EXPECT_NEAR(point["measured"]["cycles"].get<double>(),
+                    instructions * 1e-9 / groups * clock_hz,
+                    1e-5 * instructions * 1e-9 / groups * clock_hz);
+    }
+}
+
+TEST_F(ValidateOnCuda, AWrongResultEndsTheRun) {
+    spoilt_byte = 1026;
+    const Outcome run = occupipe(words("lud_internal"));
+    EXPECT_EQ(run.code, 1);
+    EXPECT_THAT(run.err, HasSubstr("cuda:0: "));
+    EXPECT_THAT(run.err, HasSubstr("wrong"));
+}
+
+TEST_F(ValidateOnCuda, AProfileOfAnotherArchitectureIsRefused) {
+    auto other = words("lud_internal");
+    for (std::string& word : other)
+        if (word == profile) word = root + "/profiles/nvidia-gtx-1060.yaml";
+    const Outcome run = occupipe(other);
+    EXPECT_EQ(run.code, 2);
+    EXPECT_THAT(run.err, HasSubstr("has compute capability 7.5, the profile of"));
+}
+
+TEST_F(ValidateOnCuda, WithoutADeviceSaysSo) {
+    auto other = words("lud_internal");
+    for (std::string& word : other)
+        if (word == "cuda:0") word = "cuda:7";
+    EXPECT_EQ(occupipe(other).code, 3);
+}
+
 #if OCCUPIPE_OPENCL
 TEST(Validate, ACpuComputesTheSameAndIsNotTimed) {
     const TemporaryFolder folder;
@@ -218,7 +436,7 @@ TEST(Validate, RefusesWhatIsWrong) {
     };
     EXPECT_THAT(refused({}), HasSubstr("-o DIR"));
     EXPECT_THAT(refused({"-o", "/tmp/never", "--kernel", "sgem"}), HasSubstr("near: sgemm"));
-    EXPECT_THAT(refused({"-o", "/tmp/never", "--device", "cuda:0"}), HasSubstr("opencl:PLATFORM"));
+    EXPECT_THAT(refused({"-o", "/tmp/never", "--device", "gpu"}), HasSubstr("opencl:PLATFORM"));
     EXPECT_THAT(refused({"-o", "/tmp/never", "--model", "best"}), HasSubstr("best"));
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <list>
@@ -20,6 +21,7 @@
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
 #include "extract/run_plan.h"
+#include "extract/set_cache.h"
 #include "tests/support/random_values.h"
 
 namespace occupipe::extract {
@@ -399,6 +401,81 @@ TEST(MemoryTrace, AgreesWithSimulatedCachesOnRandomLaunches) {
 
 // Too many references: some lines stand for all. Counts stay exact; a working set's capacity is
 // met to within the spread of the sample (256 of 4096 lines: 1/16), rounded up by at most 1/8.
+// Of references whose LRU distance is d, a cache of S sets by a hash and W ways finds those where
+// fewer than W of the d lines between fell into the line's set (Smith, "A Comparative Study of Set
+// Associative Memory Mapping Algorithms", 1978): binomial with d and 1 / S.
+double smiths_share(double d, double sets, int ways) {
+    double sum = 0;
+    for (int k = 0; k < ways; ++k)
+        sum += std::exp(std::lgamma(d + 1) - std::lgamma(k + 1.0) - std::lgamma(d - k + 1) -
+                        k * std::log(sets) + (d - k) * std::log1p(-1 / sets));
+    return sum;
+}
+
+// A loop over n lines has distance n − 1 everywhere.
+TEST(SetCache, FindsWhatSmithsFormulaSays) {
+    for (const int ways : {1, 2, 4, 16}) {
+        for (const std::uint64_t lines : {700U, 1000U, 1400U}) {
+            double found = 0, all = 0;
+            for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+                SetCache cache(1024, ways, seed);
+                EXPECT_EQ(cache.sets(), 1024U / static_cast<unsigned>(ways));
+                for (std::uint64_t i = 0; i < 2 * lines; ++i)
+                    cache.read(i % lines, 1, [&](const NeededLines& one) {
+                        if (i < lines)
+                            EXPECT_FALSE(one);
+                        else
+                            ++all, found += one.has_value();
+                    });
+            }
+            // 14,000 references or more, whose fates in one set are not independent.
+            EXPECT_NEAR(found / all,
+                        smiths_share(static_cast<double>(lines - 1), 1024.0 / ways, ways), 0.03)
+                << ways << " ways, " << lines << " lines";
+        }
+    }
+}
+
+// One set is a fully associative cache.
+TEST(SetCache, OfOneSetIsTheLruCacheOfItsSize) {
+    test::RandomValues random(3);
+    for (const std::uint64_t lines : {1U, 2U, 7U, 40U}) {
+        SetCache cache(lines, static_cast<int>(lines), 5);
+        SectorReuse every;
+        for (int i = 0; i < 20'000; ++i) {
+            const auto line = static_cast<std::uint64_t>(random.between(0, 60));
+            const auto sectors = static_cast<std::uint32_t>(random.between(1, 15));
+            std::vector<bool> one, other;
+            const auto mine = [&](const NeededLines& needed) { one.push_back(needed.has_value()); };
+            const auto its = [&](const NeededLines& needed) {
+                other.push_back(needed && *needed <= lines);
+            };
+            switch (random.between(0, 2)) {
+                case 0:
+                    cache.read(line, sectors, mine);
+                    every.read(line, sectors, its);
+                    break;
+                case 1:
+                    cache.write(line, sectors, mine);
+                    every.write(line, sectors, its);
+                    break;
+                default:
+                    cache.read_and_write(line, sectors, mine, mine);
+                    every.read_and_write(line, sectors, its, its);
+            }
+            ASSERT_EQ(one, other) << i;
+        }
+    }
+}
+
+TEST(SetCache, WithoutLinesFindsNothing) {
+    SetCache cache(0, 4, 1);
+    for (int i = 0; i < 3; ++i)
+        cache.read(7, 0xF, [](const NeededLines& one) { EXPECT_FALSE(one); });
+    // Fewer lines than ways are one set.
+    EXPECT_EQ(SetCache(3, 4, 1).sets(), 1U);
+}
+
 TEST(MemoryTrace, ASampleOfLinesFindsTheWorkingSet) {
     MemoryTrace trace(only_barrier(), 1000);
     launch(trace, 1, 1, [](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
