@@ -77,8 +77,7 @@ const InstructionTiming* of_class(const GpuProfile& profile, std::string_view op
     return nullptr;
 }
 
-// Enough for the hit shares of the suite's kernels to differ by less than a percent from those of
-// all references, and for a reuse to be found in a second.
+// Reuse is found anew at every occupancy: a quarter of what a single prediction records.
 constexpr std::uint64_t most_references = 1 << 22;
 
 // Through the banks of shared memory, by the width in an op's name.
