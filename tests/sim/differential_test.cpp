@@ -60,7 +60,7 @@ SimulationResult simulate_in_vectors(const GpuProfile& profile, const Kernel& ke
     sim::InOrderEngine engine(layout, options.detect_periods, nullptr,
                               sim::InOrderEngine::Loop::vectors);
     // In two parts, as a run with limits is.
-    const bool done = engine.run(20) || engine.run(std::numeric_limits<std::int64_t>::max());
+    const bool done = engine.run(20) || engine.run(std::numeric_limits<std::int64_t>::max() / 2);
     EXPECT_TRUE(done);
     const sim::RunLimits::State end = engine.progress();
     SimulationResult result;
