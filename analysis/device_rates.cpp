@@ -43,7 +43,7 @@ const std::vector<Rate>& rates() {
          {"fma.f64", "mul.f64"},
          2,
          "GFLOP/s"},
-        {"T_int", "integer multiply-adds", throughput, {"mad.s32", "mul.s32"}, 2, "GIOP/s"},
+        {"T_int", "integer multiply-adds", throughput, {"mad.s32"}, 2, "GIOP/s"},
         {"T_HP",
          "half-precision multiply-adds, two per lane",
          throughput,

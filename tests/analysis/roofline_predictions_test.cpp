@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "analysis/device_rates.h"
@@ -139,6 +140,16 @@ TEST(DeviceRates, AGivenRateIsTheRate) {
     EXPECT_THROW(with_rate(poor, "B_men", 1), InputError);
     EXPECT_THROW(with_rate(poor, "B_mem", 0), InputError);
     EXPECT_THROW(with_rate(poor, "alpha_s", 1), InputError);
+}
+
+// The RTX 2070: 36 cores of 32 lanes at 1.41 GHz. A published integer multiplication is faster than
+// the issue limit allows, and no rate.
+TEST(DeviceRates, PublishedTablesGiveWhatTheyCan) {
+    const GpuProfile turing =
+        read_profile(std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "profiles/nvidia-rtx-2070.yaml");
+    EXPECT_NEAR(*operation_rate(turing, OperationKind::fp32), 2 * 36 * 32 * 1.41e9 / 0.5, 1);
+    EXPECT_NEAR(*memory_rate(turing), 361e9, 0.5e9);  // as the paper's Table 6 prints it
+    EXPECT_FALSE(operation_rate(turing, OperationKind::integer).has_value());
 }
 
 // 320 lanes at 1 GHz, two operations: λ 0.25 is 2560 GFLOP/s, 0.28 at full occupancy 2285.7.
