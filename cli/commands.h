@@ -30,6 +30,7 @@ void add_execute(CLI::App& app);
 void add_extract(CLI::App& app);
 void add_rates(CLI::App& app);
 void add_roofline(CLI::App& app);
+void add_match(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_validate(CLI::App& app);

@@ -109,6 +109,7 @@ int run_command(int argc, char** argv) {
     add_table(app);
     add_rates(app);
     add_roofline(app);
+    add_match(app);
     add_predict(app);
     add_compare(app);
     add_validate(app);

@@ -63,6 +63,8 @@ inline constexpr Range clock_rate{[](double v) { return v >= 1 && v <= 1e15; },
                                   "a positive finite number from 1 to 1e15"};
 inline constexpr Range some_seconds{[](double v) { return v > 0 && v <= 1e6; },
                                     "a positive finite number of at most 1e6"};
+inline constexpr Range some_rate{[](double v) { return v >= 1 && v <= 1e18; },
+                                 "a positive finite number from 1 to 1e18"};
 inline constexpr Range share_below_one{[](double v) { return v >= 0 && v < 1; },
                                        "at least 0 and below 1"};
 inline constexpr Range probability{[](double v) { return v >= 0 && v <= 1; }, "from 0 to 1"};

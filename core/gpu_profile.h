@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/estimate.h"
 #include "core/instruction.h"
+#include "core/match_device.h"
 #include "core/parameter_table.h"
 
 namespace occupipe {
@@ -125,6 +126,7 @@ struct GpuProfile {
     std::vector<Subsystem> subsystems;            // in file order
     std::vector<InstructionTiming> instructions;  // in file order
     std::vector<MemoryLevel> memory_levels;       // by instruction, ascending
+    MatchDevice match;                            // what AutoMatch needs (docs/match.md)
     Annotation provenance;
 
     // nullptr when there is none.

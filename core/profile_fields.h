@@ -208,6 +208,25 @@ inline std::optional<Fault> levels_fault(const GpuProfile& profile) {
 }
 
 template <class Io>
+void describe(Io& io, std::type_identity<MatchDevice>) {
+    using T = MatchDevice;
+    constexpr std::int64_t most_lanes = 1024;
+    io("processors", &T::processors, {.merge = Merge::first});
+    io("vector_width", &T::vector_width, {.most = most_lanes, .merge = Merge::first});
+    io("flops_per_second", &T::flops_per_second, {.range = some_rate, .unit = "FLOP/s"});
+    io("f32_flops_per_second", &T::f32_flops_per_second, {.range = some_rate, .unit = "FLOP/s"});
+    io("fast_bytes", &T::fast_bytes, {.merge = Merge::first});
+    io("line_bytes", &T::line_bytes, {.merge = Merge::first});
+    io("fast_bytes_per_second", &T::fast_bytes_per_second, {.range = some_rate, .unit = "B/s"});
+    io("fast_latency_seconds", &T::fast_latency_seconds, {.range = some_seconds, .unit = "s"});
+    io("slow_bytes_per_second", &T::slow_bytes_per_second, {.range = some_rate, .unit = "B/s"});
+    io("slow_latency_seconds", &T::slow_latency_seconds, {.range = some_seconds, .unit = "s"});
+    io("synchronisation_seconds", &T::synchronisation_seconds,
+       {.range = some_seconds, .unit = "s"});
+    io("reference", &T::reference, {.fault = &control_character_fault, .merge = Merge::first});
+}
+
+template <class Io>
 void describe(Io& io, std::type_identity<GpuProfile>) {
     using T = GpuProfile;
     io.record("device", &T::device, {.required = true});
@@ -229,6 +248,7 @@ void describe(Io& io, std::type_identity<GpuProfile>) {
                       const InstructionTiming& timing) { return profile.copies(timing.subsystem); },
          .other_copies = "has its subsystem at another scope"});
     io.list("memory_levels", &T::memory_levels, {.ordinal = "level"});
+    io.record("match", &T::match, {.label = "match"});
     io("provenance", &T::provenance);
     io.check(&levels_fault);
     io.check([](const T& profile) -> std::optional<Fault> {

@@ -18,8 +18,7 @@ void refuse_journal(const std::string& text, const std::string& file_name) {
     throw InputError(
         file_name, {1, 1}, "format",
         fmt::format(
-            "this is an interrupted measurement; close it first: occupipe measure --finish {}"
-            "closes it",
+            "this is an interrupted measurement; close it first: occupipe measure --finish {}",
             file_name));
 }
 

@@ -288,7 +288,8 @@ std::vector<Described> types_of_a_profile() {
             described<InstructionTiming>("InstructionTiming"),
             described<ParameterTable>("ParameterTable"),
             described<TableRow>("TableRow"),
-            described<MemoryLevel>("MemoryLevel")};
+            described<MemoryLevel>("MemoryLevel"),
+            described<MatchDevice>("MatchDevice")};
 }
 
 std::string source(const std::string& path) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "report/figures/match_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace occupipe::report {
+namespace {
+
+using match::Workload;
+
+double real(std::int64_t n) { return static_cast<double>(n); }
+
+plot::Figure parallelism_figure(const Workload& workload) {
+    plot::Figure figure{.title = "Parallelism",
+                        .x = {"execution level", plot::Scale::linear},
+                        .y = {"operations per level", plot::Scale::log10},
+                        .key = plot::Key::below};
+    int style = 0;
+    for (const match::Schedule& schedule : workload.schedules) {
+        plot::Series series{schedule.name, plot::Mark::line, style++, {}};
+        double level = 0;
+        for (const match::LevelRange& range : schedule.parallelism) {
+            const double width = (real(range.f64) + real(range.f32)) / real(range.levels);
+            const double begin = level + 1;
+            level += real(range.levels);
+            if (width <= 0) continue;
+            series.points.push_back({begin, width});
+            if (level > begin) series.points.push_back({level, width});
+        }
+        if (!series.points.empty()) figure.series.push_back(std::move(series));
+    }
+    return figure;
+}
+
+// Distances are shifted by one unit, since the axis has no zero.
+plot::Figure distance_figure(const Workload& workload) {
+    plot::Figure figure{.title = "Reuse",
+                        .x = {"LRU stack distance + 1 [units]", plot::Scale::log10},
+                        .y = {"references per distance", plot::Scale::log10},
+                        .key = plot::Key::below};
+    int style = 0;
+    for (const match::ReuseDistances& reuse : workload.reuse) {
+        plot::Series series{
+            fmt::format(
+                "{} bytes ({:.0f} % to new ones)", reuse.unit_bytes,
+                reuse.references == 0 ? 0 : 100 * real(reuse.first) / real(reuse.references)),
+            plot::Mark::points,
+            style++,
+            {}};
+        for (const match::DistanceCount& one : reuse.distances)
+            series.points.push_back({(real(one.from) + real(one.to)) / 2 + 1,
+                                     real(one.count) / (real(one.to - one.from) + 1)});
+        if (!series.points.empty()) figure.series.push_back(std::move(series));
+    }
+    return figure;
+}
+
+std::vector<std::string> devices_of(const std::vector<MatchCell>& cells) {
+    std::vector<std::string> names;
+    for (const MatchCell& cell : cells)
+        if (std::ranges::find(names, cell.device->device.name) == names.end())
+            names.push_back(cell.device->device.name);
+    return names;
+}
+
+plot::Axis device_axis(const std::vector<std::string>& names) {
+    plot::Axis axis{.label = "", .low = 0.5, .high = real(std::ssize(names)) + 0.5};
+    for (std::size_t i = 0; i < names.size(); ++i)
+        axis.ticks.push_back({static_cast<double>(i + 1), names[i]});
+    return axis;
+}
+
+}  // namespace
+
+plot::Picture workload_profiles(const Workload& workload) {
+    plot::Picture picture{
+        .description = fmt::format("Parallelism and reuse of {}", workload.kernel), .columns = 2};
+    for (plot::Figure& figure :
+         std::vector{parallelism_figure(workload), distance_figure(workload)})
+        if (!figure.series.empty()) picture.panels.push_back(std::move(figure));
+    return picture;
+}
+
+plot::Picture match_performance(const Workload& workload, const std::vector<MatchCell>& cells) {
+    const std::vector<std::string> names = devices_of(cells);
+    const auto place = [&](const MatchCell& cell) {
+        return static_cast<double>(std::ranges::find(names, cell.device->device.name) -
+                                   names.begin()) +
+               1;
+    };
+    const bool rates = workload.operations.total > 0;
+    plot::Figure speed{
+        .title = workload.kernel,
+        .x = device_axis(names),
+        .y = {rates ? "GFLOP/s, at most" : "runs per second, at most", plot::Scale::log10},
+        .key = plot::Key::below};
+    constexpr struct {
+        const char* name;
+        double match::Cost::*seconds;
+    } parts[] = {{"computation", &match::Cost::computation},
+                 {"memory", &match::Cost::memory},
+                 {"synchronisation", &match::Cost::synchronisation}};
+    plot::Picture picture{
+        .description = fmt::format("{} on {} devices by AutoMatch", workload.kernel, names.size()),
+        .columns = 2};
+    std::vector<plot::Figure> shares;
+    int style = 0;
+    for (const match::CostModelName& model : match::cost_models()) {
+        plot::Series series{std::string(model.name), plot::Mark::points, style++, {}};
+        plot::Figure figure{.title = std::string(model.name),
+                            .x = device_axis(names),
+                            .y = {"seconds", plot::Scale::log10},
+                            .key = plot::Key::below};
+        for (int part = 0; part < 3; ++part)
+            figure.series.push_back({parts[part].name, plot::Mark::points, part, {}});
+        for (const MatchCell& cell : cells) {
+            if (cell.model != model.model || !cell.cost.seconds || *cell.cost.seconds <= 0)
+                continue;
+            const double work = rates ? real(workload.operations.total) / 1e9 : 1;
+            series.points.push_back({place(cell), work / *cell.cost.seconds});
+            for (std::size_t part = 0; part < 3; ++part)
+                if (const double seconds = cell.cost.*parts[part].seconds; seconds > 0)
+                    figure.series[part].points.push_back({place(cell), seconds});
+        }
+        std::erase_if(figure.series, [](const plot::Series& s) { return s.points.empty(); });
+        if (series.points.empty()) continue;
+        speed.series.push_back(std::move(series));
+        if (!figure.series.empty()) shares.push_back(std::move(figure));
+    }
+    if (!speed.series.empty()) picture.panels.push_back(std::move(speed));
+    for (plot::Figure& figure : shares) picture.panels.push_back(std::move(figure));
+    return picture;
+}
+
+}  // namespace occupipe::report

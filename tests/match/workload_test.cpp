@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "match/workload.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace occupipe::match {
+namespace {
+
+constexpr const char* file = R"(format: occupipe-workload/1
+kernel: figure_5
+operations: {total: 12, additions: 8, multiplications: 4, fused_pairs: 3, vectorisable: 6}
+schedules:
+  - name: as-written
+    depth: 3
+    widths:
+      - {levels: 2, f64: 1}
+      - {levels: 1, f64: 10}
+reuse:
+  - unit_bytes: 8
+    references: 10
+    first: 6
+    distances:
+      - {from: 0, to: 0, count: 1}
+      - {from: 1, to: 1, count: 1}
+      - {from: 2, to: 2, count: 1}
+      - {from: 4, to: 4, count: 1}
+synchronisations: 5
+loops:
+  - {name: "a.c:3", kind: sequential, instances: 1, iterations: 6, reason: "a.c:5 reads what a.c:6 stored"}
+  - {name: "a.c:4", parent: "a.c:3", kind: parallel, instances: 6, iterations: 60}
+)";
+
+TEST(Workload, IsReadAndWritten) {
+    const Workload w = parse_workload(file, "w.yaml");
+    EXPECT_EQ(w.operations.additions, 8);
+    EXPECT_EQ(w.reuse_of(8)->distances.size(), 4u);
+    EXPECT_EQ(w.reuse_of(64), nullptr);
+    EXPECT_EQ(w.loops[1].parent, "a.c:3");
+    EXPECT_EQ(w.calls, 1);
+    EXPECT_EQ(parse_workload(format_workload(w), "again.yaml"), w);
+}
+
+TEST(Workload, DistancesBelowALimit) {
+    const Workload w = parse_workload(file, "w.yaml");
+    const std::vector<DistanceCount>& distances = w.reuse_of(8)->distances;
+    EXPECT_EQ(below(distances, 0), 0);
+    EXPECT_EQ(below(distances, 4), 3);  // a real LRU memory of 4 words
+    EXPECT_EQ(below(distances, 5), 4);  // "less or equal 4"
+    EXPECT_EQ(below(distances, 1e18), 4);
+    // A bucket of ten distances with twenty references, cut in its middle.
+    EXPECT_DOUBLE_EQ(below({{.from = 10, .to = 19, .count = 20}}, 15), 10);
+}
+
+std::string refusal(const std::string& from, const std::string& to) {
+    std::string text = file;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    try {
+        parse_workload(text, "w.yaml");
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "read";
+}
+
+TEST(Workload, WhatCannotBeIsRefusedWithFileLineAndKey) {
+    const std::vector<std::vector<std::string>> cases = {
+        {"total: 12", "total: 13",
+         "w.yaml:3:21: operations.total: is not the sum of additions, multiplications, divisions, "
+         "square_roots and functions"},
+        {"fused_pairs: 3", "fused_pairs: 5",
+         "w.yaml:3:72: operations.fused_pairs: is more than there are additions or "
+         "multiplications"},
+        {"vectorisable: 6", "vectorisable: 60",
+         "w.yaml:3:89: operations.vectorisable: is more than total"},
+        {"depth: 3", "depth: 4",
+         "w.yaml:7:5: schedules[0].widths: their levels do not add up to depth"},
+        {"f64: 10", "f64: 9",
+         "w.yaml:7:5: schedules[0].widths: their operations do not add up to operations.total"},
+        {"first: 6", "first: 5",
+         "w.yaml:12:17: reuse[0].references: is not the sum of first and the counts of distances"},
+        {"from: 4, to: 4", "from: 4, to: 3",
+         "w.yaml:18:9: reuse[0].distances[3]: its end is before its begin"},
+        {"from: 4, to: 4", "from: 2, to: 4",
+         "w.yaml:18:9: reuse[0].distances[3]: distances must ascend and not overlap"},
+        {"total: 12", "total: -1", "w.yaml:3:21: operations.total: must be a whole number"},
+        {"kind: sequential", "kind: serial", "w.yaml:21:27: loops[0].kind: 'serial' is not one of"},
+        {"synchronisations: 5", "synchronisation: 5", "w.yaml:19:1: synchronisation: unknown key"},
+        {"occupipe-workload/1", "occupipe-workload/2",
+         "w.yaml:1:9: format: unknown format 'occupipe-workload/2'; expected occupipe-workload/1"},
+    };
+    for (const auto& one : cases) {
+        const std::string said = refusal(one[0], one[1]);
+        EXPECT_TRUE(said.starts_with(one[2].substr(0, one[2].find(':', 7)))) << said;
+        EXPECT_NE(said, "read") << one[1];
+        SCOPED_TRACE(said);
+        EXPECT_EQ(said.substr(0, one[2].size()), one[2]);
+    }
+}
+
+}  // namespace
+}  // namespace occupipe::match
