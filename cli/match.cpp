@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,10 +14,13 @@
 
 #include "analysis/shipped_files.h"
 #include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "match/execution_cost.h"
+#include "match/program.h"
 #include "match/workload.h"
 #include "report/figures/match_figures.h"
 #include "report/figures/plot_file.h"
@@ -26,18 +30,25 @@ namespace occupipe::cli {
 namespace {
 
 constexpr const char* about =
-    "Input: characteristics of a sequential program (occupipe-workload/1) and profiles with a\n"
-    "`match` section. Output: the time of its best parallel version on each device by AutoMatch\n"
-    "(Helal et al. 2017), the best device, what bounds it there, and how to split the work.\n"
+    "Input: a sequential program, or what was counted of it (occupipe-workload/1), and profiles\n"
+    "with a `match` section. The program is compiled with counters in one function (LLVM 19) and\n"
+    "run. Output: the time of its best parallel version on each device by AutoMatch (Helal et al.\n"
+    "2017), the best device, what bounds it there, and how to split the work.\n"
     "Without --profile the workload is described. docs/match.md has the formulas and limits.";
 
 constexpr const char* examples =
+    "occupipe match jacobi.c --kernel jacobi -o jacobi.workload.yaml -- 1000 100\n"
     "occupipe match --workload stencil.workload.yaml\n"
     "occupipe match --workload stencil.workload.yaml --profile i5-2400 --profile tesla-k20x\n"
     "occupipe match --workload lud.workload.yaml --profile i5-2400 --profile tesla-k20x "
     "--model all --split --plot lud.html";
 
 struct Request {
+    match::ProgramRun program;
+    std::string source;
+    std::vector<std::string> more_sources;
+    bool without_distances = false;
+    std::string output;
     std::string workload;
     std::vector<std::string> profiles;
     std::string model = "all";
@@ -56,17 +67,48 @@ std::vector<match::CostModel> models_of(const std::string& name) {
     return all;
 }
 
-void run_match(const Request& request) {
-    const std::vector<match::CostModel> models = models_of(request.model);
-    std::vector<NamedPath> inputs = {{"--workload", request.workload}};
-    add_paths(inputs, "--profile", request.profiles);
-    keep_apart(inputs, {{"--plot", request.plot}});
-    report::check_plot_file(request.plot, request.force);
-    match::Workload workload = match::read_workload(request.workload);
+// From a file, or from a run with counters.
+match::Workload workload_of(const Request& request, const std::vector<GpuProfile>& devices) {
+    match::Workload workload;
+    if (!request.workload.empty()) {
+        workload = match::read_workload(request.workload);
+    } else {
+        match::ProgramRun run = request.program;
+        run.sources = {request.source};
+        run.sources.insert(run.sources.end(), request.more_sources.begin(),
+                           request.more_sources.end());
+        run.distances = !request.without_distances;
+        for (const GpuProfile& device : devices)
+            for (const std::int64_t unit : {8, 64, 128})
+                if (device.match.fast_bytes)
+                    run.capacities.push_back(*device.match.fast_bytes / unit);
+        const StopOnSignal keep_on;  // the program gets the signal, too, and says what it has
+        workload = match::analyse_program(
+            run, [](const std::string& step) { fmt::print(stderr, "occupipe: {}\n", step); });
+    }
     if (request.sync) {
         workload.synchronisations = *request.sync;
         workload.synchronisations_from = "--sync";
     }
+    if (!request.output.empty())
+        write_text_file(request.output, match::format_workload(workload),
+                        request.force ? Overwrite::yes : Overwrite::no);
+    return workload;
+}
+
+void run_match(const Request& request) {
+    const std::vector<match::CostModel> models = models_of(request.model);
+    if (request.source.empty() == request.workload.empty())
+        throw InputError("give a program, or --workload FILE; see --help");
+    if (!request.source.empty() && request.program.kernel.empty())
+        throw InputError("--kernel NAME is missing: the function to be counted");
+    std::vector<NamedPath> inputs = {{"--workload", request.workload}, {"PROGRAM", request.source}};
+    add_paths(inputs, "--with", request.more_sources);
+    add_paths(inputs, "--profile", request.profiles);
+    keep_apart(inputs, {{"--plot", request.plot}, {"-o", request.output}});
+    report::check_plot_file(request.plot, request.force);
+    if (!request.output.empty() && !request.force && std::filesystem::exists(request.output))
+        throw InputError(fmt::format("{}: exists already; --force replaces it", request.output));
     std::vector<GpuProfile> devices;
     for (const std::string& path : request.profiles) {
         const std::filesystem::path file = analysis::shipped_profile(path);
@@ -81,6 +123,7 @@ void run_match(const Request& request) {
                 throw InputError(fmt::format("{}: a profile of {} is given already", file.string(),
                                              devices[i].device.name));
     }
+    const match::Workload workload = workload_of(request, devices);
     std::vector<report::MatchCell> cells;
     for (const GpuProfile& device : devices)
         for (const match::CostModel model : models) {
@@ -117,11 +160,33 @@ void add_match(CLI::App& app) {
     const auto request = std::make_shared<Request>();
     CLI::App* const command = app.add_subcommand(
         "match", "Which device for this program, from what it does and not how it is written");
-    add_help_end(*command, {.text = about, .exit_codes = {}, .examples = examples});
+    add_help_end(*command,
+                 {.text = about, .exit_codes = {exit_nothing_to_run_on}, .examples = examples});
+    command
+        ->add_option("program", request->source,
+                     "Source (.c, .cc, .cpp, .cxx) or LLVM's code (.ll, .bc) with a main()")
+        ->type_name("PROGRAM");
+    command->add_option("arguments", request->program.arguments, "The program's own, after --")
+        ->type_name("ARGS");
     command
         ->add_option("--workload", request->workload,
-                     "What is known of the program (YAML, occupipe-workload/1)")
-        ->required()
+                     "In place of PROGRAM: what was counted of it (YAML, occupipe-workload/1)")
+        ->type_name("FILE");
+    command->add_option("--kernel", request->program.kernel, "The function to be counted")
+        ->type_name("NAME");
+    command
+        ->add_option("--with", request->more_sources,
+                     "A further source of the program; may be given again")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--flag", request->program.flags,
+                     "A flag of the compiler, as --flag=-Iinclude; may be given again")
+        ->type_name("FLAG")
+        ->allow_extra_args(false);
+    command->add_flag("--no-distances", request->without_distances,
+                      "Count no stack distances: faster, and no cost follows from it");
+    command->add_option("-o,--output", request->output, "Write what was counted (YAML)")
         ->type_name("FILE");
     command
         ->add_option("--profile", request->profiles,

@@ -151,7 +151,11 @@ Cost lower_bound(const Workload& workload, const Device& device) {
         return cost.silent = "the profile lacks match.f32_flops_per_second", cost;
     const Rates rates{device.flops, device.f32_flops.value_or(device.flops)};
     if (o.total > 0) {
-        const double step = 1 / std::max(rates.f64, rates.f32);
+        // A reduction's sums can be a tree: what depends on their chain bounds nothing.
+        const bool chain = schedule.name == "trees" ||
+                           std::ranges::find(workload.loops, LoopKind::reduction, &Loop::kind) ==
+                               workload.loops.end();
+        const double step = chain ? 1 / std::max(rates.f64, rates.f32) : 0;
         std::vector<LevelRange> ranges = schedule.parallelism;
         if (ranges.empty())
             ranges = {{schedule.depth, o.total - o.single_precision, o.single_precision}};

@@ -211,6 +211,7 @@ void describe(Io& io, std::type_identity<Workload>) {
     io("program", &T::program, {.fault = &control_character_fault});
     io("arguments", &T::arguments, {.fault = &control_character_fault});
     io("partial", &T::partial, {.fault = &control_character_fault});
+    io("unseen", &T::unseen, {.fault = &control_character_fault});
     io("calls", &T::calls, {.most = most, .default_unwritten = true});
     io.record("operations", &T::operations, {.required = true});
     io.list("schedules", &T::schedules, {.required = true});

@@ -104,6 +104,7 @@ struct Workload {
     std::string program;    // sources; empty: not told
     std::string arguments;  // of the run
     std::string partial;    // why only a part was counted; empty: all was
+    std::string unseen;     // functions it called, what they did was not counted
     std::int64_t calls = 1;
     Operations operations;
     std::vector<Schedule> schedules;  // the first is the literal one

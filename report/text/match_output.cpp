@@ -52,6 +52,7 @@ std::string summary(const Workload& w) {
     std::string text =
         fmt::format("{}{}\n", w.kernel, w.program.empty() ? "" : fmt::format(" ({})", w.program));
     if (!w.partial.empty()) text += fmt::format("  only a part was counted: {}\n", w.partial);
+    if (!w.unseen.empty()) text += fmt::format("  not counted: what {} did\n", w.unseen);
     text += fmt::format(
         "  operations       {} (additions {}, multiplications {}, divisions {}, square roots {}, "
         "functions {}; {} in single precision)\n",

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "match/record.h"
 
 namespace occupipe::match {
 namespace {
@@ -103,6 +105,47 @@ TEST(Workload, WhatCannotBeIsRefusedWithFileLineAndKey) {
         SCOPED_TRACE(said);
         EXPECT_EQ(said.substr(0, one[2].size()), one[2]);
     }
+}
+
+TEST(Record, VectorisedLoopsStandInTheRemarks) {
+    const std::string remarks =
+        "--- !Analysis\nDebugLoc:        { File: a.c, Line: 1, Column: 2 }\n...\n"
+        "--- !Passed\nName:            Vectorized\nDebugLoc:        { File: a.c, Line: 10, Column: "
+        "9 }\n...\n--- !Passed\nDebugLoc:        { File: '/a/long/path/program.c', \n"
+        "                   Line: 12, Column: 5 }\n...\n--- !Missed\nDebugLoc: { File: a.c, Line: "
+        "3, Column: 3 }\n";
+    EXPECT_EQ(vectorised_loops(remarks), (std::set<std::string>{"10:9", "12:5"}));
+}
+
+std::string record_fault(const std::string& facts, const std::string& counts,
+                         const std::string& levels = {}) {
+    try {
+        workload_of({.facts = facts,
+                     .facts_name = "facts",
+                     .counts = counts,
+                     .counts_name = "counts",
+                     .levels = levels,
+                     .vectorised = {}});
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "read";
+}
+
+TEST(Record, WhatIsCutOffOrContradictoryIsRefused) {
+    const std::string facts = "occupipe-match-facts 1\nkernel k\nsite 0 a.c:1 load\nend\n";
+    const std::string counts = "occupipe-match-record 1\ncalls 1 0\n";
+    EXPECT_EQ(record_fault(facts, counts + "depth 0\nend\n"), "read");
+    EXPECT_EQ(record_fault("facts of another kind\n", counts),
+              "facts:1: does not begin with occupipe-match-facts 1");
+    EXPECT_EQ(record_fault(facts, counts), "counts:2: is cut off");
+    EXPECT_EQ(record_fault(facts, counts + "depth\nend\n"), "counts:3: has too few numbers");
+    EXPECT_EQ(record_fault(facts, counts + "loop 0 1 1\nend\n"),
+              "counts:3: names something that there is not");
+    EXPECT_EQ(record_fault(facts, counts + "depth 3\nend\n"), "counts.levels: is cut off");
+    EXPECT_EQ(record_fault(facts, counts + "distance 1 1 1\nend\n"),
+              "counts:3: stands before its granularity");
+    EXPECT_EQ(record_fault(facts, counts + "levels 1\nend\n"), "counts:3: unknown word 'levels'");
 }
 
 }  // namespace

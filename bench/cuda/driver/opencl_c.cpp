@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "bench/cuda/driver/kernel_compiler.h"
-#include "bench/cuda/driver/run_tool.h"
 #include "bench/device_code.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/run_tool.h"
 
 namespace occupipe::bench {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "bench/cuda/driver/find_cuda.h"
-#include "bench/cuda/driver/run_tool.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/run_tool.h"
 
 namespace occupipe::bench {
 

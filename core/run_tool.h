@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace occupipe::bench {
+namespace occupipe {
 
 // Gone with the object.
 class WorkFolder {
@@ -24,4 +24,4 @@ public:
 int run_tool(const std::filesystem::path& program, const std::vector<std::string>& arguments,
              const std::filesystem::path& said);
 
-}  // namespace occupipe::bench
+}  // namespace occupipe

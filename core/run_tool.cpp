@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/cuda/driver/run_tool.h"
+#include "core/run_tool.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 extern char** environ;
 
-namespace occupipe::bench {
+namespace occupipe {
 
 namespace fs = std::filesystem;
 
@@ -57,4 +57,4 @@ int run_tool(const fs::path& program, const std::vector<std::string>& arguments,
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-}  // namespace occupipe::bench
+}  // namespace occupipe

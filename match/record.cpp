@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+#include "match/record.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "core/error.h"
+
+namespace occupipe::match {
+namespace {
+
+// Lines of words, the first of which says what the line is.
+class Lines {
+public:
+    Lines(const std::string& text, std::string name, const std::string& title)
+        : text_(text), name_(std::move(name)) {
+        std::string line;
+        if (!std::getline(text_, line) || line != title) fail("does not begin with " + title);
+    }
+    bool next() {
+        std::string line;
+        if (!std::getline(text_, line)) fail("is cut off");
+        ++number_;
+        words_ = std::istringstream(line);
+        words_ >> key_;
+        return key_ != "end";
+    }
+    const std::string& key() const { return key_; }
+    std::int64_t integer() {
+        std::int64_t value = 0;
+        if (!(words_ >> value)) fail("has too few numbers");
+        return value;
+    }
+    // A number of something that was told before.
+    std::size_t index(std::size_t count) {
+        const std::int64_t value = integer();
+        if (value < 0 || static_cast<std::size_t>(value) >= count)
+            fail("names something that there is not");
+        return static_cast<std::size_t>(value);
+    }
+    std::string rest() {
+        std::string text;
+        std::getline(words_ >> std::ws, text);
+        return text;
+    }
+    [[noreturn]] void fail(const std::string& reason) const {
+        throw InputError(name_, {number_, 0}, {}, reason);
+    }
+
+private:
+    std::istringstream text_;
+    std::string name_;
+    int number_ = 1;
+    std::istringstream words_;
+    std::string key_;
+};
+
+struct Block {
+    std::int64_t loop = -1;
+    Operations once;
+};
+struct LoopFacts {
+    std::int64_t parent = -1;
+    std::string place;  // "12:5"
+    std::string name;
+    bool innermost = false;
+    std::string carried;
+    std::string reduction;
+    std::int64_t instances = 0;
+    std::int64_t iterations = 0;
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;  // sites: load, store
+};
+struct Facts {
+    std::string kernel;
+    std::map<std::size_t, Block> blocks;
+    std::vector<std::string> sites;
+    std::vector<LoopFacts> loops;
+    std::set<std::pair<std::size_t, std::size_t>> memory_sums;
+    std::vector<std::string> unseen;
+};
+
+Facts facts_of(const RecordTexts& record) {
+    Facts facts;
+    Lines lines(record.facts, record.facts_name, "occupipe-match-facts 1");
+    while (lines.next()) {
+        const std::string& key = lines.key();
+        if (key == "kernel") {
+            facts.kernel = lines.rest();
+        } else if (key == "block") {
+            const std::int64_t number = lines.integer();
+            Block block{.loop = lines.integer(), .once = {}};
+            Operations& o = block.once;
+            for (std::int64_t* const count :
+                 {&o.additions, &o.multiplications, &o.divisions, &o.square_roots, &o.functions,
+                  &o.single_precision, &o.fused_pairs})
+                *count = lines.integer();
+            o.total = o.additions + o.multiplications + o.divisions + o.square_roots + o.functions;
+            facts.blocks[static_cast<std::size_t>(number)] = block;
+        } else if (key == "site") {
+            lines.integer();
+            facts.sites.push_back(lines.rest());
+        } else if (key == "loop") {
+            lines.integer();
+            LoopFacts loop;
+            loop.parent = lines.integer();
+            const std::int64_t line = lines.integer();
+            const std::int64_t column = lines.integer();
+            loop.place = fmt::format("{}:{}", line, column);
+            loop.innermost = lines.integer() != 0;
+            loop.name = fmt::format("{}:{}", lines.rest(), column);
+            facts.loops.push_back(std::move(loop));
+        } else if (key == "carried") {
+            LoopFacts& loop = facts.loops[lines.index(facts.loops.size())];
+            loop.carried = lines.rest();
+        } else if (key == "reduction") {
+            LoopFacts& loop = facts.loops[lines.index(facts.loops.size())];
+            loop.reduction = lines.rest();
+        } else if (key == "memory-sum") {
+            const std::size_t load = lines.index(facts.sites.size());
+            facts.memory_sums.insert({load, lines.index(facts.sites.size())});
+        } else if (key == "unseen") {
+            facts.unseen.push_back(lines.rest());
+        } else {
+            lines.fail(fmt::format("unknown word '{}'", key));
+        }
+    }
+    return facts;
+}
+
+void add_times(Operations& sum, const Operations& once, std::int64_t times) {
+    for (const auto member :
+         {&Operations::total, &Operations::single_precision, &Operations::additions,
+          &Operations::multiplications, &Operations::divisions, &Operations::square_roots,
+          &Operations::functions, &Operations::fused_pairs})
+        sum.*member += once.*member * times;
+}
+
+template <class T>
+std::vector<T> take(const std::string& bytes, std::size_t& at, std::size_t count,
+                    const std::string& name) {
+    if ((bytes.size() - at) / sizeof(T) < count)
+        throw InputError(fmt::format("{}.levels: is cut off", name));
+    std::vector<T> values(count);
+    if (count > 0) std::memcpy(values.data(), bytes.data() + at, count * sizeof(T));
+    at += count * sizeof(T);
+    return values;
+}
+
+// Exact up to 4,096, then by a sixteenth of an octave.
+std::pair<std::int64_t, std::int64_t> bucket_of(std::int64_t distance) {
+    constexpr std::int64_t exact = 4096;
+    if (distance <= exact) return {distance, distance};
+    const int shift = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(distance))) - 5;
+    const std::int64_t low = std::max(exact + 1, distance >> shift << shift);
+    return {low, (((distance >> shift) + 1) << shift) - 1};
+}
+
+Schedule schedule_of(const std::string& levels, std::int64_t depth, const std::string& name) {
+    constexpr std::int64_t most_ranges = 4096;
+    constexpr std::uint32_t first_reference = ~std::uint32_t{0};
+    Schedule schedule{.name = "as-written", .depth = depth};
+    const auto count = static_cast<std::size_t>(depth);
+    std::size_t at = 0;
+    const auto f64 = take<std::int64_t>(levels, at, count, name);
+    const auto f32 = take<std::int64_t>(levels, at, count, name);
+    const auto reach = take<std::uint32_t>(levels, at, count, name);
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> widths;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> reached;
+    const std::int64_t part = std::max<std::int64_t>(1, (depth + most_ranges - 1) / most_ranges);
+    for (std::size_t i = 0; i < count; ++i) {
+        ++widths[{f64[i], f32[i]}];
+        if (i % static_cast<std::size_t>(part) == 0) schedule.parallelism.emplace_back();
+        LevelRange& range = schedule.parallelism.back();
+        ++range.levels;
+        range.f64 += f64[i];
+        range.f32 += f32[i];
+        if (reach[i] == first_reference)
+            ++schedule.first_reach;
+        else if (reach[i] > 0)
+            ++reached[bucket_of(static_cast<std::int64_t>(reach[i]) - 1)];
+    }
+    for (const auto& [width, number] : widths)
+        schedule.widths.push_back({number, width.first, width.second});
+    for (const auto& [bucket, number] : reached)
+        schedule.reach.push_back({bucket.first, bucket.second, number});
+    return schedule;
+}
+
+LoopKind kind_of(const LoopFacts& loop, const Facts& facts, std::string& reason) {
+    const auto is_sum = [&](const auto& pair) { return facts.memory_sums.contains(pair); };
+    for (const auto& pair : loop.pairs) {
+        if (is_sum(pair)) continue;
+        reason = fmt::format("{} reads what {} left in an earlier iteration",
+                             facts.sites[pair.first], facts.sites[pair.second]);
+        return LoopKind::sequential;
+    }
+    if (!loop.carried.empty()) {
+        reason = loop.carried;
+        return LoopKind::sequential;
+    }
+    if (!loop.pairs.empty()) {
+        reason = "sum into memory: " + facts.sites[loop.pairs.front().second];
+        return LoopKind::reduction;
+    }
+    if (loop.reduction.empty()) return LoopKind::parallel;
+    reason = "of one scalar: " + loop.reduction;
+    return LoopKind::reduction;
+}
+
+}  // namespace
+
+Workload workload_of(const RecordTexts& record) {
+    Facts facts = facts_of(record);
+    Workload workload;
+    workload.kernel = facts.kernel;
+    std::map<std::size_t, std::int64_t> executed;
+    std::int64_t depth = 0;
+    std::int64_t calls_that_read = 0;
+    Lines lines(record.counts, record.counts_name, "occupipe-match-record 1");
+    while (lines.next()) {
+        const std::string& key = lines.key();
+        if (key == "partial") {
+            workload.partial = lines.rest();
+        } else if (key == "calls") {
+            workload.calls = lines.integer();
+            calls_that_read = lines.integer();
+        } else if (key == "block") {
+            const std::int64_t number = lines.integer();
+            executed[static_cast<std::size_t>(number)] = lines.integer();
+        } else if (key == "loop") {
+            LoopFacts& loop = facts.loops[lines.index(facts.loops.size())];
+            loop.instances = lines.integer();
+            loop.iterations = lines.integer();
+        } else if (key == "carries") {
+            LoopFacts& loop = facts.loops[lines.index(facts.loops.size())];
+            const std::size_t load = lines.index(facts.sites.size());
+            loop.pairs.emplace_back(load, lines.index(facts.sites.size()));
+        } else if (key == "depth") {
+            depth = lines.integer();
+            if (depth < 0) lines.fail("is negative");
+        } else if (key == "reuse") {
+            ReuseDistances reuse{.unit_bytes = lines.integer()};
+            reuse.references = lines.integer();
+            reuse.first = lines.integer();
+            workload.reuse.push_back(std::move(reuse));
+        } else if (key == "distance") {
+            if (workload.reuse.empty()) lines.fail("stands before its granularity");
+            DistanceCount count{.from = lines.integer()};
+            count.to = lines.integer();
+            count.count = lines.integer();
+            workload.reuse.back().distances.push_back(count);
+        } else {
+            lines.fail(fmt::format("unknown word '{}'", key));
+        }
+    }
+
+    std::vector<bool> parallel_inside(facts.loops.size(), false);
+    std::int64_t synchronisations = calls_that_read;
+    for (const LoopFacts& loop : facts.loops) {
+        Loop told{.name = loop.name, .instances = loop.instances, .iterations = loop.iterations};
+        if (loop.parent >= 0) told.parent = facts.loops[static_cast<std::size_t>(loop.parent)].name;
+        told.kind = kind_of(loop, facts, told.reason);
+        workload.loops.push_back(std::move(told));
+    }
+    for (std::size_t i = 0; i < facts.loops.size(); ++i) {
+        if (workload.loops[i].kind == LoopKind::sequential || facts.loops[i].iterations == 0)
+            continue;
+        for (std::int64_t up = facts.loops[i].parent; up >= 0;
+             up = facts.loops[static_cast<std::size_t>(up)].parent)
+            parallel_inside[static_cast<std::size_t>(up)] = true;
+    }
+    for (std::size_t i = 0; i < facts.loops.size(); ++i)
+        if (workload.loops[i].kind == LoopKind::sequential && parallel_inside[i])
+            synchronisations += facts.loops[i].iterations - facts.loops[i].instances;
+    workload.synchronisations = synchronisations;
+    workload.synchronisations_from = "loops";
+
+    for (const auto& [number, times] : executed) {
+        const auto block = facts.blocks.find(number);
+        if (block == facts.blocks.end()) continue;
+        add_times(workload.operations, block->second.once, times);
+        if (block->second.loop < 0) continue;
+        const auto loop = static_cast<std::size_t>(block->second.loop);
+        if (facts.loops[loop].innermost && record.vectorised.contains(facts.loops[loop].place) &&
+            workload.loops[loop].kind != LoopKind::sequential)
+            workload.operations.vectorisable += block->second.once.total * times;
+    }
+    workload.schedules = {schedule_of(record.levels, depth, record.counts_name)};
+    if (!facts.unseen.empty()) workload.unseen = fmt::format("{}", fmt::join(facts.unseen, ", "));
+    return workload;
+}
+
+std::set<std::string> vectorised_loops(const std::string& remarks) {
+    std::set<std::string> found;
+    std::istringstream lines(remarks);
+    bool passed = false;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("--- ")) passed = line.starts_with("--- !Passed");
+        if (!passed || !line.starts_with("DebugLoc:")) continue;
+        for (std::string more; line.find('}') == std::string::npos && std::getline(lines, more);)
+            line += more;  // long paths are broken into several lines
+        const auto number = [&](const std::string& key) {
+            const std::size_t at = line.find(key);
+            return at == std::string::npos ? 0 : std::atoi(line.c_str() + at + key.size());
+        };
+        found.insert(fmt::format("{}:{}", number("Line: "), number("Column: ")));
+    }
+    return found;
+}
+
+}  // namespace occupipe::match

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// Programs whose characteristics are known by hand, compiled with counters and run; skipped where
+// LLVM 19 is not installed.
+#include "match/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <list>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace occupipe::match {
+namespace {
+
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+class Program : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (!OCCUPIPE_MATCH_INSTRUMENTS)
+            GTEST_SKIP() << "LLVM 19 was not there when this was built";
+    }
+
+    std::filesystem::path written(const std::string& name, const std::string& text) {
+        const std::filesystem::path path = folder.path / name;
+        std::ofstream(path) << text;
+        return path;
+    }
+    // A kernel and the body of a main() that calls it.
+    Workload count(const std::string& kernel, const std::string& text, const std::string& body,
+                   const std::vector<std::string>& arguments = {}) {
+        const std::string all = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n" +
+                                text + "\nint main(int argc, char** argv) {\n" + body +
+                                "\nreturn 0; }\n";
+        return analyse_program(
+            {.sources = {written("program.c", all)}, .kernel = kernel, .arguments = arguments}, {});
+    }
+    std::string refusal(const std::string& kernel, const std::string& text,
+                        const std::string& body) {
+        try {
+            count(kernel, text, body);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "counted";
+    }
+
+    TemporaryFolder folder;
+};
+
+const Loop& loop_at(const Workload& w, std::size_t i) { return w.loops.at(i); }
+
+std::vector<LevelWidth> doubles(std::vector<std::pair<std::int64_t, std::int64_t>> all) {
+    std::vector<LevelWidth> widths;
+    for (const auto& [levels, f64] : all) widths.push_back({.levels = levels, .f64 = f64});
+    return widths;
+}
+
+// n products at once, then a chain of n sums: D = n + 1.
+TEST_F(Program, DotProduct) {
+    const Workload w = count("dot",
+                             "double dot(int n, const double* x, const double* y) { double s = 0;"
+                             " for (int i = 0; i < n; ++i) s += x[i] * y[i]; return s; }",
+                             "double* x = aligned_alloc(128, 8000), *y = aligned_alloc(128, 8000);"
+                             " for (int i = 0; i < 1000; ++i) x[i] = y[i] = i;"
+                             " printf(\"%g\", dot(1000, x, y));");
+    EXPECT_EQ(w.operations.total, 2000);
+    EXPECT_EQ(w.operations.additions, 1000);
+    EXPECT_EQ(w.operations.multiplications, 1000);
+    EXPECT_EQ(w.operations.fused_pairs, 1000);
+    EXPECT_EQ(w.operations.vectorisable, 2000);
+    EXPECT_EQ(w.as_written().depth, 1001);
+    EXPECT_EQ(w.as_written().widths, doubles({{1000, 1}, {1, 1000}}));
+    EXPECT_EQ(w.reuse_of(8)->references, 2000);
+    EXPECT_EQ(w.reuse_of(8)->first, 2000);
+    EXPECT_EQ(w.reuse_of(64)->first, 250);
+    EXPECT_EQ(w.reuse_of(64)->references, 250);  // successive ones to a line are one
+    EXPECT_EQ(w.reuse_of(128)->first, 126 - 1 + (8000 % 128 != 0 ? 1 : 0));
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::reduction);
+    EXPECT_EQ(loop_at(w, 0).iterations, 1000);
+    EXPECT_EQ(w.synchronisations, 0);
+}
+
+TEST_F(Program, PrefixSumIsAChain) {
+    const Workload w = count("prefix",
+                             "void prefix(int n, double* x) { for (int i = 1; i < n; ++i)"
+                             " x[i] = x[i] + x[i - 1]; }",
+                             "double* x = calloc(500, 8); prefix(500, x);");
+    EXPECT_EQ(w.operations.additions, 499);
+    EXPECT_EQ(w.as_written().depth, 499);
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::sequential);
+    EXPECT_THAT(loop_at(w, 0).reason, HasSubstr("left in an earlier iteration"));
+    EXPECT_EQ(w.operations.vectorisable, 0);
+}
+
+// The paper's Figure 6: n - 1 iterations of a sequential loop around a parallel one.
+TEST_F(Program, SynchronisationsOfFigure6) {
+    const Workload w = count("figure6",
+                             "void figure6(int n, double (*a)[64]) { for (int i = 1; i < n; i++)"
+                             " for (int j = 1; j < n; j++) a[i][j] = a[i - 1][j] + 2; }",
+                             "figure6(64, calloc(64 * 64, 8));");
+    EXPECT_EQ(w.synchronisations, 62);
+    EXPECT_EQ(w.as_written().depth, 63);
+    EXPECT_EQ(w.as_written().widths, doubles({{63, 63}}));
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::sequential);
+    EXPECT_EQ(loop_at(w, 1).kind, LoopKind::parallel);
+    EXPECT_EQ(loop_at(w, 1).parent, loop_at(w, 0).name);
+    EXPECT_EQ(loop_at(w, 1).instances, 63);
+    EXPECT_EQ(loop_at(w, 1).iterations, 63 * 63);
+}
+
+// b = (a + a + a) / 3 by one product: three levels a sweep, however large n is.
+TEST_F(Program, JacobiSweepsHaveADepthWithoutN) {
+    for (const int n : {20, 200}) {
+        const Workload w =
+            count("jacobi",
+                  "void jacobi(int n, int t, double* a, double* b) { for (int k = 0; k < t; ++k) {"
+                  " for (int i = 1; i < n - 1; ++i) b[i] = (a[i - 1] + a[i] + a[i + 1]) * 0.25;"
+                  " for (int i = 1; i < n - 1; ++i) a[i] = b[i]; } }",
+                  "int n = atoi(argv[1]); jacobi(n, 7, calloc(n, 8), calloc(n, 8));",
+                  {std::to_string(n)});
+        EXPECT_EQ(w.as_written().depth, 3 * 7) << n;
+        EXPECT_EQ(w.as_written().widths, doubles({{21, n - 2}}));
+        EXPECT_EQ(w.operations.total, 21 * (n - 2));
+        EXPECT_EQ(w.synchronisations, 6);
+        EXPECT_EQ(w.operations.vectorisable, w.operations.total);
+    }
+}
+
+// c[i][j] += a[i][k] b[k][j]: n³ products at once, then n sums one after the other, each n² wide.
+TEST_F(Program, MatrixProductSumsIntoMemory) {
+    const Workload w =
+        count("matmul",
+              "void matmul(int n, double* c, const double* a, const double* b) {"
+              " for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j)"
+              " for (int k = 0; k < n; ++k) c[i * n + j] += a[i * n + k] * b[k * n + j]; }",
+              "matmul(12, calloc(144, 8), calloc(144, 8), calloc(144, 8));");
+    EXPECT_EQ(w.as_written().depth, 13);
+    EXPECT_EQ(w.as_written().widths, doubles({{12, 144}, {1, 1728}}));
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::parallel);
+    EXPECT_EQ(loop_at(w, 1).kind, LoopKind::parallel);
+    EXPECT_EQ(loop_at(w, 2).kind, LoopKind::reduction);
+    EXPECT_EQ(w.synchronisations, 0);
+    EXPECT_EQ(w.reuse_of(8)->first, 3 * 144);
+    EXPECT_EQ(w.reuse_of(8)->references, 4 * 1728);
+}
+
+// LU without pivoting: step k divides a column (n-1-k) and updates (n-1-k)²: three levels a step,
+// of which the division's and the product's begin when the last update is done.
+TEST_F(Program, LuAlternatesBetweenColumnAndUpdate) {
+    constexpr int n = 16;
+    const Workload w = count("lu",
+                             "void lu(int n, double* a) { for (int k = 0; k < n; ++k) {"
+                             " for (int i = k + 1; i < n; ++i) a[i * n + k] /= a[k * n + k];"
+                             " for (int i = k + 1; i < n; ++i) for (int j = k + 1; j < n; ++j)"
+                             " a[i * n + j] -= a[i * n + k] * a[k * n + j]; } }",
+                             "double* a = malloc(8 * 256); for (int i = 0; i < 256; ++i)"
+                             " a[i] = i % 17 == 0 ? 40 : 1.0 / (1 + i); lu(16, a);");
+    std::int64_t column = 0;
+    std::int64_t update = 0;
+    for (int k = 0; k < n; ++k) {
+        column += n - 1 - k;
+        update += (n - 1 - k) * (n - 1 - k);
+    }
+    EXPECT_EQ(w.operations.divisions, column);
+    EXPECT_EQ(w.operations.additions, update);
+    EXPECT_EQ(w.operations.multiplications, update);
+    EXPECT_EQ(w.as_written().depth, 3 * (n - 1));
+    EXPECT_EQ(w.synchronisations, n - 1);
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::sequential);
+    for (std::size_t i = 1; i < w.loops.size(); ++i)
+        EXPECT_EQ(loop_at(w, i).kind, LoopKind::parallel) << w.loops[i].reason;
+}
+
+// Rows of 1, 3 and 2 elements: the longest sum is a product and three additions.
+TEST_F(Program, SparseRowsAreSummedOneByOne) {
+    const Workload w = count(
+        "spmv",
+        "void spmv(int rows, const int* begin, const int* column, const double* a,"
+        " const double* x, double* y) { for (int r = 0; r < rows; ++r) { double s = 0;"
+        " for (int e = begin[r]; e < begin[r + 1]; ++e) s += a[e] * x[column[e]]; y[r] = s; } }",
+        "int begin[] = {0, 1, 4, 6}, column[] = {0, 0, 1, 2, 1, 2}; double a[] = {1, 2, 3, 4, 5, "
+        "6},"
+        " x[] = {1, 1, 1}, y[3]; spmv(3, begin, column, a, x, y); printf(\"%g\", y[1]);");
+    EXPECT_EQ(w.operations.total, 12);
+    EXPECT_EQ(w.as_written().depth, 4);
+    EXPECT_EQ(w.as_written().widths, doubles({{1, 1}, {1, 2}, {1, 3}, {1, 6}}));
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::parallel);
+    EXPECT_EQ(loop_at(w, 1).kind, LoopKind::reduction);
+}
+
+TEST_F(Program, EveryKindOfOperationIsCountedOnce) {
+    const Workload w = count("kinds",
+                             "double kinds(double a, double b, float c) {"
+                             " double d = -a + b * a - b / a; d = sqrt(d) + sin(d) + fmod(a, b);"
+                             " d = fabs(d) > 1 ? fma(a, b, d) : d; return d + (double)(c * c); }",
+                             "printf(\"%g\", kinds(3, 50, 2));");
+    const Operations& o = w.operations;
+    EXPECT_EQ(o.multiplications, 1 + 1 + 1);  // b·a, of fma, c·c
+    EXPECT_EQ(o.additions, 2 + 2 + 1 + 1);
+    EXPECT_EQ(o.divisions, 1);
+    EXPECT_EQ(o.square_roots, 1);
+    EXPECT_EQ(o.functions, 2);  // sin, fmod
+    EXPECT_EQ(o.single_precision, 1);
+    EXPECT_EQ(o.total, 13);
+}
+
+// Integers pass levels on, addresses and conditions do not.
+TEST_F(Program, WhatIsTrulyDependedOn) {
+    const Workload w = count("passes",
+                             "double passes(double a, double* t) { long k = (long)(a * 2);"
+                             " double viaInteger = (double)(k + 1) * 3; double viaAddress ="
+                             " t[k & 3] * 3; return viaInteger > viaAddress ? a * 5 : a * 7; }",
+                             "double t[] = {1, 2, 3, 4}; printf(\"%g\", passes(argc, t));");
+    // a·2 at 1; its integer's product at 2; the one by address, and those chosen, at 1
+    EXPECT_EQ(w.as_written().depth, 2);
+    EXPECT_EQ(w.operations.total, 4);
+    EXPECT_EQ(w.as_written().widths, doubles({{1, 1}, {1, 3}}));
+}
+
+TEST_F(Program, CallsAreOneScheduleAndSynchroniseWhereOneReadsAnothersResult) {
+    const std::string text =
+        "void step(int n, double* a) { for (int i = 0; i < n; ++i) a[i] = a[i] + 1; }";
+    const Workload chained =
+        count("step", text, "double* a = calloc(10, 8); for (int k = 0; k < 5; ++k) step(10, a);");
+    EXPECT_EQ(chained.calls, 5);
+    EXPECT_EQ(chained.as_written().depth, 5);
+    EXPECT_EQ(chained.synchronisations, 4);
+    const Workload apart =
+        count("step", text,
+              "double* a = calloc(50, 8); for (int k = 0; k < 5; ++k) step(10, a + 10 * k);");
+    EXPECT_EQ(apart.as_written().depth, 1);
+    EXPECT_EQ(apart.synchronisations, 0);
+}
+
+TEST_F(Program, SeveralFilesAndCpp) {
+    const auto one = written("one.cpp",
+                             "template <class T> static T square(T x) { return x * x; }\n"
+                             "double other(double);\n"
+                             "void work(int n, double* a) { for (int i = 0; i < n; ++i)"
+                             " a[i] = square(a[i]) + other(a[i]); }\n"
+                             "int main() { double a[8] = {}; work(8, a); }\n");
+    const auto two = written("two.cpp", "double other(double x) { return x * 2; }\n");
+    const Workload w = analyse_program({.sources = {one, two}, .kernel = "work"}, {});
+    EXPECT_EQ(w.operations.multiplications, 16);
+    EXPECT_EQ(w.operations.additions, 8);
+    EXPECT_EQ(w.as_written().depth, 2);
+    EXPECT_EQ(w.program, "one.cpp two.cpp");
+}
+
+TEST_F(Program, WhatIsNotCountedIsRefusedOrNamed) {
+    EXPECT_THAT(refusal("other", "void kernel(void) {}", "kernel();"),
+                HasSubstr("there is no function other in the program; it has kernel, main"));
+    EXPECT_THAT(
+        refusal("kernel", "double kernel(int n) { return n < 2 ? n : kernel(n - 1) + 1.5; }",
+                "printf(\"%g\", kernel(4));"),
+        HasSubstr("recursion: kernel calls itself"));
+    EXPECT_THAT(refusal("kernel", "double kernel(double (*f)(double)) { return f(2); }",
+                        "printf(\"%g\", kernel(sin));"),
+                HasSubstr("calls through a pointer at program.c:4"));
+    EXPECT_THAT(refusal("kernel",
+                        "#include <pthread.h>\nvoid kernel(pthread_t* t, void* (*f)(void*)) {"
+                        " pthread_create(t, 0, f, 0); }",
+                        "(void)kernel;"),
+                HasSubstr("uses threads (pthread_create)"));
+    EXPECT_THAT(refusal("kernel", "void kernel(void) {}", ""), HasSubstr("kernel was not called"));
+    EXPECT_THAT(refusal("kernel", "void kernel(void) { no such thing }", ""),
+                HasSubstr("program.c:4"));
+    const Workload w = count("kernel", "int kernel(void) { return rand(); }", "kernel();");
+    EXPECT_EQ(w.unseen, "rand");
+}
+
+TEST_F(Program, ACrashKeepsWhatWasCounted) {
+    const Workload w = count("kernel",
+                             "void kernel(int n, double* a) { for (int i = 0; i < n; ++i)"
+                             " a[i] = a[i] + 1; }",
+                             "double* a = calloc(100, 8); kernel(100, a); abort();");
+    EXPECT_EQ(w.operations.total, 100);
+    EXPECT_EQ(w.partial, "the program crashed");
+}
+
+// Distances of a program against a plain stack (the paper's Figure 5, and random traces).
+TEST_F(Program, StackDistancesAreThoseOfAPlainStack) {
+    std::mt19937 random(11);
+    for (int round = 0; round < 2; ++round) {
+        const int words = round == 0 ? 7 : 20000;
+        const int references = round == 0 ? 10 : 60000;
+        std::vector<int> trace;
+        if (round == 0) {
+            for (const char c : std::string("acdbcegedd")) trace.push_back(c - 'a');
+        } else {
+            for (int i = 0; i < references; ++i)
+                trace.push_back(static_cast<int>(random() % (i % 3 == 0 ? 50U : 20000U)));
+        }
+        std::list<int> stack;
+        std::map<std::int64_t, std::int64_t> wanted;
+        std::int64_t first = 0;
+        for (const int word : trace) {
+            std::int64_t distance = 0;
+            auto at = stack.begin();
+            for (; at != stack.end() && *at != word; ++at) ++distance;
+            if (at == stack.end()) {
+                ++first;
+            } else {
+                ++wanted[distance];
+                stack.erase(at);
+            }
+            stack.push_front(word);
+        }
+        std::string list;
+        for (const int word : trace) list += std::to_string(word) + " ";
+        written("trace.txt", list);
+        // The loop over the trace is in main, so that only its words are referenced.
+        const Workload w =
+            count("touch", "double touch(volatile double* a) { return *a; }",
+                  "double* a = calloc(20000, 8); FILE* f = fopen(argv[1], \"r\"); int word;"
+                  " while (fscanf(f, \"%d\", &word) == 1) touch(a + word);",
+                  {(folder.path / "trace.txt").string()});
+        const ReuseDistances& found = *w.reuse_of(8);
+        EXPECT_EQ(found.references, static_cast<std::int64_t>(trace.size()));
+        EXPECT_EQ(found.first, first);
+        std::map<std::int64_t, std::int64_t> in_buckets;
+        for (const DistanceCount& count : found.distances) {
+            std::int64_t sum = 0;
+            for (auto it = wanted.lower_bound(count.from);
+                 it != wanted.end() && it->first <= count.to; ++it)
+                sum += it->second;
+            EXPECT_EQ(count.count, sum) << count.from << " to " << count.to;
+            if (count.from <= 4096) {
+                EXPECT_EQ(count.from, count.to);
+            }
+        }
+        EXPECT_LE(words, 20000);
+    }
+}
+
+}  // namespace
+}  // namespace occupipe::match
