@@ -20,6 +20,7 @@
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
 #include "core/kernel_parameters.h"
+#include "match/workload.h"
 #if OCCUPIPE_FIT
 #include "fit/curves/counters.h"
 #include "fit/profile/device_facts.h"
@@ -94,6 +95,12 @@ Finding examine(const std::string& path) {
             return {fmt::format("kernel parameters, {} of them",
                                 parse_kernel_parameters(text, path).size()),
                     {}};
+        case FileKind::workload: {
+            const match::Workload workload = match::parse_workload(text, path);
+            return {fmt::format("workload, {} operations in {} levels", workload.operations.total,
+                                workload.as_written().depth),
+                    {}};
+        }
         case FileKind::launches: {
             const LaunchPlan plan =
                 parse_launches(text, path, std::filesystem::path(path).parent_path());

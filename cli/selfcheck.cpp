@@ -59,6 +59,8 @@ Inputs read_inputs(const std::vector<std::string>& files) {
             case FileKind::kernel_parameters:
                 throw InputError(path +
                                  ": holds kernel parameters; give profiles and measurement files");
+            case FileKind::workload:
+                throw InputError(path + ": is a workload; give profiles and measurement files");
             case FileKind::launches:
                 throw InputError(path + ": is a launch file; give profiles and measurement files");
         }

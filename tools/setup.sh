@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: tools/setup.sh [--developer] [--opencl-c] [--wheels | --no-wheels] [--list]
+usage: tools/setup.sh [--developer] [--opencl-c] [--match] [--wheels | --no-wheels] [--list]
 
 Installs missing packages that Occupipe needs, with apt, as root or through sudo.
 Does nothing, and needs no rights, if all are installed.
@@ -19,6 +19,8 @@ is not an error.
 
   --developer  also install what tools/check.sh needs: clang-format, clang-tidy, shellcheck, git
   --opencl-c   also install clang and libclc, which compile OpenCL C kernels (docs/opencl-c.md)
+  --match      also install LLVM 19 with its headers, with which AutoMatch counts what a program does
+               (docs/match.md)
   --wheels     fetch NVIDIA's wheels even if there is a toolkit, and retry after an earlier failure;
                a failure is then an error
   --no-wheels  do not fetch them (as does OCCUPIPE_WHEELS=no in the environment)
@@ -41,6 +43,7 @@ packages=(
     gnuplot-nox fonts-dejavu-core chromium
 )
 developer_packages=(clang-format clang-tidy shellcheck git)
+match_packages=(clang-19 llvm-19 llvm-19-dev)
 opencl_c_packages=(clang-19 libclc-19 libclc-19-dev)
 wheel_packages=(python3-pip)
 
@@ -51,6 +54,7 @@ for argument in "$@"; do
     case $argument in
         --developer) packages+=("${developer_packages[@]}") ;;
         --opencl-c) packages+=("${opencl_c_packages[@]}") ;;
+        --match) packages+=("${match_packages[@]}") ;;
         --wheels) wheels=yes ;;
         --no-wheels) wheels=no ;;
         --list) list_only=yes ;;

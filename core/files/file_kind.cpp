@@ -72,6 +72,7 @@ FileKind file_kind(const std::string& text, const std::string& file_name) {
         return FileKind::profile;
     }
     if (format.text.starts_with("occupipe-kernel-parameters/")) return FileKind::kernel_parameters;
+    if (format.text.starts_with("occupipe-workload/")) return FileKind::workload;
     if (format.text.starts_with("occupipe-kernel/")) {
         return FileKind::kernel;
     }

@@ -5,7 +5,7 @@
 
 namespace occupipe {
 
-enum class FileKind { profile, kernel, measurements, launches, kernel_parameters };
+enum class FileKind { profile, kernel, measurements, launches, kernel_parameters, workload };
 
 // The kind of a file, by its content. Throws InputError if it is none of these.
 FileKind file_kind(const std::string& text, const std::string& file_name);

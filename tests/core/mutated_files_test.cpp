@@ -31,6 +31,8 @@ void read_any(const std::string& text) {
         case FileKind::kernel_parameters:
             parse_kernel_parameters(text, "file");
             return;
+        case FileKind::workload:
+            return;
         case FileKind::launches:
             parse_launches(text, "file");
             return;
