@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -180,11 +179,16 @@ Workload analyse_program(const ProgramRun& run,
     const std::set<std::string> vectorised = steps.vectorised();
     steps.passes("occupipe-count", "kernel.bc", "counted.bc");
     steps.call("llvm-link-19", tool("llvm-link"),
-               {steps.file("counted.bc").string(), instrument("occupipe-match-runtime.bc").string(),
+               {steps.file("counted.bc").string(),
+                instrument(run.distances ? "occupipe-match-runtime.bc" : "occupipe-match-levels.bc")
+                    .string(),
                 "-o", steps.file("linked.bc").string()});
+    steps.call("opt-19", tool("opt"),
+               {"-passes=internalize,default<O3>", "-internalize-public-api-list=main",
+                steps.file("linked.bc").string(), "-o", steps.file("alone.bc").string()});
     const fs::path program = steps.file("counted");
     steps.call("clang-19", tool("clang++"),
-               {"-O2", steps.file("linked.bc").string(), "-o", program.string(), "-lm"});
+               {"-O2", steps.file("alone.bc").string(), "-o", program.string(), "-lm"});
 
     tell("running");
     const fs::path counts = steps.file("counts.txt");
@@ -194,8 +198,6 @@ Workload analyse_program(const ProgramRun& run,
         const Variable record("OCCUPIPE_MATCH_RECORD", counts.string());
         const Variable known("OCCUPIPE_MATCH_CAPACITIES",
                              fmt::format("{}", fmt::join(run.capacities, ",")));
-        std::optional<Variable> without;
-        if (!run.distances) without.emplace("OCCUPIPE_MATCH_NO_DISTANCES", "1");
         exit_code = run_tool(program, run.arguments, said);
     }
     if (std::error_code none; !fs::exists(counts, none))

@@ -34,7 +34,10 @@ COLD void* reserve(u64 bytes) {
     void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) {
-        fputs("occupipe match: no memory left for the record of the program's own\n", stderr);
+        fputs(
+            "occupipe-match: no address space left for the record of the program (it is reserved, "
+            "not used: vm.overcommit_memory must not be 2)\n",
+            stderr);
         _exit(70);
     }
     return at;
@@ -68,29 +71,23 @@ struct Store {
 };
 Shadow<Store, 2> stores;
 
+// As many levels as a level can count; memory is taken where they are touched.
+constexpr u64 most_levels = u64{1} << 32;
 struct Widths {
     u64* f64;
     u64* f32;
-    u32* reach;  // by level: 0 = nothing loaded, distance + 1, or first_reference
-    u64 capacity;
-    u64 depth;
+    u32* reach;  // by level: 0 = nothing loaded, distance + 1, or ~0 = a first reference
 
-    COLD void grow(u64 level) {
-        u64 wanted = capacity ? capacity : 1 << 16;
-        while (wanted <= level) wanted *= 2;
-        const auto more = [&](auto*& array) {
-            using T = __typeof__(*array);
-            T* const fresh = static_cast<T*>(reserve(wanted * sizeof(T)));
-            if (capacity) {
-                memcpy(fresh, array, capacity * sizeof(T));
-                munmap(array, capacity * sizeof(T));
-            }
-            array = fresh;
-        };
-        more(f64);
-        more(f32);
-        more(reach);
-        capacity = wanted;
+    void open() {
+        f64 = static_cast<u64*>(reserve(most_levels * sizeof(u64)));
+        f32 = static_cast<u64*>(reserve(most_levels * sizeof(u64)));
+        reach = static_cast<u32*>(reserve(most_levels * sizeof(u32)));
+    }
+    // Every level up to the last has an operation.
+    u64 depth() const {
+        u64 level = 1;
+        while (level < most_levels && (f64[level] | f32[level]) != 0) ++level;
+        return level - 1;
     }
 };
 Widths widths;
@@ -323,7 +320,12 @@ Reuse<6> lines64;
 Reuse<7> lines128;
 u64* last_line64;  // by site
 u64* last_line128;
-bool with_distances = true;
+// Two run times are made of this text: levels alone are counted three times as fast.
+#ifdef OCCUPIPE_MATCH_LEVELS_ALONE
+constexpr bool with_distances = false;
+#else
+constexpr bool with_distances = true;
+#endif
 
 // ---- report -------------------------------------------------------------------------------------
 
@@ -351,14 +353,14 @@ void write_reuse(FILE* out, int unit, const u64* near, const u64* far, u64 first
 
 // Beside the record, as they lie in memory: operations in double precision by level, from level 1
 // on; in single precision; what they reached.
-void write_levels(const char* path) {
+void write_levels(const char* path, u64 depth) {
     char name[4096];
     if (snprintf(name, sizeof name, "%s.levels", path) >= static_cast<int>(sizeof name)) return;
     FILE* const out = fopen(name, "w");
     if (out == nullptr) return;  // the reader misses it
-    fwrite(widths.f64 + 1, sizeof(u64), widths.depth, out);
-    fwrite(widths.f32 + 1, sizeof(u64), widths.depth, out);
-    fwrite(widths.reach + 1, sizeof(u32), widths.depth, out);
+    fwrite(widths.f64 + 1, sizeof(u64), depth, out);
+    fwrite(widths.f32 + 1, sizeof(u64), depth, out);
+    fwrite(widths.reach + 1, sizeof(u32), depth, out);
     fclose(out);
 }
 
@@ -384,8 +386,9 @@ void write_report(const char* partial) {
         for (u32 p = 0; p < loops[i].pairs; ++p)
             fprintf(out, "carries %u %u %u\n", i, loops[i].pair[p].load, loops[i].pair[p].store);
     }
-    fprintf(out, "depth %llu\n", static_cast<ull>(widths.depth));
-    write_levels(path);
+    const u64 depth = widths.depth();
+    fprintf(out, "depth %llu\n", static_cast<ull>(depth));
+    write_levels(path, depth);
     if (with_distances) {
         write_reuse(out, 8, words.near, words.far, words.first, words.references);
         write_reuse(out, 64, lines64.near, lines64.far, lines64.first, lines64.references);
@@ -414,10 +417,9 @@ COLD void occupipe_match_open(u32 block_number, u32 site_number, u32 loop_number
     site_total = site_number;
     loop_total = loop_number;
     block_counts = counts;
-    with_distances = getenv("OCCUPIPE_MATCH_NO_DISTANCES") == nullptr;
     stores.open();
     loops = static_cast<LoopCount*>(reserve((loop_number + 1) * sizeof(LoopCount)));
-    widths.grow(1);
+    widths.open();
     if (with_distances) {
         open_bounds(getenv("OCCUPIPE_MATCH_CAPACITIES"));
         words.open();
@@ -509,16 +511,12 @@ COLD void occupipe_match_fill(void* to, u64 bytes, u32 site) {
 }
 
 CALLED void occupipe_match_f64(u32 level, u32 reach) {
-    if (!LIKELY(level < widths.capacity)) widths.grow(level);
     ++widths.f64[level];
-    if (reach > widths.reach[level]) widths.reach[level] = reach;
-    if (level > widths.depth) widths.depth = level;
+    if (with_distances && reach > widths.reach[level]) widths.reach[level] = reach;
 }
 CALLED void occupipe_match_f32(u32 level, u32 reach) {
-    if (!LIKELY(level < widths.capacity)) widths.grow(level);
     ++widths.f32[level];
-    if (reach > widths.reach[level]) widths.reach[level] = reach;
-    if (level > widths.depth) widths.depth = level;
+    if (with_distances && reach > widths.reach[level]) widths.reach[level] = reach;
 }
 
 }  // extern "C"
