@@ -198,7 +198,7 @@ TEST(Split, SharesAreInverseToCosts) {
 }
 
 GpuProfile shipped(const char* name) {
-    return read_profile(std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "profiles" / name);
+    return read_profile(std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "match/devices" / name);
 }
 
 TEST(Device, TableOne) {
