@@ -15,7 +15,6 @@
 #include "analysis/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/console.h"
-#include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "core/error.h"
 #include "core/files/files.h"
@@ -161,7 +160,7 @@ void add_match(CLI::App& app) {
     CLI::App* const command = app.add_subcommand(
         "match", "Which device for this program, from what it does and not how it is written");
     add_help_end(*command,
-                 {.text = about, .exit_codes = {exit_nothing_to_run_on}, .examples = examples});
+                 {.text = about, .exit_codes = {}, .examples = examples});
     command
         ->add_option("program", request->source,
                      "Source (.c, .cc, .cpp, .cxx) or LLVM's code (.ll, .bc) with a main()")

@@ -7,3 +7,11 @@ target_compile_definitions(match_program_test PRIVATE OCCUPIPE_MATCH_INSTRUMENTS
 if(OCCUPIPE_MATCH_INSTRUMENTS)
     add_dependencies(match_program_test occupipe_match_passes occupipe_match_runtime)
 endif()
+occupipe_test(match_cli_test KIND cli LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
+    SOURCES cli/match_test.cpp support/run_program.cpp)
+target_compile_definitions(match_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
+    OCCUPIPE_MATCH_INSTRUMENTS=$<BOOL:${OCCUPIPE_MATCH_INSTRUMENTS}>)
+add_dependencies(match_cli_test occupipe)
+if(OCCUPIPE_MATCH_INSTRUMENTS)
+    add_dependencies(match_cli_test occupipe_match_passes occupipe_match_runtime)
+endif()
