@@ -130,9 +130,14 @@ void make_lines(Annotation& annotation) {
 void note_shares(Annotation& annotation, const Kernel& kernel, const sim::CoreLayout& layout) {
     constexpr double noticed = 0.02;
     std::vector<double> simulated(kernel.warps.size());
-    for (int warp = 0; warp < layout.group_warps; ++warp)
-        simulated[static_cast<std::size_t>(layout.program_of[static_cast<std::size_t>(warp)])] +=
-            1.0 / layout.group_warps;
+    for (std::int64_t group = 0; group < layout.groups; ++group) {
+        // Alike: one is as all.
+        if (layout.kind_of.empty() && group > 0) break;
+        for (int warp = 0; warp < layout.group_warps; ++warp)
+            simulated[static_cast<std::size_t>(layout.program(warp, group))] +=
+                1.0 / layout.group_warps /
+                static_cast<double>(layout.kind_of.empty() ? 1 : layout.groups);
+    }
     std::string in_group, in_launch;
     bool differs = false;
     for (std::size_t p = 0; p < simulated.size(); ++p) {
@@ -142,10 +147,11 @@ void note_shares(Annotation& annotation, const Kernel& kernel, const sim::CoreLa
         in_launch += fmt::format("{}{:.3g} %", p == 0 ? "" : ", ", 100 * share);
     }
     if (differs)
-        annotation.notes.push_back(
-            fmt::format("times are of groups whose {} warps are {} of the classes, while "
-                        "executions are of the launch with {}",
-                        layout.group_warps, in_group, in_launch));
+        annotation.notes.push_back(fmt::format(
+            "times are of {} whose warps are {} of the classes, while executions are "
+            "of the launch with {}",
+            layout.kind_of.empty() ? "groups" : "the groups of the core that ends last,", in_group,
+            in_launch));
 }
 
 std::vector<std::string> split(const std::string& text) {

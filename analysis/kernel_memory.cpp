@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/machine/machine.h"
 #include "sim/observers/observer.h"
 
 namespace occupipe::analysis {
@@ -121,6 +122,10 @@ IssueTimes issue_times(const GpuProfile& profile, const Kernel& kernel,
     IssueTimes times;
     if (order_of(options, kernel) != Order::in_order) {
         times.why_not = "warps may issue out of order";
+        return times;
+    }
+    if (!sim::LaunchGroups(kernel, *kernel.launch).alike()) {
+        times.why_not = "groups differ in what their warps execute";
         return times;
     }
     const std::int64_t count = instruction_count(kernel.warps.front());

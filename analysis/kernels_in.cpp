@@ -116,15 +116,15 @@ private:
     std::array<isa::Observer*, 2> all_;
 };
 
-// In the mean of a group as models make it of the classes' shares.
+// In the mean of the groups that models predict.
 double instructions_per_warp(const KernelIn& in) {
-    std::vector<double> executed;
-    for (const extract::ExtractedClass& one : in.extracted.classes)
-        if (one.taken) executed.push_back(static_cast<double>(one.instructions));
+    const std::vector<double> shares =
+        sim::LaunchGroups(in.kernel(), *in.kernel().launch).program_shares();
     double sum = 0;
-    for (const int program : sim::assign_programs(in.kernel(), in.occupancy.group_warps))
-        sum += executed[program];
-    return sum / in.occupancy.group_warps;
+    std::size_t program = 0;
+    for (const extract::ExtractedClass& one : in.extracted.classes)
+        if (one.taken) sum += shares[program++] * static_cast<double>(one.instructions);
+    return sum;
 }
 
 std::vector<std::string> assumptions_of(const KernelIn& in) {
@@ -154,9 +154,15 @@ std::vector<std::string> assumptions_of(const KernelIn& in) {
     if (std::abs(predicted / extracted.instructions - 1) >= 0.005)
         said.push_back(fmt::format(
             "a warp executes {:.6g} instructions in the mean of the launch, and {:.6g} "
-            "({:+.1f} %) in that of a predicted group, whose {} warp{} have whole classes",
-            extracted.instructions, predicted, 100 * (predicted / extracted.instructions - 1),
-            in.occupancy.group_warps, in.occupancy.group_warps == 1 ? "" : "s"));
+            "({:+.1f} %) in that of the predicted groups, where one class stands for several",
+            extracted.instructions, predicted, 100 * (predicted / extracted.instructions - 1)));
+    const sim::LaunchGroups groups(in.kernel(), *in.kernel().launch);
+    if (!groups.alike())
+        said.push_back(fmt::format(
+            "groups are of {} kinds, by what their warps execute: the simulation runs all of them "
+            "on all cores, in the order of the launch, and tells of the core that ends last; the "
+            "other models have each core run groups of the mean",
+            groups.kinds().size()));
     return said;
 }
 
@@ -164,10 +170,10 @@ std::vector<std::string> warnings_of(const KernelIn& in) {
     const double change = instructions_per_warp(in) / in.extracted.instructions - 1;
     if (std::abs(change) <= most_change) return {};
     return {fmt::format(
-        "{}: what is predicted executes {:.1f} % {} instructions than the launch did, since each "
-        "warp of a group of {} is of one class and all groups are alike",
+        "{}: what is predicted executes {:.1f} % {} instructions than the launch did, since one of "
+        "{} classes of warps stands for several: more --classes come nearer",
         in.kernel().name, 100 * std::abs(change), change < 0 ? "fewer" : "more",
-        in.occupancy.group_warps)};
+        in.kernel().warps.size())};
 }
 
 }  // namespace
@@ -215,8 +221,12 @@ std::optional<AbsentClass> longest_absent(const KernelIn& in, int group_warps) {
     for (const extract::ExtractedClass& one : classes)
         if (one.taken) taken.push_back(one.instructions);
     std::uint64_t present = 0;
-    for (const int program : sim::assign_programs(in.kernel(), group_warps))
-        present = std::max(present, taken[static_cast<std::size_t>(program)]);
+    const std::vector<double> shares =
+        sim::LaunchGroups(in.kernel(), {.group_warps = group_warps,
+                                        .groups = static_cast<std::int64_t>(in.seen.groups)})
+            .program_shares();
+    for (std::size_t program = 0; program < shares.size(); ++program)
+        if (shares[program] > 0) present = std::max(present, taken[program]);
     const auto longest =
         std::ranges::max_element(classes, {}, [](const auto& one) { return one.instructions; });
     if (longest == classes.end() || longest->instructions <= present) return std::nullopt;
@@ -315,8 +325,7 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
     in.streams = streams.streams();
     in.extracted = extract::extract_kernel(
         extract::readable_name(result->kernel->name), in.streams, *result->kernel, *in.code,
-        extract::names_known_to(options.known),
-        std::min(options.classes, static_cast<std::size_t>(in.occupancy.group_warps)));
+        extract::names_known_to(options.known), options.classes, sample.runs());
     in.extracted.kernel.order = Order::in_order;
     in.extracted.kernel.launch = Launch{.group_warps = in.occupancy.group_warps,
                                         .concurrent_groups = in.occupancy.groups,

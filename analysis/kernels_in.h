@@ -36,8 +36,7 @@ struct KernelsInOptions {
     // many warp-instructions were executed.
     double sample_error = 0.005;
     std::uint64_t sample_instructions = 10'000'000;
-    // Of warps, at most; no more than a group has warps, since each warp of a predicted group is of
-    // one class and all groups are alike.
+    // Of warps, at most.
     std::size_t classes = 8;
     // Names of instructions to prefer where there is a choice, as known_names() of a profile.
     std::set<std::string> known;

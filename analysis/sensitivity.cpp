@@ -235,6 +235,27 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
     return {draws, found.median, found.low, found.high, held_fixed(profile, ops, queues)};
 }
 
+Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                        const SimulationOptions& options, int draws, std::uint64_t seed,
+                        const Prepare& prepare) {
+    if (draws < 1) throw InputError("an uncertainty needs at least one draw");
+    const PreparedKernel now = prepare(kernel, profile);
+    const auto ops = used_ops(now.profile, now.kernel);
+    const auto queues = contended(now.profile, now.kernel);
+    GpuProfile probe = now.profile;
+    if (!draw_profile(probe, ops, queues, generator(seed, 0)))
+        throw no_errors(profile, "kernel uses");
+    std::vector<double> cycles(draws);
+    parallel_for(cycles.size(), [&](std::size_t i) {
+        GpuProfile drawn = profile;
+        draw_everything(drawn, generator(seed, i));
+        const PreparedKernel ready = prepare(kernel, drawn);
+        cycles[i] = simulate(ready.profile, ready.kernel, launch, options).cycles;
+    });
+    const Interval found = interval(std::move(cycles));
+    return {draws, found.median, found.low, found.high, held_fixed(now.profile, ops, queues)};
+}
+
 DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Kernel& before,
                                              const Launch& before_launch, const Kernel& after,
                                              const Launch& after_launch,

@@ -26,6 +26,13 @@ struct Sensitivity {
 std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& kernel,
                                        const Launch& launch, const SimulationOptions& options);
 
+// A kernel made ready for a profile, and the profile for it: memory instructions priced.
+struct PreparedKernel {
+    Kernel kernel;
+    GpuProfile profile;
+};
+using Prepare = std::function<PreparedKernel(const Kernel& kernel, const GpuProfile& profile)>;
+
 struct Uncertainty {
     int draws = 0;
     double median = 0;  // [cycles]
@@ -59,12 +66,13 @@ struct DifferenceUncertainty {
     std::vector<std::string> held;  // as Uncertainty::held, for both
 };
 
-// A kernel made ready for a profile, and the profile for it: memory instructions priced.
-struct PreparedKernel {
-    Kernel kernel;
-    GpuProfile profile;
-};
-using Prepare = std::function<PreparedKernel(const Kernel& kernel, const GpuProfile& profile)>;
+// As uncertainty() of what `prepare` makes of kernel and profile, which is asked anew for each
+// drawn profile: prices that come from the same value of the profile vary together. Every value of
+// the profile is drawn, rows of its tables too. Throws InputError when no value that the prepared
+// kernel uses has a standard error.
+Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                        const SimulationOptions& options, int draws, std::uint64_t seed,
+                        const Prepare& prepare);
 
 // As uncertainty(), but every value of the profile is drawn, rows of its tables too, and each drawn
 // profile predicts both kernels, so that an error that both share does not count twice. `prepare`

@@ -9,7 +9,6 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
-#include "report/page/annotated_kernel.h"
 #include "report/text/annotated_source.h"
 
 namespace occupipe::cli {
@@ -96,9 +95,9 @@ std::string annotation_text(const analysis::Annotation& annotation,
 }
 
 void write_page(const report::PredictionSet& set, const analysis::Annotation& annotation,
-                const AnnotateOptions& options, bool force) {
+                const AnnotateOptions& options, bool force, const report::KernelPageMore& more) {
     if (options.page.empty()) return;
-    write_text_file(options.page, report::annotated_page(set, annotation),
+    write_text_file(options.page, report::annotated_page(set, annotation, more),
                     force ? Overwrite::yes : Overwrite::no);
 }
 

@@ -12,6 +12,7 @@
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "isa/instruction.h"
+#include "report/page/annotated_kernel.h"
 #include "report/text/prediction_output.h"
 #include "sim/engine/simulate.h"
 
@@ -54,6 +55,7 @@ std::string annotation_text(const analysis::Annotation& annotation, const Annota
 
 // Where a page was asked for.
 void write_page(const report::PredictionSet& set, const analysis::Annotation& annotation,
-                const AnnotateOptions& options, bool force);
+                const AnnotateOptions& options, bool force,
+                const report::KernelPageMore& more = {});
 
 }  // namespace occupipe::cli

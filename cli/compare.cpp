@@ -68,6 +68,7 @@ struct Options {
     std::string results;
     KernelsInRequest kernel;  // where RESULTS is a kernel of machine code
     std::vector<std::string> uses;
+    std::vector<std::string> what_ifs;
     CompareKernelsOptions versions;
     std::string profile;
     std::string against;
@@ -230,10 +231,13 @@ analysis::SavedPredictions predicted(const Options& options) {
     KernelsInRequest request = options.kernel;
     request.execution.limit = options.limit;
     const KernelInput input = read_kernel_input(request, profile);
-    const GpuProfile offered = profile;
     std::vector<std::string> said = input.assumptions;
     std::ranges::move(analysis::apply_uses(options.uses, input.kernel, profile),
                       std::back_inserter(said));
+    std::ranges::move(analysis::apply_what_ifs(options.what_ifs, profile),
+                      std::back_inserter(said));
+    validate(profile);
+    const GpuProfile offered = profile;
     std::ranges::move(analysis::assumed_in_profile(input.kernel, profile),
                       std::back_inserter(said));
     std::ranges::move(analysis::apply_stand_ins(input.kernel, profile), std::back_inserter(said));
@@ -396,7 +400,8 @@ report::Comparison compared(const Options& options, std::optional<GpuProfile>& p
             throw InputError(options.results + " is a kernel: --hold-out goes with measurements");
         return of_predictions(options, predicted(options));
     }
-    if (!options.uses.empty()) throw InputError("--use goes with a kernel of machine code");
+    if (!options.uses.empty() || !options.what_ifs.empty())
+        throw InputError("--use and --set go with a kernel of machine code");
     const std::string text = read_text_file(options.results);
     if (!analysis::is_prediction(text, options.results)) return of_measurements(options, profile);
     if (!options.hold_out.empty())
@@ -421,8 +426,10 @@ void compare_versions(const Options& options) {
     compare_kernels({.before = options.kernel,
                      .profile = options.profile,
                      .uses = options.uses,
+                     .what_ifs = options.what_ifs,
                      .limit = options.limit,
-                     .json = options.json},
+                     .json = options.json,
+                     .force = options.force},
                     options.versions);
 }
 
@@ -431,8 +438,9 @@ void compare(Options options) {
     if (!options.versions.after.empty()) return compare_versions(options);
     if (options.versions.tells())
         throw InputError(
-            "--after-…, --draws, --seed and --source-folder go with two kernels: compare BEFORE "
-            "AFTER --profile P");
+            "--after-…, --draws, --seed, --l1-bytes, --l2-bytes, --memory, --assume-latency, "
+            "--page "
+            "and --source-folder go with two kernels: compare BEFORE AFTER --profile P");
     const std::string profile_file =
         options.profile.empty() ? "" : analysis::shipped_profile(options.profile).string();
     keep_apart({{"RESULTS", options.results},
@@ -528,6 +536,9 @@ void add_compare(CLI::App& app) {
         ->type_name("MODEL");
     command->add_option("--use", options->uses, analysis::use_help)
         ->type_name("OP=INSTRUCTION")
+        ->allow_extra_args(false);
+    command->add_option("--set", options->what_ifs, analysis::what_if_help)
+        ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
     add_device_options(command, *options);
     add_limit_option(*command, options->limit);

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "analysis/assumed_latency.h"
@@ -20,6 +21,7 @@
 #include "cli/run_limit.h"
 #include "core/error.h"
 #include "core/files/files.h"
+#include "report/page/compared_kernels.h"
 #include "report/text/kernel_comparison.h"
 
 namespace occupipe::cli {
@@ -69,6 +71,8 @@ KernelsInRequest after_request(const KernelsInRequest& before,
 // Of both versions, for what is said of the profile.
 Kernel both(const Kernel& before, const Kernel& after) {
     Kernel kernel = before;
+    kernel.launch.reset();
+    kernel.groups.reset();
     kernel.warps.insert(kernel.warps.end(), after.warps.begin(), after.warps.end());
     for (WarpProgram& program : kernel.warps) program.share /= 2;
     return kernel;
@@ -79,11 +83,15 @@ Kernel both(const Kernel& before, const Kernel& after) {
 class Preparing {
 public:
     Preparing(const Kernel& before, const Kernel& after, std::vector<std::string> uses,
-              std::vector<std::string> classes, bool pricing)
+              const CompareKernelsOptions& options)
         : both_(both(before, after)),
           uses_(std::move(uses)),
-          classes_(std::move(classes)),
-          pricing_(pricing) {}
+          classes_(options.assumed_classes),
+          pricing_(options.memory != "none"),
+          caches_{.first = options.l1_bytes,
+                  .second = options.l2_bytes,
+                  .first_from = "--l1-bytes",
+                  .second_from = "--l2-bytes"} {}
 
     GpuProfile profile(const GpuProfile& given, std::vector<std::string>* said) const {
         GpuProfile made = given;
@@ -101,7 +109,7 @@ public:
                                     std::vector<std::string>* said) const {
         if (!pricing_) return {kernel, made};
         analysis::PricedMemory priced =
-            analysis::price_memory(kernel, made, analysis::MemoryPricing::per_access, {});
+            analysis::price_memory(kernel, made, analysis::MemoryPricing::per_access, caches_);
         if (said) std::ranges::move(priced.said, std::back_inserter(*said));
         return {std::move(priced.kernel), std::move(priced.profile)};
     }
@@ -110,6 +118,7 @@ private:
     Kernel both_;
     std::vector<std::string> uses_, classes_;
     bool pricing_;
+    analysis::CacheSizes caches_;
 };
 
 analysis::ComparedKernel side(const KernelInput& input, const GpuProfile& profile,
@@ -151,8 +160,8 @@ bool CompareKernelsOptions::tells_launch() const {
 }
 
 bool CompareKernelsOptions::tells() const {
-    return tells_launch() || draws || seed || !memory.empty() || !assumed_classes.empty() ||
-           !source_folder.empty();
+    return tells_launch() || draws || seed || l1_bytes || l2_bytes || !page.empty() ||
+           !memory.empty() || !assumed_classes.empty() || !source_folder.empty();
 }
 
 void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& options) {
@@ -200,6 +209,15 @@ void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& optio
         ->check(CLI::IsMember({"per-access", "none"}))
         ->type_name("HOW")
         ->group(group);
+    const auto bytes = [&](const char* name, std::optional<double>& value, const char* what) {
+        command.add_option(name, value, what)
+            ->check(positive_number())
+            ->type_name("N")
+            ->group(group);
+    };
+    bytes("--l1-bytes", options.l1_bytes, "First-level cache of a core, as 'predict' takes it");
+    bytes("--l2-bytes", options.l2_bytes, "Second-level cache, as 'predict' takes it");
+    add("--page", options.page, "The comparison as a page", "FILE.html");
     command
         .add_option("--source-folder", options.source_folder,
                     "Where the source is (default: the folder of each version)")
@@ -209,7 +227,14 @@ void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& optio
 
 void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options) {
     if (request.profile.empty()) throw InputError("two kernels are compared on a GPU: --profile P");
-    const GpuProfile profile = read_profile(analysis::shipped_profile(request.profile));
+    GpuProfile profile = read_profile(analysis::shipped_profile(request.profile));
+    report::KernelComparisonReport report;
+    report.assumptions = analysis::apply_what_ifs(request.what_ifs, profile);
+    validate(profile);
+    keep_apart({{"BEFORE", request.before.execution.kernels}, {"AFTER", options.after}},
+               {{"--page", options.page}});
+    if (!options.page.empty() && !request.force && std::filesystem::exists(options.page))
+        throw InputError(options.page, {}, "", "exists; --force replaces it");
     if (!analysis::names_kernels(request.before.execution.kernels) &&
         !analysis::names_kernels(options.after)) {
         static_cast<void>(asks_for_machine_code(request.before));  // refuses what it would ignore
@@ -229,11 +254,9 @@ void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsO
     if (options.memory != "none")
         for (KernelInput* input : {&before, &after}) follow_launch(*input, profile);
 
-    report::KernelComparisonReport report;
     report.profile = request.profile;
     report.device = profile.device.name;
-    const Preparing preparing(before.kernel, after.kernel, request.uses, options.assumed_classes,
-                              options.memory != "none");
+    const Preparing preparing(before.kernel, after.kernel, request.uses, options);
     const GpuProfile used = preparing.profile(profile, &report.assumptions);
     std::vector<analysis::ComparedKernel> sides;
     for (const KernelInput* input : {&before, &after}) {
@@ -253,6 +276,9 @@ void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsO
     report.comparison = analysis::compare_kernels(
         profile, sides[0], sides[1], model_options.simulation(),
         options.draws.value_or(default_draws), options.seed.value_or(1), prepare);
+    if (!options.page.empty())
+        write_text_file(options.page, report::comparison_page(report),
+                        request.force ? Overwrite::yes : Overwrite::no);
     if (request.json)
         fmt::print("{}\n", report::to_json(report).dump(2));
     else

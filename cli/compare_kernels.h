@@ -24,6 +24,8 @@ struct CompareKernelsOptions {
     std::optional<std::uint64_t> seed;  // absent: 1
     std::string source_folder;
     std::string memory;  // empty: per-access
+    std::optional<double> l1_bytes, l2_bytes;
+    std::string page;  // file; empty: none
     std::vector<std::string> assumed_classes;
 
     // Whether something of AFTER's launch is given.
@@ -39,9 +41,10 @@ void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& optio
 struct CompareKernelsRequest {
     KernelsInRequest before;
     std::string profile;
-    std::vector<std::string> uses;
+    std::vector<std::string> uses, what_ifs;
     std::string limit;
     bool json = false;
+    bool force = false;  // replace the page
 };
 
 void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options);

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/sensitivity.h"
 #include "cli/options.h"
 #include "core/files/files.h"
 #include "report/text/text_table.h"
@@ -129,7 +128,8 @@ void add_explain_options(CLI::App& command, ExplainOptions& options) {
 }
 
 Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                    const SimulationOptions& simulation, const ExplainOptions& options) {
+                    const SimulationOptions& simulation, const ExplainOptions& options,
+                    const Unprepared* before) {
     Explanation out;
     if (options.stalls) {
         sim::StallView view;
@@ -153,10 +153,13 @@ Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launc
     if (options.sensitivity)
         add_sensitivity(out, analysis::sensitivities(profile, kernel, launch, simulation));
     if (options.uncertainty)
-        add_uncertainty(out,
-                        analysis::uncertainty(profile, kernel, launch, simulation,
-                                              *options.uncertainty, options.seed),
-                        profile);
+        add_uncertainty(
+            out,
+            before ? analysis::uncertainty(before->profile, before->kernel, launch, simulation,
+                                           *options.uncertainty, options.seed, before->prepare)
+                   : analysis::uncertainty(profile, kernel, launch, simulation,
+                                           *options.uncertainty, options.seed),
+            profile);
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/sensitivity.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
@@ -43,8 +44,17 @@ struct Explanation {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
 };
 
-// Simulates one launch; writes the files that were asked for.
+// Kernel and profile before they were made ready, and how that is done.
+struct Unprepared {
+    Kernel kernel;
+    GpuProfile profile;
+    analysis::Prepare prepare;
+};
+
+// Simulates one launch; writes the files that were asked for. `before`: what the kernel and the
+// profile were made of, for --uncertainty; null: they are as they were.
 Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                    const SimulationOptions& simulation, const ExplainOptions& options);
+                    const SimulationOptions& simulation, const ExplainOptions& options,
+                    const Unprepared* before = nullptr);
 
 }  // namespace occupipe::cli

@@ -37,6 +37,7 @@ struct Request {
     KernelsInRequest kernel;
     std::string profile;
     std::string output;
+    bool json = false;
     bool force = false;
 };
 
@@ -49,13 +50,21 @@ report::ProfileNames names_of(const Kernel& kernel, const GpuProfile& profile) {
     return names;
 }
 
-// What the instructions ask of the memory, and what the profile's caches find of it.
-std::string memory_text(const Kernel& kernel, const std::optional<GpuProfile>& profile) {
-    const std::string table =
-        report::memory_table(analysis::price_memory(kernel, profile.value_or(GpuProfile{}),
-                                                    analysis::MemoryPricing::none, {}),
-                             nullptr);
-    return table.empty() ? "" : "\n" + table;
+// What stands in the kernel; and what its instructions ask of the memory, and what the profile's
+// caches find of that.
+std::string told(const Request& request, const analysis::KernelIn& in,
+                 const std::optional<GpuProfile>& profile) {
+    std::optional<report::ProfileNames> names;
+    if (profile) names = names_of(in.kernel(), *profile);
+    const analysis::PricedMemory memory = analysis::price_memory(
+        in.kernel(), profile.value_or(GpuProfile{}), analysis::MemoryPricing::none, {});
+    if (request.json) {
+        nlohmann::ordered_json json = report::to_json(in, names);
+        if (!memory.rows.empty()) json["memory"] = report::memory_json(memory, nullptr);
+        return json.dump(2) + "\n";
+    }
+    const std::string table = report::memory_table(memory, nullptr);
+    return report::to_text(in, names) + (table.empty() ? "" : "\n" + table);
 }
 
 void extract_kernel(const Request& request) {
@@ -72,17 +81,16 @@ void extract_kernel(const Request& request) {
     KernelsInRequest kernel = request.kernel;
     if (profile && !kernel.memory_cores) kernel.memory_cores = profile->cores;
     const analysis::KernelIn in = read_kernel_in(kernel, plan, profile ? &*profile : nullptr);
-    std::optional<report::ProfileNames> names;
-    if (profile) names = names_of(in.kernel(), *profile);
-    const std::string memory = memory_text(in.kernel(), profile);
-    if (request.output.empty()) {
+    const std::string text = told(request, in, profile);
+    if (request.output.empty() && !request.json) {
         fmt::print("{}", format_kernel(in.kernel()));
-        fmt::print(stderr, "{}{}", report::to_text(in, names), memory);
+        fmt::print(stderr, "{}", text);
         return;
     }
-    write_text_file(request.output, format_kernel(in.kernel()),
-                    request.force ? Overwrite::yes : Overwrite::no);
-    fmt::print("{}{}", report::to_text(in, names), memory);
+    if (!request.output.empty())
+        write_text_file(request.output, format_kernel(in.kernel()),
+                        request.force ? Overwrite::yes : Overwrite::no);
+    fmt::print("{}", text);
 }
 
 }  // namespace
@@ -112,6 +120,8 @@ void add_extract(CLI::App& app) {
         ->add_option("-o,--output", request->output,
                      "Where the kernel file goes (default: stdout, what stands in it to stderr)")
         ->type_name("FILE");
+    command->add_flag("--json", request->json,
+                      "Print what stands in it as JSON; the kernel file goes to -o alone");
     command->add_flag("--force", request->force, "Replace the file if it exists");
     command->callback([request] { extract_kernel(*request); });
 }

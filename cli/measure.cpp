@@ -307,7 +307,20 @@ Kernel kernel_of(const KernelsInRequest& request, const GpuProfile& profile) {
 void require_same_device(const Arguments& arguments, const GpuProfile& profile) {
     const auto backend = open_backend(arguments);
     const bench::DeviceFacts& facts = backend->facts();
-    if (facts.cpu || facts.name == profile.device.name) return;
+    // What a profile's own model is called as a device.
+    const bool same = facts.name == profile.device.name ||
+                      (facts.model && facts.name == profile.device.name + " (model)");
+    const auto refuse = [&](const char* what, int of_profile, int of_device) {
+        throw InputError(
+            fmt::format("--profile {}: has {} {}, and {} has {}: their numbers do not go together",
+                        arguments.profile, of_profile, what, facts.id, of_device));
+    };
+    if (facts.cpu) return;
+    if (same && facts.cores > 0 && facts.cores != profile.cores)
+        refuse("cores", profile.cores, facts.cores);
+    if (same && facts.warp_size > 0 && facts.warp_size != profile.warp_size)
+        refuse("lanes a warp", profile.warp_size, facts.warp_size);
+    if (same) return;
     throw InputError(
         fmt::format("--profile {}: is of {}, and {} is {}: their numbers do not go together",
                     arguments.profile, profile.device.name, facts.id, facts.name));

@@ -18,6 +18,7 @@
 #include "cli/annotate.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
+#include "cli/kernel_page.h"
 #include "cli/kernels_in_request.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"
@@ -62,6 +63,7 @@ struct Options {
     std::string policy;  // empty: as the profile says
     std::string select;  // empty: as the profile says
     std::string order;   // empty: as the kernel says
+    bool stall_counts = false;
     MemoryBehaviour memory;
     std::string memory_pricing = "per-access";
     std::string memory_order = "round_robin";
@@ -76,6 +78,7 @@ struct Options {
     std::string plot;
     ExplainOptions explain;
     AnnotateOptions annotate;
+    bool report = false;  // the page alone, with more on it
 };
 
 void warn(const std::vector<std::string>& lines) {
@@ -125,6 +128,10 @@ Input read_input(const Options& options, const GpuProfile& profile) {
         keep_outputs_apart(options, path);
         return {file, read_kernel(path), {}};
     }
+    if (options.launch.group_warps)
+        throw InputError(
+            "--group-warps is for kernel graphs: the warps of a group of machine code execute what "
+            "they did with the group that --block or the launch file gives them");
     const LaunchPlan plan = plan_of(options.kernel.execution);
     Input input;
     input.file = kernels_of(options.kernel.execution, plan);
@@ -154,6 +161,7 @@ analysis::PricedMemory price_memory(const Options& options, const Kernel& kernel
 // One launch, with the memory as it finds it.
 struct Prepared {
     Launch launch;
+    Kernel told;  // with the memory's behaviour, before that was priced
     analysis::PricedMemory memory;
     std::vector<std::string> said;
 };
@@ -178,8 +186,8 @@ void price_again(const Options& options, const analysis::KernelIn& in, const Ker
         return;
     }
     std::vector<std::string> same;
-    one.memory = price_memory(
-        options, analysis::with_memory(in, told, one.launch, rows.cores, same, &times), rows);
+    one.told = analysis::with_memory(in, told, one.launch, rows.cores, same, &times);
+    one.memory = price_memory(options, one.told, rows);
     one.said.emplace_back(
         "reuse was found in the order in which a first prediction has the warps issue");
 }
@@ -192,7 +200,7 @@ bool finds_the_same(const Kernel& told, const Launch& launch, const GpuProfile& 
 // `kernel`: with the reuse of its own launch.
 Prepared prepare(const Options& options, const std::optional<analysis::KernelIn>& in,
                  const Kernel& kernel, const GpuProfile& profile, const Launch& launch) {
-    Prepared one{.launch = launch, .memory = {}, .said = {}};
+    Prepared one{.launch = launch, .told = {}, .memory = {}, .said = {}};
     Kernel told = kernel;
     const bool follows = in && in->memory && options.memory_pricing != "none";
     if (in && !options.launch.occupancy && launch.concurrent_groups != in->occupancy.groups)
@@ -204,6 +212,7 @@ Prepared prepare(const Options& options, const std::optional<analysis::KernelIn>
     if (follows && !finds_the_same(kernel, launch, profile))
         told = analysis::with_memory(*in, std::move(told), launch, profile.cores, one.said);
     one.memory = price_memory(options, told, profile);
+    one.told = told;
     if (!follows && kernel.memory && !one.memory.rows.empty() && options.memory_pricing != "none" &&
         launch.concurrent_groups != kernel.memory->concurrent_groups)
         one.said.push_back(
@@ -236,9 +245,56 @@ KernelOrigin origin_of(const Options& options, const std::optional<analysis::Ker
     return origin;
 }
 
+// What a model refuses, with the file: the model knows lines of it at most.
+template <typename Run>
+auto with_file(const std::string& file, const Run& run) {
+    try {
+        return run();
+    } catch (const InputError& error) {
+        const std::string what = error.what();
+        throw InputError(what.find(file) == std::string::npos ? file + ": " + what : what);
+    }
+}
+
+// The simulation at every occupancy, and what would help.
+report::KernelPageMore more_of_page(const Options& options, const Kernel& kernel,
+                                    const std::optional<analysis::KernelIn>& in,
+                                    const GpuProfile& profile, const Prepared& own,
+                                    const ModelOptions& model_options) {
+    report::KernelPageMore more;
+    if (in) more.occupancy = in->occupancy;
+    LaunchOptions all = options.launch;
+    all.occupancy = "all";
+    all.concurrent_groups.reset();
+    // The same groups, so many at once.
+    all.groups = own.launch.groups;
+    std::vector<std::string> said;
+    std::vector<Prepared> shapes;
+    for (const Launch& shape : launches(all, kernel, profile, said)) {
+        // More than the code's occupancy do not fit.
+        if (in && shape.concurrent_groups > in->occupancy.groups) continue;
+        shapes.push_back(prepare(options, in, kernel, profile, shape));
+    }
+    more.occupancies.resize(shapes.size());
+    const Model& pipeline = find_model("pipeline");
+    parallel_for(shapes.size(), [&](std::size_t i) {
+        more.occupancies[i] = pipeline.predict(shapes[i].memory.profile, shapes[i].memory.kernel,
+                                               shapes[i].launch, model_options);
+    });
+    more.what_ifs = analysis::sensitivities(own.memory.profile, own.memory.kernel, own.launch,
+                                            model_options.simulation());
+    if (!more.what_ifs.empty())
+        more.cycles = more.what_ifs.front().cycles + more.what_ifs.front().gain;
+    return more;
+}
+
 void predict(const Options& options) {
     GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
-    auto [file, kernel, of_input, in] = read_input(options, profile);
+    Input input = read_input(options, profile);
+    const std::string& file = input.file;
+    const Kernel& kernel = input.kernel;
+    const std::vector<std::string>& of_input = input.assumptions;
+    const std::optional<analysis::KernelIn>& in = input.in;
     const bool again = options.memory_order == "predicted";
     if (again && !(in && in->memory))
         throw InputError(
@@ -292,6 +348,7 @@ void predict(const Options& options) {
     ModelOptions model_options{.policy = parse_policy(options.policy),
                                .select = parse_select(options.select),
                                .order = parse_order(options.order),
+                               .stall_counts = options.stall_counts,
                                .memory = options.memory,
                                .estimate = options.estimate};
     RunLimit limit(options.limit);
@@ -305,8 +362,9 @@ void predict(const Options& options) {
         ModelOptions own_options = model_options;
         if (options.memory_pricing != "none")
             own_options.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(one.memory);
-        set.predictions[i] =
-            model.predict(one.memory.profile, one.memory.kernel, one.launch, own_options);
+        set.predictions[i] = with_file(file, [&] {
+            return model.predict(one.memory.profile, one.memory.kernel, one.launch, own_options);
+        });
         std::ranges::copy(assumptions, std::back_inserter(set.predictions[i].assumptions));
         std::ranges::copy(one.said, std::back_inserter(set.predictions[i].assumptions));
         std::ranges::move(unused_memory(model, options.memory),
@@ -327,8 +385,17 @@ void predict(const Options& options) {
             throw InputError(
                 "--stalls, --timeline, --svg, --trace, --sensitivity and "
                 "--uncertainty explain one launch; choose one --occupancy");
+        const Unprepared before{.kernel = first.told,
+                                .profile = profile,
+                                .prepare = [&](const Kernel& told, const GpuProfile& drawn) {
+                                    analysis::PricedMemory priced =
+                                        price_memory(options, told, drawn);
+                                    return analysis::PreparedKernel{std::move(priced.kernel),
+                                                                    std::move(priced.profile)};
+                                }};
+        const bool priced = options.memory_pricing != "none" && !first.memory.rows.empty();
         why = explain(first.memory.profile, first.memory.kernel, first.launch,
-                      model_options.simulation(), options.explain);
+                      model_options.simulation(), options.explain, priced ? &before : nullptr);
     }
     if (options.annotate.any()) {
         if (prepared.size() > 1)
@@ -340,8 +407,11 @@ void predict(const Options& options) {
             analysis::add_hits(annotation, first.memory.rows);
         why.text += annotation_text(annotation, options.annotate);
         why.json["annotation"] = report::to_json(annotation);
-        write_page(set, annotation, options.annotate, options.explain.force);
+        report::KernelPageMore more;
+        if (options.report) more = more_of_page(options, kernel, in, profile, first, model_options);
+        write_page(set, annotation, options.annotate, options.explain.force, more);
     }
+    if (options.report) return;
     if (options.json) {
         nlohmann::ordered_json json = report::to_json(set);
         json.update(why.json);
@@ -379,6 +449,22 @@ void add_memory_options(CLI::App& command, MemoryBehaviour& memory) {
 }
 
 }  // namespace
+
+void write_kernel_page(const KernelPageRequest& request) {
+    Options options;
+    options.kernel = request.kernel;
+    options.profile = request.profile;
+    options.models = {"all"};
+    options.uses = request.uses;
+    options.assumed_classes = request.assumed_classes;
+    options.what_ifs = request.what_ifs;
+    options.limit = request.limit;
+    options.explain.force = request.force;
+    options.annotate.page = request.output;
+    options.annotate.source_folder = request.source_folder;
+    options.report = true;
+    predict(options);
+}
 
 void add_predict(CLI::App& app) {
     const auto options = std::make_shared<Options>();
@@ -437,6 +523,10 @@ void add_predict(CLI::App& app) {
             "next (in_order); default: the kernel's, else dataflow")
         ->check(CLI::IsMember({"dataflow", "in_order"}))
         ->type_name("ORDER");
+    command->add_flag(
+        "--stall-counts", options->stall_counts,
+        "After an instruction with a stall count (machine code), its warp issues nothing\n"
+        "for so many cycles; in order only, and slower to simulate");
     add_memory_options(*command, options->memory);
     command
         ->add_option(

@@ -6,7 +6,11 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/assumed_latency.h"
+#include "analysis/kernels_in.h"
+#include "analysis/what_if.h"
 #include "cli/commands.h"
+#include "cli/kernel_page.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"
 #include "core/error.h"
@@ -21,8 +25,29 @@ struct Arguments {
     std::string output;
     std::vector<std::string> beside;
     std::string limit = "600s";
+    KernelPageRequest kernel;
     bool force = false;
 };
+
+// Whether the page is of a kernel: its file, or the launch file alone, says so.
+bool is_of_kernel(const Arguments& arguments) {
+    return !arguments.kernel.profile.empty() || analysis::names_kernels(arguments.folder) ||
+           tells_launch(arguments.kernel.kernel.execution);
+}
+
+void report_kernel(Arguments& arguments) {
+    if (arguments.kernel.profile.empty())
+        throw InputError("a page of a kernel needs the GPU: --profile P");
+    if (!arguments.beside.empty()) throw InputError("--beside goes with a folder of measurements");
+    arguments.kernel.kernel.execution.kernels = arguments.folder;
+    arguments.kernel.limit = arguments.limit;
+    arguments.kernel.output = arguments.output;
+    arguments.kernel.force = arguments.force;
+    if (!arguments.force && std::filesystem::exists(arguments.output))
+        throw InputError(arguments.output, {}, "", "exists; --force replaces it");
+    write_kernel_page(arguments.kernel);
+    fmt::print(stderr, "wrote {}\n", arguments.output);
+}
 
 void report(const Arguments& arguments) {
     std::vector<NamedPath> inputs = {{"DIR", arguments.folder}};
@@ -57,9 +82,11 @@ void add_report(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand(
         "report", "Make one HTML page of figures and tables from a folder of measurements");
-    command->add_option("folder", arguments->folder, "Folder that characterize wrote")
-        ->required()
-        ->type_name("DIR");
+    command
+        ->add_option("folder", arguments->folder,
+                     "Folder that characterize wrote; or a kernel, as 'predict' takes it, for a\n"
+                     "page of that kernel on --profile")
+        ->type_name("DIR|KERNEL");
     command->add_option("-o,--output", arguments->output, "Page to write")
         ->required()
         ->type_name("FILE.html");
@@ -67,17 +94,49 @@ void add_report(CLI::App& app) {
         ->add_option("--beside", arguments->beside,
                      "Profiles of other devices, for the quadrant-split plot")
         ->type_name("PROFILE");
+    constexpr const char* of_kernel = "Page of a kernel";
+    command
+        ->add_option("--profile", arguments->kernel.profile,
+                     "GPU on which the kernel is predicted: a file (YAML) or a shipped name")
+        ->type_name("PROFILE")
+        ->group(of_kernel);
+    const auto add = [&](const char* name, std::vector<std::string>& values, const char* help,
+                         const char* type) {
+        command->add_option(name, values, help)
+            ->type_name(type)
+            ->allow_extra_args(false)
+            ->group(of_kernel);
+    };
+    add("--use", arguments->kernel.uses, analysis::use_help, "OP=INSTRUCTION");
+    add("--assume-latency", arguments->kernel.assumed_classes, analysis::assume_latency_help,
+        "CLASS");
+    add("--set", arguments->kernel.what_ifs, analysis::what_if_help, "NAME=VALUE");
+    command
+        ->add_option("--source-folder", arguments->kernel.source_folder,
+                     "Where the source is (default: the folder of KERNEL)")
+        ->type_name("DIR")
+        ->group(of_kernel);
+    add_kernels_in_options(*command, arguments->kernel.kernel);
     add_limit_option(*command, arguments->limit);
     command->add_flag("--force", arguments->force, "Replace an existing file");
     add_help_end(
         *command,
         {.text =
              "All measurement files of the folder are fitted together, as 'fit' does.\n"
+             "A page of a kernel has its occupancy, the prediction of every model, what would "
+             "help,\n"
+             "what its warps wait for, and its source with links to the machine instructions.\n"
              "Output: one self-contained file for any browser, light or dark, and for printing.\n"
-             "Needs gnuplot.",
+             "Needs gnuplot for a folder.",
          .exit_codes = {exit_limit_reached, exit_interrupted},
-         .examples = "occupipe report results/cpu-amd-zen4-pocl -o report.html"});
-    command->callback([arguments] { report(*arguments); });
+         .examples =
+             "occupipe report results/cpu-amd-zen4-pocl -o report.html\n"
+             "occupipe report matmul.cu --launch matmul.yaml --profile rtx-2070 -o mm.html"});
+    command->callback([arguments] {
+        if (is_of_kernel(*arguments)) return report_kernel(*arguments);
+        if (arguments->folder.empty()) throw CLI::RequiredError("folder");
+        report(*arguments);
+    });
 }
 
 }  // namespace occupipe::cli

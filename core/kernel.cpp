@@ -63,6 +63,7 @@ struct Resolved {
     };
     struct Instruction {
         std::int32_t op = 0;
+        std::int32_t stall = 0;
         std::vector<Operand> after;
     };
     struct Cell {
@@ -145,7 +146,7 @@ private:
     }
 
     void resolve(const KernelInstruction& instruction) {
-        Resolved::Instruction resolved{op_index(instruction), {}};
+        Resolved::Instruction resolved{op_index(instruction), instruction.stall.value_or(0), {}};
         resolved.after.reserve(instruction.after.size());
         for (auto it = instruction.after.begin(); it != instruction.after.end(); ++it) {
             if (std::find(instruction.after.begin(), it, *it) != it) {
@@ -292,6 +293,7 @@ private:
         }
         Idg::Node node;
         node.op = from.op;
+        node.stall = from.stall;
         node.first_predecessor = static_cast<std::int32_t>(idg_.predecessors.size());
         for (const Resolved::Operand& operand : from.after) {
             if (!operand.carried) {
@@ -377,6 +379,40 @@ Idg expand(const WarpProgram& program, std::int64_t max_nodes) {
     return Expander(program, max_nodes).take();
 }
 
+namespace {
+
+void validate_groups(const Kernel& kernel, const std::string& file_name) {
+    const GroupKinds& groups = *kernel.groups;
+    if (!kernel.launch)
+        throw InputError(file_name, {}, "groups", "needs a launch, which tells their size");
+    if (groups.kinds.empty() || groups.order.empty())
+        throw InputError(file_name, {}, "groups", "needs a kind of groups, and an order of them");
+    for (const auto& kind : groups.kinds) {
+        if (std::cmp_not_equal(kind.size(), kernel.launch->group_warps))
+            throw InputError(file_name, {}, "groups.kinds",
+                             fmt::format("a kind has {} warps, a group of the launch {}",
+                                         kind.size(), kernel.launch->group_warps));
+        for (const std::int32_t program : kind)
+            if (program < 0 || std::cmp_greater_equal(program, kernel.warps.size()))
+                throw InputError(file_name, {}, "groups.kinds",
+                                 fmt::format("'warps' has {} entries, from 0 on, none is {}",
+                                             kernel.warps.size(), program));
+    }
+    std::int64_t all = 0;
+    for (const GroupKinds::Run& run : groups.order) {
+        if (run.kind < 0 || std::cmp_greater_equal(run.kind, groups.kinds.size()))
+            throw InputError(file_name, {}, "groups.order",
+                             fmt::format("there are {} kinds, from 0 on, none is {}",
+                                         groups.kinds.size(), run.kind));
+        if (run.groups < 1 || run.groups > most_groups - all)
+            throw InputError(file_name, {}, "groups.order",
+                             fmt::format("the groups of all runs must be 1 to {}", most_groups));
+        all += run.groups;
+    }
+}
+
+}  // namespace
+
 void validate(const Kernel& kernel, const std::string& file_name) {
     if (kernel.name.empty()) {
         throw InputError(file_name, {}, "name", "must not be empty");
@@ -409,6 +445,9 @@ void validate(const Kernel& kernel, const std::string& file_name) {
     }
     if (kernel.launch) {
         validate(*kernel.launch, file_name);
+    }
+    if (kernel.groups) {
+        validate_groups(kernel, file_name);
     }
 }
 

@@ -84,12 +84,31 @@ constexpr auto words(std::type_identity<Order>) {
     return std::array{Order::dataflow, Order::in_order};
 }
 
+// Groups of a launch that differ, each warp at its place in its group. Group n of a launch is the
+// n-th of `order`, which begins again where the launch has more.
+struct GroupKinds {
+    // So many groups of the launch, one after another, are of this kind.
+    struct Run {
+        std::int32_t kind = 0;  // into kinds
+        std::int64_t groups = 1;
+
+        bool operator==(const Run&) const = default;
+    };
+    std::vector<std::vector<std::int32_t>> kinds;  // per warp of the group: into Kernel::warps
+    std::vector<Run> order;
+
+    bool operator==(const GroupKinds&) const = default;
+};
+
 struct Kernel {
     std::string name;
     std::vector<WarpProgram> warps;  // one entry unless warps diverge
     std::optional<Launch> launch;
     std::optional<Order> order;           // how it is meant to be predicted; absent: nothing said
     std::optional<MemoryContext> memory;  // present where an instruction's memory tells of reuse
+    // Present only with a launch, whose groups are as large. Absent: each group has warps of all
+    // programs, by their shares.
+    std::optional<GroupKinds> groups = {};
 
     bool operator==(const Kernel&) const = default;
 };
@@ -117,6 +136,7 @@ struct Idg {
         std::int32_t op = 0;                 // index into ops
         std::int32_t first_predecessor = 0;  // into predecessors
         std::int32_t predecessor_count = 0;
+        std::int32_t stall = 0;  // KernelInstruction::stall; 0: not told
     };
     struct Op {
         std::string name;

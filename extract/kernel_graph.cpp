@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/error.h"
@@ -146,53 +147,139 @@ std::int64_t usual_barriers(const std::vector<WarpClass>& classes,
         ->first;
 }
 
-// For each class how much of the weight it stands for; 0: none.
-std::vector<double> representatives(const std::vector<WarpClass>& classes, std::size_t most) {
-    std::vector<double> weights;
-    double all = 0;
-    for (const WarpClass& one : classes) {
-        weights.push_back(one.weight);
-        all += one.weight;
-    }
-    if (classes.size() <= most) return weights;
-    std::vector<std::size_t> rest;
-    std::size_t left = most;
-    double rest_weight = 0;
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-        // The last slot is for the others, unless there are none.
-        if (left > 1 && classes[i].weight * static_cast<double>(most) >= all) {
-            --left;
-            continue;
+// Σ weight · |instructions − those of the class that stands for it| of classes [first, last),
+// sorted by instructions: least with the median by weight.
+class Spread {
+public:
+    Spread(const std::vector<WarpClass>& classes, const std::vector<std::size_t>& sorted) {
+        for (const std::size_t i : sorted) {
+            length_.push_back(static_cast<double>(classes[i].instructions));
+            weight_.push_back(weight_.back() + classes[i].weight);
+            executed_.push_back(executed_.back() + classes[i].weight * length_.back());
         }
-        rest.push_back(i);
-        rest_weight += classes[i].weight;
-        weights[i] = 0;
+    }
+
+    std::size_t median(std::size_t first, std::size_t last) const {
+        const double middle = (weight_[first] + weight_[last]) / 2;
+        const auto found =
+            std::lower_bound(weight_.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+                             weight_.begin() + static_cast<std::ptrdiff_t>(last), middle);
+        return static_cast<std::size_t>(found - weight_.begin()) - 1;
+    }
+    double cost(std::size_t first, std::size_t last) const {
+        const std::size_t m = median(first, last);
+        const double below =
+            length_[m] * (weight_[m] - weight_[first]) - (executed_[m] - executed_[first]);
+        const double above =
+            (executed_[last] - executed_[m]) - length_[m] * (weight_[last] - weight_[m]);
+        return below + above;
+    }
+
+private:
+    std::vector<double> length_;
+    std::vector<double> weight_{0}, executed_{0};  // of those before
+};
+
+// Where `parts` parts of `count` sorted classes end so that their costs sum to the least: by
+// dynamic programming, each row by divide and conquer, as the best cut moves with the end.
+std::vector<std::size_t> best_parts(const Spread& spread, std::size_t count, std::size_t parts) {
+    std::vector<double> before(count + 1);
+    for (std::size_t end = 1; end <= count; ++end) before[end] = spread.cost(0, end);
+    std::vector<std::vector<std::size_t>> cuts;  // by part from the second on, and end
+    for (std::size_t part = 2; part <= parts; ++part) {
+        std::vector<double> now(count + 1);
+        cuts.emplace_back(count + 1);
+        const auto fill = [&](const auto& self, std::size_t first, std::size_t last,
+                              std::size_t from, std::size_t to) -> void {
+            if (first > last) return;
+            const std::size_t end = (first + last) / 2;
+            double least = std::numeric_limits<double>::infinity();
+            std::size_t best = part - 1;
+            for (std::size_t cut = std::max(from, part - 1); cut <= std::min(to, end - 1); ++cut) {
+                const double cost = before[cut] + spread.cost(cut, end);
+                if (cost >= least) continue;
+                least = cost;
+                best = cut;
+            }
+            now[end] = least;
+            cuts.back()[end] = best;
+            if (end > first) self(self, first, end - 1, from, best);
+            self(self, end + 1, last, best, to);
+        };
+        fill(fill, part, count, part - 1, count - 1);
+        before = std::move(now);
+    }
+    std::vector<std::size_t> ends{count};
+    for (std::size_t part = parts; part >= 2; --part) ends.push_back(cuts[part - 2][ends.back()]);
+    std::ranges::reverse(ends);
+    return ends;
+}
+
+// For each class the one that stands for it.
+std::vector<std::size_t> representatives(const std::vector<WarpClass>& classes, std::size_t most) {
+    std::vector<std::size_t> stands(classes.size());
+    std::iota(stands.begin(), stands.end(), 0U);
+    if (classes.size() <= most) return stands;
+    const auto executed = [&](std::size_t i) {
+        return classes[i].weight * static_cast<double>(classes[i].instructions);
+    };
+    double all = 0;
+    for (const std::size_t i : stands) all += executed(i);
+    std::vector<std::size_t> order = stands;
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return -executed(i); });
+    const std::size_t longest = *std::ranges::max_element(
+        stands, {}, [&](std::size_t i) { return classes[i].instructions; });
+    std::vector<std::size_t> rest;
+    // One is for the longest, and one for the rest.
+    std::size_t left = most > 1 ? most - 1 : most;
+    for (const std::size_t i : order) {
+        if (i == longest && most > 1) continue;
+        if (left > 1 && executed(i) * static_cast<double>(most) >= all)
+            --left;
+        else
+            rest.push_back(i);
     }
     std::ranges::stable_sort(rest, {}, [&](std::size_t i) { return classes[i].instructions; });
-    std::size_t at = 0;
-    double used = 0;
-    for (std::size_t part = 1; part <= left && at < rest.size(); ++part) {
-        const std::size_t begin = at;
-        double weight = 0, executed = 0;
-        // Up to where its share of the weight ends, and at least one class.
-        const double end = rest_weight * static_cast<double>(part) / static_cast<double>(left);
-        while (at < rest.size() &&
-               (at == begin || part == left || used + classes[rest[at]].weight / 2 <= end)) {
-            const WarpClass& one = classes[rest[at++]];
-            weight += one.weight;
-            used += one.weight;
-            executed += one.weight * static_cast<double>(one.instructions);
-        }
-        const double mean = executed / weight;
-        const auto nearest = std::ranges::min_element(
-            rest.begin() + static_cast<std::ptrdiff_t>(begin),
-            rest.begin() + static_cast<std::ptrdiff_t>(at), {}, [&](std::size_t i) {
-                return std::pair(std::abs(static_cast<double>(classes[i].instructions) - mean),
-                                 -classes[i].weight);
-            });
-        weights[*nearest] = weight;
+    const Spread spread(classes, rest);
+    std::size_t begin = 0;
+    for (const std::size_t end : best_parts(spread, rest.size(), std::min(left, rest.size()))) {
+        const std::size_t one = rest[spread.median(begin, end)];
+        for (; begin < end; ++begin) stands[rest[begin]] = one;
     }
-    return weights;
+    return stands;
+}
+
+// The groups of a launch, by the programs that their warps run.
+GroupKinds kinds_of(const StreamObserver::Streams& streams, const std::vector<GroupRun>& runs,
+                    const std::vector<std::size_t>& stands,
+                    const std::vector<std::int32_t>& program_of) {
+    GroupKinds result;
+    std::map<std::vector<std::int32_t>, std::int32_t> known;
+    for (const GroupRun& run : runs) {
+        std::vector<std::int32_t> programs;
+        for (const std::uint32_t one : streams.groups.at(run.group))
+            programs.push_back(program_of[stands[one]]);
+        const auto [kind, is_new] =
+            known.try_emplace(programs, static_cast<std::int32_t>(known.size()));
+        if (is_new) result.kinds.push_back(programs);
+        if (!result.order.empty() && result.order.back().kind == kind->second)
+            result.order.back().groups += static_cast<std::int64_t>(run.count);
+        else
+            result.order.push_back({kind->second, static_cast<std::int64_t>(run.count)});
+    }
+    return result;
+}
+
+// Whether the warps of each group meet at as many barriers, as the classes have them that stand for
+// theirs.
+bool groups_agree(const StreamObserver::Streams& streams, const std::vector<GroupRun>& runs,
+                  const std::vector<std::size_t>& stands, const std::vector<std::int64_t>& counts) {
+    if (runs.empty()) return false;
+    return std::ranges::all_of(streams.groups, [&](const auto& group) {
+        return std::ranges::all_of(group.second, [&](std::uint32_t one) {
+            return counts[stands[one]] == counts[stands[group.second.front()]];
+        });
+    });
 }
 
 // The stream with the barriers behind the first `most` marked: their numbers in the code are higher
@@ -238,7 +325,8 @@ void add_barriers(std::vector<KernelItem>& items, std::int64_t count,
 ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::Streams& streams,
                                const isa::Kernel& machine,
                                const std::vector<isa::Instruction>& machine_code,
-                               const NameOf& name_of, std::size_t most_classes) {
+                               const NameOf& name_of, std::size_t most_classes,
+                               const std::vector<GroupRun>& runs) {
     // The code twice: the second time, barriers are issue slots.
     const auto size = static_cast<std::uint32_t>(machine_code.size());
     std::vector<isa::Instruction> code = machine_code;
@@ -265,7 +353,12 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     result.kernel.name = name;
     result.instructions = executed / warps;
     const std::int64_t usual = usual_barriers(streams.classes, counts);
-    const std::vector<double> stand_for = representatives(streams.classes, most_classes);
+    const std::vector<std::size_t> stands = representatives(streams.classes, most_classes);
+    const bool agree = groups_agree(streams, runs, stands, counts);
+    std::vector<double> stand_for(stands.size());  // warps
+    for (std::size_t i = 0; i < stands.size(); ++i)
+        stand_for[stands[i]] += streams.classes[i].weight;
+    std::vector<std::int32_t> program_of(stands.size(), -1);
     std::vector<StreamInstruction> instructions = streams.instructions;
     double own = 0;
     for (std::size_t i = 0; i < streams.classes.size(); ++i) {
@@ -279,9 +372,12 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
                                   .first_warp = one.first_warp,
                                   .taken = taken});
         if (!taken) continue;
+        program_of[i] = static_cast<std::int32_t>(result.kernel.warps.size());
         ExtractedClass& found = result.classes.back();
-        found.barriers_added = std::max<std::int64_t>(usual - counts[i], 0);
-        found.barriers_left_out = std::max<std::int64_t>(counts[i] - usual, 0);
+        if (!agree) {
+            found.barriers_added = std::max<std::int64_t>(usual - counts[i], 0);
+            found.barriers_left_out = std::max<std::int64_t>(counts[i] - usual, 0);
+        }
         result.barriers_changed +=
             stand_for[i] * static_cast<double>(found.barriers_added + found.barriers_left_out) /
             executed;
@@ -298,6 +394,11 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
         for (auto& [id, what] : result.nodes.back()) what.code %= size;
         if (found.barriers_added > 0) add_barriers(items, found.barriers_added, barrier_ops);
         result.kernel.warps.push_back({share, std::move(items)});
+    }
+    if (!runs.empty() && result.kernel.warps.size() > 1) {
+        result.kernel.groups = kinds_of(streams, runs, stands, program_of);
+        result.kernel.launch.emplace().group_warps =
+            static_cast<int>(result.kernel.groups->kinds.front().size());
     }
     result.represented = own / executed;
     validate(result.kernel);

@@ -52,19 +52,26 @@ struct ExtractedKernel {
 };
 
 // `machine`: where the lines of source code are from, which nodes get as `at`; `code`: its
-// instructions, decoded. At most `most_classes` classes are taken. Where there are more,
-// those of at least one in `most_classes` warps stand for themselves; the warps of the others,
-// sorted by how much they execute, are divided into equal parts, and the class of each part that is
-// nearest to its mean stands for it.
+// instructions, decoded. At most `most_classes` classes are taken. Where there are more, the
+// longest and those that execute at least one in `most_classes` of all instructions stand for
+// themselves. The others, sorted by how much they execute, are divided into parts in each of which
+// one class stands for all, so that the warps' instructions differ as little as can be from what
+// they executed.
 //
-// Warps meet at barriers by count, so all classes need as many as most of the executed
-// instructions' warps have. Warps with fewer have left, and the others do not wait for them: the
-// missing ones stand at their end, as issue slots at which they wait for the others. Of warps with
-// more, the last ones are issue slots without waiting. Throws InputError where nothing was
-// executed.
+// `runs`: all groups of the launch in order, as GroupSample::runs() has them. With them, the kernel
+// tells of each group which program each of its warps runs, unless there is but one program
+// (Kernel::groups, and a launch of group size and number of groups to be completed). Without, it
+// tells of shares alone.
+//
+// Warps meet at barriers by count. Where a group's warps have different numbers of them, all
+// classes get as many as most of the executed instructions' warps have. Warps with fewer have left,
+// and the others do not wait for them: the missing ones stand at their end, as issue slots at which
+// they wait for the others. Of warps with more, the last ones are issue slots without waiting.
+// Throws InputError where nothing was executed.
 ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::Streams& streams,
                                const isa::Kernel& machine,
                                const std::vector<isa::Instruction>& code, const NameOf& name_of,
-                               std::size_t most_classes = 8);
+                               std::size_t most_classes = 8,
+                               const std::vector<GroupRun>& runs = {});
 
 }  // namespace occupipe::extract

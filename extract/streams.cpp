@@ -89,6 +89,27 @@ std::vector<SampledGroup> GroupSample::groups() const {
     return sample;
 }
 
+std::vector<GroupRun> GroupSample::runs() const {
+    std::vector<GroupRun> runs;
+    if (all()) {
+        for (const std::uint64_t group : drawn_) runs.push_back({group, 1});
+        return runs;
+    }
+    runs.push_back({0, 1});
+    for (std::uint64_t part = 0; part < parts_; ++part) {
+        const std::uint64_t from = begin(part), to = begin(part + 1);
+        const auto first = drawn_.lower_bound(from), last = drawn_.lower_bound(to);
+        const auto drawn = static_cast<std::uint64_t>(std::distance(first, last));
+        std::uint64_t left = to - from, number = drawn;
+        for (auto one = first; one != last; ++one) {
+            runs.push_back({*one, left / number});
+            left -= left / number--;
+        }
+    }
+    runs.push_back({groups_ - 1, 1});
+    return runs;
+}
+
 struct StreamObserver::Found {
     struct Class {
         std::vector<FoldedItem> stream;
@@ -101,6 +122,7 @@ struct StreamObserver::Found {
         Key path;  // the same for all that differ in lanes alone
     };
     std::map<Key, Class> classes;
+    std::map<std::uint64_t, std::vector<const Class*>> groups;  // per warp
     std::map<std::uint64_t, std::uint64_t> group_instructions;
 };
 
@@ -127,6 +149,7 @@ public:
                 one.path = warps_[warp].path;
             }
             if (is_first) std::tie(one.first_group, one.first_warp) = std::tuple(group, warp);
+            found.groups[group].push_back(&one);
             ++one.warps[group];
             ++one.watched;
             found.group_instructions[group] += warps_[warp].key.instructions;
@@ -230,6 +253,14 @@ StreamObserver::Streams StreamObserver::streams() const {
     std::ranges::sort(
         sorted, [&](const auto& a, const auto& b) { return before(a.second->sum, b.second->sum); });
     Streams result;
+    std::map<Key, std::uint32_t> place_of;
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+        place_of[*sorted[i].first] = static_cast<std::uint32_t>(i);
+    std::map<const Found::Class*, std::uint32_t> class_of;
+    for (const auto& [key, one] : found_->classes)
+        class_of[&one] = place_of.at(alike_ == Alike::path ? one.path : key);
+    for (const auto& [group, warps] : found_->groups)
+        for (const Found::Class* one : warps) result.groups[group].push_back(class_of.at(one));
     std::map<StreamInstruction, std::uint32_t> numbers;
     for (const auto& entry : sorted) {
         const Key* const key = entry.first;

@@ -24,6 +24,14 @@ struct SampledGroup {
     double weight = 1;
 };
 
+// So many groups of a launch, one after another, for which a watched one stands.
+struct GroupRun {
+    std::uint64_t group = 0;  // the watched one
+    std::uint64_t count = 1;
+
+    bool operator==(const GroupRun&) const = default;
+};
+
 // Each stands for itself.
 std::vector<SampledGroup> all_groups(std::uint64_t groups);
 
@@ -44,6 +52,9 @@ public:
     bool all() const { return drawn_.size() == groups_; }
     // Ascending; weights sum to the number of groups.
     std::vector<SampledGroup> groups() const;
+    // All groups of the launch in order, as runs for which the same drawn one stands: those in a
+    // part of the launch are divided among the drawn ones there, as near to them as can be.
+    std::vector<GroupRun> runs() const;
 
 private:
     std::uint64_t begin(std::uint64_t part) const;
@@ -87,6 +98,8 @@ public:
     struct Streams {
         std::vector<WarpClass> classes;  // by weight, then by where they were first seen
         std::vector<StreamInstruction> instructions;  // what the streams' numbers stand for
+        // By group that was watched: the class of each of its warps.
+        std::map<std::uint64_t, std::vector<std::uint32_t>> groups;
     };
     // After the launch. Does not depend on the number of threads.
     Streams streams() const;

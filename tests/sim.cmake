@@ -15,6 +15,8 @@ occupipe_test(sim_property_test KIND property SOURCES sim/algorithm_1_test.cpp s
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_differential_test KIND diff FULL * SOURCES sim/differential_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
+occupipe_test(sim_groups_test KIND diff SOURCES sim/groups_test.cpp
+    LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 
 occupipe_test(sim_barrier_golden_test KIND golden SOURCES sim/barrier_golden_test.cpp
     LINK occupipe::sim occupipe::core)

@@ -28,8 +28,8 @@ public:
             document_.fail(format, fmt::format("unknown format '{}'; expected {}", format.text,
                                                kernel_format));
         }
-        document_.only_keys(
-            root, {"format", "name", "order", "memory", "instructions", "warps", "launch"});
+        document_.only_keys(root, {"format", "name", "order", "memory", "instructions", "warps",
+                                   "launch", "groups"});
         Kernel kernel;
         kernel.name = document_.text(document_.required(root, "name"));
         if (const DocumentNode* order = Document::find(root, "order")) {
@@ -50,6 +50,9 @@ public:
         }
         if (const DocumentNode* launch = Document::find(root, "launch")) {
             kernel.launch = launch_of(*launch);
+        }
+        if (const DocumentNode* groups = Document::find(root, "groups")) {
+            kernel.groups = groups_of(*groups);
         }
         return kernel;
     }
@@ -219,6 +222,26 @@ private:
                 .groups = value("groups", most_groups)};
     }
 
+    GroupKinds groups_of(const DocumentNode& node) const {
+        document_.only_keys(node, {"kinds", "order"});
+        constexpr int int_max = std::numeric_limits<int>::max();
+        GroupKinds groups;
+        for (const DocumentNode& kind : filled(document_.required(node, "kinds"))) {
+            groups.kinds.emplace_back();
+            for (const DocumentNode& program : filled(kind))
+                groups.kinds.back().push_back(
+                    static_cast<std::int32_t>(document_.integer(program, 0, int_max)));
+        }
+        for (const DocumentNode& run : filled(document_.required(node, "order"))) {
+            const auto& pair = document_.items(run);
+            if (pair.size() != 2) document_.fail(run, "is not [KIND, GROUPS]");
+            groups.order.push_back(
+                {.kind = static_cast<std::int32_t>(document_.integer(pair[0], 0, int_max)),
+                 .groups = document_.integer(pair[1], 1, most_groups)});
+        }
+        return groups;
+    }
+
     const Document& document_;
 };
 
@@ -291,6 +314,16 @@ std::string list_lines(const std::vector<KernelItem>& items, std::size_t indent)
     return lines;
 }
 
+std::string groups_text(const GroupKinds& groups) {
+    std::string text = "groups:\n  kinds:\n";
+    for (const auto& kind : groups.kinds)
+        text += fmt::format("    - [{}]\n", fmt::join(kind, ", "));
+    std::vector<std::string> runs;
+    for (const GroupKinds::Run& run : groups.order)
+        runs.push_back(fmt::format("[{}, {}]", run.kind, run.groups));
+    return text + fmt::format("  order: [{}]\n", fmt::join(runs, ", "));
+}
+
 // Reuse means nothing without those who share the caches.
 void require_memory_context(const Kernel& kernel, const std::string& file_name) {
     if (kernel.memory) return;
@@ -339,6 +372,9 @@ std::string format_kernel(const Kernel& kernel) {
         text += fmt::format("launch: {{group_warps: {}, concurrent_groups: {}, groups: {}}}\n",
                             kernel.launch->group_warps, kernel.launch->concurrent_groups,
                             kernel.launch->groups);
+    }
+    if (kernel.groups) {
+        text += groups_text(*kernel.groups);
     }
     return text;
 }

@@ -18,11 +18,13 @@ void require_same_device(const GpuProfile& base, const GpuProfile& more) {
                         "{} there, {} here): their numbers do not go together",
                         what, of_base, of_more));
     };
-    if (base.device.name != more.device.name)
+    // What a profile's own model is called as a device.
+    if (base.device.name != more.device.name && base.device.name + " (model)" != more.device.name)
         refuse("device.name", base.device.name, more.device.name);
     if (base.cores != more.cores) refuse("cores", base.cores, more.cores);
     if (base.warp_size != more.warp_size) refuse("warp_size", base.warp_size, more.warp_size);
-    if (base.issue.schedulers != more.issue.schedulers)
+    // Few rows may show too few schedulers, never too many.
+    if (base.issue.schedulers < more.issue.schedulers)
         refuse("issue.schedulers", base.issue.schedulers, more.issue.schedulers);
 }
 

@@ -228,12 +228,59 @@ std::string predictions(const PredictionSet& set) {
     return text;
 }
 
+std::string occupancy(const KernelPageMore& more, const Launch& launch) {
+    std::string text;
+    if (more.occupancy) {
+        const Occupancy& found = *more.occupancy;
+        text += paragraph(
+            fmt::format("A core holds {} group{} of {} warp{} at once, {:.0f} % of its warps.",
+                        found.groups, found.groups == 1 ? "" : "s", found.group_warps,
+                        found.group_warps == 1 ? "" : "s", 100 * found.share));
+        HtmlTable limits{{"limit", "groups that it allows"}, {}, false};
+        for (const Occupancy::Limit& one : found.limits)
+            limits.rows.push_back(
+                {{std::string(occupipe::to_text(one.what)), std::nullopt, ""},
+                 {fmt::format("{}", one.groups), static_cast<double>(one.groups), ""}});
+        text += html(limits);
+    }
+    if (more.occupancies.empty()) return text;
+    HtmlTable rows{{"groups at once", "warps", "cycles", "time", "limited by"}, {}, false};
+    for (const Prediction& one : more.occupancies) {
+        const bool own = one.launch.concurrent_groups == launch.concurrent_groups;
+        rows.rows.push_back(
+            {{fmt::format("{}{}", one.launch.concurrent_groups, own ? " (this one)" : ""),
+              static_cast<double>(one.launch.concurrent_groups), ""},
+             {fmt::format("{}", one.launch.warps()), static_cast<double>(one.launch.warps()), ""},
+             {fmt::format("{:.10g}", one.cycles), one.cycles, ""},
+             {fmt::format("{:.4g} us", one.seconds * 1e6), one.seconds, ""},
+             {one.limited_by, std::nullopt, ""}});
+    }
+    return text + paragraph("Predicted by the simulation at each occupancy:") + html(rows);
+}
+
+std::string what_ifs(const KernelPageMore& more) {
+    HtmlTable rows{{"10 % better", "cycles", "saved"}, {}, false};
+    for (const analysis::Sensitivity& one : more.what_ifs)
+        rows.rows.push_back(
+            {{one.name, std::nullopt, ""},
+             {fmt::format("{:.10g}", one.cycles), one.cycles, ""},
+             {fmt::format("{:.2f} %", 100 * one.gain / more.cycles), one.gain, ""}});
+    return paragraph(
+               "Each value of the profile 10 % better by itself: λ, Λ and contention "
+               "smaller, the issue limit larger. A negative saving is a scheduling anomaly.") +
+           html(rows);
+}
+
 }  // namespace
 
-std::string annotated_page(const PredictionSet& set, const Annotation& annotation) {
+std::string annotated_page(const PredictionSet& set, const Annotation& annotation,
+                           const KernelPageMore& more) {
     const Page parts(annotation);
     ReportPage page;
     page.section("prediction", "Prediction", predictions(set));
+    if (more.occupancy || !more.occupancies.empty())
+        page.section("occupancy", "Occupancy", occupancy(more, annotation.launch));
+    if (!more.what_ifs.empty()) page.section("what-ifs", "What would help", what_ifs(more));
     page.section("reasons", "What warps wait for", parts.rest());
     std::string notes;
     for (const std::string& note : annotation.notes) notes += paragraph("Note: " + note + ".");

@@ -98,4 +98,42 @@ std::string to_text(const analysis::KernelIn& in, const std::optional<ProfileNam
                        instructions(in.extracted), of_profile.empty() ? "" : "\n", of_profile);
 }
 
+nlohmann::ordered_json to_json(const analysis::KernelIn& in,
+                               const std::optional<ProfileNames>& names) {
+    using Json = nlohmann::ordered_json;
+    Json limits = Json::array();
+    for (const Occupancy::Limit& limit : in.occupancy.limits)
+        limits.push_back({{"what", occupipe::to_text(limit.what)}, {"groups", limit.groups}});
+    Json json = {{"format", "occupipe-extraction/1"},
+                 {"kernel", in.kernel().name},
+                 {"architecture", fmt::format("sm_{}", in.architecture)},
+                 {"groups", in.seen.groups},
+                 {"executed_groups", in.seen.executed},
+                 {"occupancy",
+                  {{"groups", in.occupancy.groups},
+                   {"group_warps", in.occupancy.group_warps},
+                   {"share", in.occupancy.share},
+                   {"limits", std::move(limits)}}},
+                 {"instructions_per_warp", in.extracted.instructions},
+                 {"represented", in.extracted.represented}};
+    if (in.seen.standard_error) json["standard_error"] = *in.seen.standard_error;
+    json["classes"] = Json::array();
+    for (const ExtractedClass& one : in.extracted.classes)
+        json["classes"].push_back({{"share", one.share},
+                                   {"stands_for", one.stands_for},
+                                   {"instructions", one.instructions},
+                                   {"first_group", one.first_group},
+                                   {"first_warp", one.first_warp}});
+    json["names"] = Json::object();
+    for (const auto& [name, machine] : in.extracted.names) json["names"][name] = machine;
+    if (names) {
+        json["stand_ins"] = names->stand_ins;
+        json["lacking"] = Json::array();
+        for (const analysis::LackingOp& one : names->lacking)
+            json["lacking"].push_back({{"op", one.op}, {"guess", one.guess}});
+    }
+    json["assumptions"] = in.assumptions;
+    return json;
+}
+
 }  // namespace occupipe::report

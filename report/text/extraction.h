@@ -3,6 +3,7 @@
 //   matmul for sm_80: 42 groups of 8 warps; 8 classes of warps, all taken; …
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,5 +21,9 @@ struct ProfileNames {
 
 // `names`: where a profile was named.
 std::string to_text(const analysis::KernelIn& in, const std::optional<ProfileNames>& names);
+
+// occupipe-extraction/1 (docs/file-formats.md): the same, all classes included.
+nlohmann::ordered_json to_json(const analysis::KernelIn& in,
+                               const std::optional<ProfileNames>& names);
 
 }  // namespace occupipe::report

@@ -146,12 +146,12 @@ private:
     double cycles(std::int64_t ticks) const { return layout_.machine.scale.to_cycles(ticks); }
 
     int unit_of(const TimelineView::Entry& entry) const {
-        const ProgramLayout& program = layout_.programs[layout_.program_of[entry.warp]];
+        const ProgramLayout& program = layout_.programs[layout_.program(entry.warp, entry.group)];
         return layout_.machine.unit(program.streams[entry.stream].subsystem, entry.scheduler);
     }
 
     std::int64_t cpi(const TimelineView::Entry& entry) const {
-        return layout_.programs[layout_.program_of[entry.warp]].streams[entry.stream].cpi;
+        return layout_.programs[layout_.program(entry.warp, entry.group)].streams[entry.stream].cpi;
     }
 
     // Instructions that are in a pipeline at the same time get lanes of their own.
@@ -231,7 +231,8 @@ private:
     // From each result to the instruction that issued the moment it was there.
     void arrows(std::string& text, std::size_t i) const {
         const auto& entry = view_.entries()[i];
-        const LoopProgram& program = layout_.programs[layout_.program_of[entry.warp]].program;
+        const LoopProgram& program =
+            layout_.programs[layout_.program(entry.warp, entry.group)].program;
         const auto& stream = program.streams[entry.stream];
         for (std::int32_t e = stream.first_edge; e < stream.first_edge + stream.edge_count; ++e) {
             const std::int64_t instance = program.edges[e].required(entry.instance) - 1;

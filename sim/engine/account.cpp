@@ -77,8 +77,11 @@ Wait EventEngine::wait_of(std::int32_t warp) {
     const Warp& w = warps_[warp];
     if (state_.group[w.slot] == no_group) return {.reason = WaitReason::empty};
     if (const auto ready = first_ready(w)) return wait_of_ready(w, *ready);
-    if (const auto blocked = first_unissued(w, warp))
+    if (const auto blocked = first_unissued(w, warp)) {
+        if (in_order_ && state_.next_in_order[warp] < 0 && satisfied_wide(w, *blocked))
+            return {.reason = WaitReason::stall, .stream = blocked};
         return wait_of_blocked(w, *blocked, layout_.machine);
+    }
     return {.reason = is_outstanding(warp) ? WaitReason::drain : WaitReason::group};
 }
 

@@ -52,4 +52,7 @@ EngineKind engine_kind(const CoreLayout& layout);
 std::unique_ptr<Engine> make_engine(const CoreLayout& layout, bool detect_periods,
                                     Observer* observer = nullptr);
 
+// Of an engine that has come to its end.
+SimulationResult result_of(const CoreLayout& layout, const Engine& engine);
+
 }  // namespace occupipe::sim

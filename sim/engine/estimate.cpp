@@ -197,6 +197,7 @@ private:
             throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
         result.ticks = std::llround(ticks);
         result.issued = group_instructions(kernel_) * groups_;
+        result.groups = groups_;
         result.simulated = simulated_;
         result.estimate = EstimatedRun{
             .simulated_share = static_cast<double>(simulated_) / static_cast<double>(result.issued),
@@ -220,6 +221,11 @@ private:
 
 SimulationResult estimate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           SimulationOptions options) {
+    // Nothing tells what groups that differ would do in a smaller launch.
+    if (!sim::LaunchGroups(kernel, launch).alike()) {
+        options.estimate = false;
+        return simulate(profile, kernel, launch, options);
+    }
     Extrapolation extrapolation(profile, kernel, launch, options);
     try {
         return extrapolation.exact(exact_instructions);

@@ -53,10 +53,28 @@ EventEngine::EventEngine(const CoreLayout& layout, bool detect_periods, Observer
     state_.age_order.reserve(layout.slots);
     proposals_.reserve(schedulers_);
     grants_.reserve(schedulers_);
-    for (std::int32_t slot = 0; slot < layout.slots; ++slot) launch_group(slot);
-    if (!detect_periods || observer) return;
+    for (std::int32_t slot = 0; slot < layout.slots && state_.launched < layout.groups; ++slot)
+        launch_group(slot, next_kind());
+    if (!detect_periods || observer || layout.kinds.size() > 1) return;
     periods_.emplace(layout);
     watch(periods_->watches());
+}
+
+std::unique_ptr<EventEngine> EventEngine::clone() const {
+    auto copy = std::make_unique<EventEngine>(layout_, false);
+    copy->state_ = state_;
+    copy->ready_lists_ = ready_lists_;
+    copy->listed_at_ = listed_at_;
+    for (std::size_t i = 0; i < warps_.size(); ++i) {
+        Warp& w = copy->warps_[i];
+        w = warps_[i];
+        w.heads = copy->state_.heads.data() + layout_.first_stream[i];
+        w.credits = copy->state_.credits.data() + layout_.first_credit[i];
+        w.ready = copy->state_.ready.data() + layout_.first_word[i];
+        w.unfinished = &copy->state_.unfinished[static_cast<std::size_t>(w.slot)];
+        if (w.lists != nullptr) w.lists = copy->ready_lists_.data() + i * units_;
+    }
+    return copy;
 }
 
 // Whether it is faster to keep the ready heads in order than to look for the first one. An observer

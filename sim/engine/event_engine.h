@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -47,6 +48,15 @@ public:
 
     void watch(const std::vector<Watch>& watches);
 
+    // For whoever gives a core its groups (CoreLayout::groups is 0): begins one of a kind in a free
+    // slot, from the lowest on.
+    void start_group(std::int32_t kind);
+    std::int32_t free_slots() const {
+        return layout_.slots - static_cast<std::int32_t>(state_.age_order.size());
+    }
+    // Another core in the same state; nobody observes either.
+    std::unique_ptr<EventEngine> clone() const;
+
     // Which of the watches stopped advance(); where it stops after each step, all, maybe without
     // cause.
     std::uint64_t stopped_at() const { return layout_.narrow ? stopped_at_ : ~std::uint64_t{0}; }
@@ -86,7 +96,13 @@ private:
     std::int64_t skipped() const { return periods_ ? periods_->skipped() : 0; }
 
     bool lists_pay() const;
-    void launch_group(std::int32_t slot);
+    void launch_group(std::int32_t slot, std::int32_t kind);
+    void place_program(Warp& w, std::int32_t program) const;
+    std::int32_t next_kind() const {
+        return layout_.kind_of.empty() ? 0 : layout_.kind_of[state_.launched];
+    }
+    bool stalls(const Warp& w, std::int32_t warp, std::int32_t stream);
+    void end_stall(std::int32_t warp);
     void retire_finished_groups();
     void rebuild_age_positions();
     void forget_last_warp(std::int32_t slot);

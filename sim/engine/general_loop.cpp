@@ -7,6 +7,27 @@
 #include "sim/machine/bits.h"
 
 namespace occupipe::sim {
+namespace {
+
+// A warp that stalls has no next stream: CoreState::next_in_order while it does, and back.
+constexpr std::int32_t stalled(std::int32_t stream) { return -1 - stream; }
+
+}  // namespace
+
+// Whether the warp stalls after this issue, which is not its last one.
+bool EventEngine::stalls(const Warp& w, std::int32_t warp, std::int32_t stream) {
+    const std::int16_t queue = w.streams[stream].stall_queue;
+    if (queue < 0) return false;
+    push(queue, warp, stream, state_.now + layout_.queues[queue].delay);
+    return true;
+}
+
+void EventEngine::end_stall(std::int32_t warp) {
+    const Warp& w = warps_[warp];
+    const std::int32_t next = stalled(state_.next_in_order[warp]);
+    state_.next_in_order[warp] = next;
+    if (satisfied_wide(w, next)) make_ready(w, warp, next);
+}
 
 bool EventEngine::step_wide() {
     const auto turn = std::min_element(state_.scheduler_next.begin(), state_.scheduler_next.end());
@@ -210,13 +231,20 @@ void EventEngine::advance_wide(const Warp& w, std::int32_t warp, std::int32_t st
     settle_wide(false, w, warp, stream);
     const std::int32_t next = following(w, stream);
     state_.next_in_order[warp] = next;
-    if (next < static_cast<std::int32_t>(w.layout->streams.size()) && satisfied_wide(w, next))
+    if (next == static_cast<std::int32_t>(w.layout->streams.size())) return;
+    if (stalls(w, warp, stream))
+        state_.next_in_order[warp] = stalled(next);
+    else if (satisfied_wide(w, next))
         settle_wide(true, w, warp, next);
 }
 
 void EventEngine::complete_wide(const CompletionEvent& event, const QueueKind& kind) {
     const Warp& w = warps_[event.warp];
     if (observer_) touch(event.warp);
+    if (kind.releases) {
+        end_stall(event.warp);
+        return;
+    }
     if (kind.completes) {
         std::int64_t& completed = w.heads[event.stream].completed;
         if (observer_) report_completion(event);

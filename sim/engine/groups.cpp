@@ -7,9 +7,25 @@
 
 namespace occupipe::sim {
 
-void EventEngine::launch_group(std::int32_t slot) {
+void EventEngine::place_program(Warp& w, std::int32_t program) const {
+    const ProgramLayout& layout = layout_.programs[program];
+    w.streams = layout.streams.data();
+    w.users = layout.users.data();
+    w.credit_steps = layout.credit_steps.data();
+    w.subsystem_streams = layout.subsystem_streams.data();
+    w.open_streams = layout.open_streams.data();
+    w.words = layout.words;
+    w.layout = &layout;
+}
+
+void EventEngine::start_group(std::int32_t kind) {
+    const auto free = std::ranges::find(state_.group, no_group);
+    launch_group(static_cast<std::int32_t>(free - state_.group.begin()), kind);
+}
+
+void EventEngine::launch_group(std::int32_t slot, std::int32_t kind) {
     state_.group[slot] = state_.launched++;
-    state_.unfinished[slot] = layout_.group_instructions;
+    state_.unfinished[slot] = layout_.kind_instructions[kind];
     state_.age_order.push_back(slot);
     if (observer_) observer_->group_started({state_.now, slot, state_.group[slot]});
     const std::int32_t channels = layout_.barrier_channels;
@@ -17,7 +33,8 @@ void EventEngine::launch_group(std::int32_t slot) {
     std::fill_n(state_.barrier_arrivals.begin() + slot * channels, channels, 0);
     const std::int32_t first_warp = slot * layout_.group_warps;
     for (std::int32_t warp = first_warp; warp < first_warp + layout_.group_warps; ++warp) {
-        const Warp& w = warps_[warp];
+        Warp& w = warps_[warp];
+        if (layout_.kinds.size() > 1) place_program(w, layout_.kinds[kind][warp - first_warp]);
         std::copy(w.layout->initial_heads.begin(), w.layout->initial_heads.end(), w.heads);
         std::copy(w.layout->initial_credits.begin(), w.layout->initial_credits.end(), w.credits);
         std::fill_n(state_.barriers_issued.begin() + warp * channels, channels, 0);
@@ -34,10 +51,13 @@ void EventEngine::launch_group(std::int32_t slot) {
 void EventEngine::retire_finished_groups() {
     std::sort(finished_slots_.begin(), finished_slots_.end());
     for (const std::int32_t slot : finished_slots_) {
-        if (observer_) observer_->group_ended({state_.now, slot, state_.group[slot]});
         if (observer_)
-            for (std::int32_t index = 0; index < layout_.group_warps; ++index)
+            for (std::int32_t index = 0; index < layout_.group_warps; ++index) {
+                // The next group's warps may run other programs.
+                if (layout_.kinds.size() > 1) report_wait(slot * layout_.group_warps + index);
                 touch(slot * layout_.group_warps + index);
+            }
+        if (observer_) observer_->group_ended({state_.now, slot, state_.group[slot]});
         state_.group[slot] = no_group;
         std::erase(state_.age_order, slot);
         if (layout_.policy == Policy::gto) forget_last_warp(slot);
@@ -45,7 +65,7 @@ void EventEngine::retire_finished_groups() {
     }
     if (layout_.policy != Policy::lrr) rebuild_age_positions();
     for (const std::int32_t slot : finished_slots_)
-        if (state_.launched < layout_.groups) launch_group(slot);
+        if (state_.launched < layout_.groups) launch_group(slot, next_kind());
     finished_slots_.clear();
 }
 

@@ -33,8 +33,8 @@ bool long_bodies(const CoreLayout& layout) {
 }  // namespace
 
 bool InOrderEngine::can_run(const CoreLayout& layout) {
-    return layout.order == Order::in_order && layout.warps() <= 64 &&
-           layout.machine.subsystems.size() <= max_narrow_subsystems &&
+    return layout.order == Order::in_order && layout.warps() <= 64 && layout.kinds.size() == 1 &&
+           !layout.heeds_stalls && layout.machine.subsystems.size() <= max_narrow_subsystems &&
            layout.machine.schedulers <= max_narrow_schedulers &&
            layout.machine.ops.size() <= max_scoreboard_ops &&
            std::all_of(layout.programs.begin(), layout.programs.end(), fits_scoreboard);

@@ -37,11 +37,16 @@ void RunLimits::check_outstanding(std::span<const CompletionQueue> queues) const
     }
     if (outstanding <= static_cast<std::size_t>(max_outstanding)) return;
     const CompletionEvent& event = longest->at(0);
-    const LoopProgram& program = layout_.programs[layout_.program_of[event.warp]].program;
-    throw InputError(fmt::format(
-        "{} results are outstanding at once, most of them of '{}', and only {} fit: its "
-        "Λ is too long beside its λ for a kernel in which nothing waits for it soon",
-        outstanding, program.ids[event.stream], max_outstanding));
+    // Where groups differ, the event does not tell which program its stream is of.
+    const std::string of =
+        layout_.kinds.size() > 1
+            ? "one instruction"
+            : "'" + layout_.programs[layout_.program_of[event.warp]].program.ids[event.stream] +
+                  "'";
+    throw InputError(
+        fmt::format("{} results are outstanding at once, most of them of {}, and only {} fit: its "
+                    "Λ is too long beside its λ for a kernel in which nothing waits for it soon",
+                    outstanding, of, max_outstanding));
 }
 
 }  // namespace occupipe::sim

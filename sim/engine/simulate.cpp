@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "sim/engine/simulate.h"
 
-#include <algorithm>
-
 #include "sim/engine/engine.h"
 #include "sim/engine/estimate.h"
+#include "sim/engine/launch_run.h"
 #include "sim/engine/run_limits.h"
 #include "sim/machine/machine.h"
 
@@ -12,31 +11,6 @@ namespace occupipe {
 namespace {
 
 using sim::CoreLayout;
-
-SimulationResult result_of(const CoreLayout& layout, const sim::Engine& engine) {
-    const sim::RunLimits::State end = engine.progress();
-    const sim::Machine& machine = layout.machine;
-    SimulationResult result;
-    result.ticks = end.now;
-    result.scale = machine.scale;
-    result.cycles = machine.scale.to_cycles(end.now);
-    result.issued = end.issued;
-    std::vector<std::int64_t> busy(machine.unit_count());
-    std::vector<std::int64_t> beyond_end(busy.size());  // of the last instruction's λ
-    const auto subsystems = static_cast<int>(machine.subsystems.size());
-    for (int scheduler = 0; scheduler < machine.schedulers; ++scheduler)
-        for (int subsystem = 0; subsystem < subsystems; ++subsystem) {
-            const int unit = machine.unit(subsystem, scheduler);
-            busy[unit] += engine.busy(scheduler, subsystem);
-            beyond_end[unit] =
-                std::max<std::int64_t>(0, engine.free_at(scheduler, subsystem) - end.now);
-        }
-    for (std::size_t u = 0; u < busy.size(); ++u) busy[u] -= beyond_end[u];
-    result.bounds = sim::utilisations(machine, busy, end.issued, end.now);
-    result.simulated = end.issued - end.skipped;
-    result.detection_work = engine.detection_work();
-    return result;
-}
 
 SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
                      sim::Observer* observer) {
@@ -49,7 +23,7 @@ SimulationResult run(const CoreLayout& layout, const SimulationOptions& options,
     };
     check();
     while (!engine->run(limits.next_check())) check();
-    return result_of(layout, *engine);
+    return sim::result_of(layout, *engine);
 }
 
 }  // namespace
@@ -91,12 +65,24 @@ Order order_of(const SimulationOptions& options, const Kernel& kernel) {
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options) {
     if (options.estimate) return estimate(profile, kernel, launch, options);
-    return run(sim::build_layout(profile, kernel, launch, options), options, nullptr);
+    const CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+    if (layout.kinds.size() > 1)
+        return sim::run_launch(layout, sim::LaunchGroups(kernel, launch), launch.groups,
+                               profile.cores, options)
+            .last_core;
+    return run(layout, options, nullptr);
 }
 
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options, sim::Observer& observer) {
-    const CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+    CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+    if (layout.kinds.size() > 1) {
+        // Which groups the core gets that ends last is known then; it runs again for the observer.
+        layout.kind_of = sim::run_launch(layout, sim::LaunchGroups(kernel, launch), launch.groups,
+                                         profile.cores, options)
+                             .kinds_of_last;
+        layout.groups = static_cast<std::int64_t>(layout.kind_of.size());
+    }
     observer.started(layout);
     SimulationResult result = run(layout, options, &observer);
     observer.ended(result.ticks);

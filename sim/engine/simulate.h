@@ -29,6 +29,9 @@ struct SimulationOptions {
     std::optional<Policy> policy;  // absent: the profile's, or lrr where it has none
     std::optional<Select> select;  // absent: the profile's, or subsystem where it has none
     std::optional<Order> order;    // absent: the kernel's, or dataflow where it has none
+    // After an instruction with KernelInstruction::stall, its warp issues nothing for so many
+    // cycles. Throws InputError unless the order is in_order.
+    bool stall_counts = false;
     // Skip over repetitions of loops and of waves of groups whose outcome is known exactly.
     bool detect_periods = true;
     // Instructions to issue one by one before giving up with LimitReached: some minutes of work.
@@ -56,13 +59,17 @@ struct SimulationResult {
     sim::TickScale scale;        // what one tick is
     double cycles = 0;           // the same time in core cycles
     std::int64_t issued = 0;     // warp-instructions that the core executed
+    std::int64_t groups = 0;     // that the core ran
     std::vector<Bound> bounds;   // busy fraction of each subsystem in use, of "issue" if limited
     std::int64_t simulated = 0;  // of `issued`, those that were issued one by one
     std::int64_t detection_work = 0;       // words compared and copied to find repetitions
     std::optional<EstimatedRun> estimate;  // absent: exact
 };
 
-// Runs ceil(groups / cores) groups of `kernel` on one core of `profile`. Throws InputError when
+// Runs ceil(groups / cores) groups of `kernel` on one core of `profile`. Where the launch's groups
+// differ (Kernel::groups), runs all of them on all cores, and tells of the core that ends last: a
+// core that has a free slot takes the next group of the launch; of those that are free at the same
+// time each takes one in turn, the first core first. Throws InputError when
 // profile, kernel or launch are unusable, when an instruction is missing from the profile, when a
 // barrier is not reached by every warp of a group, or when sizes or times exceed what can be run;
 // LimitReached after options.max_simulated, and what options.checkpoint throws.

@@ -151,69 +151,113 @@ ProgramLayout build_program(CoreLayout& layout, LoopProgram program) {
     return result;
 }
 
-// One channel per barrier instruction when all warps run the same program, so that its n-th
-// instances meet. When they do not, all barriers share one channel, and the n-th a warp issues
-// meets the n-th of the others; that is the n-th in program order when each depends on the one
-// before.
-void set_barrier_channels(CoreLayout& layout, const std::set<std::int32_t>& used) {
-    const bool diverges = used.size() > 1;
-    const std::int64_t barriers = layout.programs[*used.begin()].program.barriers;
+// One channel per barrier instruction when all warps of a group run the same program, so that its
+// n-th instances meet. When they do not, all barriers share one channel, and the n-th a warp issues
+// meets the n-th of the others; that is the n-th in program order in order, or when each depends on
+// the one before.
+void set_barrier_channels(CoreLayout& layout, const std::string& kernel) {
+    bool diverges = false;
+    std::set<std::int32_t> used;
+    for (const auto& kind : layout.kinds) {
+        const std::int64_t barriers = layout.programs[kind.front()].program.barriers;
+        for (const std::int32_t p : kind) {
+            used.insert(p);
+            diverges = diverges || p != kind.front();
+            if (layout.programs[p].program.barriers != barriers)
+                throw InputError(
+                    fmt::format("deadlock: some warps of a group execute {} barriers, others {}",
+                                barriers, layout.programs[p].program.barriers));
+        }
+    }
     for (const std::int32_t p : used) {
         ProgramLayout& program = layout.programs[p];
-        if (program.program.barriers != barriers)
-            throw InputError(
-                fmt::format("deadlock: some warps of a group execute {} barriers, others {}",
-                            barriers, program.program.barriers));
         int channels = 0;
         for (std::size_t s = 0; s < program.streams.size(); ++s)
             if (layout.machine.ops[program.program.streams[s].op].kind == InstructionKind::barrier)
                 program.streams[s].barrier_channel = diverges ? 0 : channels++;
-        if (diverges && barriers > 0) {
+        if (diverges && program.program.barriers > 0) {
             channels = 1;
-            if (const auto fault = unordered_barriers(program.program, layout.machine))
+            const auto fault = layout.order == Order::dataflow
+                                   ? unordered_barriers(program.program, layout.machine)
+                                   : std::nullopt;
+            if (fault)
                 throw InputError(fmt::format(
-                    "where warps diverge, each barrier must depend on the one before: put {} into "
-                    "the `after` of {}, or of what {} waits for",
-                    fault->before, fault->barrier, fault->barrier));
+                    "kernel '{}': where warps diverge, each barrier must depend on the one before: "
+                    "put {} into the `after` of {}, or of what {} waits for; or use order in_order",
+                    kernel, fault->before, fault->barrier, fault->barrier));
         }
-        layout.barrier_channels = channels;
+        layout.barrier_channels = std::max(layout.barrier_channels, channels);
     }
 }
 
-void place_warps(CoreLayout& layout, const std::vector<int>& program_of) {
+// Room for the largest program that each warp may run.
+void place_warps(CoreLayout& layout) {
+    struct Room {
+        std::size_t streams = 0, credits = 0;
+        int words = 0;
+    };
+    std::vector<Room> rooms(static_cast<std::size_t>(layout.group_warps));
+    for (const auto& kind : layout.kinds)
+        for (std::size_t index = 0; index < rooms.size(); ++index) {
+            const ProgramLayout& program = layout.programs[kind[index]];
+            Room& room = rooms[index];
+            room.streams = std::max(room.streams, program.streams.size());
+            room.credits = std::max(room.credits, program.initial_credits.size());
+            room.words = std::max(room.words, program.words);
+        }
     std::int64_t streams = 0;
     std::int64_t credits = 0;
     std::int64_t words = 0;
     for (int warp = 0; warp < layout.warps(); ++warp) {
-        const int p = program_of[warp % layout.group_warps];
-        layout.program_of.push_back(p);
+        const auto index = static_cast<std::size_t>(warp % layout.group_warps);
+        const Room& room = rooms[index];
+        layout.program_of.push_back(layout.kinds.front()[index]);
         layout.scheduler_of.push_back(warp % layout.machine.schedulers);
         layout.first_stream.push_back(static_cast<std::int32_t>(streams));
         layout.first_credit.push_back(static_cast<std::int32_t>(credits));
         layout.first_word.push_back(static_cast<std::int32_t>(words));
-        streams += static_cast<std::int64_t>(layout.programs[p].streams.size());
-        credits += static_cast<std::int64_t>(layout.programs[p].initial_credits.size());
-        words += layout.programs[p].words;
+        streams += static_cast<std::int64_t>(room.streams);
+        credits += static_cast<std::int64_t>(room.credits);
+        words += room.words;
         if (streams + credits > max_state)
             throw InputError(
                 fmt::format("{} warps of {} instructions each are more than the "
                             "simulator's limit of {} in all",
-                            layout.warps(), layout.programs[p].streams.size(), max_state));
+                            layout.warps(), room.streams, max_state));
     }
     layout.stream_count = static_cast<std::int32_t>(streams);
     layout.credit_count = static_cast<std::int32_t>(credits);
     layout.word_count = static_cast<std::int32_t>(words);
 }
 
-std::int64_t group_instructions(const CoreLayout& layout, const std::vector<int>& program_of) {
-    std::int64_t sum = 0;
-    for (const int p : program_of)
-        if (__builtin_add_overflow(sum, layout.programs[p].program.instructions, &sum))
-            throw InputError("a group executes more than 2^63 instructions");
-    std::int64_t total = 0;
-    if (__builtin_mul_overflow(sum, layout.groups, &total))
-        throw InputError("the launch executes more than 2^63 instructions on one core");
-    return sum;
+// Of each kind, and together where the core's groups are known.
+void count_instructions(CoreLayout& layout) {
+    for (const auto& kind : layout.kinds) {
+        std::int64_t& sum = layout.kind_instructions.emplace_back();
+        for (const std::int32_t p : kind)
+            if (__builtin_add_overflow(sum, layout.programs[p].program.instructions, &sum))
+                throw InputError("a group executes more than 2^63 instructions");
+        std::int64_t total = 0;
+        if (__builtin_mul_overflow(sum, layout.groups, &total))
+            throw InputError("the launch executes more than 2^63 instructions on one core");
+    }
+    layout.group_instructions = layout.kind_instructions.front();
+}
+
+// In order, streams are the instructions of the text. The machine counts a stall from the issue.
+void add_stalls(CoreLayout& layout, const Kernel& kernel) {
+    if (layout.order != Order::in_order)
+        throw InputError(
+            "stall counts are of instructions that issue in order: use order in_order");
+    for (std::size_t p = 0; p < layout.programs.size(); ++p) {
+        std::size_t s = 0;
+        for_each_instruction(kernel.warps[p].instructions, [&](const KernelInstruction& one) {
+            ProgramLayout::Stream& stream = layout.programs[p].streams[s++];
+            if (one.stall)
+                stream.stall_queue = queue_index(
+                    layout, {.delay = *one.stall * layout.machine.cycle, .releases = true});
+        });
+    }
 }
 
 // Sets of one word, and a table of those that the scheduler unites.
@@ -234,7 +278,7 @@ void choose_width(CoreLayout& layout) {
     const std::size_t subsystems = layout.machine.subsystems.size();
     layout.unit_pitch = static_cast<int>(subsystems);
     layout.narrow =
-        layout.warp_words() == 1 && subsystems <= max_narrow_subsystems &&
+        !layout.heeds_stalls && layout.warp_words() == 1 && subsystems <= max_narrow_subsystems &&
         layout.machine.schedulers <= max_narrow_schedulers &&
         layout.queues.size() <= max_narrow_queues &&
         std::all_of(layout.programs.begin(), layout.programs.end(),
@@ -268,20 +312,25 @@ CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const L
     layout.select = select_of(options, profile);
     layout.order = order_of(options, kernel);
     layout.group_warps = launch.group_warps;
-    layout.groups = launch.groups_per_core(profile.cores);
-    layout.slots =
-        static_cast<int>(std::min<std::int64_t>(launch.concurrent_groups, layout.groups));
+    const LaunchGroups groups(kernel, launch);
+    layout.kinds = groups.kinds();
+    const std::int64_t per_core = launch.groups_per_core(profile.cores);
+    // A core may run more of them than another where they differ.
+    layout.groups = groups.alike() ? per_core : 0;
+    layout.slots = static_cast<int>(std::min<std::int64_t>(
+        launch.concurrent_groups, groups.alike() ? per_core : launch.groups));
     std::vector<LoopProgram> programs;
     for (const WarpProgram& program : kernel.warps)
         programs.push_back(build_loop_program(program, layout.machine, layout.order));
     choose_lanes(layout, programs);
     for (LoopProgram& program : programs)
         layout.programs.push_back(build_program(layout, std::move(program)));
-    const auto program_of = assign_programs(kernel, launch.group_warps);
-    set_barrier_channels(layout, {program_of.begin(), program_of.end()});
-    place_warps(layout, program_of);
+    layout.heeds_stalls = options.stall_counts;
+    if (layout.heeds_stalls) add_stalls(layout, kernel);
+    set_barrier_channels(layout, kernel.name);
+    place_warps(layout);
     choose_width(layout);
-    layout.group_instructions = group_instructions(layout, program_of);
+    count_instructions(layout);
     return layout;
 }
 

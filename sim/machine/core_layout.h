@@ -17,6 +17,7 @@ struct QueueKind {
     std::int64_t delay = 0;  // [ticks]
     bool completes = false;  // satisfies dependences
     bool finishes = false;   // counts towards the end of the group
+    bool releases = false;   // lets the warp go on that stalls (Stream::stall_queue)
     // Where instructions wait for one another the delay varies, but the results of one instruction
     // on one unit still come in order: a queue for each. -1: fixed delay.
     std::int32_t op = -1;
@@ -76,8 +77,9 @@ struct ProgramLayout {
         std::int64_t first_of_run = 0;
         // Most instructions: no barrier, one queue, one delay.
         std::int16_t only_queue = -1;
-        std::int64_t delay = 0;    // of that queue [ticks]
-        std::uint64_t rivals = 0;  // narrow: possible_laggards()
+        std::int64_t delay = 0;         // of that queue [ticks]
+        std::uint64_t rivals = 0;       // narrow: possible_laggards()
+        std::int16_t stall_queue = -1;  // heeds_stalls: where its warp waits to go on; -1: nowhere
     };
     LoopProgram program;
     std::vector<Stream> streams;
@@ -124,9 +126,15 @@ struct CoreLayout {
     bool many_streams = false;
     int unit_pitch = 0;  // from one scheduler's units to the next one's in CoreState; narrow: 4 or
                          // 8, some unused
-    std::int64_t group_instructions = 0;
+    std::int64_t group_instructions = 0;  // of a group of the first kind
+    // What groups there are: per kind the program of each warp of the group, and how much they
+    // execute together.
+    std::vector<std::vector<std::int32_t>> kinds;
+    std::vector<std::int64_t> kind_instructions;
+    std::vector<std::int32_t> kind_of;  // per group of the core; empty: all of the first kind
+    bool heeds_stalls = false;          // SimulationOptions::stall_counts
     // Per warp of the core.
-    std::vector<std::int32_t> program_of;
+    std::vector<std::int32_t> program_of;  // in a group of the first kind
     std::vector<std::int32_t> scheduler_of;
     std::vector<std::int32_t> first_stream;  // into CoreState::heads
     std::vector<std::int32_t> first_credit;  // into CoreState::credits
@@ -139,11 +147,19 @@ struct CoreLayout {
     bool rings_per_subsystem() const {
         return policy == Policy::lrr && select == Select::subsystem;
     }
+    // What a warp of the core runs in a group of the core.
+    std::int32_t program(std::int32_t warp, std::int64_t group) const {
+        if (kind_of.empty()) return program_of[static_cast<std::size_t>(warp)];
+        const auto kind = static_cast<std::size_t>(kind_of[static_cast<std::size_t>(group)]);
+        return kinds[kind][static_cast<std::size_t>(warp % group_warps)];
+    }
     int warps() const { return slots * group_warps; }
     int warp_words() const { return (warps() + 63) / 64; }
 };
 
-// Throws InputError for what simulate() refuses, but for what happens during the run.
+// Throws InputError for what simulate() refuses, but for what happens during the run. Where the
+// launch's groups differ, the core is given none (CoreLayout::groups is 0): which ones it runs is
+// known only with the other cores (sim/engine/launch_run.h).
 CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                         const SimulationOptions& options);
 

@@ -205,6 +205,68 @@ std::vector<int> assign_programs(const Kernel& kernel, int group_warps) {
     return program_of;
 }
 
+LaunchGroups::LaunchGroups(const Kernel& kernel, const Launch& launch)
+    : groups_(launch.groups), programs_(kernel.warps.size()) {
+    if (!kernel.groups) {
+        const std::vector<int> programs = assign_programs(kernel, launch.group_warps);
+        kinds_.emplace_back(programs.begin(), programs.end());
+        kind_ = {0};
+        end_ = {1};
+        return;
+    }
+    const GroupKinds& all = *kernel.groups;
+    const std::size_t warps = all.kinds.front().size();
+    if (std::cmp_not_equal(warps, launch.group_warps))
+        throw InputError(
+            fmt::format("kernel '{}': it tells of groups of {} warps what each warp executes, so "
+                        "groups of {} cannot be predicted",
+                        kernel.name, warps, launch.group_warps));
+    std::vector<std::int32_t> number(all.kinds.size(), -1);
+    std::int64_t end = 0;
+    for (const GroupKinds::Run& run : all.order) {
+        if (end >= launch.groups) break;
+        std::int32_t& kind = number[static_cast<std::size_t>(run.kind)];
+        if (kind < 0) {
+            const auto& programs = all.kinds[static_cast<std::size_t>(run.kind)];
+            const auto same = std::ranges::find(kinds_, programs);
+            kind = static_cast<std::int32_t>(same - kinds_.begin());
+            if (same == kinds_.end()) kinds_.push_back(programs);
+        }
+        end += run.groups;
+        kind_.push_back(kind);
+        end_.push_back(end);
+    }
+}
+
+std::int32_t LaunchGroups::kind_of(std::int64_t group) const {
+    const auto run = std::ranges::upper_bound(end_, group % end_.back());
+    return kind_[static_cast<std::size_t>(run - end_.begin())];
+}
+
+std::vector<double> LaunchGroups::kind_shares() const {
+    std::vector<double> shares(kinds_.size());
+    const std::int64_t rounds = groups_ / end_.back(), rest = groups_ % end_.back();
+    std::int64_t begin = 0;
+    for (std::size_t run = 0; run < end_.size(); begin = end_[run++]) {
+        const std::int64_t last = std::clamp(rest - begin, std::int64_t{0}, end_[run] - begin);
+        shares[static_cast<std::size_t>(kind_[run])] +=
+            (static_cast<double>(rounds) * static_cast<double>(end_[run] - begin) +
+             static_cast<double>(last)) /
+            static_cast<double>(groups_);
+    }
+    return shares;
+}
+
+std::vector<double> LaunchGroups::program_shares() const {
+    const std::vector<double> of_kind = kind_shares();
+    std::vector<double> shares(programs_);
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind)
+        for (const std::int32_t program : kinds_[kind])
+            shares[static_cast<std::size_t>(program)] +=
+                of_kind[kind] / static_cast<double>(kinds_[kind].size());
+    return shares;
+}
+
 void validate(const Launch& launch) {
     if (launch.group_warps < 1 || launch.concurrent_groups < 1 || launch.groups < 1)
         throw InputError(

@@ -63,6 +63,26 @@ Machine build_machine(const GpuProfile& profile, const Kernel& kernel);
 // program 0 come first, then those of program 1, and so on.
 std::vector<int> assign_programs(const Kernel& kernel, int group_warps);
 
+// The groups of a launch. Without Kernel::groups all are of one kind, by assign_programs().
+class LaunchGroups {
+public:
+    // Throws InputError where the kernel's own groups have another size than the launch's.
+    LaunchGroups(const Kernel& kernel, const Launch& launch);
+
+    const std::vector<std::vector<std::int32_t>>& kinds() const { return kinds_; }
+    bool alike() const { return kinds_.size() == 1; }
+    std::int32_t kind_of(std::int64_t group) const;  // into kinds()
+    std::vector<double> kind_shares() const;         // of the launch's groups
+    std::vector<double> program_shares() const;      // of the launch's warps, by Kernel::warps
+
+private:
+    std::vector<std::vector<std::int32_t>> kinds_;  // those that the launch has
+    std::vector<std::int32_t> kind_;                // by run of the order
+    std::vector<std::int64_t> end_;                 // by run: behind its last group
+    std::int64_t groups_ = 1;                       // of the launch
+    std::size_t programs_ = 1;
+};
+
 // Throws InputError for shapes that cannot be run.
 void validate(const Launch& launch);
 

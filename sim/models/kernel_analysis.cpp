@@ -76,12 +76,11 @@ KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const La
     analysis.load = warp_load(profile, kernel, launch);
     analysis.roof = roof(profile, analysis.load);
     analysis.warps = resident_warps(profile, launch);
-    const std::vector<int> programs = sim::assign_programs(kernel, launch.group_warps);
+    const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
     Sides sides;
     for (int p = 0; p < static_cast<int>(kernel.warps.size()); ++p) {
-        const auto warps = std::count(programs.begin(), programs.end(), p);
-        if (warps == 0) continue;
-        const double share = static_cast<double>(warps) / launch.group_warps;
+        const double share = shares[static_cast<std::size_t>(p)];
+        if (share == 0) continue;
         analysis.programs.push_back({share, work_flow(profile, kernel.warps[p], options.limits())});
         add_flow(analysis.programs.back().flow, share, analysis.totals);
         add_items(profile, kernel.warps[p].instructions, share, sides);

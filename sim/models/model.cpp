@@ -27,8 +27,10 @@ WarpLoad warp_load(const GpuProfile& profile, const Kernel& kernel, const Launch
     sim::validate(launch);
     sim::require_known_instructions(profile, kernel, "kernel '" + kernel.name + "'");
     std::map<std::string, double> counts;  // per warp
-    for (const int program : sim::assign_programs(kernel, launch.group_warps))
-        count_ops(kernel.warps[program].instructions, 1.0 / launch.group_warps, counts);
+    const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
+    for (std::size_t program = 0; program < shares.size(); ++program)
+        if (shares[program] > 0)
+            count_ops(kernel.warps[program].instructions, shares[program], counts);
     WarpLoad load;
     for (const auto& [op, count] : counts) load.instructions += count;
     for (const Subsystem& subsystem : profile.subsystems) {
@@ -55,23 +57,25 @@ Roof roof(const GpuProfile& profile, const WarpLoad& load) {
     return result;
 }
 
+double cycles_of_program(const GpuProfile& profile, const Kernel& kernel, std::size_t program,
+                         const ModelOptions& options) {
+    Kernel alone{.name = kernel.name,
+                 .warps = {kernel.warps[program]},
+                 .launch = {},
+                 .order = kernel.order,
+                 .memory = kernel.memory};
+    alone.warps[0].share = 1;
+    return simulate(profile, alone, Launch(), options.simulation()).cycles;
+}
+
 double cycles_alone(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                     const ModelOptions& options) {
-    std::vector<double> cycles(kernel.warps.size());
-    double sum = 0;
-    for (const int program : sim::assign_programs(kernel, launch.group_warps)) {
-        if (cycles[program] == 0) {
-            Kernel alone{.name = kernel.name,
-                         .warps = {kernel.warps[program]},
-                         .launch = {},
-                         .order = kernel.order,
-                         .memory = kernel.memory};
-            alone.warps[0].share = 1;
-            cycles[program] = simulate(profile, alone, Launch(), options.simulation()).cycles;
-        }
-        sum += cycles[program];
-    }
-    return sum / launch.group_warps;
+    const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
+    double mean = 0;
+    for (std::size_t program = 0; program < shares.size(); ++program)
+        if (shares[program] > 0)
+            mean += shares[program] * cycles_of_program(profile, kernel, program, options);
+    return mean;
 }
 
 double kernel_seconds(const GpuProfile& profile, double cycles) {

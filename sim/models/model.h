@@ -33,6 +33,7 @@ struct ModelOptions {
     std::optional<Policy> policy;  // absent: as in SimulationOptions
     std::optional<Select> select;
     std::optional<Order> order;
+    bool stall_counts = false;
     MemoryBehaviour memory = {};
     // Of each simulation, as in SimulationOptions.
     std::int64_t max_simulated = SimulationOptions().max_simulated;
@@ -48,6 +49,7 @@ struct ModelOptions {
         return {.policy = policy,
                 .select = select,
                 .order = order,
+                .stall_counts = stall_counts,
                 .max_simulated = max_simulated,
                 .checkpoint = checkpoint,
                 .estimate = estimate};
@@ -101,6 +103,10 @@ struct Roof {
     std::string limited_by;
 };
 Roof roof(const GpuProfile& profile, const WarpLoad& load);
+
+// The cycles of one warp of a program (an index into Kernel::warps) alone, by simulation.
+double cycles_of_program(const GpuProfile& profile, const Kernel& kernel, std::size_t program,
+                         const ModelOptions& options);
 
 // Λ_app: the cycles of one warp alone, by simulation; the mean over a group's warps where they
 // diverge.

@@ -7,20 +7,30 @@
 
 #include <algorithm>
 
+#include "sim/machine/machine.h"
+
 namespace occupipe {
 namespace {
 
 // The run takes at least the busy time of each subsystem and port, and about Λ_app for each group
-// that a slot runs. The largest of these is what limits.
+// that a slot runs; where groups differ, at least the Λ_app of the longest warp. The largest of
+// these is what limits.
 std::string limit_of(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                      const ModelOptions& options, const SimulationResult& run) {
     const auto busiest = std::max_element(
         run.bounds.begin(), run.bounds.end(),
         [](const Bound& a, const Bound& b) { return a.utilisation < b.utilisation; });
-    const std::int64_t groups = launch.groups_per_core(profile.cores);
-    const std::int64_t slots = std::min<std::int64_t>(launch.concurrent_groups, groups);
-    const double latency = cycles_alone(profile, kernel, launch, options) *
-                           static_cast<double>(groups) / static_cast<double>(slots) / run.cycles;
+    const std::int64_t slots = std::min<std::int64_t>(launch.concurrent_groups, run.groups);
+    double alone = cycles_alone(profile, kernel, launch, options) *
+                   static_cast<double>(run.groups) / static_cast<double>(slots);
+    const sim::LaunchGroups groups(kernel, launch);
+    if (!groups.alike()) {
+        const std::vector<double> shares = groups.program_shares();
+        for (std::size_t program = 0; program < shares.size(); ++program)
+            if (shares[program] > 0)
+                alone = std::max(alone, cycles_of_program(profile, kernel, program, options));
+    }
+    const double latency = alone / run.cycles;
     return latency > busiest->utilisation ? "latency" : busiest->name;
 }
 
@@ -32,12 +42,15 @@ Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, con
     Prediction prediction;
     prediction.model = "pipeline";
     prediction.launch = launch;
-    prediction.groups_per_core = launch.groups_per_core(profile.cores);
+    prediction.groups_per_core = run.groups;
     prediction.cycles = run.cycles;
     prediction.seconds = kernel_seconds(profile, run.cycles);
     prediction.warps_per_cycle =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / run.cycles;
-    prediction.cycles_per_run = resident_warps(profile, launch) / prediction.warps_per_cycle;
+    prediction.cycles_per_run =
+        static_cast<double>(launch.group_warps *
+                            std::min<std::int64_t>(launch.concurrent_groups, run.groups)) /
+        prediction.warps_per_cycle;
     prediction.instructions_per_cycle = static_cast<double>(run.issued) / run.cycles;
     prediction.bounds = run.bounds;
     prediction.limited_by = limit_of(profile, kernel, launch, options, run);

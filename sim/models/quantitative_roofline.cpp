@@ -109,9 +109,10 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
                    const ModelOptions& options, RooflineVariant variant) {
     const WarpLoad load = warp_load(profile, kernel, launch);
     std::map<std::string, Counted> counts;
-    for (const int program : sim::assign_programs(kernel, launch.group_warps))
-        count_items(kernel.warps[static_cast<std::size_t>(program)].instructions,
-                    1.0 / launch.group_warps, profile, counts);
+    const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
+    for (std::size_t program = 0; program < shares.size(); ++program)
+        if (shares[program] > 0)
+            count_items(kernel.warps[program].instructions, shares[program], profile, counts);
 
     const double lanes = profile.warp_size;
     std::map<Part, double> of;

@@ -16,6 +16,7 @@ enum class WaitReason {
     barrier,      // its next instruction waits for a barrier
     subsystem,    // its next instruction is ready, its subsystem busy
     issue_limit,  // its next instruction is ready, the scheduler's issue window used up
+    stall,        // its next instruction is ready, the stall count of the one before not over
     drain,        // all issued, its own results are outstanding
     group,        // finished, but other warps of its group are not
     empty,        // no group left for its slot

@@ -27,6 +27,8 @@ std::string_view to_string(WaitReason reason) {
             return "subsystem busy";
         case WaitReason::issue_limit:
             return "issue limit";
+        case WaitReason::stall:
+            return "stall count";
         case WaitReason::drain:
             return "last results";
         case WaitReason::group:
@@ -39,6 +41,7 @@ std::string_view to_string(WaitReason reason) {
 
 void StallView::started(const CoreLayout& layout) {
     layout_ = layout;
+    group_.assign(static_cast<std::size_t>(layout.slots), 0);
     ticks_.clear();
     first_.clear();
     std::size_t rows = 0;
@@ -50,8 +53,9 @@ void StallView::started(const CoreLayout& layout) {
 }
 
 void StallView::waited(const WaitEvent& event) {
-    auto& causes =
-        ticks_[first_[layout_.program_of[event.warp]] + event.wait.stream.value_or(-1) + 1];
+    const std::int32_t program =
+        layout_.program(event.warp, group_[event.warp / layout_.group_warps]);
+    auto& causes = ticks_[first_[program] + event.wait.stream.value_or(-1) + 1];
     const std::int32_t producer = event.wait.producer.value_or(-1);
     const std::int64_t ticks = event.until - event.from;
     for (Cause& cause : causes)

@@ -34,6 +34,7 @@ class StallView : public Observer {
 public:
     bool hears_instructions() const override { return false; }
     void started(const CoreLayout& layout) override;
+    void group_started(const GroupEvent& event) override { group_[event.slot] = event.group; }
     void waited(const WaitEvent& event) override;
 
     std::vector<StallRow> rows() const;  // the largest share first
@@ -59,6 +60,7 @@ private:
     StallRow row(const Key& key, double share) const;
 
     CoreLayout layout_;                      // a copy, which outlives the run
+    std::vector<std::int64_t> group_;        // per slot
     std::vector<std::size_t> first_;         // per program, into ticks_
     std::vector<std::vector<Cause>> ticks_;  // per program: of no instruction, then of each
 };

@@ -26,9 +26,9 @@ void TimelineView::group_started(const GroupEvent& event) { group_[event.slot] =
 
 void TimelineView::issued(const IssueEvent& event) {
     if (event.time >= end_) return;
-    const MachineOp& op =
-        layout_.machine
-            .ops[layout_.programs[layout_.program_of[event.warp]].program.streams[event.stream].op];
+    const std::int64_t group = group_[event.warp / layout_.group_warps];
+    const LoopProgram& program = layout_.programs[layout_.program(event.warp, group)].program;
+    const MachineOp& op = layout_.machine.ops[program.streams[event.stream].op];
     // When it completes shows only later.
     if (op.kind == InstructionKind::barrier || op.queued)
         open_[{event.warp, event.stream, event.instance}] = entries_.size();
@@ -37,7 +37,7 @@ void TimelineView::issued(const IssueEvent& event) {
                         .warp = event.warp,
                         .stream = event.stream,
                         .instance = event.instance,
-                        .group = group_[event.warp / layout_.group_warps],
+                        .group = group,
                         .scheduler = event.scheduler});
 }
 
@@ -56,7 +56,8 @@ std::vector<std::string> TimelineView::instance_names() const {
     std::vector<std::string> list;
     list.reserve(entries_.size());
     for (const Entry& entry : entries_)
-        list.push_back(names[layout_.program_of[entry.warp]].name(entry.stream, entry.instance));
+        list.push_back(
+            names[layout_.program(entry.warp, entry.group)].name(entry.stream, entry.instance));
     return list;
 }
 

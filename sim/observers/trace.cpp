@@ -98,7 +98,7 @@ std::string chrome_trace(const TimelineView& view, const Kernel& kernel) {
     const auto first_track = name_warps(text, layout, lanes);
     for (std::size_t i = 0; i < view.entries().size(); ++i) {
         const auto& entry = view.entries()[i];
-        const std::int32_t number = layout.program_of[entry.warp];
+        const std::int32_t number = layout.program(entry.warp, entry.group);
         const ProgramLayout& program = layout.programs[number];
         const ProgramLayout::Stream& stream = program.streams[entry.stream];
         std::string name = names[i], source;

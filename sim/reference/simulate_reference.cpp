@@ -28,6 +28,7 @@ struct Warp {
     int index = 0;      // within the group
     int scheduler = 0;  // (slot·|γ| + index) mod k
     std::vector<NodeState> nodes;
+    Time stalled_until = 0;
 };
 
 struct Group {
@@ -59,8 +60,7 @@ public:
           order_(order_of(options, kernel)),
           policy_(policy_of(options, profile)),
           select_(select_of(options, profile)),
-          program_of_(sim::assign_programs(kernel, launch.group_warps)),
-          waiting_(launch.groups_per_core(profile.cores)),
+          stall_counts_(options.stall_counts),
           slots_(launch.concurrent_groups),
           unit_free_at_(machine_.unit_count(), 0),
           busy_(machine_.unit_count(), 0),
@@ -79,42 +79,85 @@ public:
         }
     }
 
-    SimulationResult run() {
-        Time now = 0;
-        Time end = 0;
-        launch_groups(now);
-        while (true) {
-            while (issue_round(now)) {
-            }
-            const std::optional<Time> next = next_change(now);
-            if (!next) break;
-            now = *next;
-            if (retire_groups(now)) end = now;
-            launch_groups(now);
+    // Into its lowest free slot.
+    bool has_free_slot() const {
+        return std::ranges::any_of(slots_, [](const auto& slot) { return !slot; });
+    }
+    void launch_group(const std::vector<int>& programs) {
+        int slot = 0;
+        while (slots_[slot]) ++slot;
+        Group group{launched_++, {}};
+        for (int index = 0; index < launch_.group_warps; ++index) {
+            const int program = programs[static_cast<std::size_t>(index)];
+            group.warps.push_back({program, index,
+                                   (slot * launch_.group_warps + index) % machine_.schedulers,
+                                   std::vector<NodeState>(graphs_[program].nodes.size())});
         }
-        if (std::any_of(slots_.begin(), slots_.end(), [](const auto& s) { return s.has_value(); }))
-            throw InputError("deadlock: a barrier is not reached by every warp of its group");
-        return result(end);
+        slots_[slot] = group;
+    }
+
+    void issue_all(Time now) {
+        while (issue_round(now)) {
+        }
+    }
+
+    bool is_empty() const {
+        return std::ranges::none_of(slots_, [](const auto& slot) { return slot.has_value(); });
+    }
+
+    bool retire_groups(Time now) {
+        bool any = false;
+        for (int slot = 0; slot < launch_.concurrent_groups; ++slot) {
+            if (!slots_[slot] || !complete(*slots_[slot], now)) continue;
+            slots_[slot].reset();
+            any = true;
+            for (Scheduler& scheduler : schedulers_)
+                if (policy_ == Policy::gto && scheduler.last && scheduler.last->slot == slot)
+                    scheduler.last.reset();
+        }
+        if (any) end_ = now;
+        return any;
+    }
+    Time end() const { return end_; }  // of the last group
+
+    // The first time after `now` at which anything changes.
+    std::optional<Time> next_change(Time now) const {
+        std::set<Time> times(unit_free_at_.begin(), unit_free_at_.end());
+        for (int j = 0; j < machine_.schedulers; ++j)
+            if (!window_open(j, now) && has_ready(j, now))
+                times.insert((now / machine_.cycle + 1) * machine_.cycle);
+        for (const auto& group : slots_) {
+            if (!group) continue;
+            for (const Warp& warp : group->warps) {
+                times.insert(warp.stalled_until);
+                for (std::size_t node = 0; node < warp.nodes.size(); ++node) {
+                    if (warp.nodes[node].completed_at) times.insert(*warp.nodes[node].completed_at);
+                    if (const auto finished = finished_at(warp, node)) times.insert(*finished);
+                }
+            }
+        }
+        const auto next = times.upper_bound(now);
+        if (next == times.end()) return std::nullopt;
+        return *next;
+    }
+
+    SimulationResult result() {
+        for (std::size_t i = 0; i < busy_.size(); ++i)
+            busy_[i] -= std::max<Time>(0, unit_free_at_[i] - end_);
+        SimulationResult out;
+        out.ticks = end_;
+        out.scale = machine_.scale;
+        out.cycles = machine_.scale.to_cycles(end_);
+        out.issued = issued_;
+        out.groups = launched_;
+        out.simulated = issued_;
+        out.bounds = sim::utilisations(machine_, busy_, issued_, end_);
+        return out;
     }
 
 private:
     const MachineOp& op(const Warp& warp, std::size_t node) const {
         return machine_.ops[ops_[warp.program][graphs_[warp.program].nodes[node].op]];
-    }
-
-    void launch_groups(Time) {
-        for (int slot = 0; slot < launch_.concurrent_groups && waiting_ > 0; ++slot) {
-            if (slots_[slot]) continue;
-            Group group{launched_++, {}};
-            --waiting_;
-            for (int index = 0; index < launch_.group_warps; ++index) {
-                const int program = program_of_[index];
-                group.warps.push_back({program, index,
-                                       (slot * launch_.group_warps + index) % machine_.schedulers,
-                                       std::vector<NodeState>(graphs_[program].nodes.size())});
-            }
-            slots_[slot] = group;
-        }
     }
 
     // For the end of its warp a store counts as finished at issue + λ.
@@ -135,21 +178,8 @@ private:
         return true;
     }
 
-    bool retire_groups(Time now) {
-        bool any = false;
-        for (int slot = 0; slot < launch_.concurrent_groups; ++slot) {
-            if (!slots_[slot] || !complete(*slots_[slot], now)) continue;
-            slots_[slot].reset();
-            any = true;
-            for (Scheduler& scheduler : schedulers_)
-                if (policy_ == Policy::gto && scheduler.last && scheduler.last->slot == slot)
-                    scheduler.last.reset();
-        }
-        return any;
-    }
-
     bool ready(const Warp& warp, std::size_t node, Time now) const {
-        if (warp.nodes[node].issued) return false;
+        if (warp.nodes[node].issued || now < warp.stalled_until) return false;
         const Idg& graph = graphs_[warp.program];
         const Idg::Node& entry = graph.nodes[node];
         for (int i = 0; i < entry.predecessor_count; ++i) {
@@ -310,6 +340,8 @@ private:
         busy_[unit] += instruction.cpi;
         warp.nodes[node].issued = true;
         warp.nodes[node].issued_at = now;
+        if (stall_counts_)
+            warp.stalled_until = now + graphs_[warp.program].nodes[node].stall * machine_.cycle;
         ++issued_;
         if (instruction.kind == InstructionKind::barrier)
             complete_barrier(group, warp, node, now);
@@ -364,38 +396,6 @@ private:
         return false;
     }
 
-    // The first time after `now` at which anything changes.
-    std::optional<Time> next_change(Time now) const {
-        std::set<Time> times(unit_free_at_.begin(), unit_free_at_.end());
-        for (int j = 0; j < machine_.schedulers; ++j)
-            if (!window_open(j, now) && has_ready(j, now))
-                times.insert((now / machine_.cycle + 1) * machine_.cycle);
-        for (const auto& group : slots_) {
-            if (!group) continue;
-            for (const Warp& warp : group->warps)
-                for (std::size_t node = 0; node < warp.nodes.size(); ++node) {
-                    if (warp.nodes[node].completed_at) times.insert(*warp.nodes[node].completed_at);
-                    if (const auto finished = finished_at(warp, node)) times.insert(*finished);
-                }
-        }
-        const auto next = times.upper_bound(now);
-        if (next == times.end()) return std::nullopt;
-        return *next;
-    }
-
-    SimulationResult result(Time end) {
-        for (std::size_t i = 0; i < busy_.size(); ++i)
-            busy_[i] -= std::max<Time>(0, unit_free_at_[i] - end);
-        SimulationResult out;
-        out.ticks = end;
-        out.scale = machine_.scale;
-        out.cycles = machine_.scale.to_cycles(end);
-        out.issued = issued_;
-        out.simulated = issued_;
-        out.bounds = sim::utilisations(machine_, busy_, issued_, end);
-        return out;
-    }
-
     Machine machine_;
     Launch launch_;
     Order order_;
@@ -404,8 +404,8 @@ private:
     std::optional<sim::Rational> limit_;  // IL
     std::vector<Idg> graphs_;             // per program
     std::vector<std::vector<int>> ops_;   // per program: the graph's op → the machine's
-    std::vector<int> program_of_;         // per warp of a group
-    std::int64_t waiting_;
+    bool stall_counts_;
+    Time end_ = 0;
     std::int64_t launched_ = 0;
     std::int64_t issued_ = 0;
     std::vector<std::optional<Group>> slots_;
@@ -422,7 +422,53 @@ private:
 SimulationResult simulate_reference(const GpuProfile& profile, const Kernel& kernel,
                                     const Launch& launch, const SimulationOptions& options) {
     sim::validate(launch);
-    return Core(profile, kernel, launch, options).run();
+    if (options.stall_counts && order_of(options, kernel) != Order::in_order)
+        throw InputError("stall counts are of instructions that issue in order");
+    // Groups that are all alike leave all cores with the same, but for one group more or less.
+    const bool differ = kernel.groups && !sim::LaunchGroups(kernel, launch).alike();
+    std::vector<int> alike = sim::assign_programs(kernel, launch.group_warps);
+    if (kernel.groups) {
+        const auto& kind =
+            kernel.groups->kinds[static_cast<std::size_t>(kernel.groups->order.front().kind)];
+        alike.assign(kind.begin(), kind.end());
+    }
+    const auto programs_of = [&](std::int64_t group) {
+        if (!differ) return alike;
+        std::vector<std::int32_t> kind_of;
+        for (const GroupKinds::Run& run : kernel.groups->order)
+            kind_of.insert(kind_of.end(), static_cast<std::size_t>(run.groups), run.kind);
+        const auto& kind = kernel.groups->kinds[static_cast<std::size_t>(
+            kind_of[static_cast<std::size_t>(group) % kind_of.size()])];
+        return std::vector<int>(kind.begin(), kind.end());
+    };
+    const std::int64_t groups = differ ? launch.groups : launch.groups_per_core(profile.cores);
+    std::vector<Core> cores(static_cast<std::size_t>(differ ? profile.cores : 1),
+                            Core(profile, kernel, launch, options));
+    Time now = 0;
+    std::int64_t next_group = 0;
+    while (true) {
+        for (bool gave = true; gave && next_group < groups;) {
+            gave = false;
+            for (Core& core : cores) {
+                if (next_group == groups || !core.has_free_slot()) continue;
+                core.launch_group(programs_of(next_group++));
+                gave = true;
+            }
+        }
+        std::optional<Time> next;
+        for (Core& core : cores) {
+            core.issue_all(now);
+            const std::optional<Time> own = core.next_change(now);
+            if (own && (!next || *own < *next)) next = own;
+        }
+        if (!next) break;
+        now = *next;
+        for (Core& core : cores) core.retire_groups(now);
+    }
+    if (!std::ranges::all_of(cores, [](const Core& core) { return core.is_empty(); }))
+        throw InputError("deadlock: a barrier is not reached by every warp of its group");
+    return std::ranges::max_element(cores, {}, [](const Core& core) { return core.end(); })
+        ->result();
 }
 
 }  // namespace occupipe

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "sim/engine/launch_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "core/error.h"
+#include "sim/engine/event_engine.h"
+
+namespace occupipe::sim {
+namespace {
+
+// Cores that were given the same groups at the same times.
+struct Cohort {
+    std::vector<int> cores;  // ascending
+    std::unique_ptr<EventEngine> engine;
+    std::vector<std::int32_t> kinds;  // of its groups
+    std::int64_t time = 0;            // at which it has free slots [ticks]
+    bool ended = false;               // it has no group left
+};
+
+class Run {
+public:
+    Run(const CoreLayout& layout, const LaunchGroups& groups, std::int64_t count, int cores,
+        const SimulationOptions& options)
+        : layout_(layout), groups_(groups), count_(count), options_(options) {
+        const std::vector<double> shares = groups.kind_shares();
+        for (std::size_t kind = 0; kind < shares.size(); ++kind)
+            instructions_ += shares[kind] * static_cast<double>(count) *
+                             static_cast<double>(layout.kind_instructions[kind]);
+        Cohort all;
+        for (int core = 0; core < cores; ++core) all.cores.push_back(core);
+        all.engine = std::make_unique<EventEngine>(layout, false);
+        cohorts_.push_back(std::move(all));
+    }
+
+    LaunchRun run() {
+        check();
+        while (true) {
+            std::vector<std::size_t> free = first_with_free_slots();
+            if (free.empty()) break;
+            give(free);
+            for (Cohort& cohort : cohorts_)
+                if (!cohort.ended && cohort.time == now_) advance(cohort);
+        }
+        const Cohort* last = nullptr;
+        for (const Cohort& cohort : cohorts_)
+            if (last == nullptr || cohort.time > last->time ||
+                (cohort.time == last->time && cohort.cores.front() < last->cores.front()))
+                last = &cohort;
+        LaunchRun result{.last_core = result_of(layout_, *last->engine),
+                         .kinds_of_last = last->kinds};
+        result.last_core.simulated = simulated_;
+        return result;
+    }
+
+private:
+    // The cohorts that have free slots first of all, and `now_`.
+    std::vector<std::size_t> first_with_free_slots() {
+        std::vector<std::size_t> first;
+        for (std::size_t i = 0; i < cohorts_.size(); ++i) {
+            if (cohorts_[i].ended) continue;
+            if (first.empty() || cohorts_[i].time < now_) {
+                now_ = cohorts_[i].time;
+                first.clear();
+            }
+            if (cohorts_[i].time == now_) first.push_back(i);
+        }
+        return first;
+    }
+
+    // The next groups of the launch; cores of a cohort that get others leave it.
+    void give(const std::vector<std::size_t>& free) {
+        std::vector<std::pair<int, std::size_t>> cores;  // with their cohort
+        for (const std::size_t i : free)
+            for (const int core : cohorts_[i].cores) cores.emplace_back(core, i);
+        std::ranges::sort(cores);
+        std::map<int, std::vector<std::int32_t>> given;
+        for (std::int32_t turn = 0; turn < layout_.slots && next_ < count_; ++turn)
+            for (const auto& [core, i] : cores) {
+                if (turn >= cohorts_[i].engine->free_slots() || next_ >= count_) continue;
+                given[core].push_back(groups_.kind_of(next_++));
+            }
+        for (const std::size_t i : free) {
+            std::map<std::vector<std::int32_t>, std::vector<int>> by_kinds;
+            for (const int core : cohorts_[i].cores) by_kinds[given[core]].push_back(core);
+            auto part = by_kinds.begin();
+            for (auto other = std::next(part); other != by_kinds.end(); ++other) {
+                Cohort fresh{.cores = other->second,
+                             .engine = cohorts_[i].engine->clone(),
+                             .kinds = cohorts_[i].kinds,
+                             .time = now_};
+                start(fresh, other->first);
+                cohorts_.push_back(std::move(fresh));
+            }
+            cohorts_[i].cores = part->second;
+            start(cohorts_[i], part->first);
+        }
+    }
+
+    static void start(Cohort& cohort, const std::vector<std::int32_t>& kinds) {
+        for (const std::int32_t kind : kinds) {
+            cohort.engine->start_group(kind);
+            cohort.kinds.push_back(kind);
+        }
+    }
+
+    // Up to the next free slot.
+    void advance(Cohort& cohort) {
+        EventEngine& engine = *cohort.engine;
+        const std::int64_t ended = engine.progress().ended_groups;
+        if (engine.free_slots() == layout_.slots) {
+            cohort.ended = true;
+            return;
+        }
+        while (engine.progress().ended_groups == ended) {
+            const std::int64_t before = engine.progress().issued;
+            if (!engine.advance(before + next_check_ - simulated_))
+                throw InputError("deadlock: a barrier is not reached by every warp of its group");
+            simulated_ += engine.progress().issued - before;
+            issued_ += static_cast<double>(engine.progress().issued - before) *
+                       static_cast<double>(cohort.cores.size());
+            if (simulated_ >= next_check_) check();
+        }
+        cohort.time = engine.progress().now;
+    }
+
+    void check() {
+        const RunProgress progress = {.simulated = simulated_,
+                                      .issued = static_cast<std::int64_t>(issued_),
+                                      .instructions = instructions_,
+                                      .groups = next_,
+                                      .all_groups = count_,
+                                      .cycles = layout_.machine.scale.to_cycles(now_)};
+        if (options_.checkpoint) options_.checkpoint(progress);
+        if (simulated_ > options_.max_simulated)
+            throw LimitReached(fmt::format(
+                "no answer after {} instructions issued one by one, since groups differ: {}",
+                options_.max_simulated, to_text(progress)));
+        for (const Cohort& cohort : cohorts_) {
+            limits_.check_outstanding(cohort.engine->results());
+            limits_.check_outstanding(cohort.engine->waiting());
+        }
+        next_check_ = std::min(simulated_ + checkpoint_interval, options_.max_simulated + 1);
+    }
+
+    const CoreLayout& layout_;
+    const LaunchGroups& groups_;
+    std::int64_t count_;  // of groups
+    const SimulationOptions& options_;
+    RunLimits limits_{layout_, options_};
+    std::vector<Cohort> cohorts_;
+    std::int64_t next_ = 0;  // group
+    std::int64_t now_ = 0;   // [ticks]
+    std::int64_t simulated_ = 0;
+    std::int64_t next_check_ = 0;
+    double issued_ = 0;        // by all cores
+    double instructions_ = 0;  // of the launch
+};
+
+}  // namespace
+
+LaunchRun run_launch(const CoreLayout& layout, const LaunchGroups& groups, std::int64_t count,
+                     int cores, const SimulationOptions& options) {
+    return Run(layout, groups, count, cores, options).run();
+}
+
+}  // namespace occupipe::sim

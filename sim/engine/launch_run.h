@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// All cores of a launch whose groups differ. Cores share nothing but the line of groups that wait
+// for a free slot, so that each runs alone from one free slot to the next.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/simulate.h"
+#include "sim/machine/core_layout.h"
+
+namespace occupipe::sim {
+
+struct LaunchRun {
+    SimulationResult last_core;               // of the core that ends last, the first of several
+    std::vector<std::int32_t> kinds_of_last;  // its groups, in the order in which it began them
+};
+
+// `layout` without groups, as build_layout() makes it. A core that has free slots takes the next
+// groups of the launch; where several have, one group each in turn, the first core first. Cores
+// that were given the same groups are simulated once. Throws LimitReached after
+// options.max_simulated, and what options.checkpoint throws.
+LaunchRun run_launch(const CoreLayout& layout, const LaunchGroups& groups, std::int64_t count,
+                     int cores, const SimulationOptions& options);
+
+}  // namespace occupipe::sim
