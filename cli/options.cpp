@@ -103,13 +103,14 @@ bool has_barrier(const Kernel& kernel, const GpuProfile& profile) {
 }
 
 // The kernel file's own launch on a core that holds less: fewer groups at once, and, where no warp
-// of a group needs another, smaller groups of as many warps in all. Returns what was changed.
+// of a group needs another and all groups are alike, smaller groups of as many warps in all.
+// Returns what was changed.
 std::string fit_to_limits(Launch& launch, const Kernel& kernel, const GpuProfile& profile) {
     const Launch wanted = launch;
     const auto at_most = [](int value, const std::optional<std::int64_t>& limit) {
         return limit ? static_cast<int>(std::clamp<std::int64_t>(*limit, 1, value)) : value;
     };
-    if (!has_barrier(kernel, profile)) {
+    if (!kernel.groups && !has_barrier(kernel, profile)) {
         launch.group_warps = at_most(launch.group_warps, profile.limits.group_warps);
         launch.group_warps = at_most(launch.group_warps, profile.limits.warps);
         const std::int64_t warps = wanted.groups * wanted.group_warps;

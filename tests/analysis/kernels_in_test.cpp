@@ -148,6 +148,17 @@ TEST(KernelsIn, SamplesStandForAllGroups) {
                 EXPECT_GE(drawn.size(), std::min(groups, (random << round) + 2));
                 EXPECT_LE(drawn.size(), std::min(groups, (random << (round + 1)) + 2));
                 EXPECT_EQ(sample.all(), drawn.size() == groups);
+                // In order, each drawn one for itself and its neighbours, as its weight says.
+                std::uint64_t counted = 0;
+                const auto watched = sample.groups();
+                const auto runs = sample.runs();
+                ASSERT_EQ(runs.size(), watched.size());
+                for (std::size_t i = 0; i < runs.size(); ++i) {
+                    EXPECT_EQ(runs[i].group, watched[i].group);
+                    EXPECT_LT(std::abs(static_cast<double>(runs[i].count) - watched[i].weight), 1);
+                    counted += runs[i].count;
+                }
+                EXPECT_EQ(counted, groups);
                 before = drawn;
                 const auto fresh = sample.grow();
                 EXPECT_TRUE(std::ranges::is_sorted(fresh));
@@ -256,14 +267,16 @@ TEST_P(KernelsInOf, FoldedAndUnfoldedTakeTheSameTime) {
             continue;
         }
         if (in->extracted.instructions > 5000) continue;
-        const auto classes =
-            std::min(options.classes, static_cast<std::size_t>(in->occupancy.group_warps));
+        std::vector<extract::GroupRun> runs;
+        for (const auto& [group, warps] : in->streams.groups) runs.push_back({group, 1});
         Kernel unfolded =
             extract::extract_kernel("flat", flat(in->streams),
                                     extract::find_kernel(file.cubin, in->launch.kernel), *in->code,
-                                    extract::names_known_to({}), classes)
+                                    extract::names_known_to({}), options.classes, runs)
                 .kernel;
         unfolded.order = Order::in_order;
+        unfolded.launch = in->kernel().launch;
+        unfolded.groups = in->kernel().groups;
         const GpuProfile profile = profile_of(in->kernel());
         Launch launch = *in->kernel().launch;
         launch.groups = std::min<std::int64_t>(launch.groups, 12);
@@ -313,6 +326,47 @@ TEST_P(KernelsInOf, ClassesStandForAllWarps) {
                         1e-9 * instructions);
             EXPECT_NEAR(in->extracted.represented, 1, 1e-9);
         }
+    }
+}
+
+// What each warp of each group of the launch is predicted to execute is what the executor counted,
+// where every class stands for itself; and what all models count.
+TEST_P(KernelsInOf, GroupsTogetherHaveTheInstructionsOfTheLaunch) {
+    const LaunchPlan plan = read_launches(GetParam());
+    const KernelFile file = recorded(plan, 80);
+    KernelsInOptions options;
+    options.sample.reset();
+    options.classes = 100'000;
+    std::optional<KernelIn> in;
+    try {
+        in = kernel_in(plan, file, options);
+    } catch (const InputError&) {
+        return;
+    }
+    if (in->extracted.classes.size() > 1000) return;  // time
+    std::vector<std::int64_t> executed;  // by program, without what is added at barriers
+    for (const extract::ExtractedClass& one : in->extracted.classes)
+        executed.push_back(static_cast<std::int64_t>(one.instructions));
+    std::int64_t sum = 0, groups = 0;
+    if (const auto& kinds = in->kernel().groups) {
+        for (const GroupKinds::Run& run : kinds->order) {
+            groups += run.groups;
+            for (const std::int32_t program : kinds->kinds[static_cast<std::size_t>(run.kind)])
+                sum += run.groups * executed[static_cast<std::size_t>(program)];
+        }
+        EXPECT_GT(in->kernel().warps.size(), 1U);
+    } else {
+        ASSERT_EQ(in->kernel().warps.size(), 1U);
+        groups = static_cast<std::int64_t>(in->seen.groups);
+        sum = groups * in->occupancy.group_warps * executed.front();
+    }
+    EXPECT_EQ(groups, static_cast<std::int64_t>(in->seen.groups));
+    EXPECT_EQ(sum, static_cast<std::int64_t>(in->execution.warp_instructions));
+    const double per_warp = static_cast<double>(sum) / static_cast<double>(in->execution.warps);
+    if (in->extracted.barriers_changed == 0) {
+        EXPECT_NEAR(
+            warp_load(profile_of(in->kernel()), in->kernel(), *in->kernel().launch).instructions,
+            per_warp, 1e-9 * per_warp);
     }
 }
 

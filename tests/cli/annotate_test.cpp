@@ -141,6 +141,56 @@ TEST_F(Annotate, EveryLinkOfThePageHasItsPlace) {
               2);
 }
 
+// What `predict` says of models and occupancies stands on the page of `report`.
+TEST_F(Annotate, TheReportOfAKernelHasItAll) {
+    extract("matmul");
+    const std::vector<std::string> of_kernel = {recorded + "matmul.cubin",
+                                                "--launch",
+                                                "tests/kernels/matmul.yaml",
+                                                "--profile",
+                                                path("gpu.yaml"),
+                                                "--source-folder",
+                                                "tests/kernels"};
+    std::vector<std::string> command = {"report", "-o", path("report.html")};
+    command.insert(command.end(), of_kernel.begin(), of_kernel.end());
+    const ProgramRun run = run_program(command);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run_program(command).exit_code, 2);  // never replaced unasked
+    const std::string page = read_text_file(path("report.html"));
+    for (const char* id : {"prediction", "occupancy", "what-ifs", "reasons", "source", "machine"})
+        EXPECT_THAT(page, HasSubstr(fmt::format("id=\"{}\"", id)));
+    EXPECT_THAT(page, AllOf(HasSubstr("FFMA R4, R29, R8, R5"), Not(HasSubstr("nan"))));
+    const ProgramRun json = predict("matmul", {"--model", "all", "--sensitivity", "--json"});
+    ASSERT_EQ(json.exit_code, 0) << json.err;
+    const auto said = nlohmann::json::parse(json.out);
+    for (const auto& one : said["predictions"])
+        EXPECT_THAT(page, HasSubstr(fmt::format("{:.10g}", one["cycles"].get<double>())))
+            << one["model"];
+    for (const auto& one : said["sensitivity"])
+        EXPECT_THAT(page, HasSubstr(fmt::format("{:.10g}", one["cycles"].get<double>())));
+    const ProgramRun alone = predict("matmul", {"--concurrent-groups", "1", "--json"});
+    ASSERT_EQ(alone.exit_code, 0) << alone.err;
+    EXPECT_THAT(page,
+                HasSubstr(fmt::format(
+                    "{:.10g}",
+                    nlohmann::json::parse(alone.out)["predictions"][0]["cycles"].get<double>())));
+}
+
+TEST_F(Annotate, StallCountsTakeTime) {
+    extract("matmul");
+    const auto cycles = [&](std::vector<std::string> more) {
+        more.emplace_back("--json");
+        const ProgramRun run = predict("matmul", more);
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        return nlohmann::json::parse(run.out)["predictions"][0]["cycles"].get<double>();
+    };
+    EXPECT_GT(cycles({"--stall-counts", "--concurrent-groups", "1"}),
+              cycles({"--concurrent-groups", "1"}));
+    const ProgramRun refused = predict("matmul", {"--stall-counts", "--order", "dataflow"});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("matmul.cubin"), HasSubstr("in_order")));
+}
+
 TEST_F(Annotate, SaysWhatIsNotAtHand) {
     extract("matmul");
     const ProgramRun alone = run_program(
@@ -174,6 +224,24 @@ TEST_F(Annotate, TwoVersionsAreComparedByLine) {
     const ProgramRun none = run_program(same);
     ASSERT_EQ(none.exit_code, 0) << none.err;
     const auto unchanged = nlohmann::json::parse(none.out);
+    const std::vector<std::string> as_page = {"compare",
+                                              path("reduction.yaml"),
+                                              path("reduction.yaml"),
+                                              "--profile",
+                                              path("gpu.yaml"),
+                                              "--page",
+                                              path("both.html"),
+                                              "--draws",
+                                              "0",
+                                              "--set",
+                                              "cores=2"};
+    const ProgramRun on_page = run_program(as_page);
+    ASSERT_EQ(on_page.exit_code, 0) << on_page.err;
+    EXPECT_THAT(on_page.out, HasSubstr("cores is set to 2"));
+    EXPECT_EQ(run_program(as_page).exit_code, 2);
+    EXPECT_THAT(read_text_file(path("both.html")),
+                AllOf(HasSubstr("part[t] += part[t + half];"), HasSubstr("cores is set to 2"),
+                      Not(HasSubstr("nan"))));
     EXPECT_EQ(unchanged["cycles"]["change"], 0);
     EXPECT_EQ(unchanged["uncertainty"]["change_cycles"]["low"], 0);
     EXPECT_EQ(unchanged["uncertainty"]["change_cycles"]["high"], 0);

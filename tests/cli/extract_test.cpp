@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -122,13 +123,19 @@ std::vector<std::string> with_uses(std::vector<std::string> command) {
     return command;
 }
 
-// Of twelve warps eleven execute 11 instructions and one 189: 25.83 in the mean, and 11 where a
-// group of two has none like the last.
-TEST_F(Extract, WarpsThatNoGroupHasAreWarnedOf) {
-    const ProgramRun made = extract("bfs", {"--kernel", "bfs_level"});
-    EXPECT_EQ(made.exit_code, 0);
-    EXPECT_THAT(made.err, HasSubstr("bfs_level: what is predicted executes 57.4 % fewer"));
-    EXPECT_THAT(extract("saxpy", {}).err, ::testing::Not(HasSubstr("fewer")));
+// Of twelve warps eleven execute 11 instructions and one 189. Groups have two: each warp stands
+// where it was, and nothing is left out.
+TEST_F(Extract, WarpsStandInTheirGroups) {
+    const ProgramRun made = extract("bfs", {"--kernel", "bfs_level", "-o", path("bfs.yaml")});
+    EXPECT_EQ(made.exit_code, 0) << made.err;
+    EXPECT_EQ(made.err, "");
+    const Kernel kernel = read_kernel(path("bfs.yaml"));
+    ASSERT_TRUE(kernel.groups);
+    std::map<std::int64_t, std::int64_t> warps;  // by how much they execute
+    for (const GroupKinds::Run& run : kernel.groups->order)
+        for (const std::int32_t program : kernel.groups->kinds[static_cast<std::size_t>(run.kind)])
+            warps[instruction_count(kernel.warps[static_cast<std::size_t>(program)])] += run.groups;
+    EXPECT_EQ(warps, (std::map<std::int64_t, std::int64_t>{{11, 11}, {189, 1}}));
 }
 
 // Code for sm_80 on a GPU of compute capability 6.1, with as many groups at once as are asked for.
@@ -209,6 +216,39 @@ TEST_F(Extract, MachineCodeIsExplained) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_THAT(run.out, AllOf(HasSubstr("Where the warps' time goes"), HasSubstr("10 % better"),
                                HasSubstr("From the standard errors")));
+}
+
+// What is said of the kernel, as JSON; the kernel file beside it.
+TEST_F(Extract, TellsItAsJson) {
+    const ProgramRun made =
+        extract("matmul", {"--json", "-o", path("k.yaml"), "--profile", "gtx-1060"});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    const auto json = nlohmann::json::parse(made.out);
+    EXPECT_EQ(json["format"], "occupipe-extraction/1");
+    EXPECT_EQ(json["groups"], 42);
+    EXPECT_EQ(json["executed_groups"], 42);
+    double shares = 0;
+    for (const auto& one : json["classes"]) shares += one["share"].get<double>();
+    EXPECT_NEAR(shares, 1, 1e-9);
+    EXPECT_FALSE(json["lacking"].empty());
+    EXPECT_FALSE(json["memory"]["instructions"].empty());
+    EXPECT_EQ(read_kernel(path("k.yaml")).name, json["kernel"]);
+}
+
+TEST_F(Extract, OptionsOfExecutingDoNotGoWithKernelFiles) {
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{"--sample", "all"}, {"--classes", "3"}, {"--step", "2"}}) {
+        std::vector<std::string> command = {"predict", "saxpy", "--profile", "rtx-2070"};
+        command.insert(command.end(), more.begin(), more.end());
+        const ProgramRun run = run_program(command);
+        EXPECT_EQ(run.exit_code, 2);
+        EXPECT_THAT(run.err, HasSubstr("a kernel file holds what was kept")) << more[0];
+    }
+    const ProgramRun run =
+        run_program({"predict", recorded + "matmul.cubin", "--launch", "tests/kernels/matmul.yaml",
+                     "--profile", "rtx-2070", "--group-warps", "7"});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, HasSubstr("--group-warps is for kernel graphs"));
 }
 
 TEST_F(Extract, PredictSaysWhatItNeeds) {

@@ -22,8 +22,17 @@ TEST(KernelYaml, EveryKeyArrives) {
         "      - repeat: 64\n"
         "        body:\n"
         "          - {id: a, op: g, after: [a@-1]}\n"
-        "launch: {group_warps: 8, concurrent_groups: 4, groups: 1300}\n",
+        "launch: {group_warps: 3, concurrent_groups: 4, groups: 1300}\n"
+        "groups:\n"
+        "  kinds:\n"
+        "    - [0, 1, 1]\n"
+        "    - [1, 1, 1]\n"
+        "  order: [[1, 1299], [0, 1]]\n",
         "k.yaml");
+    ASSERT_TRUE(kernel.groups);
+    EXPECT_EQ(kernel.groups->kinds, (std::vector<std::vector<std::int32_t>>{{0, 1, 1}, {1, 1, 1}}));
+    EXPECT_EQ(kernel.groups->order, (std::vector<GroupKinds::Run>{{1, 1299}, {0, 1}}));
+    EXPECT_EQ(parse_kernel(format_kernel(kernel), "k.yaml"), kernel);
     EXPECT_EQ(kernel.name, "divergent");
     ASSERT_EQ(kernel.warps.size(), 2U);
     EXPECT_EQ(kernel.warps[0].share, 0.25);
@@ -34,7 +43,7 @@ TEST(KernelYaml, EveryKeyArrives) {
     EXPECT_EQ(repeat.count, 64);
     EXPECT_EQ(std::get<KernelInstruction>(repeat.body[0]).after,
               (std::vector<Dependence>{{"a", 1}}));
-    EXPECT_EQ(kernel.launch, (Launch{8, 4, 1300}));
+    EXPECT_EQ(kernel.launch, (Launch{3, 4, 1300}));
 }
 
 TEST(KernelYaml, WritesWhatItReads) {
@@ -94,6 +103,20 @@ public:
             kernel.launch =
                 Launch{static_cast<int>(random_.between(1, 32)),
                        static_cast<int>(random_.between(1, 32)), random_.between(1, most_groups)};
+        }
+        if (kernel.launch && random_.chance(0.5)) {
+            kernel.groups.emplace();
+            for (std::int64_t kind = random_.between(1, 3); kind > 0; --kind) {
+                kernel.groups->kinds.emplace_back();
+                for (int warp = 0; warp < kernel.launch->group_warps; ++warp)
+                    kernel.groups->kinds.back().push_back(
+                        static_cast<std::int32_t>(random_.between(0, programs - 1)));
+            }
+            const auto kinds = static_cast<std::int64_t>(kernel.groups->kinds.size());
+            for (std::int64_t run = random_.between(1, 4); run > 0; --run)
+                kernel.groups->order.push_back(
+                    {static_cast<std::int32_t>(random_.between(0, kinds - 1)),
+                     random_.between(1, 1'000'000)});
         }
         return kernel;
     }

@@ -267,6 +267,30 @@ TEST(Sensitivity, RanksWhatBinds) {
     for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_EQ(rows[i].gain, 0) << rows[i].name;
 }
 
+// Two instructions that are priced by one value: its error counts once, in full, for both, and not
+// as two errors that may cancel out.
+TEST(Uncertainty, PricesOfOneValueVaryTogether) {
+    GpuProfile profile = gpu({{"x", 1, 100}});
+    profile.instructions.front().latency->std_error = 3;
+    const Kernel two = kernel({instruction("a", "first"), instruction("b", "second", {"a"})});
+    const analysis::Prepare prepare = [](const Kernel& told, const GpuProfile& drawn) {
+        analysis::PreparedKernel ready{told, drawn};
+        for (const char* name : {"first", "second"}) {
+            ready.profile.instructions.push_back(drawn.instructions.front());
+            ready.profile.instructions.back().name = name;
+        }
+        return ready;
+    };
+    const analysis::Uncertainty together =
+        analysis::uncertainty(profile, two, {}, {}, 4000, 1, prepare);
+    EXPECT_NEAR(together.median, 200, 0.5);
+    EXPECT_NEAR(together.high - together.low, 2 * 1.96 * 2 * 3, 1.5);
+    const analysis::PreparedKernel ready = prepare(two, profile);
+    const analysis::Uncertainty apart =
+        analysis::uncertainty(ready.profile, ready.kernel, {}, {}, 4000, 1);
+    EXPECT_NEAR(apart.high - apart.low, 2 * 1.96 * std::sqrt(2) * 3, 1.5);
+}
+
 TEST(Uncertainty, GivesTheIntervalOfALinearPrediction) {
     // One warp: N·Λ with Λ = 10 ± 0.5, so 1000 ± 1.96 · 50 cycles.
     GpuProfile profile = gpu({{"op", 1, 10}});
