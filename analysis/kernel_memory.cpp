@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "sim/machine/machine.h"
+#include "core/error.h"
 #include "sim/observers/observer.h"
 
 namespace occupipe::analysis {
@@ -124,10 +124,6 @@ IssueTimes issue_times(const GpuProfile& profile, const Kernel& kernel,
         times.why_not = "warps may issue out of order";
         return times;
     }
-    if (!sim::LaunchGroups(kernel, *kernel.launch).alike()) {
-        times.why_not = "groups differ in what their warps execute";
-        return times;
-    }
     const std::int64_t count = instruction_count(kernel.warps.front());
     if (!std::ranges::all_of(kernel.warps, [&](const WarpProgram& program) {
             return instruction_count(program) == count;
@@ -146,8 +142,15 @@ IssueTimes issue_times(const GpuProfile& profile, const Kernel& kernel,
         times.why_not = "a core executes more than 20 million instructions";
         return times;
     }
+    // All warps execute as many instructions: their times are taken from groups that are alike.
+    Kernel alike = kernel;
+    alike.groups.reset();
     Times observer(launch, groups, times);
-    simulate(profile, kernel, launch, options, observer);
+    try {
+        simulate(profile, alike, launch, options, observer);
+    } catch (const InputError& error) {
+        times = {.ticks = {}, .why_not = fmt::format("groups that are alike: {}", error.what())};
+    }
     return times;
 }
 
