@@ -153,8 +153,8 @@ ProgramLayout build_program(CoreLayout& layout, LoopProgram program) {
 
 // One channel per barrier instruction when all warps of a group run the same program, so that its
 // n-th instances meet. When they do not, all barriers share one channel, and the n-th a warp issues
-// meets the n-th of the others; that is the n-th in program order in order, or when each depends on
-// the one before.
+// meets the n-th of the others; that is the n-th in program order when each depends on the one
+// before.
 void set_barrier_channels(CoreLayout& layout, const std::string& kernel) {
     bool diverges = false;
     std::set<std::int32_t> used;
@@ -177,13 +177,11 @@ void set_barrier_channels(CoreLayout& layout, const std::string& kernel) {
                 program.streams[s].barrier_channel = diverges ? 0 : channels++;
         if (diverges && program.program.barriers > 0) {
             channels = 1;
-            const auto fault = layout.order == Order::dataflow
-                                   ? unordered_barriers(program.program, layout.machine)
-                                   : std::nullopt;
+            const auto fault = unordered_barriers(program.program, layout.machine);
             if (fault)
                 throw InputError(fmt::format(
                     "kernel '{}': where warps diverge, each barrier must depend on the one before: "
-                    "put {} into the `after` of {}, or of what {} waits for; or use order in_order",
+                    "put {} into the `after` of {}, or of what {} waits for",
                     kernel, fault->before, fault->barrier, fault->barrier));
         }
         layout.barrier_channels = std::max(layout.barrier_channels, channels);

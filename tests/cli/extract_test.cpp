@@ -242,7 +242,7 @@ TEST_F(Extract, OptionsOfExecutingDoNotGoWithKernelFiles) {
         command.insert(command.end(), more.begin(), more.end());
         const ProgramRun run = run_program(command);
         EXPECT_EQ(run.exit_code, 2);
-        EXPECT_THAT(run.err, HasSubstr("a kernel file holds what was kept")) << more[0];
+        EXPECT_THAT(run.err, HasSubstr("--sample and --classes go with CUDA")) << more[0];
     }
     const ProgramRun run =
         run_program({"predict", recorded + "matmul.cubin", "--launch", "tests/kernels/matmul.yaml",
