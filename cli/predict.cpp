@@ -263,16 +263,11 @@ report::KernelPageMore more_of_page(const Options& options, const Kernel& kernel
                                     const ModelOptions& model_options) {
     report::KernelPageMore more;
     if (in) more.occupancy = in->occupancy;
-    LaunchOptions all = options.launch;
-    all.occupancy = "all";
-    all.concurrent_groups.reset();
-    // The same groups, so many at once.
-    all.groups = own.launch.groups;
-    std::vector<std::string> said;
+    // The same groups, so many at once: up to as many as there are, which is what fits.
     std::vector<Prepared> shapes;
-    for (const Launch& shape : launches(all, kernel, profile, said)) {
-        // More than the code's occupancy do not fit.
-        if (in && shape.concurrent_groups > in->occupancy.groups) continue;
+    for (int at_once = 1; at_once <= own.launch.concurrent_groups; ++at_once) {
+        Launch shape = own.launch;
+        shape.concurrent_groups = at_once;
         shapes.push_back(prepare(options, in, kernel, profile, shape));
     }
     more.occupancies.resize(shapes.size());
