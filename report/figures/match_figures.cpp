@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 
 namespace occupipe::report {
@@ -13,11 +15,34 @@ using match::Workload;
 
 double real(std::int64_t n) { return static_cast<double>(n); }
 
+// Whole decades around all points, and a tick at each.
+void to_decades(plot::Axis& axis, const std::vector<plot::Series>& series,
+                double plot::Point::*value) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = 0;
+    for (const plot::Series& one : series)
+        for (const plot::Point& point : one.points) {
+            low = std::min(low, point.*value);
+            high = std::max(high, point.*value);
+        }
+    if (!(low > 0) || !std::isfinite(high)) return;
+    const int first = static_cast<int>(std::floor(std::log10(low)));
+    const int last = std::max(first + 1, static_cast<int>(std::ceil(std::log10(high))));
+    axis.low = std::pow(10.0, first);
+    axis.high = std::pow(10.0, last);
+    axis.ticks.clear();
+    for (int decade = first; decade <= last; ++decade)
+        axis.ticks.push_back({std::pow(10.0, decade), fmt::format("1e{}", decade)});
+}
+
+constexpr int panel_width = 760;
+constexpr int panel_height = 380;
+
 plot::Figure parallelism_figure(const Workload& workload) {
     plot::Figure figure{.title = "Parallelism",
                         .x = {"execution level", plot::Scale::linear},
                         .y = {"operations per level", plot::Scale::log10},
-                        .key = plot::Key::below};
+                        .key = plot::Key::outside};
     int style = 0;
     for (const match::Schedule& schedule : workload.schedules) {
         plot::Series series{schedule.name, plot::Mark::line, style++, {}};
@@ -32,6 +57,7 @@ plot::Figure parallelism_figure(const Workload& workload) {
         }
         if (!series.points.empty()) figure.series.push_back(std::move(series));
     }
+    to_decades(figure.y, figure.series, &plot::Point::y);
     return figure;
 }
 
@@ -40,13 +66,11 @@ plot::Figure distance_figure(const Workload& workload) {
     plot::Figure figure{.title = "Reuse",
                         .x = {"LRU stack distance + 1 [units]", plot::Scale::log10},
                         .y = {"references per distance", plot::Scale::log10},
-                        .key = plot::Key::below};
+                        .key = plot::Key::outside};
     int style = 0;
     for (const match::ReuseDistances& reuse : workload.reuse) {
         plot::Series series{
-            fmt::format(
-                "{} bytes ({:.0f} % to new ones)", reuse.unit_bytes,
-                reuse.references == 0 ? 0 : 100 * real(reuse.first) / real(reuse.references)),
+            fmt::format("units of {} bytes", reuse.unit_bytes),
             plot::Mark::points,
             style++,
             {}};
@@ -55,6 +79,8 @@ plot::Figure distance_figure(const Workload& workload) {
                                      real(one.count) / (real(one.to - one.from) + 1)});
         if (!series.points.empty()) figure.series.push_back(std::move(series));
     }
+    to_decades(figure.x, figure.series, &plot::Point::x);
+    to_decades(figure.y, figure.series, &plot::Point::y);
     return figure;
 }
 
@@ -77,7 +103,10 @@ plot::Axis device_axis(const std::vector<std::string>& names) {
 
 plot::Picture workload_profiles(const Workload& workload) {
     plot::Picture picture{
-        .description = fmt::format("Parallelism and reuse of {}", workload.kernel), .columns = 2};
+        .description = fmt::format("Parallelism and reuse of {}", workload.kernel),
+        .columns = 1,
+        .width = panel_width,
+        .height = panel_height};
     for (plot::Figure& figure :
          std::vector{parallelism_figure(workload), distance_figure(workload)})
         if (!figure.series.empty()) picture.panels.push_back(std::move(figure));
@@ -96,7 +125,7 @@ plot::Picture match_performance(const Workload& workload, const std::vector<Matc
         .title = workload.kernel,
         .x = device_axis(names),
         .y = {rates ? "GFLOP/s, at most" : "runs per second, at most", plot::Scale::log10},
-        .key = plot::Key::below};
+        .key = plot::Key::outside};
     constexpr struct {
         const char* name;
         double match::Cost::*seconds;
@@ -113,7 +142,7 @@ plot::Picture match_performance(const Workload& workload, const std::vector<Matc
         plot::Figure figure{.title = std::string(model.name),
                             .x = device_axis(names),
                             .y = {"seconds", plot::Scale::log10},
-                            .key = plot::Key::below};
+                            .key = plot::Key::outside};
         for (int part = 0; part < 3; ++part)
             figure.series.push_back({parts[part].name, plot::Mark::points, part, {}});
         for (const MatchCell& cell : cells) {
@@ -128,8 +157,10 @@ plot::Picture match_performance(const Workload& workload, const std::vector<Matc
         std::erase_if(figure.series, [](const plot::Series& s) { return s.points.empty(); });
         if (series.points.empty()) continue;
         speed.series.push_back(std::move(series));
+        to_decades(figure.y, figure.series, &plot::Point::y);
         if (!figure.series.empty()) shares.push_back(std::move(figure));
     }
+    to_decades(speed.y, speed.series, &plot::Point::y);
     if (!speed.series.empty()) picture.panels.push_back(std::move(speed));
     for (plot::Figure& figure : shares) picture.panels.push_back(std::move(figure));
     return picture;

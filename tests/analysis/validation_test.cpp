@@ -220,10 +220,14 @@ TEST(QuantitativeRoofline, MissesTheSimulationAsDocumented) {
     const GpuProfile profile = turing();
     for (const char* name : {"spmv", "fft", "scan", "reduction", "kmeans_swap"}) {
         const ReadyKernel ready = ready_kernel(suite_kernel(name), "large", profile, recorded);
-        ValidationCurve made = predicted_curve(
-            ready, profile, occupancies(ready, profile.cores, 2),
-            {"quantitative-roofline", "quantitative-roofline-units", "roofline"}, {});
-        measure_curve(made, ready, open_violating_device(model_of_turing("")), {});
+        const std::vector<ToldLaunch> launches =
+            tell_launches(ready, occupancies(ready, profile.cores, 2), profile.cores);
+        ValidationCurve made =
+            predicted_curve(ready, profile, launches,
+                            {"quantitative-roofline", "quantitative-roofline-units", "roofline"},
+                            {}, MemoryPricing::none);
+        measure_curve(made, ready, open_violating_device(model_of_turing("")), launches, {},
+                      MemoryPricing::none);
         const std::vector<std::string>& row = documented.at(name);
         const ValidationPoint& most = made.points.back();
         const double literal = error_at(most, 0), own = error_at(most, 2);

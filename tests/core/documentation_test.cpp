@@ -3,6 +3,7 @@
 
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
+#include "core/kernel_parameters.h"
 
 namespace occupipe {
 namespace {
@@ -20,14 +21,23 @@ std::vector<std::string> blocks(const std::string& language) {
     return found;
 }
 
+// The one that begins so.
+std::string yaml_example(const std::string& beginning) {
+    for (const std::string& block : blocks("yaml"))
+        if (block.starts_with(beginning)) return block;
+    ADD_FAILURE() << "no example begins with " << beginning;
+    return {};
+}
+
 TEST(Documentation, ItsExamplesAreValidFiles) {
-    const auto yaml = blocks("yaml");
-    ASSERT_EQ(yaml.size(), 4U);  // the last: parameters of the roofline
-    const GpuProfile profile = parse_profile(yaml[0], "profile example");
+    const GpuProfile profile = parse_profile(yaml_example("format: occupipe-profile/"), "profile");
     EXPECT_EQ(profile.instructions.size(), 2U);
-    const Kernel kernel = parse_kernel(yaml[1], "kernel example");
+    const Kernel kernel = parse_kernel(yaml_example("format: occupipe-kernel/"), "kernel");
     EXPECT_EQ(instruction_count(kernel.warps.front()), 67);
-    const LaunchPlan plan = parse_launches(yaml[2], "launch example");
+    EXPECT_EQ(parse_kernel_parameters(yaml_example("format: occupipe-kernel-parameters/"), "counts")
+                  .size(),
+              1U);
+    const LaunchPlan plan = parse_launches(yaml_example("occupipe_launches:"), "launches");
     EXPECT_EQ(launch_count(plan), 11U);
     const MeasurementFile file = parse_measurements(blocks("json").at(0), "measurement example");
     EXPECT_EQ(file.rows.front().cycles, 6190);

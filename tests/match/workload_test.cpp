@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/files.h"
 #include "match/record.h"
 
 namespace occupipe::match {
@@ -46,6 +48,15 @@ TEST(Workload, IsReadAndWritten) {
     EXPECT_EQ(w.loops[1].parent, "a.c:3");
     EXPECT_EQ(w.calls, 1);
     EXPECT_EQ(parse_workload(format_workload(w), "again.yaml"), w);
+}
+
+TEST(Workload, TheExampleOfTheDocumentIsOne) {
+    const std::string text =
+        read_text_file(std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "docs/file-formats.md");
+    const std::size_t begin = text.find("format: occupipe-workload/1");
+    ASSERT_NE(begin, std::string::npos);
+    const Workload w = parse_workload(text.substr(begin, text.find("```", begin) - begin), "doc");
+    EXPECT_EQ(w.kernel, "jacobi");
 }
 
 TEST(Workload, DistancesBelowALimit) {
