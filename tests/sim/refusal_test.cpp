@@ -103,14 +103,16 @@ TEST(Refusal, OfDivergentWarpsWithUnorderedBarriers) {
         divergent.warps.push_back(
             {0.5, {instruction("a", "bar.sync"), instruction("b", "bar.sync")}});
     EXPECT_EQ(refusal(plain(), divergent, {.group_warps = 2, .concurrent_groups = 1, .groups = 1}),
-              "where warps diverge, each barrier must depend on the one before: put a into the "
+              "kernel 'divergent': where warps diverge, each barrier must depend on the one "
+              "before: put a into the "
               "`after` of b, or of what b waits for");
     Kernel looped;
     looped.name = "looped";
     for (int p = 0; p < 2; ++p)
         looped.warps.push_back({0.5, {repeat(3, {instruction("b", "bar.sync")})}});
     EXPECT_EQ(refusal(plain(), looped, {.group_warps = 2, .concurrent_groups = 1, .groups = 1}),
-              "where warps diverge, each barrier must depend on the one before: put b@-1 into the "
+              "kernel 'looped': where warps diverge, each barrier must depend on the one before: "
+              "put b@-1 into the "
               "`after` of b, or of what b waits for");
     // What it says mends it.
     for (WarpProgram& program : looped.warps)
@@ -141,7 +143,8 @@ TEST(Refusal, OfUnorderedBarriersKnowsDependencesOverSeveralIterations) {
                   simulate_reference(plain(), kernel, launch).ticks);
         // Eleven iterations ago is never there.
         EXPECT_EQ(refusal(plain(), kernel_with("@-11"), launch),
-                  "where warps diverge, each barrier must depend on the one before: put first into "
+                  "kernel 'distant': where warps diverge, each barrier must depend on the one "
+                  "before: put first into "
                   "the `after` of second, or of what second waits for");
     }
 }
