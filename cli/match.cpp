@@ -159,8 +159,7 @@ void add_match(CLI::App& app) {
     const auto request = std::make_shared<Request>();
     CLI::App* const command = app.add_subcommand(
         "match", "Which device for this program, from what it does and not how it is written");
-    add_help_end(*command,
-                 {.text = about, .exit_codes = {}, .examples = examples});
+    add_help_end(*command, {.text = about, .exit_codes = {}, .examples = examples});
     command
         ->add_option("program", request->source,
                      "Source (.c, .cc, .cpp, .cxx) or LLVM's code (.ll, .bc) with a main()")

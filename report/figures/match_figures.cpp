@@ -70,10 +70,7 @@ plot::Figure distance_figure(const Workload& workload) {
     int style = 0;
     for (const match::ReuseDistances& reuse : workload.reuse) {
         plot::Series series{
-            fmt::format("units of {} bytes", reuse.unit_bytes),
-            plot::Mark::points,
-            style++,
-            {}};
+            fmt::format("units of {} bytes", reuse.unit_bytes), plot::Mark::points, style++, {}};
         for (const match::DistanceCount& one : reuse.distances)
             series.points.push_back({(real(one.from) + real(one.to)) / 2 + 1,
                                      real(one.count) / (real(one.to - one.from) + 1)});
