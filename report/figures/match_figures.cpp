@@ -35,8 +35,8 @@ void to_decades(plot::Axis& axis, const std::vector<plot::Series>& series,
         axis.ticks.push_back({std::pow(10.0, decade), fmt::format("1e{}", decade)});
 }
 
-constexpr int panel_width = 760;
-constexpr int panel_height = 380;
+constexpr int image_width = 820;
+constexpr int panel_height = 280;
 
 plot::Figure parallelism_figure(const Workload& workload) {
     plot::Figure figure{.title = "Parallelism",
@@ -81,18 +81,33 @@ plot::Figure distance_figure(const Workload& workload) {
     return figure;
 }
 
-std::vector<std::string> devices_of(const std::vector<MatchCell>& cells) {
-    std::vector<std::string> names;
+std::vector<const GpuProfile*> devices_of(const std::vector<MatchCell>& cells) {
+    std::vector<const GpuProfile*> devices;
     for (const MatchCell& cell : cells)
-        if (std::ranges::find(names, cell.device->device.name) == names.end())
-            names.push_back(cell.device->device.name);
-    return names;
+        if (std::ranges::find(devices, cell.device) == devices.end())
+            devices.push_back(cell.device);
+    return devices;
 }
 
-plot::Axis device_axis(const std::vector<std::string>& names) {
-    plot::Axis axis{.label = "", .low = 0.5, .high = real(std::ssize(names)) + 0.5};
-    for (std::size_t i = 0; i < names.size(); ++i)
-        axis.ticks.push_back({static_cast<double>(i + 1), names[i]});
+// Names without their maker's; numbers, which the axis explains, where they would not fit.
+plot::Axis device_axis(const std::vector<const GpuProfile*>& devices) {
+    constexpr std::size_t most_letters = 72;
+    plot::Axis axis{.label = "", .low = 0.5, .high = real(std::ssize(devices)) + 0.5};
+    std::size_t letters = 0;
+    for (const GpuProfile* const device : devices) {
+        std::string name = device->device.name;
+        if (const std::string& vendor = device->device.vendor;
+            !vendor.empty() && name.starts_with(vendor + " "))
+            name.erase(0, vendor.size() + 1);
+        letters += name.size();
+        axis.ticks.push_back({real(std::ssize(axis.ticks)) + 1, std::move(name)});
+    }
+    if (letters <= most_letters) return axis;
+    for (plot::Tick& tick : axis.ticks) {
+        const std::string number = fmt::format("{:.0f}", tick.at);
+        axis.label += fmt::format("{}{}: {}", axis.label.empty() ? "" : ", ", number, tick.label);
+        tick.label = number;
+    }
     return axis;
 }
 
@@ -102,25 +117,23 @@ plot::Picture workload_profiles(const Workload& workload) {
     plot::Picture picture{
         .description = fmt::format("Parallelism and reuse of {}", workload.kernel),
         .columns = 1,
-        .width = panel_width,
-        .height = panel_height};
+        .width = image_width};
     for (plot::Figure& figure :
          std::vector{parallelism_figure(workload), distance_figure(workload)})
         if (!figure.series.empty()) picture.panels.push_back(std::move(figure));
+    picture.height = panel_height * static_cast<int>(picture.panels.size());
     return picture;
 }
 
 plot::Picture match_performance(const Workload& workload, const std::vector<MatchCell>& cells) {
-    const std::vector<std::string> names = devices_of(cells);
+    const std::vector<const GpuProfile*> devices = devices_of(cells);
     const auto place = [&](const MatchCell& cell) {
-        return static_cast<double>(std::ranges::find(names, cell.device->device.name) -
-                                   names.begin()) +
-               1;
+        return static_cast<double>(std::ranges::find(devices, cell.device) - devices.begin()) + 1;
     };
     const bool rates = workload.operations.total > 0;
     plot::Figure speed{
         .title = workload.kernel,
-        .x = device_axis(names),
+        .x = device_axis(devices),
         .y = {rates ? "GFLOP/s, at most" : "runs per second, at most", plot::Scale::log10},
         .key = plot::Key::outside};
     constexpr struct {
@@ -129,15 +142,16 @@ plot::Picture match_performance(const Workload& workload, const std::vector<Matc
     } parts[] = {{"computation", &match::Cost::computation},
                  {"memory", &match::Cost::memory},
                  {"synchronisation", &match::Cost::synchronisation}};
-    plot::Picture picture{
-        .description = fmt::format("{} on {} devices by AutoMatch", workload.kernel, names.size()),
-        .columns = 2};
+    plot::Picture picture{.description = fmt::format("{} on {} devices by AutoMatch",
+                                                     workload.kernel, devices.size()),
+                          .columns = 1,
+                          .width = image_width};
     std::vector<plot::Figure> shares;
     int style = 0;
     for (const match::CostModelName& model : match::cost_models()) {
         plot::Series series{std::string(model.name), plot::Mark::points, style++, {}};
         plot::Figure figure{.title = std::string(model.name),
-                            .x = device_axis(names),
+                            .x = device_axis(devices),
                             .y = {"seconds", plot::Scale::log10},
                             .key = plot::Key::outside};
         for (int part = 0; part < 3; ++part)
@@ -160,6 +174,7 @@ plot::Picture match_performance(const Workload& workload, const std::vector<Matc
     to_decades(speed.y, speed.series, &plot::Point::y);
     if (!speed.series.empty()) picture.panels.push_back(std::move(speed));
     for (plot::Figure& figure : shares) picture.panels.push_back(std::move(figure));
+    picture.height = panel_height * static_cast<int>(picture.panels.size());
     return picture;
 }
 
