@@ -407,11 +407,14 @@ void predict(const Options& options) {
         write_page(set, annotation, options.annotate, options.explain.force, more);
     }
     if (options.report) return;
+    // Executions are the launch's, times the last core's: shares only where groups are alike.
+    const bool alike = !kernel.groups || kernel.groups->kinds.size() == 1;
+    const Prediction* const shares_of = alike ? &set.predictions.front() : nullptr;
     if (options.json) {
         nlohmann::ordered_json json = report::to_json(set);
         json.update(why.json);
         if (!first.memory.rows.empty())
-            json["memory"] = report::memory_json(first.memory, &set.predictions.front());
+            json["memory"] = report::memory_json(first.memory, shares_of);
         fmt::print("{}\n", json.dump(2));
     } else if (options.csv) {
         fmt::print("{}", report::to_csv(set));
@@ -420,7 +423,7 @@ void predict(const Options& options) {
     } else {
         fmt::print("{}{}", report::to_text(set), why.text);
         if (prepared.size() == 1 && !first.memory.rows.empty())
-            fmt::print("\n{}", report::memory_table(first.memory, &set.predictions.front()));
+            fmt::print("\n{}", report::memory_table(first.memory, shares_of));
     }
     if (!options.plot.empty())
         report::write_plot(options.plot, report::prediction_plot(set), options.explain.force);

@@ -49,9 +49,7 @@ public:
         }
         const Cohort* last = nullptr;
         for (const Cohort& cohort : cohorts_)
-            if (last == nullptr || cohort.time > last->time ||
-                (cohort.time == last->time && cohort.cores.front() < last->cores.front()))
-                last = &cohort;
+            if (last == nullptr || later(cohort, *last)) last = &cohort;
         LaunchRun result{.last_core = result_of(layout_, *last->engine),
                          .kinds_of_last = last->kinds};
         result.last_core.simulated = simulated_;
@@ -115,6 +113,7 @@ private:
         const std::int64_t ended = engine.progress().ended_groups;
         if (engine.free_slots() == layout_.slots) {
             cohort.ended = true;
+            forget_earlier(cohort);
             return;
         }
         while (engine.progress().ended_groups == ended) {
@@ -129,19 +128,34 @@ private:
         cohort.time = engine.progress().now;
     }
 
+    static bool later(const Cohort& a, const Cohort& b) {
+        return a.time > b.time || (a.time == b.time && a.cores.front() < b.cores.front());
+    }
+
+    // Of the cores that have ended, only the last one's result is wanted.
+    void forget_earlier(Cohort& ended) {
+        for (Cohort& other : cohorts_)
+            if (&other != &ended && other.ended && other.engine)
+                (later(ended, other) ? other : ended).engine.reset();
+    }
+
     void check() {
+        std::int64_t latest = now_;
+        for (const Cohort& cohort : cohorts_)
+            if (cohort.engine) latest = std::max(latest, cohort.engine->progress().now);
         const RunProgress progress = {.simulated = simulated_,
                                       .issued = static_cast<std::int64_t>(issued_),
                                       .instructions = instructions_,
                                       .groups = next_,
                                       .all_groups = count_,
-                                      .cycles = layout_.machine.scale.to_cycles(now_)};
+                                      .cycles = layout_.machine.scale.to_cycles(latest)};
         if (options_.checkpoint) options_.checkpoint(progress);
         if (simulated_ > options_.max_simulated)
             throw LimitReached(fmt::format(
                 "no answer after {} instructions issued one by one, since groups differ: {}",
                 options_.max_simulated, to_text(progress)));
         for (const Cohort& cohort : cohorts_) {
+            if (!cohort.engine) continue;
             limits_.check_outstanding(cohort.engine->results());
             limits_.check_outstanding(cohort.engine->waiting());
         }

@@ -315,8 +315,8 @@ CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const L
     const std::int64_t per_core = launch.groups_per_core(profile.cores);
     // A core may run more of them than another where they differ.
     layout.groups = groups.alike() ? per_core : 0;
-    layout.slots = static_cast<int>(std::min<std::int64_t>(
-        launch.concurrent_groups, groups.alike() ? per_core : launch.groups));
+    // Nor does any hold more at once: what fits at the beginning is dealt out evenly.
+    layout.slots = static_cast<int>(std::min<std::int64_t>(launch.concurrent_groups, per_core));
     std::vector<LoopProgram> programs;
     for (const WarpProgram& program : kernel.warps)
         programs.push_back(build_loop_program(program, layout.machine, layout.order));
