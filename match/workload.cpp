@@ -94,7 +94,7 @@ std::optional<Fault> schedule_fault(const Schedule& s) {
         return Fault{{"widths"}, "their levels do not add up to depth"};
     if (!s.parallelism.empty() && sum_of(s.parallelism, levels) != s.depth)
         return Fault{{"parallelism"}, "its levels do not add up to depth"};
-    if (const auto fault = order_fault("reach", s.reach)) return fault;
+    if (auto fault = order_fault("reach", s.reach)) return fault;
     if (sum_of(s.reach, [](const DistanceCount& c) -> Wide { return c.count; }) + s.first_reach >
         s.depth)
         return Fault{{"reach"}, "has more levels than there are"};
@@ -102,7 +102,7 @@ std::optional<Fault> schedule_fault(const Schedule& s) {
 }
 
 std::optional<Fault> reuse_fault(const ReuseDistances& r) {
-    if (const auto fault = order_fault("distances", r.distances)) return fault;
+    if (auto fault = order_fault("distances", r.distances)) return fault;
     if (sum_of(r.distances, [](const DistanceCount& c) -> Wide { return c.count; }) + r.first !=
         r.references)
         return Fault{{"references"}, "is not the sum of first and the counts of distances"};
