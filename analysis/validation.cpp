@@ -316,7 +316,12 @@ ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& prof
         try {
             const Prediction made = find_model(models[m]).predict(with[p].profile, with[p].kernel,
                                                                   launches[p].launch, own);
-            curve.points[p].predicted[m] = Throughput{made.cycles, made.warps_per_cycle};
+            // As of what is measured: where groups differ, the core that ends last may have run
+            // fewer than others.
+            const Launch& shape = launches[p].launch;
+            curve.points[p].predicted[m] =
+                Throughput{made.cycles, static_cast<double>(shape.groups_per_core(profile.cores)) *
+                                            shape.group_warps / made.cycles};
             if (ready.in)
                 short_of[i] =
                     shorter_than_absent(*ready.in, profile, launches[p].launch, made.cycles);

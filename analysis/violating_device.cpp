@@ -116,6 +116,12 @@ Kernel skewed(const Kernel& kernel) {
             out.warps.push_back(std::move(part));
         }
     }
+    if (!out.groups) return out;
+    // Each warp of a kind keeps its program, and starts with the quarter of its place.
+    for (std::vector<std::int32_t>& kind : out.groups->kinds)
+        for (std::size_t place = 0; place < kind.size(); ++place)
+            kind[place] = static_cast<std::int32_t>(
+                static_cast<std::size_t>(kind[place]) * quarters + place * quarters / kind.size());
     return out;
 }
 

@@ -200,7 +200,7 @@ void add_match(CLI::App& app) {
     command
         ->add_option("--sync", request->sync,
                      "Number of global synchronisations S, in place of the workload's")
-        ->check(number_not_negative())
+        ->check(number_between(0, 1e15))
         ->type_name("N");
     command->add_flag("--split", request->show.split,
                       "Also split the work over all devices, inverse to their costs");

@@ -140,39 +140,24 @@ Cost corrected(const Workload& workload, const Device& device) {
     return cost;
 }
 
-// No operation begins before those of the levels above it, and after a level all below it are still
-// to be done at no more than the whole device's rate. What was never loaded comes from the slow
-// memory, if the data do not stay in the fast one.
+// All operations at the device's full rate, and what the fast memory cannot hold read once. Depth
+// bounds nothing: sums can be trees, and recurrences scans.
 Cost lower_bound(const Workload& workload, const Device& device) {
     Cost cost;
     const Operations& o = workload.operations;
-    const Schedule& schedule = workload.best_schedule();
     if (o.single_precision > 0 && !device.f32_flops)
         return cost.silent = "the profile lacks match.f32_flops_per_second", cost;
     const Rates rates{device.flops, device.f32_flops.value_or(device.flops)};
     if (o.total > 0) {
-        // A reduction's sums can be a tree: what depends on their chain bounds nothing.
-        const bool chain = schedule.name == "trees" ||
-                           std::ranges::find(workload.loops, LoopKind::reduction, &Loop::kind) ==
-                               workload.loops.end();
-        const double step = chain ? 1 / std::max(rates.f64, rates.f32) : 0;
-        std::vector<LevelRange> ranges = schedule.parallelism;
-        if (ranges.empty())
-            ranges = {{schedule.depth, o.total - o.single_precision, o.single_precision}};
-        double after = 0;
-        double levels = real(schedule.depth);
-        for (std::size_t i = ranges.size(); i-- > 0;) {
-            levels -= real(ranges[i].levels);
-            after += real(ranges[i].f64) / rates.f64 + real(ranges[i].f32) / rates.f32;
-            cost.computation =
-                std::max(cost.computation, levels * step + after / device.processors);
-        }
-        // A peak counts two operations a turn, of different kinds: one kind alone reaches half.
+        // A peak counts two operations a turn, of different kinds: one kind alone reaches half. Of
+        // which precision the kinds are is not told where there are both.
+        const bool both = o.single_precision > 0 && o.single_precision < o.total;
         const double kind = real(
             std::max({o.additions, o.multiplications, o.divisions, o.square_roots, o.functions}));
-        const double turns = std::max(1.0, 2 * kind / real(o.total));
-        cost.computation = std::max(
-            {cost.computation, after * turns / device.processors, real(schedule.depth) * step});
+        const double turns = both ? 1 : std::max(1.0, 2 * kind / real(o.total));
+        cost.computation = (real(o.total - o.single_precision) / rates.f64 +
+                            real(o.single_precision) / rates.f32) *
+                           turns / device.processors;
     }
     if (const ReuseDistances* const lines = lines_of(workload, device.line_bytes))
         cost.memory =
@@ -242,6 +227,8 @@ std::vector<Sensitivity> sensitivity(const Workload& workload, const GpuProfile&
     std::vector<Sensitivity> all;
     if (!cost.seconds || *cost.seconds <= 0) return all;
     for (const DeviceNumber& number : device_numbers()) {
+        // Of the others, lines are those that were counted.
+        if (number.value == &Device::line_bytes && model != CostModel::literal) continue;
         Device less = device;
         Device more = device;
         less.*number.value /= 1 + step;

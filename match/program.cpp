@@ -103,9 +103,14 @@ public:
                                              source.string()));
             parts.push_back(file(fmt::format("part{}.bc", i)).string());
             // Not -O0, which forbids every pass; products and sums stay apart.
-            std::vector<std::string> words = {
-                "-O1",        "-Xclang", "-disable-llvm-passes", "-ffp-contract=off", "-g",
-                "-emit-llvm", "-c"};
+            std::vector<std::string> words = {"-O1",
+                                              "-Xclang",
+                                              "-disable-llvm-passes",
+                                              "-ffp-contract=off",
+                                              "-fno-math-errno",
+                                              "-g",
+                                              "-emit-llvm",
+                                              "-c"};
             if (is_cpp) words.insert(words.end(), {"-std=c++20", "-fno-exceptions"});
             words.insert(words.end(), run_.flags.begin(), run_.flags.end());
             words.insert(words.end(), {source.string(), "-o", parts.back()});

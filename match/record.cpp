@@ -112,9 +112,9 @@ Facts facts_of(const RecordTexts& record) {
             loop.parent = lines.integer();
             const std::int64_t line = lines.integer();
             const std::int64_t column = lines.integer();
-            loop.place = fmt::format("{}:{}", line, column);
             loop.innermost = lines.integer() != 0;
-            loop.name = fmt::format("{}:{}", lines.rest(), column);
+            loop.name = fmt::format("{}:{}", lines.rest(), column);  // file and line stand there
+            loop.place = line > 0 ? loop.name : "";
             facts.loops.push_back(std::move(loop));
         } else if (key == "carried") {
             LoopFacts& loop = facts.loops[lines.index(facts.loops.size())];
@@ -276,9 +276,15 @@ Workload workload_of(const RecordTexts& record) {
              up = facts.loops[static_cast<std::size_t>(up)].parent)
             parallel_inside[static_cast<std::size_t>(up)] = true;
     }
-    for (std::size_t i = 0; i < facts.loops.size(); ++i)
-        if (workload.loops[i].kind == LoopKind::sequential && parallel_inside[i])
-            synchronisations += facts.loops[i].iterations - facts.loops[i].instances;
+    for (std::size_t i = 0; i < facts.loops.size(); ++i) {
+        if (workload.loops[i].kind != LoopKind::sequential || !parallel_inside[i]) continue;
+        // Within an iteration of a parallel loop, one processor does it alone.
+        bool alone = false;
+        for (std::int64_t up = facts.loops[i].parent; up >= 0 && !alone;
+             up = facts.loops[static_cast<std::size_t>(up)].parent)
+            alone = workload.loops[static_cast<std::size_t>(up)].kind != LoopKind::sequential;
+        if (!alone) synchronisations += facts.loops[i].iterations - facts.loops[i].instances;
+    }
     workload.synchronisations = synchronisations;
     workload.synchronisations_from = "loops";
 
@@ -306,11 +312,21 @@ std::set<std::string> vectorised_loops(const std::string& remarks) {
         if (!passed || !line.starts_with("DebugLoc:")) continue;
         for (std::string more; line.find('}') == std::string::npos && std::getline(lines, more);)
             line += more;  // long paths are broken into several lines
-        const auto number = [&](const std::string& key) {
+        const auto after = [&](const std::string& key) {
             const std::size_t at = line.find(key);
-            return at == std::string::npos ? 0 : std::atoi(line.c_str() + at + key.size());
+            if (at == std::string::npos) return std::string();
+            const std::size_t begin = at + key.size();
+            return line.substr(begin, line.find_first_of(",}", begin) - begin);
         };
-        found.insert(fmt::format("{}:{}", number("Line: "), number("Column: ")));
+        std::string file = after("File: ");
+        std::erase(file, '\'');
+        file = file.substr(file.find_last_of('/') + 1);
+        const auto trimmed = [](std::string text) {
+            std::erase(text, ' ');
+            return text;
+        };
+        found.insert(fmt::format("{}:{}:{}", trimmed(file), trimmed(after("Line: ")),
+                                 trimmed(after("Column: "))));
     }
     return found;
 }

@@ -21,14 +21,14 @@ struct RecordTexts {
     std::string counts;
     std::string counts_name;
     std::string levels;  // bytes
-    // Loops that LLVM's vectoriser would vectorise, as "line:column" of their begin.
+    // Loops that LLVM's vectoriser would vectorise, as "file:line:column" of their begin.
     std::set<std::string> vectorised;
 };
 
 // Throws InputError naming file and line where a record is cut off or contradicts itself.
 Workload workload_of(const RecordTexts& record);
 
-// Lines and columns of the loops that remarks of LLVM's vectoriser (YAML) say it vectorised.
+// File, line and column of the loops that remarks of LLVM's vectoriser (YAML) say it vectorised.
 std::set<std::string> vectorised_loops(const std::string& remarks);
 
 }  // namespace occupipe::match

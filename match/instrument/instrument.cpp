@@ -534,7 +534,7 @@ private:
             const auto* const store = dyn_cast<StoreInst>(i);
             if (store == nullptr) continue;
             const auto* const sum = dyn_cast<BinaryOperator>(store->getValueOperand());
-            if (sum == nullptr || !sum->isCommutative()) continue;
+            if (sum == nullptr || !sum->isCommutative() || !sum->hasOneUse()) continue;
             for (const Value* const v : sum->operand_values()) {
                 const auto* const load = dyn_cast<LoadInst>(v);
                 if (load == nullptr || !load->hasOneUse()) continue;

@@ -82,6 +82,17 @@ std::string summary(const Workload& w) {
                                   ? ""
                                   : fmt::format(" (from {})", w.synchronisations_from))
                 : "  synchronisations not known\n";
+    for (const match::Loop& loop : w.loops) {
+        int depth = 1;
+        for (std::string parent = loop.parent; !parent.empty(); ++depth) {
+            const auto outer = std::ranges::find(w.loops, parent, &match::Loop::name);
+            if (outer == w.loops.end() || depth > std::ssize(w.loops)) break;
+            parent = outer->parent;
+        }
+        text += fmt::format("  {:{}}loop {}: {}, {} iterations{}{}\n", "", 2 * (depth - 1),
+                            loop.name, to_string(loop.kind), loop.iterations,
+                            loop.reason.empty() ? "" : ": ", loop.reason);
+    }
     return text;
 }
 

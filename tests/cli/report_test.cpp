@@ -94,7 +94,8 @@ TEST_F(Report, ShowsTheShippedResultsOfACpu) {
 // Kernel parameters in the folder are predicted, in a table and in pictures of their own.
 TEST_F(Report, PredictsTheCountedKernelsOfTheFolder) {
     fs::create_directories(folder_ / "mine");
-    fs::copy_file(fs::path(shipped) / "2026-11-21-quick.json", folder_ / "mine" / "m.json");
+    fs::copy_file(fs::path(OCCUPIPE_SOURCE_DIR) / shipped / "2026-11-21-quick.json",
+                  folder_ / "mine" / "m.json");
     const std::string kernel =
         "format: occupipe-kernel-parameters/1\nkernels:\n"
         "  - {kernel: saxpy of mine, fp32_fma: 1e6, fp64_fma: 0, fp32: 1e6, fp64: 0, integer: 0, "

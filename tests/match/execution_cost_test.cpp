@@ -79,8 +79,7 @@ TEST(ExecutionCost, CorrectedByHand) {
 
 TEST(ExecutionCost, BoundByHand) {
     const Cost cost = execution_cost(example(), round_device(), CostModel::bound);
-    // All of it at full rate, eight additions being more than half: 12/8 · 16/12 = 2; the chain of
-    // three levels takes 3/2; after the first level two operations are left: 1/2 + 2/8.
+    // All of it at full rate, eight additions being more than half: 12/8 · 16/12 = 2.
     EXPECT_DOUBLE_EQ(cost.computation, 2);
     EXPECT_DOUBLE_EQ(cost.memory, (6 * 8 - 32) / 10.0);
     ASSERT_TRUE(cost.seconds);
@@ -88,15 +87,20 @@ TEST(ExecutionCost, BoundByHand) {
     EXPECT_EQ(cost.synchronisation, 0);
 }
 
-TEST(ExecutionCost, BoundKnowsTheTailBehindALongChain) {
+TEST(ExecutionCost, BoundOfAChainIsThatOfItsOperations) {
     Workload w = example();
-    w.operations = {.total = 1000 + 800, .additions = 900, .multiplications = 900};
+    w.operations = {.total = 1800, .additions = 900, .multiplications = 900};
     w.schedules[0].depth = 1001;
     w.schedules[0].widths = {{.levels = 1000, .f64 = 1}, {.levels = 1, .f64 = 800}};
     w.schedules[0].parallelism = {{.levels = 1000, .f64 = 1000}, {.levels = 1, .f64 = 800}};
-    w.schedules[0].reach.clear();
     const Cost cost = execution_cost(w, round_device(), CostModel::bound);
-    EXPECT_DOUBLE_EQ(cost.computation, 1000 / 2.0 + 800 / 8.0);
+    EXPECT_DOUBLE_EQ(cost.computation, 1800 / 8.0);  // a scan has the work and not the depth
+    // Pairs of doubles and single additions: which are alone is not told.
+    w.operations = {.total = 100, .single_precision = 80, .additions = 90, .multiplications = 10};
+    Device device = round_device();
+    device.f32_flops = 64;
+    EXPECT_DOUBLE_EQ(execution_cost(w, device, CostModel::bound).computation,
+                     (20 / 2.0 + 80 / 64.0) / 4);
 }
 
 TEST(ExecutionCost, WhatTheEquationsDoNotSayIsSaidInWords) {

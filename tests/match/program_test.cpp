@@ -208,9 +208,9 @@ TEST_F(Program, EveryKindOfOperationIsCountedOnce) {
     const Operations& o = w.operations;
     EXPECT_EQ(o.multiplications, 1 + 1 + 1);  // b·a, of fma, c·c
     EXPECT_EQ(o.additions, 2 + 2 + 1 + 1);
-    EXPECT_EQ(o.divisions, 1);
+    EXPECT_EQ(o.divisions, 2);  // with fmod, a remainder
     EXPECT_EQ(o.square_roots, 1);
-    EXPECT_EQ(o.functions, 2);  // sin, fmod
+    EXPECT_EQ(o.functions, 1);  // sin
     EXPECT_EQ(o.single_precision, 1);
     EXPECT_EQ(o.total, 13);
 }
@@ -241,6 +241,37 @@ TEST_F(Program, CallsAreOneScheduleAndSynchroniseWhereOneReadsAnothersResult) {
               "double* a = calloc(50, 8); for (int k = 0; k < 5; ++k) step(10, a + 10 * k);");
     EXPECT_EQ(apart.as_written().depth, 1);
     EXPECT_EQ(apart.synchronisations, 0);
+}
+
+// Points are independent: the search for the nearest of some centres is one processor's own.
+TEST_F(Program, SequentialLoopsWithinParallelOnesNeedNoSynchronisation) {
+    const Workload w =
+        count("assign",
+              "void assign(int n, int k, const double* p, const double* c, int* nearest) {"
+              " for (int i = 0; i < n; ++i) { double least = 1e300; for (int j = 0; j < k; ++j) {"
+              " double d = 0; for (int x = 0; x < 4; ++x) d += (p[i * 4 + x] - c[j * 4 + x]) *"
+              " (p[i * 4 + x] - c[j * 4 + x]); if (d < least) { least = d; nearest[i] = j; } } } }",
+              "double* p = malloc(8 * 400); for (int i = 0; i < 400; ++i) p[i] = i % 13;"
+              " int nearest[100]; assign(100, 8, p, p, nearest); printf(\"%d\", nearest[7]);");
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::parallel) << loop_at(w, 0).reason;
+    EXPECT_EQ(w.synchronisations, 0);
+}
+
+TEST_F(Program, ASumThatIsReadBetweenIsNoReduction) {
+    const Workload w = count("running",
+                             "void running(int n, const double* x, double* o, double* y) {"
+                             " for (int i = 0; i < n; ++i) { o[0] += x[i]; y[i] = o[0] * 2; } }",
+                             "double x[50] = {1}, o[1] = {0}, y[50]; running(50, x, o, y);"
+                             " printf(\"%g\", y[49]);");
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::sequential);
+}
+
+TEST_F(Program, SquareRootsCanBeVectorised) {
+    const Workload w = count("roots",
+                             "void roots(int n, const double* x, double* y) {"
+                             " for (int i = 0; i < n; ++i) y[i] = sqrt(x[i] * x[i] + 1); }",
+                             "double* x = calloc(64, 8); roots(64, x, malloc(8 * 64));");
+    EXPECT_EQ(w.operations.vectorisable, w.operations.total);
 }
 
 TEST_F(Program, SeveralFilesAndCpp) {

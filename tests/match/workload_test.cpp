@@ -53,8 +53,10 @@ TEST(Workload, IsReadAndWritten) {
 TEST(Workload, TheExampleOfTheDocumentIsOne) {
     const std::string text =
         read_text_file(std::filesystem::path(OCCUPIPE_SOURCE_DIR) / "docs/file-formats.md");
-    const std::size_t begin = text.find("format: occupipe-workload/1");
-    ASSERT_NE(begin, std::string::npos);
+    const std::string fence = "```yaml\n";
+    const std::size_t at = text.find(fence + "format: occupipe-workload/1");
+    ASSERT_NE(at, std::string::npos);
+    const std::size_t begin = at + fence.size();
     const Workload w = parse_workload(text.substr(begin, text.find("```", begin) - begin), "doc");
     EXPECT_EQ(w.kernel, "jacobi");
 }
@@ -125,7 +127,7 @@ TEST(Record, VectorisedLoopsStandInTheRemarks) {
         "9 }\n...\n--- !Passed\nDebugLoc:        { File: '/a/long/path/program.c', \n"
         "                   Line: 12, Column: 5 }\n...\n--- !Missed\nDebugLoc: { File: a.c, Line: "
         "3, Column: 3 }\n";
-    EXPECT_EQ(vectorised_loops(remarks), (std::set<std::string>{"10:9", "12:5"}));
+    EXPECT_EQ(vectorised_loops(remarks), (std::set<std::string>{"a.c:10:9", "program.c:12:5"}));
 }
 
 std::string record_fault(const std::string& facts, const std::string& counts,
