@@ -10,6 +10,7 @@
 #include "plot/svg.h"
 #include "report/page/page.h"
 #include "report/text/annotated_source.h"
+#include "report/text/kernel_changes.h"
 #include "sim/observers/stalls.h"
 
 namespace occupipe::report {
@@ -24,22 +25,10 @@ using plot::html_escaped;
 HtmlCell cell(double value, const std::string& text) { return {text, value, ""}; }
 HtmlCell words(std::string text) { return {std::move(text), std::nullopt, ""}; }
 
-std::string text_of(double value) {
-    if (value == 0) return "0";
-    return std::abs(value) >= 100 ? grouped_number(value) : fmt::format("{:.3g}", value);
-}
-
-std::string signed_text(double value) { return (value > 0 ? "+" : "") + text_of(value); }
-
-std::string percent(const BeforeAfter& pair) {
-    if (pair.before == 0) return pair.after == 0 ? "" : "new";
-    return fmt::format("{:+.1f} %", 100 * pair.difference() / pair.before);
-}
-
 std::vector<HtmlCell> row(const std::string& name, const BeforeAfter& pair) {
-    return {words(name), cell(pair.before, text_of(pair.before)),
-            cell(pair.after, text_of(pair.after)),
-            cell(pair.difference(), signed_text(pair.difference())), words(percent(pair))};
+    return {words(name), cell(pair.before, change_number(pair.before)),
+            cell(pair.after, change_number(pair.after)),
+            cell(pair.difference(), signed_change(pair.difference())), words(change_percent(pair))};
 }
 
 std::string totals(const KernelComparison& comparison) {
@@ -61,35 +50,15 @@ std::string totals(const KernelComparison& comparison) {
                "version "
                "is faster in {:.4g} %. That is how far the profile's errors reach, not how far the "
                "model is from the GPU.",
-               u.draws, signed_text(u.difference.low), signed_text(u.difference.high),
+               u.draws, signed_change(u.difference.low), signed_change(u.difference.high),
                100 * (u.ratio.low - 1), 100 * (u.ratio.high - 1), 100 * u.after_faster));
 }
 
 std::string reasons(const KernelComparison& comparison) {
     HtmlTable table{{"because of", "before", "after", "change", ""}, {}, false};
-    std::vector<std::pair<sim::WaitReason, BeforeAfter>> sorted(comparison.reasons.begin(),
-                                                                comparison.reasons.end());
-    std::ranges::stable_sort(sorted, std::greater(), [](const auto& one) {
-        return std::max(one.second.before, one.second.after);
-    });
-    for (const auto& [reason, cycles] : sorted)
+    for (const auto& [reason, cycles] : reasons_by_cost(comparison))
         table.rows.push_back(row(std::string(to_string(reason)), cycles));
     return html(table);
-}
-
-const char* mark(LineFate fate) {
-    switch (fate) {
-        case LineFate::changed:
-            return "~";
-        case LineFate::removed:
-            return "−";
-        case LineFate::added:
-            return "+";
-        case LineFate::same:
-        case LineFate::unknown:
-            break;
-    }
-    return "";
 }
 
 // Red where it takes longer now, green where it takes less; as strong as its share of the largest.
@@ -99,7 +68,7 @@ std::string change_cell(const LineChange& line, double largest) {
     return fmt::format(
         "<td class=\"number\" style=\"background:color-mix(in srgb,var(--{}) {:.1f}%,"
         "transparent)\">{}</td>",
-        change > 0 ? "vermillion" : "green", strength, signed_text(change));
+        change > 0 ? "vermillion" : "green", strength, signed_change(change));
 }
 
 std::string lines(const KernelComparison& comparison) {
@@ -123,10 +92,11 @@ std::string lines(const KernelComparison& comparison) {
         rows += fmt::format(
             "<tr><td>{}</td>{}{}{}{}{}{}{}<td style=\"white-space:nowrap\">{}</td><td><code "
             "style=\"white-space:pre\">{}</code></td></tr>\n",
-            mark(line.fate), number(number_of(line.before)), number(number_of(line.after)),
-            number(text_of(line.cycles.before)), number(text_of(line.cycles.after)),
-            change_cell(line, largest), number(text_of(line.executions.before)),
-            number(text_of(line.executions.after)), html_escaped(reason), html_escaped(text));
+            line.fate == LineFate::removed ? "−" : mark(line.fate), number(number_of(line.before)),
+            number(number_of(line.after)), number(change_number(line.cycles.before)),
+            number(change_number(line.cycles.after)), change_cell(line, largest),
+            number(change_number(line.executions.before)),
+            number(change_number(line.executions.after)), html_escaped(reason), html_escaped(text));
     }
     std::string header;
     for (const char* name : {"", "line before", "after", "cycles before", "after", "change",

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "report/text/annotated_source.h"
+#include "report/text/kernel_changes.h"
 #include "report/text/text_table.h"
 #include "sim/observers/stalls.h"
 
@@ -21,21 +22,6 @@ using analysis::LineFate;
 
 constexpr double shown_share = 0.0005;  // of the slower prediction: less is not worth a line
 
-std::string number(double value) {
-    if (value == 0) return "0";
-    return std::abs(value) >= 100 ? grouped_number(value) : fmt::format("{:.3g}", value);
-}
-
-std::string signed_number(double value) {
-    if (value == 0) return "0";
-    return (value > 0 ? "+" : "") + number(value);
-}
-
-std::string change(const BeforeAfter& pair) {
-    if (pair.before == 0) return pair.after == 0 ? "" : "new";
-    return fmt::format("{:+.1f} %", 100 * pair.difference() / pair.before);
-}
-
 double executed(const analysis::Annotation& annotation) {
     double sum = 0;
     for (const auto& one : annotation.instructions) sum += one.spent.executions;
@@ -44,21 +30,6 @@ double executed(const analysis::Annotation& annotation) {
 
 BeforeAfter executed(const KernelComparison& comparison) {
     return {executed(comparison.before), executed(comparison.after)};
-}
-
-const char* mark(LineFate fate) {
-    switch (fate) {
-        case LineFate::changed:
-            return "~";
-        case LineFate::removed:
-            return "-";
-        case LineFate::added:
-            return "+";
-        case LineFate::same:
-        case LineFate::unknown:
-            break;
-    }
-    return "";
 }
 
 const char* word(LineFate fate) {
@@ -90,15 +61,16 @@ std::string totals(const KernelComparison& comparison) {
                     {}};
     table.rows.push_back({"cycles", fmt::format("{:.10g}", comparison.cycles.before),
                           fmt::format("{:.10g}", comparison.cycles.after),
-                          signed_number(comparison.cycles.difference()),
-                          change(comparison.cycles)});
+                          signed_change(comparison.cycles.difference()),
+                          change_percent(comparison.cycles)});
     table.rows.push_back({"time", fmt::format("{:.4g} us", 1e6 * comparison.seconds.before),
                           fmt::format("{:.4g} us", 1e6 * comparison.seconds.after),
                           fmt::format("{:+.4g} us", 1e6 * comparison.seconds.difference()),
-                          change(comparison.seconds)});
+                          change_percent(comparison.seconds)});
     const BeforeAfter all = executed(comparison);
-    table.rows.push_back({"instructions of warps", number(all.before), number(all.after),
-                          signed_number(all.difference()), change(all)});
+    table.rows.push_back({"instructions of warps", change_number(all.before),
+                          change_number(all.after), signed_change(all.difference()),
+                          change_percent(all)});
     return plain_text(table);
 }
 
@@ -111,7 +83,7 @@ std::string uncertainty(const KernelComparison& comparison) {
         "\nFrom the standard errors of the profile ({} draws, each predicts both): the change is "
         "{} to {} cycles,\n{:+.1f} % to {:+.1f} %, in 95 % of the draws; 'after' is faster in "
         "{:.4g} %.\n",
-        u.draws, signed_number(u.difference.low), signed_number(u.difference.high),
+        u.draws, signed_change(u.difference.low), signed_change(u.difference.high),
         100 * (u.ratio.low - 1), 100 * (u.ratio.high - 1), 100 * u.after_faster);
     if (!u.held.empty()) {
         text += "Held fixed, so that the interval is too narrow by what they hide:\n";
@@ -124,14 +96,9 @@ std::string reasons(const KernelComparison& comparison) {
     TextTable table{{"because of", "before", "after", "change"},
                     {Align::left, Align::right, Align::right, Align::right},
                     {}};
-    std::vector<std::pair<sim::WaitReason, BeforeAfter>> rows(comparison.reasons.begin(),
-                                                              comparison.reasons.end());
-    std::ranges::stable_sort(rows, std::greater(), [](const auto& row) {
-        return std::max(row.second.before, row.second.after);
-    });
-    for (const auto& [reason, cycles] : rows)
-        table.rows.push_back({std::string(to_string(reason)), number(cycles.before),
-                              number(cycles.after), signed_number(cycles.difference())});
+    for (const auto& [reason, cycles] : reasons_by_cost(comparison))
+        table.rows.push_back({std::string(to_string(reason)), change_number(cycles.before),
+                              change_number(cycles.after), signed_change(cycles.difference())});
     return "\nWhere the predicted cycles go (sums to them):\n" + plain_text(table);
 }
 
@@ -158,11 +125,11 @@ std::string lines(const KernelComparison& comparison) {
         std::string text = line.text;
         if (text.empty() && line.fate == LineFate::unknown)
             text = "(instructions that say no line)";
-        table.rows.push_back({mark(line.fate), line_number(line.before), line_number(line.after),
-                              number(line.cycles.before), number(line.cycles.after),
-                              signed_number(line.cycles.difference()),
-                              number(line.executions.before), number(line.executions.after),
-                              std::move(reason), shortened(text)});
+        table.rows.push_back(
+            {mark(line.fate), line_number(line.before), line_number(line.after),
+             change_number(line.cycles.before), change_number(line.cycles.after),
+             signed_change(line.cycles.difference()), change_number(line.executions.before),
+             change_number(line.executions.after), std::move(reason), shortened(text)});
     }
     std::string text =
         "\nBy source line (+ added, - removed, ~ changed; cycles of the prediction, which all "
@@ -188,8 +155,8 @@ std::string instructions(const KernelComparison& comparison) {
     std::ranges::stable_sort(rows, std::greater(),
                              [](const auto& row) { return std::abs(row.second.difference()); });
     for (const auto& [op, executions] : rows)
-        table.rows.push_back({op, number(executions.before), number(executions.after),
-                              signed_number(executions.difference())});
+        table.rows.push_back({op, change_number(executions.before), change_number(executions.after),
+                              signed_change(executions.difference())});
     if (rows.empty()) return "\nBoth execute the same instructions equally often.\n";
     std::string text = "\nInstructions of warps, executed by the launch:\n" + plain_text(table);
     if (same > 0) text += fmt::format("{} more are executed equally often\n", same);

@@ -8,22 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/csv.h"
+#include "report/text/seconds_text.h"
 #include "report/text/text_table.h"
 
 namespace occupipe::report {
 namespace {
 
 using analysis::RooflinePrediction;
-
-std::string time_text(double seconds) {
-    constexpr struct {
-        double unit;
-        const char* name;
-    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-    for (const auto& [unit, name] : units)
-        if (seconds >= unit) return fmt::format("{:.4g} {}", seconds / unit, name);
-    return fmt::format("{:.4g} ns", seconds / 1e-9);
-}
 
 std::string percent(std::optional<double> share) {
     return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
@@ -96,10 +87,10 @@ std::string to_text(const std::vector<KernelParameters>& kernels,
         const auto rate = rate_of(result);
         table.rows.push_back(
             {cell.kernel->kernel, cell.device->device.name, std::string(model_name(cell.variant)),
-             time_text(result.time), result.memory_bound ? "memory" : "compute",
+             seconds_text(result.time), result.memory_bound ? "memory" : "compute",
              rate ? fmt::format("{:.4g}", *rate * 1e-9) : "-", unit_of(one.work.kind),
              percent(result.mix_efficiency), percent(result.instruction_efficiency),
-             time_text(result.compute_time), time_text(*result.memory_time), flip_text(one)});
+             seconds_text(result.compute_time), seconds_text(*result.memory_time), flip_text(one)});
     }
     std::string text = plain_text(what);
     if (!table.rows.empty()) text += "\n" + plain_text(table);

@@ -12,7 +12,7 @@ std::string seconds_text(double seconds) {
     } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
     for (const auto& [unit, name] : units)
         if (seconds >= unit) return fmt::format("{:.4g} {}", seconds / unit, name);
-    return seconds == 0 ? "0 s" : fmt::format("{:.4g} ns", seconds / 1e-9);
+    return fmt::format("{:.4g} ns", seconds / 1e-9);
 }
 
 }  // namespace occupipe::report
