@@ -11,10 +11,10 @@ const std::array<DeviceNumber, 9>& device_numbers() {
     using D = Device;
     using M = MatchDevice;
     static const std::array<DeviceNumber, 9> all = {{
-        {"n_p", "processors", &D::processors},
+        {"n_p", "processors", &D::processors, nullptr, &M::processors},
         {"π0", "flops_per_second", &D::flops, &M::flops_per_second},
-        {"Z", "fast_bytes", &D::fast_bytes},
-        {"L", "line_bytes", &D::line_bytes},
+        {"Z", "fast_bytes", &D::fast_bytes, nullptr, &M::fast_bytes},
+        {"L", "line_bytes", &D::line_bytes, nullptr, &M::line_bytes},
         {"β_f", "fast_bytes_per_second", &D::fast_bandwidth, &M::fast_bytes_per_second},
         {"α_f", "fast_latency_seconds", &D::fast_latency, &M::fast_latency_seconds},
         {"β_s", "slow_bytes_per_second", &D::slow_bandwidth, &M::slow_bytes_per_second},
@@ -44,9 +44,7 @@ Device device_of(const GpuProfile& profile) {
                 device.*number.value = estimate->value;
             continue;
         }
-        const std::optional<std::int64_t>& count = number.key == "processors"   ? m.processors
-                                                   : number.key == "fast_bytes" ? m.fast_bytes
-                                                                                : m.line_bytes;
+        const std::optional<std::int64_t>& count = m.*number.count;
         if (count)
             device.*number.value = static_cast<double>(*count);
         else

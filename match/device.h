@@ -34,7 +34,8 @@ struct DeviceNumber {
     std::string_view symbol;  // "π0"
     std::string_view key;     // in the profile's `match`
     double Device::*value;
-    std::optional<Estimate> MatchDevice::*estimate = nullptr;  // null: a count without error
+    std::optional<Estimate> MatchDevice::*estimate = nullptr;   // null: a count without error
+    std::optional<std::int64_t> MatchDevice::*count = nullptr;  // where there is no estimate
 };
 
 // In the order of Table I.

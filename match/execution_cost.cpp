@@ -25,16 +25,12 @@ struct Rates {
 
 Rates rates_of(const Workload& workload, const Device& device, CostModel model,
                std::vector<std::string>& remarks) {
-    Rates rates{device.flops, device.f32_flops.value_or(device.flops)};
-    if (workload.operations.single_precision == 0 || model == CostModel::literal) {
-        rates.f32 = model == CostModel::literal ? rates.f64 : rates.f32;
-        if (workload.operations.single_precision > 0)
-            remarks.emplace_back("single precision counts as double: the paper has one rate");
-        return rates;
-    }
-    if (!device.f32_flops)
+    const bool literal = model == CostModel::literal;
+    if (workload.operations.single_precision > 0 && literal)
+        remarks.emplace_back("single precision counts as double: the paper has one rate");
+    else if (workload.operations.single_precision > 0 && !device.f32_flops)
         remarks.emplace_back("f32_flops_per_second is not known: taken as that of doubles");
-    return rates;
+    return {device.flops, literal ? device.flops : device.f32_flops.value_or(device.flops)};
 }
 
 // Σ over levels of the time of a level whose operations its processors share.

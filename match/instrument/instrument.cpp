@@ -157,7 +157,6 @@ public:
             for (Instruction& i : *block) own.push_back(&i);
         for (Instruction* const i : own)
             if (auto* const phi = dyn_cast<PHINode>(i)) shadow_phi(*phi);
-        for (std::size_t b = 0; b < blocks.size(); ++b) block_numbers_[blocks[b]] = b;
         pair_products(blocks);
         for (Instruction* const i : own)
             if (!isa<PHINode>(i)) shadow(*i);
@@ -564,7 +563,6 @@ private:
     DenseMap<const Value*, Value*> reaches_;
     MapVector<PHINode*, Shadows> phis_;
     std::map<const BasicBlock*, std::array<std::int64_t, 8>> operations_;
-    DenseMap<const BasicBlock*, std::size_t> block_numbers_;
     std::vector<std::string> sites_;
     DenseMap<const Instruction*, unsigned> site_of_;
     std::vector<LoopFacts> all_loops_;

@@ -333,7 +333,6 @@ bool opened;
 bool written;
 u64* block_counts;
 u32 block_total;
-u32 site_total;
 u32 loop_total;
 
 void write_reuse(FILE* out, int unit, const u64* near, const u64* far, u64 first, u64 references) {
@@ -414,7 +413,6 @@ COLD void occupipe_match_open(u32 block_number, u32 site_number, u32 loop_number
     if (opened) return;
     opened = true;
     block_total = block_number;
-    site_total = site_number;
     loop_total = loop_number;
     block_counts = counts;
     stores.open();
