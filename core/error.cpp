@@ -38,6 +38,9 @@ std::string message(const std::string& file, SourcePosition where, const std::st
 
 InputError::InputError(const std::string& file, SourcePosition where, const std::string& key,
                        const std::string& reason)
-    : std::runtime_error(message(file, where, key, reason)) {}
+    : std::runtime_error(message(file, where, key, reason)),
+      file_(file),
+      where_(where),
+      key_(key) {}
 
 }  // namespace occupipe

@@ -21,6 +21,16 @@ public:
     explicit InputError(const std::string& reason) : std::runtime_error(reason) {}
     InputError(const std::string& file, SourcePosition where, const std::string& key,
                const std::string& reason);
+
+    // The parts by themselves, for programs that read errors; empty or 0: not known.
+    const std::string& file() const { return file_; }
+    SourcePosition where() const { return where_; }
+    const std::string& key() const { return key_; }
+
+private:
+    std::string file_;
+    SourcePosition where_;
+    std::string key_;
 };
 
 // No device, driver or platform to run on (exit code 3).
