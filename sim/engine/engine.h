@@ -17,7 +17,6 @@ namespace occupipe::sim {
 class Engine {
 public:
     Engine() = default;
-    Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
     virtual ~Engine() = default;
 
@@ -35,6 +34,20 @@ public:
     // Results that are outstanding, as far as they are kept one by one.
     virtual std::span<const CompletionQueue> results() const = 0;
     virtual std::span<const CompletionQueue> waiting() const = 0;
+
+    // For whoever gives a core its groups (CoreLayout::groups is 0).
+
+    // Begins one of a kind in a free slot, from the lowest on.
+    virtual void start_group(std::int32_t kind) = 0;
+    virtual std::int32_t free_slots() const = 0;
+    // Runs until groups end, or `until` instructions have issued in all; it may stop earlier. False
+    // once nothing will change any more. Throws InputError when time overflows.
+    virtual bool advance(std::int64_t until) = 0;
+    // Another core in the same state; nobody observes either.
+    virtual std::unique_ptr<Engine> clone() const = 0;
+
+protected:
+    Engine(const Engine&) = default;
 };
 
 // They stand in the order of their speed.

@@ -60,7 +60,7 @@ EventEngine::EventEngine(const CoreLayout& layout, bool detect_periods, Observer
     watch(periods_->watches());
 }
 
-std::unique_ptr<EventEngine> EventEngine::clone() const {
+std::unique_ptr<Engine> EventEngine::clone() const {
     auto copy = std::make_unique<EventEngine>(layout_, false);
     copy->state_ = state_;
     copy->ready_lists_ = ready_lists_;

@@ -44,18 +44,15 @@ public:
     // Runs until a watched stream issues, groups end, or `until` instructions have issued in all;
     // it may stop earlier. False once nothing will change any more. Throws InputError when time
     // overflows.
-    bool advance(std::int64_t until);
+    bool advance(std::int64_t until) override;
 
     void watch(const std::vector<Watch>& watches);
 
-    // For whoever gives a core its groups (CoreLayout::groups is 0): begins one of a kind in a free
-    // slot, from the lowest on.
-    void start_group(std::int32_t kind);
-    std::int32_t free_slots() const {
+    void start_group(std::int32_t kind) override;
+    std::int32_t free_slots() const override {
         return layout_.slots - static_cast<std::int32_t>(state_.age_order.size());
     }
-    // Another core in the same state; nobody observes either.
-    std::unique_ptr<EventEngine> clone() const;
+    std::unique_ptr<Engine> clone() const override;
 
     // Which of the watches stopped advance(); where it stops after each step, all, maybe without
     // cause.

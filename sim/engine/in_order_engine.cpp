@@ -33,8 +33,8 @@ bool long_bodies(const CoreLayout& layout) {
 }  // namespace
 
 bool InOrderEngine::can_run(const CoreLayout& layout) {
-    return layout.order == Order::in_order && layout.warps() <= 64 && layout.kinds.size() == 1 &&
-           !layout.heeds_stalls && layout.machine.subsystems.size() <= max_narrow_subsystems &&
+    return layout.order == Order::in_order && layout.warps() <= 64 && !layout.heeds_stalls &&
+           layout.machine.subsystems.size() <= max_narrow_subsystems &&
            layout.machine.schedulers <= max_narrow_schedulers &&
            layout.machine.ops.size() <= max_scoreboard_ops &&
            std::all_of(layout.programs.begin(), layout.programs.end(), fits_scoreboard);
@@ -54,55 +54,51 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
       choice_(choice_of(layout)),
       window_(layout.machine.window ? &*layout.machine.window : nullptr),
       may_close_(window_ && !window_->always_open()),
+      given_(layout.groups == 0),
       observer_(observer),
       tells_instructions_(observer && observer->hears_instructions()),
-      detect_periods_(detect_periods && !observer) {
+      detect_periods_(detect_periods && !observer && layout.kinds.size() == 1) {
+    auto programs = std::make_shared<std::vector<InOrderProgram>>();
     for (const ProgramLayout& program : layout.programs)
-        programs_.push_back(in_order_program(layout, program));
+        programs->push_back(in_order_program(layout, program));
+    programs_ = std::move(programs);
     const auto& subsystems = layout.machine.subsystems;
     for (std::size_t s = 0; s < subsystems.size(); ++s)
         if (subsystems[s].scope == Scope::core) shared_ |= std::uint32_t{1} << s;
     if (window_) cycle_mask_ = window_->cycle_mask().value_or(-1);
     if (window_ && !may_close_) window_allows_ = window_->constant().value_or(0);
-    std::size_t times = 0;
-    std::size_t issues = 0;
-    std::size_t iterations = 0;
     for (std::int32_t warp = 0; warp < layout.warps(); ++warp) {
-        const InOrderProgram& program = programs_[layout.program_of[warp]];
-        times += program.places;
-        issues += program.ring_masks.size();
-        iterations += program.loops.size();
-    }
-    s_.times.resize(times);
-    s_.issues.resize(issues);
-    s_.iteration.resize(iterations);
-    words_ = static_cast<std::int64_t>(times + issues + iterations) + 512;
-    times = issues = iterations = 0;
-    for (std::int32_t warp = 0; warp < layout.warps(); ++warp) {
-        const InOrderProgram& program = programs_[layout.program_of[warp]];
         Warp& w = warps_[warp];
-        w.program = &program;
-        w.instructions = program.instructions.data();
-        w.times = s_.times.data() + times;
-        w.issues = s_.issues.data() + issues;
-        w.iterations = s_.iteration.data() + iterations;
         w.scheduler = layout.scheduler_of[warp];
         w.first_unit = w.scheduler * units;
         w.slot = warp / layout.group_warps;
-        times += program.places;
-        issues += program.ring_masks.size();
-        iterations += program.loops.size();
+        const Part& first =
+            parts_.emplace_back(Part{s_.times.size(), s_.issues.size(), s_.iteration.size()});
+        Part most;  // of whatever it may run
+        for (const auto& kind : layout.kinds) {
+            const InOrderProgram& program = (*programs_)[kind[warp % layout.group_warps]];
+            most.times = std::max(most.times, static_cast<std::size_t>(program.places));
+            most.issues = std::max(most.issues, program.ring_masks.size());
+            most.iterations = std::max(most.iterations, program.loops.size());
+        }
+        s_.times.resize(first.times + most.times);
+        s_.issues.resize(first.issues + most.issues);
+        s_.iteration.resize(first.iterations + most.iterations);
     }
+    words_ =
+        static_cast<std::int64_t>(s_.times.size() + s_.issues.size() + s_.iteration.size()) + 512;
     s_.ahead.resize(std::size_t{1} * layout.warps() * channels_);
     s_.barrier.resize(s_.ahead.size());
     account_.instance.resize(s_.ahead.size());
     s_.arrivals.resize(std::size_t{1} * layout.slots * channels_);
     s_.group.assign(layout.slots, no_group);
     s_.unfinished.resize(layout.slots);
-    s_.started.resize(layout.slots);
+    s_.started.resize(std::size_t{1} * layout.slots * layout.kinds.size());
     s_.last_result.resize(layout.slots);
     s_.group_end.assign(layout.slots, never);
     s_.waiting.resize(layout.waiting_lines.size());
+    point_into_state();
+    s_.wake.fill(never);
     s_.turn.fill(never);
     s_.last_warp.fill(no_warp);
     s_.ring.fill(~std::uint64_t{0});
@@ -117,7 +113,8 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
         timings_.push_back({op.cpi, op.latency, store ? op.cpi : op.latency});
     }
     place_warps();
-    for (std::int32_t slot = 0; slot < layout.slots; ++slot) launch_group(slot);
+    for (std::int32_t slot = 0; slot < layout.slots && s_.launched < layout.groups; ++slot)
+        launch_group(slot, next_kind());
     const bool vectors = loop == Loop::vectors || (loop == Loop::by_size && long_bodies(layout));
     if (vectors && !observer && has_wide_vectors() && fits_lanes(layout))
         make_lanes();
@@ -136,9 +133,16 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
 // Of all groups that have started, which is exact once they have ended.
 std::int64_t InOrderEngine::busy(int scheduler, int subsystem) const {
     std::uint64_t sum = 0;
-    for (const Warp& w : std::span(warps_).first(layout_.warps()))
-        if (w.scheduler == scheduler)
-            sum += static_cast<std::uint64_t>(s_.started[w.slot]) * w.program->busy[subsystem];
+    for (int warp = 0; warp < layout_.warps(); ++warp) {
+        if (layout_.scheduler_of[warp] != scheduler) continue;
+        const std::size_t kinds = layout_.kinds.size();
+        const std::size_t slot = warp / layout_.group_warps;
+        for (std::size_t kind = 0; kind < kinds; ++kind) {
+            const std::int32_t program = layout_.kinds[kind][warp % layout_.group_warps];
+            sum += static_cast<std::uint64_t>(s_.started[slot * kinds + kind]) *
+                   (*programs_)[program].busy[subsystem];
+        }
+    }
     return static_cast<std::int64_t>(sum);
 }
 
@@ -146,9 +150,32 @@ std::int64_t InOrderEngine::free_at(int scheduler, int subsystem) const {
     return s_.free_at[scheduler * units + subsystem];
 }
 
-void InOrderEngine::launch_group(std::int32_t slot) {
+// Where each warp's part of the state lies.
+void InOrderEngine::point_into_state() {
+    for (std::int32_t warp = 0; warp < layout_.warps(); ++warp) {
+        Warp& w = warps_[warp];
+        w.times = s_.times.data() + parts_[warp].times;
+        w.issues = s_.issues.data() + parts_[warp].issues;
+        w.iterations = s_.iteration.data() + parts_[warp].iterations;
+        w.last_result = &s_.last_result[w.slot];
+    }
+}
+
+std::unique_ptr<Engine> InOrderEngine::clone() const {
+    std::unique_ptr<InOrderEngine> copy(new InOrderEngine(*this));
+    copy->point_into_state();
+    return copy;
+}
+
+void InOrderEngine::start_group(std::int32_t kind) {
+    const auto free = std::ranges::find(s_.group, no_group);
+    launch_group(static_cast<std::int32_t>(free - s_.group.begin()), kind);
+    if (!lanes_) plan_all();
+}
+
+void InOrderEngine::launch_group(std::int32_t slot, std::int32_t kind) {
     s_.group[slot] = s_.launched++;
-    ++s_.started[slot];
+    ++s_.started[slot * layout_.kinds.size() + kind];
     s_.unfinished[slot] = layout_.group_warps;
     s_.last_result[slot] = s_.now;
     s_.group_end[slot] = never;
@@ -157,7 +184,9 @@ void InOrderEngine::launch_group(std::int32_t slot) {
     std::fill_n(s_.arrivals.begin() + slot * channels_, channels_, 0);
     const std::int32_t first = slot * layout_.group_warps;
     for (std::int32_t warp = first; warp < first + layout_.group_warps; ++warp) {
-        const Warp& w = warps_[warp];
+        Warp& w = warps_[warp];
+        w.program = &(*programs_)[layout_.kinds[kind][warp - first]];
+        w.instructions = w.program->instructions.data();
         std::fill_n(w.times, w.program->places, 0);
         std::fill_n(w.issues, w.program->ring_masks.size(), 0);
         std::fill_n(w.iterations, w.program->loops.size(), 0);
@@ -185,7 +214,7 @@ void InOrderEngine::end_groups() {
     }
     if (layout_.policy != Policy::lrr) place_warps();
     for_each_bit(ended, [&](std::int32_t slot) {
-        if (s_.launched < layout_.groups) launch_group(slot);
+        if (s_.launched < layout_.groups) launch_group(slot, next_kind());
     });
     if ((ended & 1) != 0 && s_.group[0] != no_group) {
         new_wave_ = true;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,13 @@ public:
     std::span<const CompletionQueue> results() const override { return {}; }
     std::span<const CompletionQueue> waiting() const override { return s_.waiting; }
 
+    void start_group(std::int32_t kind) override;
+    std::int32_t free_slots() const override {
+        return layout_.slots - static_cast<std::int32_t>(s_.age_order.size());
+    }
+    bool advance(std::int64_t until) override { return !run(until); }
+    std::unique_ptr<Engine> clone() const override;
+
 private:
     static constexpr int units = static_cast<int>(max_narrow_subsystems);
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
@@ -90,7 +98,7 @@ private:
         std::vector<std::int32_t> ahead;        // per warp and channel: barriers not opened
         std::vector<std::int32_t> barrier;      // per warp and channel: the last one issued
         std::vector<std::int32_t> arrivals;     // per slot and channel
-        std::vector<std::int64_t> started;      // per slot: groups
+        std::vector<std::int64_t> started;      // per slot and kind: groups
         std::vector<std::int64_t> group;        // per slot: its number, or no_group
         std::vector<std::int32_t> unfinished;   // per slot: warps with instructions left
         std::vector<std::int64_t> last_result;  // per slot: when all that issued has finished
@@ -124,6 +132,12 @@ private:
         InOrderProgram::Instruction next;
         std::int64_t* last_result = nullptr;  // of its slot
     };
+    // Where a warp's part of the state begins.
+    struct Part {
+        std::size_t times = 0;
+        std::size_t issues = 0;
+        std::size_t iterations = 0;
+    };
     // How a scheduler finds the warp that issues.
     enum class Choice {
         ring_per_subsystem,  // lrr
@@ -148,7 +162,12 @@ private:
     };
 
     static Choice choice_of(const CoreLayout& layout);
-    void launch_group(std::int32_t slot);
+    InOrderEngine(const InOrderEngine&) = default;
+    void launch_group(std::int32_t slot, std::int32_t kind);
+    std::int32_t next_kind() const {
+        return layout_.kind_of.empty() ? 0 : layout_.kind_of[s_.launched];
+    }
+    void point_into_state();
     void end_groups();
     void place_warps();
     void find_group_end();
@@ -239,8 +258,9 @@ private:
     void repeat(const State& before, std::int64_t times);
 
     const CoreLayout& layout_;
-    std::vector<InOrderProgram> programs_;
+    std::shared_ptr<const std::vector<InOrderProgram>> programs_;
     std::array<Warp, 64> warps_;
+    std::vector<Part> parts_;  // per warp
     State s_;
     WakeTimes wakes_;
     int schedulers_;
@@ -254,7 +274,8 @@ private:
     std::uint32_t shared_ = 0;        // set of subsystems of scope core
     std::int64_t next_end_ = never;   // the least of group_end
 
-    std::unique_ptr<Lanes> lanes_;  // none: Loop::planned
+    std::optional<Lanes> lanes_;  // none: Loop::planned
+    bool given_;                  // groups, by start_group(): run() stops when some end
 
     std::vector<Timing> timings_;       // per Machine::ops
     PerUnit<std::int64_t> possible_{};  // derived: when it is free; never, if nothing is ready

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <memory>
 
 #include "sim/engine/in_order_engine.h"
 #include "sim/machine/bits.h"
@@ -33,8 +32,7 @@ bool InOrderEngine::fits_lanes(const CoreLayout& layout) {
 }
 
 void InOrderEngine::make_lanes() {
-    lanes_ = std::make_unique<Lanes>();
-    Lanes& l = *lanes_;
+    Lanes& l = lanes_.emplace();
     for (const Timing& timing : timings_)
         l.ops.push_back({static_cast<std::uint32_t>(timing.cpi),
                          static_cast<std::uint32_t>(timing.latency),
@@ -53,7 +51,6 @@ void InOrderEngine::make_lanes() {
         const int lane = warp / schedulers_;
         l.lane_of[warp] = static_cast<std::uint8_t>(lane);
         l.parts[w.scheduler].warp_of[lane] = static_cast<std::uint8_t>(warp);
-        w.last_result = &s_.last_result[w.slot];
     }
 }
 

@@ -406,7 +406,9 @@ struct InOrderEngine::LaneLoop {
             if (least >= Lanes::idle || e.next_end_ <= l.base + time || time > l.last_ahead)
                 [[unlikely]] {
                 if constexpr (alone) store<kind>(l.parts[0], own);
+                const std::int64_t ended = e.progress().ended_groups;
                 if (!move_on<kind>(e, l, least)) return true;
+                if (e.given_ && e.progress().ended_groups != ended) return false;
                 if constexpr (alone) load<kind>(l.parts[0], own);
                 continue;
             }

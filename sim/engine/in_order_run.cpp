@@ -324,6 +324,7 @@ bool InOrderEngine::run_as(std::int64_t until) {
         if (next_end_ <= next) [[unlikely]] {
             end_groups();
             plan_all();
+            if (given_) return false;
             continue;
         }
         issue_round<shape>(next);

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "sim/engine/event_engine.h"
+#include "sim/engine/engine.h"
 
 namespace occupipe::sim {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 // Cores that were given the same groups at the same times.
 struct Cohort {
     std::vector<int> cores;  // ascending
-    std::unique_ptr<EventEngine> engine;
+    std::unique_ptr<Engine> engine;
     std::vector<std::int32_t> kinds;  // of its groups
     std::int64_t time = 0;            // at which it has free slots [ticks]
     bool ended = false;               // it has no group left
@@ -34,7 +34,7 @@ public:
                              static_cast<double>(layout.kind_instructions[kind]);
         Cohort all;
         for (int core = 0; core < cores; ++core) all.cores.push_back(core);
-        all.engine = std::make_unique<EventEngine>(layout, false);
+        all.engine = make_engine(layout, false);
         cohorts_.push_back(std::move(all));
     }
 
@@ -109,7 +109,7 @@ private:
 
     // Up to the next free slot.
     void advance(Cohort& cohort) {
-        EventEngine& engine = *cohort.engine;
+        Engine& engine = *cohort.engine;
         const std::int64_t ended = engine.progress().ended_groups;
         if (engine.free_slots() == layout_.slots) {
             cohort.ended = true;

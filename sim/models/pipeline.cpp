@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "sim/machine/machine.h"
 
@@ -21,15 +22,18 @@ std::string limit_of(const GpuProfile& profile, const Kernel& kernel, const Laun
         run.bounds.begin(), run.bounds.end(),
         [](const Bound& a, const Bound& b) { return a.utilisation < b.utilisation; });
     const std::int64_t slots = std::min<std::int64_t>(launch.concurrent_groups, run.groups);
-    double alone = cycles_alone(profile, kernel, launch, options) *
-                   static_cast<double>(run.groups) / static_cast<double>(slots);
     const sim::LaunchGroups groups(kernel, launch);
-    if (!groups.alike()) {
-        const std::vector<double> shares = groups.program_shares();
-        for (std::size_t program = 0; program < shares.size(); ++program)
-            if (shares[program] > 0)
-                alone = std::max(alone, cycles_of_program(profile, kernel, program, options));
+    const std::vector<double> shares = groups.program_shares();
+    double mean = 0;
+    double most = 0;
+    for (std::size_t program = 0; program < shares.size(); ++program) {
+        if (shares[program] <= 0) continue;
+        const double cycles = cycles_of_program(profile, kernel, program, options);
+        mean += shares[program] * cycles;
+        most = std::max(most, cycles);
     }
+    double alone = mean * static_cast<double>(run.groups) / static_cast<double>(slots);
+    if (!groups.alike()) alone = std::max(alone, most);
     const double latency = alone / run.cycles;
     return latency > busiest->utilisation ? "latency" : busiest->name;
 }

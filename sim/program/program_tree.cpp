@@ -71,9 +71,10 @@ class Emitter {
 public:
     Emitter(const ProgramTree& tree, const std::set<std::int32_t>& replicated,
             const Machine& machine)
-        : tree_(tree), machine_(machine), iteration_(tree.loops.size(), -1) {
-        copied_.resize(tree.loops.size());
-        for (const std::int32_t loop : replicated) copied_[loop] = true;
+        : tree_(tree), machine_(machine), iteration_(replicated.size(), -1) {
+        copied_.assign(tree.loops.size(), -1);
+        for (std::int32_t number = 0; const std::int32_t loop : replicated)
+            copied_[loop] = number++;
         refuse_too_many();
         stream_of_.resize(tree.instructions.size());
         out_.program.instructions = emit(0, tree.instructions.size(), 0, -1, 0);
@@ -84,19 +85,21 @@ public:
     Lowered take() { return std::move(out_); }
 
 private:
+    bool copied(std::int32_t loop) const { return copied_[loop] >= 0; }
+
     void refuse_too_many() const {
         std::int64_t total = 0;
         for (const auto& instruction : tree_.instructions) {
             std::int64_t copies = 1;
             for (const std::int32_t loop : instruction.loops) {
-                if (!copied_[loop]) continue;
+                if (!copied(loop)) continue;
                 if (__builtin_mul_overflow(copies, tree_.loops[loop].count, &copies) ||
                     copies > max_streams)
                     fail(loop);
             }
             total += copies;
             const bool any_copied = std::ranges::any_of(
-                instruction.loops, [&](std::int32_t loop) { return copied_[loop]; });
+                instruction.loops, [&](std::int32_t loop) { return copied(loop); });
             if (any_copied && total > max_streams) fail(instruction.loops[0]);
         }
         if (total > max_text)
@@ -131,8 +134,8 @@ private:
             while (end < last && tree_.instructions[end].loops.size() > depth &&
                    tree_.instructions[end].loops[depth] == loop)
                 ++end;
-            length += copied_[loop] ? emit_copies(loop, i, end, depth, parent, start + length)
-                                    : emit_loop(loop, i, end, depth, parent, start + length);
+            length += copied(loop) ? emit_copies(loop, i, end, depth, parent, start + length)
+                                   : emit_loop(loop, i, end, depth, parent, start + length);
             i = end;
         }
         return length;
@@ -142,10 +145,10 @@ private:
                              std::size_t depth, std::int32_t parent, std::int64_t start) {
         std::int64_t length = 0;
         for (std::int64_t i = 0; i < tree_.loops[loop].count; ++i) {
-            iteration_[loop] = i;
+            iteration_[copied_[loop]] = i;
             length += emit(first, last, depth + 1, parent, start + length);
         }
-        iteration_[loop] = -1;
+        iteration_[copied_[loop]] = -1;
         return length;
     }
 
@@ -184,7 +187,7 @@ private:
                          const std::vector<std::int64_t>& iterations) const {
         std::int64_t index = 0;
         for (const std::int32_t loop : tree_.instructions[instruction].loops)
-            if (copied_[loop]) index = index * tree_.loops[loop].count + iterations[loop];
+            if (copied(loop)) index = index * tree_.loops[loop].count + iterations[copied_[loop]];
         return stream_of_[instruction][index];
     }
 
@@ -207,9 +210,10 @@ private:
         std::int64_t back = dependence.back;
         if (back > 0) {
             if (back >= tree_.loops[dependence.common_loop].count) return;
-            if (copied_[dependence.common_loop]) {
-                iterations[dependence.common_loop] -= back;
-                if (iterations[dependence.common_loop] < 0) return;
+            if (copied(dependence.common_loop)) {
+                std::int64_t& iteration = iterations[copied_[dependence.common_loop]];
+                iteration -= back;
+                if (iteration < 0) return;
                 back = 0;
             }
         }
@@ -217,7 +221,7 @@ private:
         const auto& loops = tree_.instructions[dependence.producer].loops;
         bool shared = dependence.common_loop >= 0;
         for (const std::int32_t loop : loops) {
-            if (!shared && copied_[loop]) iterations[loop] = tree_.loops[loop].count - 1;
+            if (!shared && copied(loop)) iterations[copied_[loop]] = tree_.loops[loop].count - 1;
             if (loop == dependence.common_loop) shared = false;
         }
         LoopProgram::Edge edge;
@@ -271,11 +275,12 @@ private:
 
     const ProgramTree& tree_;
     const Machine& machine_;
-    std::vector<bool> copied_;                          // per loop of the tree
-    std::vector<std::int64_t> iteration_;               // per loop of the tree, while emitting
+    std::vector<std::int32_t>
+        copied_;  // per loop of the tree: its number of those replicated, or -1
+    std::vector<std::int64_t> iteration_;               // per replicated loop, while emitting
     std::vector<std::vector<std::int32_t>> stream_of_;  // per instruction: its copies
     std::vector<std::size_t> instruction_of_;           // per stream
-    std::vector<std::int64_t> iterations_of_;           // per stream and loop of the tree
+    std::vector<std::int64_t> iterations_of_;           // per stream and replicated loop
     std::vector<std::vector<std::int32_t>> paths_;      // per emitted loop: it and those around
     std::vector<std::int32_t> no_path_;
     std::vector<std::int64_t> iterations_;  // of the edge that is being added

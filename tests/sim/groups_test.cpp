@@ -257,6 +257,28 @@ TEST(Groups, ThatDifferAreAsInTheReferenceInEveryEngine) {
     }
 }
 
+// Long programs, in order, with many warps: the vector loop, where the processor has vectors.
+TEST(Groups, OfLongProgramsAreAsInTheReference) {
+    for (std::uint64_t seed = 1; seed <= (thinned::all_cases() ? 60 : 2); ++seed) {
+        std::mt19937_64 random(seed);
+        Case c = random_groups(seed);
+        c.options.order = Order::in_order;
+        c.profile.cores = 1;
+        c.profile.issue.schedulers = thinned::all_cases() ? 1 + static_cast<int>(seed % 3) : 1;
+        const int warps = std::min(64, 16 * c.profile.issue.schedulers + c.launch.group_warps);
+        c.launch.concurrent_groups = warps / c.launch.group_warps;
+        c.launch.groups = c.launch.concurrent_groups * c.profile.cores + 2;
+        for (WarpProgram& program : c.kernel.warps)
+            for (int i = 0; i < 256; ++i)
+                program.instructions.push_back(instruction(
+                    fmt::format("more{}", i), "add",
+                    i < 3 ? std::vector<std::string>{}
+                          : std::vector<std::string>{fmt::format("more{}", i - 1 - random() % 3)}));
+        expect_same(c, seed);
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
 Kernel stalling(const std::vector<int>& counts) {
     std::vector<KernelItem> items;
     for (std::size_t i = 0; i < counts.size(); ++i) {
