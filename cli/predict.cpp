@@ -11,8 +11,8 @@
 #include "analysis/assumed_latency.h"
 #include "analysis/kernel_memory.h"
 #include "analysis/memory_pricing.h"
+#include "analysis/profile_for_kernel.h"
 #include "analysis/shipped_files.h"
-#include "analysis/stand_ins.h"
 #include "analysis/weak_values.h"
 #include "analysis/what_if.h"
 #include "cli/annotate.h"
@@ -296,16 +296,13 @@ void predict(const Options& options) {
             "--memory-order predicted: for CUDA source, PTX and machine code, and not with "
             "--memory none");
     std::vector<std::string> assumptions = of_input;
-    std::ranges::move(analysis::apply_uses(options.uses, kernel, profile),
-                      std::back_inserter(assumptions));
-    std::ranges::move(analysis::apply_what_ifs(options.what_ifs, profile),
-                      std::back_inserter(assumptions));
-    validate(profile);
-    const GpuProfile offered = profile;
-    std::vector<std::string> unasked = analysis::assumed_in_profile(kernel, profile);
-    std::ranges::move(analysis::apply_stand_ins(kernel, profile), std::back_inserter(unasked));
-    std::ranges::move(analysis::assume_latencies(options.assumed_classes, kernel, profile),
-                      std::back_inserter(assumptions));
+    analysis::ProfileForKernel adapted = analysis::profile_for_kernel(
+        kernel, std::move(profile),
+        {.uses = options.uses, .what_ifs = options.what_ifs, .classes = options.assumed_classes});
+    profile = std::move(adapted.profile);
+    const GpuProfile& offered = adapted.offered;
+    std::ranges::move(adapted.asked, std::back_inserter(assumptions));
+    std::vector<std::string> unasked = std::move(adapted.unasked);
     const auto chosen = find_models(options.models);
     require_use(options.memory, chosen);
     if (in)

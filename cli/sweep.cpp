@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/sweep_run.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/options.h"
+#include "cli/reported.h"
+#include "core/error.h"
+#include "core/files/files.h"
+#include "sim/engine/run_progress.h"
+
+namespace occupipe::cli {
+namespace {
+
+constexpr const char* about =
+    "Input: a spec (YAML, docs/file-formats.md): kernels as graphs, profiles, models, launches, "
+    "and\n"
+    "ranges of what 'predict --set' changes. Every combination is predicted.\n"
+    "Output: CSV, a row per prediction, in an order that neither threads nor shards change; a\n"
+    "prediction that 'predict' refuses is a row with the reason. FILE.csv.sweep.json beside it "
+    "says\n"
+    "what the rows were made of. The same command goes on where it was ended.\n"
+    "--join puts the shards of a sweep together, which is to write them one after the other.";
+
+constexpr const char* examples =
+    "occupipe sweep latencies.yaml --count\n"
+    "occupipe sweep latencies.yaml -o rows.csv\n"
+    "occupipe sweep latencies.yaml -o rows-2.csv --shard 2/8\n"
+    "occupipe sweep --join rows-1.csv rows-2.csv -o rows.csv";
+
+struct Options {
+    std::string spec;
+    std::string output;
+    std::string shard = "1/1";
+    std::string limit = "100000000";
+    unsigned threads = 0;
+    std::vector<std::string> join;
+    bool count = false;
+    bool force = false;
+};
+
+analysis::SweepShard shard_of(const std::string& text) {
+    analysis::SweepShard shard;
+    const char* const end = text.data() + text.size();
+    const auto number = std::from_chars(text.data(), end, shard.number);
+    bool fine = number.ec == std::errc() && number.ptr != end && *number.ptr == '/';
+    if (fine) {
+        const auto count = std::from_chars(number.ptr + 1, end, shard.count);
+        fine = count.ec == std::errc() && count.ptr == end;
+    }
+    if (!fine || shard.number < 1 || shard.number > shard.count || shard.count > 1'000'000)
+        throw InputError(fmt::format(
+            "--shard {}: expected NUMBER/COUNT, such as 2/8, with a number from 1 to the count",
+            text));
+    return shard;
+}
+
+analysis::SweepLimit limit_of(const std::string& text) {
+    analysis::SweepLimit limit{.text = text};
+    const bool seconds = text.ends_with('s');
+    const char* const end = text.data() + text.size() - (seconds ? 1 : 0);
+    const auto read = [&](auto& value) {
+        const auto [stop, fault] = std::from_chars(text.data(), end, value);
+        return fault == std::errc() && stop == end && value > 0;
+    };
+    if (seconds) {
+        limit.instructions = std::numeric_limits<std::int64_t>::max() / 4;
+        if (read(limit.seconds) && std::isfinite(limit.seconds)) return limit;
+    } else if (read(limit.instructions)) {
+        return limit;
+    }
+    throw InputError(
+        fmt::format("--limit {}: expected a positive number of instructions, such as 1000000, or "
+                    "of seconds, such as 60s",
+                    text));
+}
+
+// "1200000 of 5000000 predictions, 3:12 left": rewritten in place on a terminal, else a line every
+// ten seconds.
+class ProgressLine {
+public:
+    void operator()(const analysis::SweepProgress& now) {
+        const bool first = last_ < 0;
+        if (!first && now.done != now.rows && now.seconds < last_ + (terminal_ ? 0.5 : 10)) return;
+        last_ = now.seconds;
+        std::string left;
+        if (const std::int64_t made = now.done - now.resumed_at; made > 0 && now.done < now.rows)
+            left =
+                fmt::format(", {} left", duration_text(now.seconds / static_cast<double>(made) *
+                                                       static_cast<double>(now.rows - now.done)));
+        fmt::print(stderr, "{}{} of {} predictions{}{}", terminal_ ? "\r\033[K" : "", now.done,
+                   now.rows, left, terminal_ && now.done != now.rows ? "" : "\n");
+        std::fflush(stderr);
+    }
+
+private:
+    bool terminal_ = isatty(STDERR_FILENO) != 0;
+    double last_ = -1;
+};
+
+void join(const Options& options) {
+    if (!options.spec.empty())
+        throw InputError("--join takes the files of shards, and no SPEC besides");
+    if (options.output.empty()) throw InputError("--join: where to? -o names the file");
+    std::vector<NamedPath> inputs;
+    add_paths(inputs, "--join", options.join);
+    keep_apart(inputs, {{"--output", options.output}});
+    const std::vector<std::filesystem::path> shards(options.join.begin(), options.join.end());
+    const std::int64_t rows = analysis::join_shards(shards, options.output, options.force);
+    fmt::print(stderr, "{} predictions in {}\n", rows, options.output);
+}
+
+void sweep(const Options& options) {
+    if (!options.join.empty()) return join(options);
+    if (options.spec.empty()) throw InputError("which sweep? SPEC is a YAML file");
+    const analysis::SweepShard shard = shard_of(options.shard);
+    const analysis::SweepLimit limit = limit_of(options.limit);
+    keep_apart({{"SPEC", options.spec}},
+               {{"--output", options.output},
+                {"--output's .sweep.json",
+                 options.output.empty() ? std::string() : options.output + ".sweep.json"}});
+    const std::string text = read_text_file(options.spec);
+    const analysis::Sweep sweep(analysis::parse_sweep(text, options.spec), options.spec, text,
+                                std::filesystem::path(options.spec).parent_path(), limit);
+    if (options.count) {
+        fmt::print("{} predictions: {}\n", sweep.rows(), sweep.shape());
+        return;
+    }
+    if (options.output.empty())
+        throw InputError("where to? -o names the CSV file; --count only counts");
+    const StopOnSignal stop;
+    ProgressLine progress;
+    try {
+        const analysis::SweepOutcome outcome = analysis::run_sweep(
+            sweep, {.output = options.output,
+                    .shard = shard,
+                    .threads = options.threads,
+                    .force = options.force,
+                    .stop = &StopOnSignal::stopped(),
+                    .progress = [&](const analysis::SweepProgress& now) { progress(now); }});
+        fmt::print(stderr, "{} predictions in {}, {} of them refused with a reason\n", outcome.rows,
+                   options.output, outcome.refused);
+    } catch (const Interrupted&) {
+        throw Interrupted(
+            fmt::format("interrupted; the same command goes on with {}", options.output));
+    }
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* const command = app.add_subcommand(
+        "sweep", "Predict every combination of kernels, profiles, settings, launches and models");
+    add_help_end(*command, {.text = about, .exit_codes = {exit_interrupted}, .examples = examples});
+    command->add_option("spec", options->spec, "What to predict (YAML)")->type_name("SPEC.yaml");
+    command->add_option("-o,--output", options->output, "CSV to write, or to go on with")
+        ->type_name("FILE.csv");
+    command
+        ->add_option("--shard", options->shard,
+                     "Only part I of N: rows that stand one after the other")
+        ->capture_default_str()
+        ->type_name("I/N");
+    command
+        ->add_option("--limit", options->limit,
+                     "Refuse a prediction after one simulation has issued this many instructions\n"
+                     "one by one, or after so many seconds (60s), which not every machine needs")
+        ->capture_default_str()
+        ->type_name("N|Ns");
+    command->add_option("--threads", options->threads, "Threads (default: one per core)")
+        ->check(CLI::Range(1U, 4096U))
+        ->type_name("N");
+    command->add_flag("--count", options->count, "Print how many predictions these are, no more");
+    command->add_option("--join", options->join, "Join the files of all shards")
+        ->type_name("FILE.csv");
+    command->add_flag("--force", options->force, "Replace a file that is another sweep's");
+    command->callback([options] { sweep(*options); });
+}
+
+}  // namespace occupipe::cli
