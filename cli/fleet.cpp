@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/fleet.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/shipped_files.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/reported.h"
+#include "core/files/files.h"
+#include "report/text/fleet_text.h"
+
+namespace occupipe::cli {
+namespace {
+
+struct Options {
+    std::vector<std::string> profiles;
+    analysis::FleetOptions fleet;
+    bool json = false;
+    bool fail = false;
+};
+
+void fleet(const Options& options) {
+    std::vector<analysis::FleetMember> members;
+    for (const std::string& name : options.profiles)
+        members.push_back({name, read_profile(analysis::shipped_profile(name))});
+    const analysis::Fleet found = analysis::examine_fleet(members, options.fleet);
+    if (options.json)
+        fmt::print("{}\n", report::to_json(found, options.fleet).dump(2));
+    else
+        fmt::print("{}", report::to_text(found, options.fleet));
+    for (const analysis::FleetModel& model : found.models)
+        if (options.fail && !(model.outliers.empty() && model.differences.empty()))
+            throw Reported{exit_failed};
+}
+
+}  // namespace
+
+void add_fleet(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* const command = app.add_subcommand(
+        "fleet", "Find GPUs whose λ, Λ or clock is not that of the others of their model");
+    add_help_end(
+        *command,
+        {.text =
+             "Input: a profile (YAML) of each GPU; those of one device name are compared.\n"
+             "Output: a table on stdout, or JSON: each outlier with its value, the median and the\n"
+             "spread of its model, and by how much it exceeds what chance explains "
+             "(docs/fleets.md).",
+         .exit_codes = {},
+         .examples = "occupipe fleet out/*/profile.yaml\n"
+                     "occupipe fleet out/*/profile.yaml --false-alarms 0.01 --fail"});
+    command->add_option("profiles", options->profiles, "Profile of each GPU (YAML)")
+        ->required()
+        ->type_name("PROFILE");
+    command
+        ->add_option("--false-alarms", options->fleet.false_alarms,
+                     "Probability that a fleet without outliers is said to have one")
+        ->check(number_between(1e-12, 0.5))
+        ->capture_default_str()
+        ->type_name("P");
+    command
+        ->add_option("--relative", options->fleet.relative,
+                     "Relative distance to the median that an outlier has to have as well")
+        ->check(number_not_negative())
+        ->capture_default_str()
+        ->type_name("SHARE");
+    command->add_flag("--json", options->json, "Print JSON");
+    command->add_flag("--fail", options->fail, "Exit with 1 where a GPU differs");
+    command->callback([options] { fleet(*options); });
+}
+
+}  // namespace occupipe::cli
