@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "isa/decode.h"
+#include "sim/machine/machine.h"
 #include "sim/observers/stalls.h"
 
 namespace occupipe::analysis {
@@ -127,9 +128,10 @@ void make_lines(Annotation& annotation) {
 }
 
 // A group has whole warps, and is simulated with as many of each class as comes near their shares.
-void note_shares(Annotation& annotation, const Kernel& kernel, const sim::CoreLayout& layout) {
+void note_shares(Annotation& annotation, const std::vector<double>& shares,
+                 const sim::CoreLayout& layout) {
     constexpr double noticed = 0.02;
-    std::vector<double> simulated(kernel.warps.size());
+    std::vector<double> simulated(shares.size());
     for (std::int64_t group = 0; group < layout.groups; ++group) {
         // Alike: one is as all.
         if (layout.kind_of.empty() && group > 0) break;
@@ -141,7 +143,7 @@ void note_shares(Annotation& annotation, const Kernel& kernel, const sim::CoreLa
     std::string in_group, in_launch;
     bool differs = false;
     for (std::size_t p = 0; p < simulated.size(); ++p) {
-        const double share = kernel.warps[p].share;
+        const double share = shares[p];
         differs = differs || std::abs(simulated[p] - share) > noticed;
         in_group += fmt::format("{}{:.3g} %", p == 0 ? "" : ", ", 100 * simulated[p]);
         in_launch += fmt::format("{}{:.3g} %", p == 0 ? "" : ", ", 100 * share);
@@ -152,6 +154,12 @@ void note_shares(Annotation& annotation, const Kernel& kernel, const sim::CoreLa
             "of the launch with {}",
             layout.kind_of.empty() ? "groups" : "the groups of the core that ends last,", in_group,
             in_launch));
+}
+
+std::vector<double> shares_of(const Kernel& kernel) {
+    std::vector<double> shares;
+    for (const WarpProgram& program : kernel.warps) shares.push_back(program.share);
+    return shares;
 }
 
 std::vector<std::string> split(const std::string& text) {
@@ -244,8 +252,12 @@ Annotation annotate(const GpuProfile& profile, const Kernel& kernel, const Launc
     annotation.instructions = instructions.take();
     const double warps =
         static_cast<double>(launch.groups) * static_cast<double>(launch.group_warps);
+    // Where groups differ, those that this launch has, which may be others than the file's.
+    const std::vector<double> shares =
+        kernel.groups ? sim::LaunchGroups(kernel, launch).program_shares() : shares_of(kernel);
     for (std::size_t p = 0; p < kernel.warps.size(); ++p) {
-        count(kernel.warps[p].instructions, kernel.warps[p].share,
+        if (shares[p] == 0) continue;  // no warp of this launch
+        count(kernel.warps[p].instructions, shares[p],
               [&](const KernelInstruction& node, double times) {
                   AnnotatedInstruction& one =
                       annotation.instructions[instructions.index(p, node.id)];
@@ -279,7 +291,7 @@ Annotation annotate(const GpuProfile& profile, const Kernel& kernel, const Launc
         awaited.spent.awaited += cycles;
     }
     make_lines(annotation);
-    note_shares(annotation, kernel, layout);
+    note_shares(annotation, shares, layout);
     return annotation;
 }
 

@@ -21,6 +21,7 @@ namespace occupipe::analysis {
 namespace {
 
 constexpr double most_change = 0.05;  // of the instructions of a warp, without a warning
+constexpr double confidence = 0.95;
 
 void find_launches(const std::vector<PlanStep>& steps, const isa::Kernel* kernel,
                    const isa::Cubin& cubin, std::vector<const KernelLaunch*>& found) {
@@ -54,10 +55,15 @@ std::string how_groups_talk(const std::vector<isa::Instruction>& code) {
     return {};
 }
 
-// The first and the last group stand for themselves.
-std::optional<double> standard_error(const GroupsSeen& seen,
-                                     const std::map<std::uint64_t, std::uint64_t>& executed) {
-    if (seen.executed == seen.groups) return 0;
+// Sets what the executed groups tell of the others; returns whether these are known to `wanted`,
+// as far as a sample can tell. The first and the last group stand for themselves.
+bool judge_sample(GroupsSeen& seen, const std::map<std::uint64_t, std::uint64_t>& executed,
+                  double wanted) {
+    seen.executed = executed.size();
+    seen.standard_error = 0;
+    seen.unseen_share = 0;
+    if (seen.executed == seen.groups) return true;
+    seen.standard_error.reset();
     double ends = 0, sum = 0, squares = 0;
     std::uint64_t count = 0;
     for (const auto& [group, instructions] : executed) {
@@ -70,13 +76,20 @@ std::optional<double> standard_error(const GroupsSeen& seen,
         sum += value;
         squares += value * value;
     }
-    if (count < 2) return std::nullopt;
     const auto n = static_cast<double>(count);
+    // One group of each of n parts: a share p of groups is missed with a probability of at most
+    // (1 − p)^n, whatever parts they lie in (means of geometric and arithmetic kind).
+    seen.unseen_share = count == 0 ? 1 : 1 - std::pow(1 - confidence, 1 / n);
+    if (count < 2) return false;
     const auto others = static_cast<double>(seen.groups - 2);
     const double mean = sum / n;
     const double variance = std::max(0.0, squares - n * mean * mean) / (n - 1);
+    // Equal counts tell nothing of how others scatter, and more of them would cost time for every
+    // kernel whose groups are alike.
+    if (variance == 0) return true;
     const double error = others * std::sqrt(variance / n * (1 - n / others));
-    return error / (ends + others * mean);
+    seen.standard_error = error / (ends + others * mean);
+    return *seen.standard_error <= wanted;
 }
 
 // Hands everything on to two observers, either of which may be absent.
@@ -264,9 +277,14 @@ std::string to_text(const GroupsSeen& seen) {
     }
     return fmt::format(
         "{} of {} groups stand for all: the first, the last, and some at random from everywhere "
-        "between; standard error of the instructions per warp: {}",
+        "between; {}. Groups unlike them that none of them shows may be up to {:.2g} % of all "
+        "(with {:.0f} % confidence), whatever they execute",
         seen.executed, seen.groups,
-        seen.standard_error ? fmt::format("{:.2g} %", 100 * *seen.standard_error) : "not known");
+        seen.standard_error ? fmt::format("standard error of the instructions per warp: {:.2g} %",
+                                          100 * *seen.standard_error)
+                            : "they execute as many instructions, or are too few, so that the "
+                              "standard error is not known",
+        100 * seen.unseen_share, 100 * confidence);
 }
 
 bool names_kernels(const std::string& path) {
@@ -297,12 +315,9 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
             plan_options.groups_of_last.push_back(one.group);
     plan_options.more_groups = [&]() -> std::vector<std::uint64_t> {
         const auto executed = streams.group_instructions();
-        in.seen.executed = executed.size();
-        in.seen.standard_error = standard_error(in.seen, executed);
+        const bool exact_enough = judge_sample(in.seen, executed, options.sample_error);
         std::uint64_t instructions = 0;
         for (const auto& [group, count] : executed) instructions += count;
-        const bool exact_enough =
-            in.seen.standard_error && *in.seen.standard_error <= options.sample_error;
         if (sample.all() || exact_enough || instructions >= options.sample_instructions) return {};
         std::vector<std::uint64_t> fresh = sample.grow();
         streams.watch(sample.groups());

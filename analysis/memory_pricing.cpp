@@ -17,15 +17,14 @@ namespace {
 
 constexpr double sector_bytes = 32;
 
-enum class Kind { load, store, shared, silent, other };
+enum class Kind { load, store, shared, atomic, copy, silent, other };
 
 Kind kind_of_use(const MemoryUse& use) {
     if (use.bytes == 0 && use.sectors == 0 && use.passes == 0) return Kind::silent;
     if (use.sectors == 0 && use.passes > 0) return Kind::shared;
-    if (use.sectors == 0 || use.passes > 0) return Kind::other;
-    if (use.device && !use.written) return Kind::load;
-    if (use.written && !use.device) return Kind::store;
-    return Kind::other;
+    if (use.passes > 0) return use.device && !use.written ? Kind::copy : Kind::other;
+    if (use.device) return use.written ? Kind::atomic : Kind::load;
+    return use.written ? Kind::store : Kind::other;
 }
 
 // Read from DRAM and written back to it, per execution.
@@ -236,20 +235,18 @@ private:
 
     std::optional<RequestCost> cost_of(const KernelInstruction& one) {
         const Kind kind = kind_of_use(*one.memory);
-        const bool untold = one.memory->passes == 0 && !one.memory->device && !one.memory->written;
-        if (kind == Kind::other && untold) {
+        if (kind == Kind::other) {
             say(
                 fmt::format("{} does not tell what caches find of what it asks for: it keeps the "
                             "profile's λ and Λ",
                             one.op));
             return std::nullopt;
         }
-        if (kind == Kind::other) {
-            say("atomic and asynchronous operations keep the profile's λ and Λ, whatever they ask "
-                "of the memory");
-            return std::nullopt;
-        }
         if (kind == Kind::shared) return shared(one);
+        if (kind == Kind::atomic) return atomic(one);
+        if (kind == Kind::copy)
+            say("asynchronous copies are priced as loads by the levels that answer; their writing "
+                "to shared memory is not priced");
         const bool stores = kind == Kind::store;
         if (pricing_ == MemoryPricing::aggregate) return by_ratio(one, stores);
         return stores ? store(one) : load(one);
@@ -338,6 +335,58 @@ private:
             cpi.emplace_back(absorbed, found ? found->cpi : to_dram);
         }
         return RequestCost{.cpi = weighted(cpi), .latency = own->latency};
+    }
+
+    // Λ and λ of an atomic operation whose lanes ask for so many sectors, found in the second
+    // level, where it is executed: between the row of one sector, where the profile has it, and
+    // that of a word of its own for each lane; beyond it in proportion.
+    RequestCost at_second_level(const InstructionTiming& own, double sectors) const {
+        const double full = row_sectors(own.name);
+        const Estimate cpi = profile_.cpi_per_core(own);
+        const InstructionTiming* const narrow = profile_.find_instruction(own.name + ".sector");
+        if (sectors < full) {
+            if (narrow == nullptr) return {.cpi = cpi, .latency = own.latency};
+            const double share = std::clamp((sectors - 1) / (full - 1), 0.0, 1.0);
+            RequestCost cost{
+                .cpi = weighted({{1 - share, profile_.cpi_per_core(*narrow)}, {share, cpi}}),
+                .latency = own.latency};
+            if (own.latency && narrow->latency)
+                cost.latency = weighted({{1 - share, *narrow->latency}, {share, *own.latency}});
+            return cost;
+        }
+        RequestCost cost{.cpi = cpi.times(sectors / full), .latency = own.latency};
+        if (own.latency) cost.latency = weighted({{1, *own.latency}, {sectors / full - 1, cpi}});
+        return cost;
+    }
+
+    // What the second level lacks comes from DRAM and goes back there: the slower of the two rates.
+    std::optional<RequestCost> atomic(const KernelInstruction& one) {
+        const MemoryUse& use = *one.memory;
+        const InstructionTiming* const own = profile_.find_instruction(one.op);
+        const double missing = 1 - share_at(*use.device, result_.sizes.second.value_or(0));
+        const double written = 1 - share_at(*use.written, result_.sizes.second.value_or(0));
+        if (own == nullptr) {
+            say(fmt::format(
+                "the profile has no {}: it is priced as a load by the levels behind the "
+                "first; 'occupipe measure --instructions {}' measures it",
+                one.op, one.op));
+            return mixed(one, {{1 - missing, Level::second}, {missing, Level::dram}});
+        }
+        say("atomic operations on global memory are priced by their sectors in the second level "
+            "and "
+            "what of these it lacks; that lanes meet at one address is not priced");
+        RequestCost cost = at_second_level(*own, use.sectors);
+        if (missing + written == 0) return cost;
+        const auto dram = costs_.load(Level::dram, use.sectors, use.least_sectors);
+        if (!dram) return cost;
+        const Estimate moved = dram->cpi.times(missing + written);
+        if (moved.value > cost.cpi.value) cost.cpi = moved;
+        const auto far = costs_.load(Level::dram, 4, 4), near = costs_.load(Level::second, 4, 4);
+        if (missing > 0 && cost.latency && far && near && far->latency && near->latency &&
+            far->latency->value > near->latency->value)
+            cost.latency = weighted(
+                {{1, *cost.latency}, {missing, *far->latency}, {-missing, *near->latency}});
+        return cost;
     }
 
     // The paper's rule for global memory (pipeline-model.md, "Memory"): R of the whole kernel.

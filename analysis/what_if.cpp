@@ -53,8 +53,10 @@ double positive_number(const std::string& setting, std::string_view text) {
 
 int count(const std::string& setting, std::string_view text) {
     const double value = positive_number(setting, text);
-    if (value != std::floor(value) || value > 1e6)
+    constexpr double most = 1e6;
+    if (value != std::floor(value))
         refuse(setting, fmt::format("'{}' is not a whole number of at least 1", text));
+    if (value > most) refuse(setting, fmt::format("'{}' is above the limit of {:.0f}", text, most));
     return static_cast<int>(value);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #if OCCUPIPE_FIT
 #include "analysis/intensity_sweep.h"
@@ -129,6 +130,7 @@ std::vector<GpuProfile> devices_of(const Request& request) {
         devices.push_back(read_profile(analysis::shipped_profile(path)));
     if (!request.rates.empty() && devices.size() != 1)
         throw InputError("--rate is of one device; give one --profile");
+    std::set<std::string> given;
     for (const std::string& text : request.rates) {
         const std::size_t equals = text.find('=');
         double value = 0;
@@ -137,6 +139,8 @@ std::vector<GpuProfile> devices_of(const Request& request) {
             std::from_chars(text.data() + equals + 1, end, value).ptr != end)
             throw InputError(
                 fmt::format("--rate {}: is not SYMBOL=VALUE, such as B_mem=448", text));
+        if (!given.insert(text.substr(0, equals)).second)
+            throw InputError(fmt::format("--rate {}: has an earlier --rate; choose one", text));
         devices.front() =
             analysis::with_rate(std::move(devices.front()), text.substr(0, equals), value);
     }

@@ -15,6 +15,7 @@
 
 #include "analysis/counter_comparison.h"
 #include "analysis/kernel_file.h"
+#include "analysis/runner_plan.h"
 #include "analysis/shipped_files.h"
 #include "analysis/suite.h"
 #include "analysis/validation.h"
@@ -148,6 +149,15 @@ analysis::CompileText compile_with(const Options& options) {
     };
 }
 
+// Of a kernel's folder, or else of the suite's; empty: there is none.
+fs::path shipped_file(const analysis::SuiteKernel& kernel, const char* name) {
+    const fs::path own = kernel.source.parent_path() / name;
+    if (fs::exists(own)) return own;
+    const fs::path index = analysis::shipped_suite_index();
+    const fs::path shipped = index.parent_path() / name;
+    return !index.empty() && fs::exists(shipped) ? shipped : fs::path();
+}
+
 class Run {
 public:
     explicit Run(const Options& options)
@@ -222,6 +232,7 @@ private:
     std::vector<std::pair<Launch, double>> times_of(const analysis::ReadyKernel& ready) const;
     void compare_counters();
     void write_tables();
+    bool dump_plan(const fs::path& launches, const std::string& size, bool with_results) const;
 
     const Options& options_;
     fs::path profile_path_;
@@ -376,7 +387,37 @@ void Run::write_tables() {
     fmt::print("{}", text);
 }
 
-// Texts, launch files, and a table of launches with room for their cycles.
+void write_bytes(const fs::path& path, const std::vector<std::byte>& bytes) {
+    write_text_file(path, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+                    Overwrite::yes);
+}
+
+// The launch file as the runner reads it, with what it should compute; false where the runner does
+// not take it.
+bool Run::dump_plan(const fs::path& launches, const std::string& size, bool with_results) const {
+    const fs::path folder = options_.dump;
+    const LaunchPlan plan = read_launches(launches);
+    std::string unused;
+    const analysis::KernelFile file =
+        compile_(plan, analysis::validation_architecture(profile_, unused));
+    const std::string code = fs::path(plan.source).stem().string();
+    const std::string name = size + "/" + launches.stem().string();
+    write_text_file(folder / (code + ".cubin"), file.bytes, Overwrite::yes);
+    try {
+        analysis::RunnerPlan made = analysis::runner_plan(plan, file.cubin, name, code);
+        if (with_results) analysis::add_expected(made, plan, file, name);
+        fs::create_directories(folder / size);
+        write_text_file(folder / (name + ".plan"), made.text, Overwrite::yes);
+        for (const auto& [path, bytes] : made.files) write_bytes(folder / path, bytes);
+    } catch (const InputError& error) {
+        fmt::print(stderr, "occupipe: warning: time_launches cannot run it: {}\n", error.what());
+        return false;
+    }
+    return true;
+}
+
+// Texts, launch files, and a table of launches with room for their cycles; for the runner machine
+// code, plans and what they should compute.
 void Run::dump() {
     const fs::path folder = options_.dump;
     const Overwrite overwrite = options_.force ? Overwrite::yes : Overwrite::no;
@@ -385,6 +426,11 @@ void Run::dump() {
             fmt::format("{}: has launches already; --force replaces them", folder.string()));
     fs::create_directories(folder / options_.size);
     std::vector<analysis::ReadyKernel> all;
+    std::map<fs::path, bool> timed;
+    std::string unused;
+    std::string runner =
+        fmt::format("occupipe-runner 1\nclock_hz {}\ncompute_capability {}\n", profile_.clock_hz,
+                    analysis::capability_of(analysis::validation_architecture(profile_, unused)));
     for (const analysis::SuiteKernel& kernel : kernels_) {
         all.push_back(ready(kernel, analysis::TellMemory::no));
         const fs::path launches = options_.size == "small" ? kernel.small : kernel.large;
@@ -392,11 +438,20 @@ void Run::dump() {
                         Overwrite::yes);
         write_text_file(folder / options_.size / launches.filename(), read_text_file(launches),
                         Overwrite::yes);
-        const fs::path header = kernel.source.parent_path() / "portable.h";
-        if (fs::exists(header))
-            write_text_file(folder / "portable.h", read_text_file(header), Overwrite::yes);
+        for (const char* beside : {"portable.h", "time_launches.cpp"})
+            if (const fs::path path = shipped_file(kernel, beside); !path.empty())
+                write_text_file(folder / beside, read_text_file(path), Overwrite::yes);
+        const auto [found, is_new] = timed.try_emplace(launches, false);
+        if (is_new)
+            found->second = dump_plan(kernel.small, "small", true) &&
+                            (options_.size == "small" || dump_plan(launches, options_.size, false));
+        if (found->second)
+            runner +=
+                fmt::format("kernel {} {}/{}.plan small/{}.plan\n", kernel.name, options_.size,
+                            launches.stem().string(), kernel.small.stem().string());
     }
     const std::string table = analysis::launches_to_time(all);
+    write_text_file(folder / "runner.txt", runner, Overwrite::yes);
     write_text_file(folder / "launches.csv", table, overwrite);
     fmt::print(stderr, "{} launches of {} kernels for {} in {}\n",
                std::ranges::count(table, '\n') - 1, all.size(), profile_.device.name,

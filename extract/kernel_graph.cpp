@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/group_shares.h"
 #include "extract/naming.h"
 
 namespace occupipe::extract {
@@ -397,6 +398,11 @@ ExtractedKernel extract_kernel(const std::string& name, const StreamObserver::St
     }
     if (!runs.empty() && result.kernel.warps.size() > 1) {
         result.kernel.groups = kinds_of(streams, runs, stands, program_of);
+        // Of the groups that are predicted; of a sample, what the classes stand for is another
+        // estimate.
+        const std::vector<double> shares =
+            shares_of_groups(*result.kernel.groups, result.kernel.warps.size());
+        for (std::size_t i = 0; i < shares.size(); ++i) result.kernel.warps[i].share = shares[i];
         result.kernel.launch.emplace().group_warps =
             static_cast<int>(result.kernel.groups->kinds.front().size());
     }

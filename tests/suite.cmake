@@ -6,7 +6,10 @@ occupipe_test(suite_test KIND unit FULL *LargeSize* TIMEOUT 600 LINK occupipe::e
 set_source_files_properties(suite/paper_references.cpp suite/other_references.cpp PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
 target_compile_definitions(suite_test PRIVATE OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 occupipe_test(validation_test KIND unit WITHOUT_NVRTC * LINK occupipe::cli nlohmann_json::nlohmann_json GTest::gmock
-    SOURCES analysis/validation_test.cpp cli/validate_test.cpp bench/cuda/executing_driver.cpp)
+    SOURCES analysis/validation_test.cpp cli/validate_test.cpp cli/time_launches_test.cpp bench/cuda/executing_driver.cpp
+        ../kernels/time_launches.cpp)
+# The runner of dumps as a function of the test, whose CUDA driver it calls.
+set_source_files_properties(../kernels/time_launches.cpp PROPERTIES COMPILE_DEFINITIONS "main=time_launches_main")
 # What this test takes for CUDA's driver calls functions of the test itself.
 add_library(forwarding_libcuda MODULE bench/cuda/forwarding_libcuda.cpp)
 set_target_properties(validation_test PROPERTIES ENABLE_EXPORTS ON)

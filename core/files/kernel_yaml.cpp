@@ -4,12 +4,14 @@
 #include <charconv>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "core/enum_text.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
 #include "core/files/yaml_reader.h"
 #include "core/files/yaml_text.h"
+#include "core/group_shares.h"
 
 namespace occupipe {
 namespace {
@@ -52,7 +54,13 @@ public:
             kernel.launch = launch_of(*launch);
         }
         if (const DocumentNode* groups = Document::find(root, "groups")) {
-            kernel.groups = groups_of(*groups);
+            kernel.groups = groups_of(*groups, kernel);
+            if (const auto fault = share_fault(kernel)) {
+                const DocumentNode* const warps = Document::find(root, "warps");
+                document_.fail(
+                    warps ? *Document::find(warps->children[fault->program], "share") : *groups,
+                    fault->reason);
+            }
         }
         return kernel;
     }
@@ -222,24 +230,43 @@ private:
                 .groups = value("groups", most_groups)};
     }
 
-    GroupKinds groups_of(const DocumentNode& node) const {
+    // Checked here, where lines are known; validate() checks the same of other kernels.
+    GroupKinds groups_of(const DocumentNode& node, const Kernel& kernel) const {
         document_.only_keys(node, {"kinds", "order"});
-        constexpr int int_max = std::numeric_limits<int>::max();
+        if (!kernel.launch) document_.fail(node, "needs a launch, which tells their size");
         GroupKinds groups;
         for (const DocumentNode& kind : filled(document_.required(node, "kinds"))) {
             groups.kinds.emplace_back();
             for (const DocumentNode& program : filled(kind))
-                groups.kinds.back().push_back(
-                    static_cast<std::int32_t>(document_.integer(program, 0, int_max)));
+                groups.kinds.back().push_back(static_cast<std::int32_t>(
+                    number_of(program, kernel.warps.size(), "'warps' has {} entries")));
+            if (std::cmp_not_equal(groups.kinds.back().size(), kernel.launch->group_warps))
+                document_.fail(kind,
+                               fmt::format("a kind has {} warps, a group of the launch {}",
+                                           groups.kinds.back().size(), kernel.launch->group_warps));
         }
+        std::int64_t all = 0;
         for (const DocumentNode& run : filled(document_.required(node, "order"))) {
             const auto& pair = document_.items(run);
             if (pair.size() != 2) document_.fail(run, "is not [KIND, GROUPS]");
-            groups.order.push_back(
-                {.kind = static_cast<std::int32_t>(document_.integer(pair[0], 0, int_max)),
-                 .groups = document_.integer(pair[1], 1, most_groups)});
+            groups.order.push_back({.kind = static_cast<std::int32_t>(number_of(
+                                        pair[0], groups.kinds.size(), "'kinds' has {} entries")),
+                                    .groups = document_.integer(pair[1], 1, most_groups)});
+            if (groups.order.back().groups > most_groups - all)
+                document_.fail(pair[1], fmt::format("more than {} groups in all", most_groups));
+            all += groups.order.back().groups;
         }
         return groups;
+    }
+
+    // Of an entry of a list, from 0 on.
+    std::int64_t number_of(const DocumentNode& node, std::size_t entries, const char* of) const {
+        const std::int64_t number =
+            document_.integer(node, 0, std::numeric_limits<std::int32_t>::max());
+        if (std::cmp_greater_equal(number, entries))
+            document_.fail(node, fmt::format("{}, from 0 on, none is {}",
+                                             fmt::format(fmt::runtime(of), entries), number));
+        return number;
     }
 
     const Document& document_;

@@ -117,6 +117,7 @@ nlohmann::ordered_json to_json(const analysis::KernelIn& in,
                  {"instructions_per_warp", in.extracted.instructions},
                  {"represented", in.extracted.represented}};
     if (in.seen.standard_error) json["standard_error"] = *in.seen.standard_error;
+    json["unseen_share"] = in.seen.unseen_share;
     json["classes"] = Json::array();
     for (const ExtractedClass& one : in.extracted.classes)
         json["classes"].push_back({{"share", one.share},

@@ -78,6 +78,29 @@ std::string cycles_text(const Prediction& p) {
     return fmt::format("~{:.6g} +-{:.2g} %", p.cycles, 100 * *p.estimate_error);
 }
 
+// Models that do not heed every throughput predict times in which some unit would be busy more
+// often than always.
+constexpr double always = 1.0005;
+
+std::string busy_text(double utilisation) {
+    return utilisation > always ? "> 100 %" : fmt::format("{:.1f} %", 100 * utilisation);
+}
+
+std::string beyond_text(const PredictionSet& set) {
+    std::string text;
+    for (const Prediction& p : set.predictions) {
+        const auto most = std::ranges::max_element(
+            p.bounds, {}, [](const Bound& one) { return one.utilisation; });
+        if (most == p.bounds.end() || most->utilisation <= always) continue;
+        const std::string line = fmt::format(
+            "{}: what the warps execute keeps {} busy for up to {:.3g} times the predicted cycles; "
+            "the model does not heed its throughput\n",
+            p.model, most->name, most->utilisation);
+        if (text.find(fmt::format("{}:", p.model)) == std::string::npos) text += line;
+    }
+    return text;
+}
+
 std::string prediction_table(const PredictionSet& set) {
     const auto names = bound_names(set);
     TextTable table{{"model", "group warps", "groups at once", "warps", "groups per core", "cycles",
@@ -101,11 +124,11 @@ std::string prediction_table(const PredictionSet& set) {
                                         p.limited_by};
         for (const std::string& name : names) {
             const Bound* bound = find_bound(p, name);
-            row.push_back(bound ? fmt::format("{:.1f} %", 100 * bound->utilisation) : "");
+            row.push_back(bound ? busy_text(bound->utilisation) : "");
         }
         table.rows.push_back(std::move(row));
     }
-    return plain_text(table);
+    return plain_text(table) + beyond_text(set);
 }
 
 }  // namespace

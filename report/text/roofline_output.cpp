@@ -101,17 +101,23 @@ std::string to_text(const std::vector<KernelParameters>& kernels,
 std::string to_csv(const std::vector<RooflineCell>& cells) {
     std::string text =
         "kernel,device,model,type,operations,bytes,seconds,bound,compute_seconds,memory_seconds,"
-        "e_mix,e_instr,flips_at\n";
+        "e_mix,e_instr,flips_at,missing\n";
     const auto number = [](std::optional<double> value) {
         return value ? fmt::format("{}", *value) : std::string();
     };
     for (const RooflineCell& cell : cells) {
         const RooflinePrediction& one = cell.prediction;
-        if (!one.result) continue;
+        text += fmt::format("{},{},{},{},", csv_text(cell.kernel->kernel),
+                            csv_text(cell.device->device.name), model_name(cell.variant),
+                            to_string(one.work.kind));
+        if (!one.result) {  // the counts alone
+            text += fmt::format("{},{},,,,,,,,{}\n", useful_operations(one.work),
+                                number(one.work.traffic),
+                                csv_text(fmt::format("{}", fmt::join(one.missing, "; "))));
+            continue;
+        }
         const RooflineResult& result = *one.result;
-        text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                            csv_text(cell.kernel->kernel), csv_text(cell.device->device.name),
-                            model_name(cell.variant), to_string(one.work.kind), result.operations,
+        text += fmt::format("{},{},{},{},{},{},{},{},{},\n", result.operations,
                             number(one.work.traffic), result.time,
                             result.memory_bound ? "memory" : "compute", result.compute_time,
                             number(result.memory_time), number(result.mix_efficiency),

@@ -260,13 +260,62 @@ TEST(MemoryPricing, WithoutAnActiveLaneAnInstructionIsAnIssueSlot) {
     EXPECT_NE(priced.profile.find_instruction("issue.slot"), nullptr);
 }
 
-TEST(MemoryPricing, AtomicOperationsKeepTheirNumbers) {
-    const PricedMemory priced =
-        per_access("{bytes: 128, sectors: 32, least_sectors: 4, device: [], written: []}",
-                   with_rows(), "atom.global.add.u32");
-    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 3);
-    EXPECT_DOUBLE_EQ(*priced.rows[0].dram_bytes, 2 * 32 * 32);  // read and written back
-    EXPECT_THAT(priced.said, Contains(HasSubstr("atomic")));
+// The row: λ 3, Λ 300 for four sectors; of a line, then of 32 lines.
+TEST(MemoryPricing, AtomicOperationsCostTheirSectorsInTheSecondLevel) {
+    const std::string line = "{bytes: 128, sectors: 4, least_sectors: 4, ";
+    const std::string found = "device: [[1024, 1]], written: [[1024, 1]]}";
+    const auto price = [&](const std::string& memory, const GpuProfile& profile = with_rows()) {
+        return per_access(memory, profile, "atom.global.add.u32");
+    };
+    EXPECT_DOUBLE_EQ(price_of(price(line + found)).cpi, 3);
+    EXPECT_DOUBLE_EQ(price_of(price(line + found)).latency, 300);
+    const std::string apart = "{bytes: 128, sectors: 32, least_sectors: 4, ";
+    EXPECT_DOUBLE_EQ(price_of(price(apart + found)).cpi, 24);
+    EXPECT_DOUBLE_EQ(price_of(price(apart + found)).latency, 300 + 7 * 3);
+    EXPECT_THAT(price(line + found).said, Contains(HasSubstr("one address is not priced")));
+
+    // Eight lanes' words in one sector: no cheaper where the profile has no row of it.
+    const std::string sector = "{bytes: 32, sectors: 1, least_sectors: 1, ";
+    EXPECT_DOUBLE_EQ(price_of(price(sector + found)).cpi, 3);
+    const GpuProfile both = with_rows(
+        "  atom.global.add.u32.sector: {subsystem: mem, cpi: 1.5, latency: 240, source: "
+        "measured}\n");
+    EXPECT_DOUBLE_EQ(price_of(price(sector + found, both)).cpi, 1.5);
+    EXPECT_DOUBLE_EQ(price_of(price(sector + found, both)).latency, 240);
+    const std::string half = "{bytes: 80, sectors: 2.5, least_sectors: 2.5, ";
+    EXPECT_DOUBLE_EQ(price_of(price(half + found, both)).cpi, 2.25);
+    EXPECT_DOUBLE_EQ(price_of(price(half + found, both)).latency, 270);
+}
+
+// A load from DRAM: λ 8 of four sectors, Λ 500, and 200 from the second level. Read and written
+// back.
+TEST(MemoryPricing, AtomicOperationsWaitForWhatTheSecondLevelLacks) {
+    const std::string line = "{bytes: 128, sectors: 4, least_sectors: 4, ";
+    const PricedMemory none =
+        per_access(line + "device: [], written: []}", with_rows(), "atom.global.add.u32");
+    EXPECT_DOUBLE_EQ(price_of(none).cpi, 16);
+    EXPECT_DOUBLE_EQ(price_of(none).latency, 600);
+    EXPECT_DOUBLE_EQ(*none.rows[0].dram_bytes, 2 * 4 * 32);
+    const PricedMemory quarter = per_access(line + "device: [[4096, 0.75]], written: [[4096, 1]]}",
+                                            with_rows(), "atom.global.add.u32");
+    EXPECT_DOUBLE_EQ(price_of(quarter).cpi, 3);  // 2 of DRAM: the second level is slower
+    EXPECT_DOUBLE_EQ(price_of(quarter).latency, 375);
+    const PricedMemory unknown =
+        per_access(line + "device: [[4096, 0.75]], written: []}",
+                   without(with_rows(), "atom.global.add.u32"), "atom.global.add.u32");
+    EXPECT_DOUBLE_EQ(price_of(unknown).cpi, 0.75 * 4 + 0.25 * 8);
+    EXPECT_THAT(unknown.said, Contains(HasSubstr("priced as a load by the levels behind")));
+}
+
+TEST(MemoryPricing, AsynchronousCopiesCostWhatLoadsCost) {
+    const std::string memory = "{bytes: 128, sectors: 4, least_sectors: 4, ";
+    const std::string reuse = "core: [[1024, 0.5]], device: [[2048, 0.75]]}";
+    const PricedMemory copy =
+        per_access(memory + "passes: 1, least_passes: 1, " + reuse, with_rows(), "cp.async.x1");
+    const PricedMemory load = per_access(memory + reuse);
+    EXPECT_DOUBLE_EQ(price_of(copy).cpi, price_of(load).cpi);
+    EXPECT_DOUBLE_EQ(price_of(copy).latency, price_of(load).latency);
+    EXPECT_THAT(copy.said, Contains(HasSubstr("asynchronous copies")));
 }
 
 TEST(MemoryPricing, ALoadWithoutReuseIsNoAtomicOperation) {
