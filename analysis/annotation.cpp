@@ -73,7 +73,8 @@ private:
                             .stall = one.stall,
                             .spent = {},
                             .waits_for = {},
-                            .memory = {}});
+                            .memory = {},
+                            .interval = {}});
         of_program_[program][one.id] = found->second;
     }
 

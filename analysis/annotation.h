@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/memory_pricing.h"
+#include "analysis/sensitivity.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
@@ -61,6 +62,7 @@ struct AnnotatedInstruction {
     // dependences and barriers.
     std::map<std::string, double> waits_for;
     std::optional<MemorySums> memory;  // absent: not told, or no access
+    std::optional<Interval> interval;  // of spent.cycles(), by the profile's errors; absent: none
 };
 
 struct AnnotatedLine {
@@ -70,6 +72,7 @@ struct AnnotatedLine {
     std::vector<std::size_t> instructions;  // into Annotation::instructions; empty: none executed
     Spent spent;
     std::optional<MemorySums> memory;
+    std::optional<Interval> interval;  // as an instruction's
 };
 
 struct Annotation {
@@ -84,6 +87,7 @@ struct Annotation {
     // no group left. Like Spent::waits, so that all together is place_cycles_per_warp().
     std::map<sim::WaitReason, double> rest;
     std::vector<std::string> notes;  // what could not be told
+    int interval_draws = 0;          // of the profile, for the intervals; 0: there are none
 
     // cycles · places / core_warps: what all Spent::cycles() and `rest` sum to.
     double place_cycles_per_warp() const;

@@ -7,7 +7,9 @@
 #include <cctype>
 #include <set>
 
+#include "analysis/line_intervals.h"
 #include "core/error.h"
+#include "core/parallel.h"
 #include "sim/models/model.h"
 
 namespace occupipe::analysis {
@@ -298,6 +300,45 @@ private:
     std::set<std::pair<std::string, int>> done_;                   // lines of the version before
 };
 
+void annotate_both(KernelComparison& result, const GpuProfile& profile,
+                   const ComparedKernel& before, const ComparedKernel& after,
+                   const SimulationOptions& options, const Prepare& prepare) {
+    const auto annotated = [&](const ComparedKernel& side) {
+        if (!prepare) return annotate(profile, side.kernel, side.launch, options);
+        const PreparedKernel ready = prepare(side.kernel, profile);
+        return annotate(ready.profile, ready.kernel, side.launch, options);
+    };
+    result.before = annotated(before);
+    result.after = annotated(after);
+}
+
+// Each drawn profile annotates both, and their lines are set beside each other as those of the
+// comparison are: the order of lines depends on the kernels alone.
+void add_line_intervals(KernelComparison& result, const GpuProfile& profile,
+                        const ComparedKernel& before, const ComparedKernel& after,
+                        const SimulationOptions& options, int draws, std::uint64_t seed,
+                        const Prepare& prepare) {
+    const int many =
+        std::min(draws_by_line(result.before, draws), draws_by_line(result.after, draws));
+    if (many == 0) {
+        result.notes.emplace_back(
+            "lines have no intervals: one simulation executes too many instructions for 20 of them "
+            "or more");
+        return;
+    }
+    std::vector<std::vector<double>> drawn(result.lines.size(), std::vector<double>(many));
+    parallel_for(static_cast<std::size_t>(many), [&](std::size_t i) {
+        KernelComparison one;
+        annotate_both(one, drawn_profile(profile, seed, i), before, after, options, prepare);
+        Comparer(before, after, one).run();
+        for (std::size_t at = 0; at < drawn.size(); ++at)
+            drawn[at][i] = one.lines.at(at).cycles.difference();
+    });
+    for (std::size_t at = 0; at < drawn.size(); ++at)
+        result.lines[at].difference = interval_of(std::move(drawn[at]));
+    result.line_draws = many;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::size_t, std::size_t>> equal_lines(
@@ -349,13 +390,7 @@ KernelComparison compare_kernels(const GpuProfile& profile, const ComparedKernel
     KernelComparison result;
     result.before_file = before.file;
     result.after_file = after.file;
-    const auto annotated = [&](const ComparedKernel& side) {
-        if (!prepare) return annotate(profile, side.kernel, side.launch, options);
-        const PreparedKernel ready = prepare(side.kernel, profile);
-        return annotate(ready.profile, ready.kernel, side.launch, options);
-    };
-    result.before = annotated(before);
-    result.after = annotated(after);
+    annotate_both(result, profile, before, after, options, prepare);
     result.cycles = {result.before.cycles, result.after.cycles};
     result.seconds = {kernel_seconds(profile, result.cycles.before),
                       kernel_seconds(profile, result.cycles.after)};
@@ -372,7 +407,9 @@ KernelComparison compare_kernels(const GpuProfile& profile, const ComparedKernel
                                    after.launch, options, draws, seed, prepare);
     } catch (const InputError& error) {
         result.no_uncertainty = error.what();
+        return result;
     }
+    add_line_intervals(result, profile, before, after, options, draws, seed, prepare);
     return result;
 }
 

@@ -54,6 +54,7 @@ struct LineChange {
     BeforeAfter cycles;      // of the prediction; all lines sum to it
     // Its most frequent reason; none: no time.
     std::optional<sim::WaitReason> before_reason, after_reason;
+    std::optional<Interval> difference;  // of cycles, by the profile's errors; absent: none
 };
 
 struct KernelComparison {
@@ -66,6 +67,7 @@ struct KernelComparison {
     std::vector<LineChange> lines;  // in the order of the later version; sum to the prediction
     std::optional<DifferenceUncertainty> uncertainty;
     std::string no_uncertainty;  // why there is none
+    int line_draws = 0;          // of the profile, for the intervals of lines; 0: there are none
     std::vector<std::string> notes;
 };
 

@@ -144,11 +144,6 @@ double quantile(const std::vector<double>& sorted, double q) {
     return sorted[below] + (at - std::floor(at)) * (sorted[above] - sorted[below]);
 }
 
-Interval interval(std::vector<double> drawn) {
-    std::ranges::sort(drawn);
-    return {quantile(drawn, 0.5), quantile(drawn, 0.025), quantile(drawn, 0.975)};
-}
-
 InputError no_errors(const GpuProfile& profile, const char* kernels) {
     return InputError("profile '" + profile.device.name +
                       "' holds no standard error for any value that the " + kernels);
@@ -173,6 +168,17 @@ void draw_everything(GpuProfile& profile, std::mt19937_64 random) {
 }
 
 }  // namespace
+
+Interval interval_of(std::vector<double> drawn) {
+    std::ranges::sort(drawn);
+    return {quantile(drawn, 0.5), quantile(drawn, 0.025), quantile(drawn, 0.975)};
+}
+
+GpuProfile drawn_profile(const GpuProfile& profile, std::uint64_t seed, std::uint64_t draw) {
+    GpuProfile drawn = profile;
+    draw_everything(drawn, generator(seed, draw));
+    return drawn;
+}
 
 std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& kernel,
                                        const Launch& launch, const SimulationOptions& options) {
@@ -231,7 +237,7 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
         draw_profile(drawn, ops, queues, generator(seed, i));
         cycles[i] = simulate(drawn, kernel, launch, options).cycles;
     });
-    const Interval found = interval(std::move(cycles));
+    const Interval found = interval_of(std::move(cycles));
     return {draws, found.median, found.low, found.high, held_fixed(profile, ops, queues)};
 }
 
@@ -247,12 +253,11 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
         throw no_errors(profile, "kernel uses");
     std::vector<double> cycles(draws);
     parallel_for(cycles.size(), [&](std::size_t i) {
-        GpuProfile drawn = profile;
-        draw_everything(drawn, generator(seed, i));
+        const GpuProfile drawn = drawn_profile(profile, seed, i);
         const PreparedKernel ready = prepare(kernel, drawn);
         cycles[i] = simulate(ready.profile, ready.kernel, launch, options).cycles;
     });
-    const Interval found = interval(std::move(cycles));
+    const Interval found = interval_of(std::move(cycles));
     return {draws, found.median, found.low, found.high, held_fixed(now.profile, ops, queues)};
 }
 
@@ -279,8 +284,7 @@ DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Ke
     if (!any) throw no_errors(profile, "kernels use");
     std::vector<double> first(draws), second(draws), difference(draws), ratio(draws);
     parallel_for(first.size(), [&](std::size_t i) {
-        GpuProfile drawn = profile;
-        draw_everything(drawn, generator(seed, i));
+        const GpuProfile drawn = drawn_profile(profile, seed, i);
         const auto cycles = [&](const Kernel& kernel, const Launch& launch) {
             const PreparedKernel ready = prepared(kernel, drawn);
             return simulate(ready.profile, ready.kernel, launch, options).cycles;
@@ -292,10 +296,10 @@ DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Ke
     });
     const auto faster = std::ranges::count_if(difference, [](double d) { return d < 0; });
     return {.draws = draws,
-            .before = interval(std::move(first)),
-            .after = interval(std::move(second)),
-            .difference = interval(std::move(difference)),
-            .ratio = interval(std::move(ratio)),
+            .before = interval_of(std::move(first)),
+            .after = interval_of(std::move(second)),
+            .difference = interval_of(std::move(difference)),
+            .ratio = interval_of(std::move(ratio)),
             .after_faster = static_cast<double>(faster) / draws,
             .held = std::move(held)};
 }

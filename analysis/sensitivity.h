@@ -55,6 +55,11 @@ struct Interval {
     double low = 0;   // 2.5 % of the draws are below
     double high = 0;  // 2.5 % of the draws are above
 };
+Interval interval_of(std::vector<double> drawn);  // at least one
+
+// Draw number `draw` of a seed: every value of the profile that has a standard error, rows of its
+// tables too.
+GpuProfile drawn_profile(const GpuProfile& profile, std::uint64_t seed, std::uint64_t draw);
 
 // Of two kernels on one GPU.
 struct DifferenceUncertainty {

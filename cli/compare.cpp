@@ -13,10 +13,13 @@
 #include <span>
 #include <stdexcept>
 
+#include "analysis/assumed_latency.h"
 #include "analysis/comparison_sweep.h"
 #include "analysis/hold_out.h"
 #include "analysis/issue_choice.h"
+#include "analysis/kernel_memory.h"
 #include "analysis/measured_graph.h"
+#include "analysis/memory_pricing.h"
 #include "analysis/open_device.h"
 #include "analysis/prediction_file.h"
 #include "analysis/shipped_files.h"
@@ -222,6 +225,41 @@ void add_saved(std::vector<analysis::Predictor>& predictors,
     }
 }
 
+// Kernel and profile at each occupancy, with the reuse that the launch finds there, as `predict`
+// prices it.
+std::vector<analysis::PricedMemory> priced_at(const std::vector<Launch>& shapes,
+                                              const KernelInput& input, const GpuProfile& profile,
+                                              const CompareKernelsOptions& options,
+                                              std::vector<std::string>& said) {
+    std::vector<analysis::PricedMemory> all;
+    const auto tell = [&](const std::vector<std::string>& sentences) {
+        for (const std::string& one : sentences)
+            if (std::ranges::find(said, one) == said.end()) said.push_back(one);
+    };
+    if (options.memory == "none")
+        tell(
+            {"accesses cost what the profile says of them, wherever they find their data "
+             "(--memory none)"});
+    for (const Launch& shape : shapes) {
+        Kernel told = input.kernel;
+        const bool none = options.memory == "none";
+        std::vector<std::string> of_launch;
+        if (!none && input.machine_code)
+            told = analysis::with_memory(*input.machine_code, std::move(told), shape, profile.cores,
+                                         of_launch);
+        tell(of_launch);
+        all.push_back(analysis::price_memory(
+            told, profile,
+            none ? analysis::MemoryPricing::none : analysis::MemoryPricing::per_access,
+            {.first = options.l1_bytes,
+             .second = options.l2_bytes,
+             .first_from = "--l1-bytes",
+             .second_from = "--l2-bytes"}));
+        if (!none) tell(all.back().said);
+    }
+    return all;
+}
+
 // A kernel of machine code, by the reference model and the chosen ones at every occupancy.
 analysis::SavedPredictions predicted(const Options& options) {
     if (options.profile.empty()) throw InputError("a kernel of machine code needs --profile");
@@ -230,6 +268,8 @@ analysis::SavedPredictions predicted(const Options& options) {
     GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
     KernelsInRequest request = options.kernel;
     request.execution.limit = options.limit;
+    const bool pricing = options.versions.memory != "none";
+    if (pricing) request.memory_cores = profile.cores;
     const KernelInput input = read_kernel_input(request, profile);
     std::vector<std::string> said = input.assumptions;
     std::ranges::move(analysis::apply_uses(options.uses, input.kernel, profile),
@@ -241,13 +281,16 @@ analysis::SavedPredictions predicted(const Options& options) {
     std::ranges::move(analysis::assumed_in_profile(input.kernel, profile),
                       std::back_inserter(said));
     std::ranges::move(analysis::apply_stand_ins(input.kernel, profile), std::back_inserter(said));
-    analysis::require_timings(profile, input.kernel, input.file, offered);
+    std::ranges::move(
+        analysis::assume_latencies(options.versions.assumed_classes, input.kernel, profile),
+        std::back_inserter(said));
     LaunchOptions launch_options;
     launch_options.occupancy = "all";
     const auto shapes = launches(launch_options, input.kernel, profile, said);
-    said.emplace_back(
-        "accesses cost what the profile says of them, wherever they find their data: what caches "
-        "hold is known to 'occupipe predict' alone");
+    const std::vector<analysis::PricedMemory> priced =
+        priced_at(shapes, input, profile, options.versions, said);
+    for (const analysis::PricedMemory& one : priced)
+        analysis::require_timings(one.profile, one.kernel, input.file, offered);
     for (const std::string& sentence : said) fmt::print(stderr, "occupipe: {}\n", sentence);
 
     std::vector<const Model*> chosen = find_models(options.models);
@@ -263,8 +306,11 @@ analysis::SavedPredictions predicted(const Options& options) {
     parallel_for(file.rows.size(), [&](std::size_t i) {
         const Model& model = *chosen[i / shapes.size()];
         const Launch& shape = shapes[i % shapes.size()];
+        const analysis::PricedMemory& ready = priced[i % shapes.size()];
+        ModelOptions own = model_options;
+        if (pricing) own.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(ready);
         file.rows[i] = {std::string(model.name), shape.group_warps, shape.concurrent_groups,
-                        model.predict(profile, input.kernel, shape, model_options).warps_per_cycle};
+                        model.predict(ready.profile, ready.kernel, shape, own).warps_per_cycle};
         limit.add_done();
     });
     return file;
@@ -400,8 +446,10 @@ report::Comparison compared(const Options& options, std::optional<GpuProfile>& p
             throw InputError(options.results + " is a kernel: --hold-out goes with measurements");
         return of_predictions(options, predicted(options));
     }
-    if (!options.uses.empty() || !options.what_ifs.empty())
-        throw InputError("--use and --set go with a kernel of machine code");
+    if (!options.uses.empty() || !options.what_ifs.empty() || options.versions.tells())
+        throw InputError(
+            "--use, --set, --memory, --l1-bytes, --l2-bytes and --assume-latency go with a kernel "
+            "of machine code");
     const std::string text = read_text_file(options.results);
     if (!analysis::is_prediction(text, options.results)) return of_measurements(options, profile);
     if (!options.hold_out.empty())
@@ -436,11 +484,10 @@ void compare_versions(const Options& options) {
 void compare(Options options) {
     options.kernel.execution.kernels = options.results;
     if (!options.versions.after.empty()) return compare_versions(options);
-    if (options.versions.tells())
+    if (options.versions.tells_versions())
         throw InputError(
-            "--after-…, --draws, --seed, --l1-bytes, --l2-bytes, --memory, --assume-latency, "
-            "--page "
-            "and --source-folder go with two kernels: compare BEFORE AFTER --profile P");
+            "--after-…, --draws, --seed, --page and --source-folder go with two kernels: compare "
+            "BEFORE AFTER --profile P");
     const std::string profile_file =
         options.profile.empty() ? "" : analysis::shipped_profile(options.profile).string();
     keep_apart({{"RESULTS", options.results},

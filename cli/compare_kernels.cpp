@@ -51,12 +51,13 @@ KernelsInRequest after_request(const KernelsInRequest& before,
         execution.arguments.clear();
         execution.shared_bytes = 0;
     }
-    if (!execution.launch.empty() &&
-        (!options.after_grid.empty() || !options.after_block.empty() ||
-         !options.after_arguments.empty() || options.after_shared_bytes))
+    if (!execution.launch.empty() && !options.after_arguments.empty())
         throw InputError(
-            "--after-grid, --after-block, --after-shared-bytes and --after-args change a launch "
-            "that --grid and --block describe; beside a launch file, give --after-launch");
+            "--after-args changes a launch that --grid and --block describe; beside a launch file, "
+            "whose buffers the arguments name, give --after-launch");
+    execution.changes_launches =
+        !execution.launch.empty() &&
+        (!options.after_grid.empty() || !options.after_block.empty() || options.after_shared_bytes);
     const auto take = [](std::string& into, const std::string& given) {
         if (!given.empty()) into = given;
     };
@@ -64,7 +65,10 @@ KernelsInRequest after_request(const KernelsInRequest& before,
     take(execution.grid, options.after_grid);
     take(execution.block, options.after_block);
     take(execution.arguments, options.after_arguments);
-    if (options.after_shared_bytes) execution.shared_bytes = *options.after_shared_bytes;
+    if (execution.changes_launches)
+        execution.changed_shared_bytes = options.after_shared_bytes;
+    else if (options.after_shared_bytes)
+        execution.shared_bytes = *options.after_shared_bytes;
     return after;
 }
 
@@ -159,9 +163,12 @@ bool CompareKernelsOptions::tells_launch() const {
            !after_grid.empty() || !after_block.empty() || !after_arguments.empty();
 }
 
+bool CompareKernelsOptions::tells_versions() const {
+    return tells_launch() || draws || seed || !page.empty() || !source_folder.empty();
+}
+
 bool CompareKernelsOptions::tells() const {
-    return tells_launch() || draws || seed || l1_bytes || l2_bytes || !page.empty() ||
-           !memory.empty() || !assumed_classes.empty() || !source_folder.empty();
+    return tells_versions() || l1_bytes || l2_bytes || !memory.empty() || !assumed_classes.empty();
 }
 
 void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& options) {
@@ -178,9 +185,11 @@ void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& optio
         "FILE");
     add("--after-kernel", options.after_kernel, "AFTER's kernel, where it has another name",
         "NAME");
-    add("--after-grid", options.after_grid, "AFTER's groups, where they differ", "X[,Y[,Z]]");
-    add("--after-block", options.after_block, "AFTER's threads of a group, where they differ",
+    add("--after-grid", options.after_grid,
+        "AFTER's groups, where they differ; beside a launch file, in its launches of the kernel",
         "X[,Y[,Z]]");
+    add("--after-block", options.after_block,
+        "AFTER's threads of a group, where they differ; likewise", "X[,Y[,Z]]");
     add("--after-args", options.after_arguments, "AFTER's arguments, where they differ",
         "ARGUMENTS");
     command

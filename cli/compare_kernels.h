@@ -30,6 +30,8 @@ struct CompareKernelsOptions {
 
     // Whether something of AFTER's launch is given.
     bool tells_launch() const;
+    // Whether anything is given that one kernel alone does not take.
+    bool tells_versions() const;
     // Whether anything but `after` is given.
     bool tells() const;
 };

@@ -187,10 +187,60 @@ bool tells_launch(const ExecutionRequest& request) {
            !request.clang.empty();
 }
 
+namespace {
+
+void require_group(const std::array<std::uint32_t, 3>& block, const std::string& said) {
+    const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+    if (threads > most_group_threads)
+        throw InputError(fmt::format("--block {}: {} threads; a group has at most {}", said,
+                                     threads, most_group_threads));
+}
+
+const std::string* first_kernel(const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+        if (const auto* launch = std::get_if<KernelLaunch>(&step)) return &launch->kernel;
+        if (const auto* repeat = std::get_if<RepeatSteps>(&step))
+            if (const std::string* found = first_kernel(repeat->steps)) return found;
+    }
+    return nullptr;
+}
+
+// How many launches of the kernel were changed.
+int change_launches(std::vector<PlanStep>& steps, const std::string& kernel,
+                    const ExecutionRequest& request) {
+    int changed = 0;
+    for (PlanStep& step : steps) {
+        if (auto* repeat = std::get_if<RepeatSteps>(&step))
+            changed += change_launches(repeat->steps, kernel, request);
+        auto* launch = std::get_if<KernelLaunch>(&step);
+        if (launch == nullptr || launch->kernel != kernel) continue;
+        if (!request.grid.empty()) launch->grid = extents("--grid", request.grid, most_grid);
+        if (!request.block.empty()) launch->block = extents("--block", request.block, most_block);
+        require_group(launch->block, request.block);
+        if (request.changed_shared_bytes) launch->shared_bytes = *request.changed_shared_bytes;
+        ++changed;
+    }
+    return changed;
+}
+
+LaunchPlan changed_plan(const ExecutionRequest& request) {
+    LaunchPlan plan = read_launches(request.launch);
+    std::string kernel = request.kernel;
+    if (const std::string* const first = first_kernel(plan.steps); first && kernel.empty())
+        kernel = *first;
+    if (change_launches(plan.steps, kernel, request) == 0)
+        throw InputError(
+            fmt::format("{}: launches no '{}', which is to be changed", request.launch, kernel));
+    return plan;
+}
+
+}  // namespace
+
 LaunchPlan plan_of(const ExecutionRequest& request) {
     const bool on_command_line = !request.grid.empty() || !request.block.empty() ||
                                  !request.arguments.empty() || request.shared_bytes != 0;
     if (!request.launch.empty()) {
+        if (request.changes_launches) return changed_plan(request);
         if (on_command_line)
             throw InputError(
                 "--grid, --block, --shared-bytes and --args describe a launch "
@@ -207,11 +257,7 @@ LaunchPlan plan_of(const ExecutionRequest& request) {
     launch.kernel = request.kernel;
     launch.grid = extents("--grid", request.grid, most_grid);
     launch.block = extents("--block", request.block, most_block);
-    const std::uint64_t threads =
-        std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    if (threads > most_group_threads)
-        throw InputError(fmt::format("--block {}: {} threads; a group has at most {}",
-                                     request.block, threads, most_group_threads));
+    require_group(launch.block, request.block);
     launch.shared_bytes = request.shared_bytes;
     try {
         launch.arguments = parse_arguments(request.arguments, plan);

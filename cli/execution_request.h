@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct ExecutionRequest {
     std::string kernel;
     std::string grid, block;
     std::uint32_t shared_bytes = 0;
+    // `launch` holds the launch, and grid, block and shared memory that are given here replace
+    // those of its launches of the kernel.
+    bool changes_launches = false;
+    std::optional<std::uint32_t> changed_shared_bytes;
     std::string arguments;
     int threads = 0;
     std::string limit;

@@ -10,6 +10,7 @@
 
 #include "analysis/assumed_latency.h"
 #include "analysis/kernel_memory.h"
+#include "analysis/line_intervals.h"
 #include "analysis/memory_pricing.h"
 #include "analysis/profile_for_kernel.h"
 #include "analysis/shipped_files.h"
@@ -283,6 +284,36 @@ report::KernelPageMore more_of_page(const Options& options, const Kernel& kernel
     return more;
 }
 
+analysis::Prepare pricing_of(const Options& options) {
+    return [&options](const Kernel& told, const GpuProfile& drawn) {
+        analysis::PricedMemory priced = price_memory(options, told, drawn);
+        return analysis::PreparedKernel{std::move(priced.kernel), std::move(priced.profile)};
+    };
+}
+
+bool priced(const Options& options, const Prepared& one) {
+    return options.memory_pricing != "none" && !one.memory.rows.empty();
+}
+
+// Intervals of lines and instructions, where the draws of --uncertainty can be afforded.
+void tell_intervals(analysis::Annotation& annotation, const Prepared& one,
+                    const GpuProfile& profile, const Options& options,
+                    const SimulationOptions& simulation) {
+    const int draws = analysis::draws_by_line(annotation, *options.explain.uncertainty);
+    if (draws == 0) {
+        annotation.notes.emplace_back(
+            "lines have no intervals: fewer than 20 draws, or one simulation executes too many "
+            "instructions for 20");
+        return;
+    }
+    if (priced(options, one))
+        analysis::add_intervals(annotation, profile, one.told, one.launch, simulation, draws,
+                                options.explain.seed, pricing_of(options));
+    else
+        analysis::add_intervals(annotation, one.memory.profile, one.memory.kernel, one.launch,
+                                simulation, draws, options.explain.seed);
+}
+
 void predict(const Options& options) {
     GpuProfile profile = read_profile(analysis::shipped_profile(options.profile));
     Input input = read_input(options, profile);
@@ -377,17 +408,11 @@ void predict(const Options& options) {
             throw InputError(
                 "--stalls, --timeline, --svg, --trace, --sensitivity and "
                 "--uncertainty explain one launch; choose one --occupancy");
-        const Unprepared before{.kernel = first.told,
-                                .profile = profile,
-                                .prepare = [&](const Kernel& told, const GpuProfile& drawn) {
-                                    analysis::PricedMemory priced =
-                                        price_memory(options, told, drawn);
-                                    return analysis::PreparedKernel{std::move(priced.kernel),
-                                                                    std::move(priced.profile)};
-                                }};
-        const bool priced = options.memory_pricing != "none" && !first.memory.rows.empty();
+        const Unprepared before{
+            .kernel = first.told, .profile = profile, .prepare = pricing_of(options)};
         why = explain(first.memory.profile, first.memory.kernel, first.launch,
-                      model_options.simulation(), options.explain, priced ? &before : nullptr);
+                      model_options.simulation(), options.explain,
+                      priced(options, first) ? &before : nullptr);
     }
     if (options.annotate.any()) {
         if (prepared.size() > 1)
@@ -397,6 +422,8 @@ void predict(const Options& options) {
                           model_options.simulation(), origin_of(options, in), options.annotate);
         if (options.memory_pricing == "per-access")
             analysis::add_hits(annotation, first.memory.rows);
+        if (options.explain.uncertainty)
+            tell_intervals(annotation, first, profile, options, model_options.simulation());
         why.text += annotation_text(annotation, options.annotate);
         why.json["annotation"] = report::to_json(annotation);
         report::KernelPageMore more;

@@ -129,15 +129,18 @@ private:
     std::vector<const char*> header() const {
         std::vector<const char*> names = {"executed",   "per warp",  "cycles", "share",
                                           "because of", "result of", "awaited"};
+        if (annotation_.interval_draws > 0) names.insert(names.begin() + 3, "95 % of the draws");
         if (memory_) names.push_back("per access");
         return names;
     }
 
     std::string numbers(const Spent& spent, const std::optional<analysis::MemorySums>& memory,
+                        const std::optional<analysis::Interval>& interval,
                         const std::string& what_for, double largest) const {
         const AnnotationCells text = cells(annotation_, spent, memory);
         std::string cells_text =
             number_cell(text.executed) + number_cell(text.per_warp) + number_cell(text.cycles) +
+            (annotation_.interval_draws > 0 ? number_cell(interval_text(interval)) : "") +
             share_cell(text.share, share(spent), largest) +
             fmt::format(
                 "<td style=\"white-space:nowrap\">{}</td><td style=\"white-space:nowrap\">{}</td>",
@@ -171,7 +174,7 @@ private:
             "<summary style=\"white-space:nowrap\"><code style=\"white-space:pre\">{}</code>"
             "</summary><ul>\n{}</ul></details></td></tr>\n",
             line_anchor(at), name,
-            numbers(line.spent, line.memory, line_waited_for(line), largest_line_),
+            numbers(line.spent, line.memory, line.interval, line_waited_for(line), largest_line_),
             html_escaped(text), code);
     }
 
@@ -192,7 +195,7 @@ private:
         return fmt::format("<tr id=\"{}\"><td class=\"number\">{}</td>{}{}<td>{}</td>{}</tr>\n",
                            code_anchor(one.id),
                            one.address ? fmt::format("{:04x}", *one.address) : html_escaped(one.id),
-                           numbers(one.spent, one.memory,
+                           numbers(one.spent, one.memory, one.interval,
                                    awaited.empty() ? "" : link(code_anchor(awaited), awaited),
                                    largest_instruction_),
                            number_cell(one.stall ? fmt::format("{}", *one.stall) : ""),

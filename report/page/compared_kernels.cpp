@@ -76,6 +76,7 @@ std::string lines(const KernelComparison& comparison) {
     for (const LineChange& line : comparison.lines)
         largest = std::max(largest, std::abs(line.cycles.difference()));
     std::string rows;
+    const bool intervals = comparison.line_draws > 0;
     const auto number_of = [](const std::string& at) { return at.substr(at.rfind(':') + 1); };
     for (const LineChange& line : comparison.lines) {
         std::string reason;
@@ -90,18 +91,21 @@ std::string lines(const KernelComparison& comparison) {
             return fmt::format("<td class=\"number\">{}</td>", html_escaped(of));
         };
         rows += fmt::format(
-            "<tr><td>{}</td>{}{}{}{}{}{}{}<td style=\"white-space:nowrap\">{}</td><td><code "
+            "<tr><td>{}</td>{}{}{}{}{}{}{}{}<td style=\"white-space:nowrap\">{}</td><td><code "
             "style=\"white-space:pre\">{}</code></td></tr>\n",
             line.fate == LineFate::removed ? "−" : mark(line.fate), number(number_of(line.before)),
             number(number_of(line.after)), number(change_number(line.cycles.before)),
             number(change_number(line.cycles.after)), change_cell(line, largest),
+            intervals ? number(line.difference ? change_range(*line.difference) : "") : "",
             number(change_number(line.executions.before)),
             number(change_number(line.executions.after)), html_escaped(reason), html_escaped(text));
     }
     std::string header;
-    for (const char* name : {"", "line before", "after", "cycles before", "after", "change",
-                             "executed before", "after", "mostly because of", "source"})
-        header += fmt::format("<th scope=\"col\">{}</th>", name);
+    std::vector<const char*> names = {
+        "",       "line before",     "after", "cycles before",     "after",
+        "change", "executed before", "after", "mostly because of", "source"};
+    if (intervals) names.insert(names.begin() + 6, "95 % of the draws");
+    for (const char* name : names) header += fmt::format("<th scope=\"col\">{}</th>", name);
     // As wide as the window, not as the text.
     return "<div style=\"overflow-x:auto;width:calc(100vw - 4rem);margin-left:calc(50% - 50vw + "
            "2rem)\"><table>\n<thead><tr>" +

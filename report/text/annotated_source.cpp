@@ -73,6 +73,7 @@ public:
         column("executed", Align::right);
         column("per warp", Align::right);
         column("cycles", Align::right);
+        if (annotation.interval_draws > 0) column("95 %", Align::right);
         column("share", Align::right);
         column("because of", Align::left);
         column("result of", Align::left);
@@ -121,27 +122,29 @@ private:
         if (line.instructions.empty())
             row.resize(table_.header.size() - 1);
         else
-            append(row, cells(annotation_, line.spent, line.memory), awaited_.of(line.instructions),
-                   "", "");
+            append(row, cells(annotation_, line.spent, line.memory), line.interval,
+                   awaited_.of(line.instructions), "", "");
         row.push_back(std::move(source));
         table_.rows.push_back(std::move(row));
     }
 
     void add(const AnnotatedInstruction& one) {
         std::vector<std::string> row = {one.address ? fmt::format("{:04x}", *one.address) : ""};
-        append(row, cells(annotation_, one.spent, one.memory), awaited_instruction(one),
-               one.stall ? fmt::format("{}", *one.stall) : "", one.at);
+        append(row, cells(annotation_, one.spent, one.memory), one.interval,
+               awaited_instruction(one), one.stall ? fmt::format("{}", *one.stall) : "", one.at);
         std::string text = one.text.empty() ? fmt::format("{} ({})", one.id, one.op) : one.text;
         row.push_back(view_ == AnnotationView::both ? "    " + text : text);
         table_.rows.push_back(std::move(row));
     }
 
-    void append(std::vector<std::string>& row, AnnotationCells cells, std::string what_for,
+    void append(std::vector<std::string>& row, AnnotationCells cells,
+                const std::optional<analysis::Interval>& interval, std::string what_for,
                 std::string stall, const std::string& at) {
         row.insert(row.end(),
-                   {std::move(cells.executed), std::move(cells.per_warp), std::move(cells.cycles),
-                    std::move(cells.share), std::move(cells.reason), std::move(what_for),
-                    std::move(cells.awaited)});
+                   {std::move(cells.executed), std::move(cells.per_warp), std::move(cells.cycles)});
+        if (annotation_.interval_draws > 0) row.push_back(interval_text(interval));
+        row.insert(row.end(), {std::move(cells.share), std::move(cells.reason), std::move(what_for),
+                               std::move(cells.awaited)});
         if (view_ != AnnotationView::source) row.push_back(std::move(stall));
         if (memory_) row.push_back(std::move(cells.memory));
         if (view_ == AnnotationView::machine) row.push_back(at);
@@ -179,6 +182,9 @@ std::string ending(const Annotation& annotation) {
         "this;\n"
         "share: of the time of all warps' places; busy: its subsystem is; issue: the issue limit;\n"
         "result of: what it waits for most; awaited: cycles in which others wait for its result\n";
+    if (annotation.interval_draws > 0)
+        text += fmt::format("95 %: of the cycles, in {} draws of the profile's standard errors\n",
+                            annotation.interval_draws);
     return text;
 }
 
@@ -191,6 +197,12 @@ nlohmann::ordered_json spent_json(const Annotation& annotation, const Spent& spe
             {"share", annotation.share(spent.cycles())},
             {"waits", waits},
             {"awaited_cycles_per_warp", spent.awaited}};
+}
+
+void add_interval(nlohmann::ordered_json& json, const std::optional<analysis::Interval>& interval) {
+    if (!interval) return;
+    json["cycles_per_warp_interval"] = {
+        {"median", interval->median}, {"low", interval->low}, {"high", interval->high}};
 }
 
 void add_memory(nlohmann::ordered_json& json, const std::optional<MemorySums>& memory) {
@@ -267,6 +279,13 @@ std::string AwaitedLines::of(const std::vector<std::size_t>& instructions) const
     return most == sums.end() || most->second == 0 ? "" : most->first;
 }
 
+std::string interval_text(const std::optional<analysis::Interval>& interval) {
+    if (!interval || interval->high == 0) return {};
+    const auto number = [](double value) { return value == 0 ? "0" : few_digits(value); };
+    if (number(interval->low) == number(interval->high)) return number(interval->low);
+    return number(interval->low) + " to " + number(interval->high);
+}
+
 std::string awaited_instruction(const AnnotatedInstruction& instruction) {
     const auto most = std::ranges::max_element(instruction.waits_for, {},
                                                [](const auto& one) { return one.second; });
@@ -295,6 +314,7 @@ nlohmann::ordered_json to_json(const Annotation& annotation) {
         if (!one.at.empty()) json["at"] = one.at;
         if (one.stall) json["stall"] = *one.stall;
         json.update(spent_json(annotation, one.spent));
+        add_interval(json, one.interval);
         if (!one.waits_for.empty()) json["waits_for"] = one.waits_for;
         add_memory(json, one.memory);
         instructions.push_back(std::move(json));
@@ -305,6 +325,7 @@ nlohmann::ordered_json to_json(const Annotation& annotation) {
         nlohmann::ordered_json json = {{"at", fmt::format("{}:{}", line.file, line.number)}};
         if (line.text) json["source"] = *line.text;
         json.update(spent_json(annotation, line.spent));
+        add_interval(json, line.interval);
         add_memory(json, line.memory);
         nlohmann::ordered_json ids = nlohmann::ordered_json::array();
         for (const std::size_t i : line.instructions) ids.push_back(annotation.instructions[i].id);
@@ -314,10 +335,14 @@ nlohmann::ordered_json to_json(const Annotation& annotation) {
     nlohmann::ordered_json rest = nlohmann::ordered_json::object();
     for (const auto& [reason, cycles] : annotation.rest)
         rest[std::string(to_string(reason))] = annotation.share(cycles);
-    return {{"cycles", annotation.cycles},      {"core_warps", annotation.core_warps},
-            {"warp_places", annotation.places}, {"lines", lines},
-            {"instructions", instructions},     {"rest", rest},
-            {"notes", annotation.notes}};
+    nlohmann::ordered_json all = {
+        {"cycles", annotation.cycles},      {"core_warps", annotation.core_warps},
+        {"warp_places", annotation.places}, {"lines", lines},
+        {"instructions", instructions},     {"rest", rest},
+        {"notes", annotation.notes}};
+    if (annotation.interval_draws > 0)
+        all["intervals"] = {{"draws", annotation.interval_draws}, {"coverage", 0.95}};
+    return all;
 }
 
 }  // namespace occupipe::report

@@ -42,6 +42,8 @@ private:
     const analysis::Annotation& annotation_;
     std::map<std::string, const analysis::AnnotatedInstruction*> by_id_;
 };
+// "812 to 845", where the profile's errors reach the cycles; empty: there is none.
+std::string interval_text(const std::optional<analysis::Interval>& interval);
 std::string awaited_instruction(const analysis::AnnotatedInstruction& instruction);
 
 std::string grouped_number(double number);  // 13,440

@@ -21,6 +21,11 @@ std::string change_number(double value) {
 
 std::string signed_change(double value) { return (value > 0 ? "+" : "") + change_number(value); }
 
+std::string change_range(const analysis::Interval& interval) {
+    if (interval.low == 0 && interval.high == 0) return "0";
+    return signed_change(interval.low) + " to " + signed_change(interval.high);
+}
+
 std::string change_percent(const BeforeAfter& pair) {
     if (pair.before == 0) return pair.after == 0 ? "" : "new";
     return fmt::format("{:+.1f} %", 100 * pair.difference() / pair.before);

@@ -14,6 +14,7 @@ namespace occupipe::report {
 // Grouped whole numbers from 100 on, else three digits; "0" for zero.
 std::string change_number(double value);
 std::string signed_change(double value);
+std::string change_range(const analysis::Interval& interval);  // "-1,600 to -1,480"
 // "+12.3 %"; "new" where there was nothing, "" where there is nothing either.
 std::string change_percent(const analysis::BeforeAfter& pair);
 // "~", "-", "+", or nothing.

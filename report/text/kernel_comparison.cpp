@@ -108,6 +108,12 @@ std::string lines(const KernelComparison& comparison) {
         {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right,
          Align::right, Align::right, Align::left, Align::left},
         {}};
+    constexpr std::ptrdiff_t behind_change = 6;
+    const bool intervals = comparison.line_draws > 0;
+    if (intervals) {
+        table.header.insert(table.header.begin() + behind_change, "95 %");
+        table.align.insert(table.align.begin() + behind_change, Align::right);
+    }
     const double least = shown_share * std::max(comparison.cycles.before, comparison.cycles.after);
     std::size_t left_out = 0;
     const auto line_number = [](const std::string& at) { return at.substr(at.rfind(':') + 1); };
@@ -130,11 +136,17 @@ std::string lines(const KernelComparison& comparison) {
              change_number(line.cycles.before), change_number(line.cycles.after),
              signed_change(line.cycles.difference()), change_number(line.executions.before),
              change_number(line.executions.after), std::move(reason), shortened(text)});
+        if (intervals)
+            table.rows.back().insert(table.rows.back().begin() + behind_change,
+                                     line.difference ? change_range(*line.difference) : "");
     }
     std::string text =
         "\nBy source line (+ added, - removed, ~ changed; cycles of the prediction, which all "
         "lines sum to):\n" +
         plain_text(table);
+    if (intervals)
+        text += fmt::format("95 %: of the change, in {} draws of the profile's standard errors\n",
+                            comparison.line_draws);
     if (left_out > 0)
         text += fmt::format("{} lines that did not change and take less than {:g} % are left out\n",
                             left_out, 100 * shown_share);
@@ -178,6 +190,7 @@ nlohmann::ordered_json json(const LineChange& line) {
     if (!line.text.empty()) json_line["source"] = line.text;
     json_line["cycles"] = json(line.cycles);
     json_line["executions"] = json(line.executions);
+    if (line.difference) json_line["change_cycles"] = json(*line.difference);
     if (line.before_reason) json_line["before_reason"] = to_string(*line.before_reason);
     if (line.after_reason) json_line["after_reason"] = to_string(*line.after_reason);
     return json_line;
@@ -226,6 +239,7 @@ nlohmann::ordered_json to_json(const KernelComparisonReport& report) {
                               {"change_cycles", json(u->difference)},
                               {"ratio", json(u->ratio)},
                               {"after_faster", u->after_faster},
+                              {"line_draws", comparison.line_draws},
                               {"held_fixed", u->held}};
     if (!comparison.no_uncertainty.empty()) all["no_uncertainty"] = comparison.no_uncertainty;
     nlohmann::ordered_json waits = nlohmann::ordered_json::object();

@@ -312,6 +312,29 @@ TEST(Annotation, SaysWhereAGroupCannotHoldTheSharesOfTheLaunch) {
     EXPECT_THAT(notes(2)[0], HasSubstr("70 %, 30 %"));
 }
 
+// Groups 0 and 1 are of `a`, 2 and 3 of `b`: a launch of the first two executes no `b`, one of six
+// has four of `a`.
+TEST(Annotation, ExecutionsAreOfTheLaunchThatIsAnnotated) {
+    Kernel two = kernel({test::instruction("a", "op")});
+    two.warps.push_back({0.5, {repeat(3, {test::instruction("b", "op")})}});
+    two.warps[0].share = 0.5;
+    two.launch = Launch{.group_warps = 2, .concurrent_groups = 1, .groups = 4};
+    two.groups = GroupKinds{.kinds = {{0, 0}, {1, 1}}, .order = {{0, 2}, {1, 2}}};
+    validate(two);
+    const auto executed = [&](std::int64_t groups) {
+        const Annotation one =
+            annotate(gpu({{"op", 1, 5}}), two,
+                     {.group_warps = 2, .concurrent_groups = 1, .groups = groups}, {});
+        std::map<std::string, double> counts;
+        for (const AnnotatedInstruction& each : one.instructions)
+            counts[each.id] = each.spent.executions;
+        return counts;
+    };
+    EXPECT_EQ(executed(4), (std::map<std::string, double>{{"a", 4}, {"b", 12}}));
+    EXPECT_EQ(executed(2), (std::map<std::string, double>{{"a", 4}, {"b", 0}}));
+    EXPECT_EQ(executed(6), (std::map<std::string, double>{{"a", 8}, {"b", 12}}));
+}
+
 TEST(AnnotatedSource, AnotherVersionOfTheSourceIsLeftOut) {
     Annotation one = hand_counted();
     add_source(one, {{"k.cu", "only\nthree\nlines\n"}});

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/line_intervals.h"
+#include "report/text/annotated_source.h"
 #include "report/text/kernel_comparison.h"
 #include "tests/sim/build.h"
 #include "tests/sim/random_case.h"
@@ -208,6 +210,41 @@ TEST(KernelComparison, TheUncertaintyOfTheDifferenceIsThatOfOneProfile) {
     EXPECT_EQ(same.uncertainty->difference.low, 0);
     EXPECT_EQ(same.uncertainty->difference.high, 0);
     EXPECT_EQ(same.uncertainty->after_faster, 0);
+}
+
+// A line's chain of N takes N·Λ: its interval is ±1.96 N σ about it, and that of the change of two
+// lines of one text ±1.96 (30 − 20) σ.
+TEST(KernelComparison, LinesHaveIntervals) {
+    GpuProfile device = gpu({{"op", 1, 10}});
+    device.instructions[0].latency->std_error = 0.1;
+    const auto version = [](const char* file, std::int64_t length) {
+        Kernel chain = test::chain("op", length);
+        auto& loop = std::get<Repeat>(chain.warps[0].instructions[0]);
+        std::get<KernelInstruction>(loop.body[0]).at = "k.cu:1";
+        return ComparedKernel{
+            .file = file, .kernel = chain, .launch = {}, .sources = {{"k.cu", "x = x * y;\n"}}};
+    };
+    const ComparedKernel before = version("a", 30), after = version("b", 20);
+    const KernelComparison found = compare_kernels(device, before, after, {}, 4000, 5);
+    EXPECT_EQ(found.line_draws, 4000);
+    ASSERT_TRUE(found.lines[0].difference);
+    const Interval& line = *found.lines[0].difference;
+    EXPECT_NEAR(line.median, found.lines[0].cycles.difference(), 0.1);
+    EXPECT_NEAR((line.high - line.low) / 2, 1.96 * 10 * 0.1, 0.1);
+    EXPECT_THAT(report::to_text({found, "p.yaml", "test", {}}),
+                HasSubstr("95 %: of the change, in 4000 draws"));
+
+    Annotation alone = annotate(device, before.kernel, before.launch, {});
+    EXPECT_EQ(draws_by_line(alone, 4000), 4000);
+    EXPECT_EQ(draws_by_line(alone, 19), 0);
+    add_intervals(alone, device, before.kernel, before.launch, {}, 4000, 5);
+    ASSERT_TRUE(alone.lines[0].interval && alone.instructions[0].interval);
+    const Interval& cycles = *alone.lines[0].interval;
+    EXPECT_NEAR(cycles.median, alone.lines[0].spent.cycles(), 0.1);
+    // The first of the chain waits for nothing.
+    EXPECT_NEAR((cycles.high - cycles.low) / 2, 1.96 * 29 * 0.1, 0.3);
+    EXPECT_THAT(report::to_text(alone, report::AnnotationView::source),
+                HasSubstr("in 4000 draws of the profile's standard errors"));
 }
 
 // `a` costs as much as the profile says, `b` twice: both follow the same draw.

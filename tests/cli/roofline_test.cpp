@@ -144,6 +144,30 @@ TEST_F(Roofline, TakesARateFromADataSheet) {
     for (const char* bad : {"B_mem", "B_mem=", "B_mem=x", "T_SP=1", "B=1"})
         EXPECT_EQ(run_program({"roofline", csv, "--profile", profile, "--rate", bad}).exit_code, 2)
             << bad;
+    const ProgramRun twice = run_program(
+        {"roofline", csv, "--profile", profile, "--rate", "B_mem=160", "--rate", "B_mem=170"});
+    EXPECT_EQ(twice.exit_code, 2);
+    EXPECT_THAT(twice.err, HasSubstr("has an earlier --rate"));
+}
+
+// A device without the rate has its line, which says what it lacks.
+TEST_F(Roofline, CsvHasALineForEveryKernelAndDevice) {
+    std::string poor = device_yaml;
+    poor.erase(poor.find("  ld.global.f32"));
+    const ProgramRun run = run_program({"roofline", written("k.csv", saxpy_csv), "--profile",
+                                        written("rich.yaml", device_yaml), "--profile",
+                                        written("poor.yaml", poor), "--csv"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    std::istringstream lines(run.out);
+    std::string header, rich, lacking, none;
+    std::getline(lines, header);
+    std::getline(lines, rich);
+    std::getline(lines, lacking);
+    EXPECT_FALSE(std::getline(lines, none));
+    EXPECT_TRUE(header.ends_with(",flips_at,missing"));
+    EXPECT_EQ(std::ranges::count(lacking, ','), std::ranges::count(header, ','));
+    EXPECT_EQ(std::ranges::count(rich, ','), std::ranges::count(header, ','));
+    EXPECT_THAT(lacking, HasSubstr(",fp32,2000000,12000000,,,,,,,,B_mem (ld.global.f32"));
 }
 
 #if OCCUPIPE_FIT

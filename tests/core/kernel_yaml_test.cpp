@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/files/files.h"
+#include "core/group_shares.h"
 #include "tests/support/random_values.h"
 
 namespace occupipe {
@@ -27,11 +28,11 @@ TEST(KernelYaml, EveryKeyArrives) {
         "  kinds:\n"
         "    - [0, 1, 1]\n"
         "    - [1, 1, 1]\n"
-        "  order: [[1, 1299], [0, 1]]\n",
+        "  order: [[1, 325], [0, 975]]\n",
         "k.yaml");
     ASSERT_TRUE(kernel.groups);
     EXPECT_EQ(kernel.groups->kinds, (std::vector<std::vector<std::int32_t>>{{0, 1, 1}, {1, 1, 1}}));
-    EXPECT_EQ(kernel.groups->order, (std::vector<GroupKinds::Run>{{1, 1299}, {0, 1}}));
+    EXPECT_EQ(kernel.groups->order, (std::vector<GroupKinds::Run>{{1, 325}, {0, 975}}));
     EXPECT_EQ(parse_kernel(format_kernel(kernel), "k.yaml"), kernel);
     EXPECT_EQ(kernel.name, "divergent");
     ASSERT_EQ(kernel.warps.size(), 2U);
@@ -44,6 +45,39 @@ TEST(KernelYaml, EveryKeyArrives) {
     EXPECT_EQ(std::get<KernelInstruction>(repeat.body[0]).after,
               (std::vector<Dependence>{{"a", 1}}));
     EXPECT_EQ(kernel.launch, (Launch{3, 4, 1300}));
+}
+
+// What is wrong with groups is told with its place.
+TEST(KernelYaml, FaultsOfGroupsHaveLines) {
+    const auto refused = [](const std::string& groups, const std::string& share = "0.25") {
+        const std::string text =
+            "format: occupipe-kernel/1\nname: k\nwarps:\n"
+            "  - share: " +
+            share +
+            "\n    instructions:\n      - {id: a, op: f}\n"
+            "  - share: 0.75\n    instructions:\n      - {id: a, op: g}\n"
+            "launch: {group_warps: 2, concurrent_groups: 1, groups: 8}\n"
+            "groups:\n" +
+            groups;
+        try {
+            parse_kernel(text, "k.yaml");
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("taken");
+    };
+    EXPECT_EQ(refused("  kinds: [[0, 1], [1, 1]]\n  order: [[0, 4], [1, 4]]\n"), "taken");
+    EXPECT_EQ(refused("  kinds: [[0, 2], [1, 1]]\n  order: [[0, 4], [1, 4]]\n"),
+              "k.yaml:12:15: groups.kinds[0][1]: 'warps' has 2 entries, from 0 on, none is 2");
+    EXPECT_EQ(refused("  kinds: [[0, 1], [1]]\n  order: [[0, 4], [1, 4]]\n"),
+              "k.yaml:12:19: groups.kinds[1]: a kind has 1 warps, a group of the launch 2");
+    EXPECT_EQ(refused("  kinds: [[0, 1], [1, 1]]\n  order: [[0, 4], [2, 4]]\n"),
+              "k.yaml:13:20: groups.order[1][0]: 'kinds' has 2 entries, from 0 on, none is 2");
+    // 4 of 5 groups have a warp of the first list: 0.4 of the warps.
+    EXPECT_EQ(
+        refused("  kinds: [[0, 1], [1, 1]]\n  order: [[0, 4], [1, 1]]\n"),
+        "k.yaml:4:12: warps[0].share: entry 0 of 'warps' has 0.25, and by 'groups' 0.4 of the "
+        "warps run it");
 }
 
 TEST(KernelYaml, WritesWhatItReads) {
@@ -117,6 +151,12 @@ public:
                 kernel.groups->order.push_back(
                     {static_cast<std::int32_t>(random_.between(0, kinds - 1)),
                      random_.between(1, 1'000'000)});
+            const auto shares = shares_of_groups(*kernel.groups, kernel.warps.size());
+            if (std::ranges::count(shares, 0) > 0) {
+                kernel.groups.reset();
+                return kernel;
+            }
+            for (std::size_t i = 0; i < shares.size(); ++i) kernel.warps[i].share = shares[i];
         }
         return kernel;
     }
