@@ -56,7 +56,7 @@ void StackDistances::expect(std::uint64_t name) const {
 }
 
 void StackDistances::grow_table() {
-    std::vector<Entry> old(table_.size() * 2);
+    std::vector<Entry, HugePages<Entry>> old(table_.size() * 2);
     --table_shift_;
     std::swap(old, table_);
     for (const Entry& entry : old)
