@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error.h"
+#include "extract/huge_pages.h"
 
 namespace occupipe::extract {
 namespace {
@@ -56,7 +57,7 @@ void StackDistances::expect(std::uint64_t name) const {
 }
 
 void StackDistances::grow_table() {
-    std::vector<Entry, HugePages<Entry>> old(table_.size() * 2);
+    std::vector<Entry> old = zeros_in_large_pages<Entry>(table_.size() * 2);
     --table_shift_;
     std::swap(old, table_);
     for (const Entry& entry : old)
@@ -65,14 +66,14 @@ void StackDistances::grow_table() {
 
 void StackDistances::make_slots(std::size_t count) {
     slots_ = count;
-    marked_.assign(count / 64 + 1, 0);  // one past the end
+    marked_ = zeros_in_large_pages<std::uint64_t>(count / 64 + 1);  // one past the end
     levels_.clear();
     std::size_t all = 0;
     for (std::size_t nodes = marked_.size(); nodes > 1; nodes = (nodes + fan_out - 1) / fan_out) {
         levels_.push_back(all);
         all += (nodes + fan_out - 1) / fan_out * fan_out;
     }
-    counts_.assign(all, 0);
+    counts_ = zeros_in_large_pages<std::uint32_t>(all);
 }
 
 // The counts learn of a word when it is full.

@@ -8,8 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "extract/huge_pages.h"
-
 namespace occupipe::extract {
 
 // A fully associative LRU cache of C entries hits exactly the references whose distance is below C,
@@ -54,12 +52,12 @@ private:
 
     // Open addressing: a name's last slot. Slots are numbered in the order of references; the last
     // reference to each name is marked.
-    std::vector<Entry, HugePages<Entry>> table_;
+    std::vector<Entry> table_;
     int table_shift_ = 0;  // of a hash, for the block of eight entries
     std::size_t slots_ = 0;
-    std::vector<std::uint64_t, HugePages<std::uint64_t>> marked_;  // a bit per slot
+    std::vector<std::uint64_t> marked_;  // a bit per slot
     // Marks in words, in 16 words, in 256, …: one level after the other, in blocks of 16.
-    std::vector<std::uint32_t, HugePages<std::uint32_t>> counts_;
+    std::vector<std::uint32_t> counts_;
     std::vector<std::size_t> levels_;  // where each begins
     // Unmarked in one word and counted as marked still: loops unmark a word's slots one by one.
     std::size_t unmarked_word_ = 0;

@@ -294,11 +294,28 @@ TEST_F(Annotate, ComparingRefusesWhatDoesNotFit) {
         {"compare", path("reduction.yaml"), path("none.yaml"), "--profile", path("gpu.yaml")});
     EXPECT_EQ(gone.exit_code, 2);
     EXPECT_THAT(gone.err, HasSubstr("none.yaml"));
-    const ProgramRun both = run_program(
-        {"compare", recorded + "reduction.cubin", recorded + "reduction.cubin", "--launch",
-         "tests/kernels/reduction.yaml", "--profile", path("gpu.yaml"), "--after-grid", "3"});
+    const std::vector<std::string> launched = {"compare",
+                                               recorded + "reduction.cubin",
+                                               recorded + "reduction.cubin",
+                                               "--launch",
+                                               "tests/kernels/reduction.yaml",
+                                               "--profile",
+                                               path("gpu.yaml"),
+                                               "--draws",
+                                               "0"};
+    std::vector<std::string> words = launched;
+    words.insert(words.end(), {"--after-args", "i32:3"});
+    const ProgramRun both = run_program(words);
     EXPECT_EQ(both.exit_code, 2);
     EXPECT_THAT(both.err, HasSubstr("--after-launch"));
+    // Beside a launch file, the kernel's launches have the other grid.
+    words = launched;
+    words.insert(words.end(), {"--after-grid", "48", "--json"});
+    const ProgramRun grid = run_program(words);
+    ASSERT_EQ(grid.exit_code, 0) << grid.err;
+    const auto changed = nlohmann::json::parse(grid.out);
+    EXPECT_EQ(changed["before"]["groups"], 64);
+    EXPECT_EQ(changed["after"]["groups"], 48);
     const ProgramRun half = run_program(
         {"compare", path("reduction.yaml"), "--profile", path("gpu.yaml"), "--after-grid", "3"});
     EXPECT_EQ(half.exit_code, 2);

@@ -198,9 +198,25 @@ TEST_F(Extract, MachineCodeIsPredictedAsItsKernelFileIs) {
     compared.insert(compared.end(), launch.begin(), launch.end());
     for (std::size_t i = 0; i + 1 < one.size(); ++i)
         if (one[i] == "--use") compared.insert(compared.end(), {"--use", one[i + 1]});
-    const ProgramRun of_code = run_program(compared);
+    std::vector<std::string> unpriced = compared;
+    unpriced.insert(unpriced.end(), {"--memory", "none"});
+    const ProgramRun of_code = run_program(unpriced);
     EXPECT_EQ(of_code.exit_code, 0) << of_code.err;
     EXPECT_EQ(of_code.out, of_file.out);
+
+    // With memory priced, which changes the prediction, too.
+    for (std::string& word : one)
+        if (word == "none") word = "per-access";
+    for (std::string& word : one)
+        if (word == "4") word = "all";
+    const ProgramRun priced = run_program(one);
+    ASSERT_EQ(priced.exit_code, 0) << priced.err;
+    EXPECT_NE(nlohmann::json::parse(priced.out)["predictions"][0]["cycles"],
+              code["predictions"][0]["cycles"]);
+    write_text_file(path("p2.json"), priced.out, Overwrite::no);
+    const ProgramRun from_priced = run_program(compared);
+    EXPECT_EQ(from_priced.exit_code, 0) << from_priced.err;
+    EXPECT_EQ(from_priced.out, run_program({"compare", path("p2.json"), "--csv"}).out);
 }
 
 // Why and how sure: all that a kernel file can be asked.
