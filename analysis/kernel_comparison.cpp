@@ -318,8 +318,9 @@ void add_line_intervals(KernelComparison& result, const GpuProfile& profile,
                         const ComparedKernel& before, const ComparedKernel& after,
                         const SimulationOptions& options, int draws, std::uint64_t seed,
                         const Prepare& prepare) {
+    constexpr int most = 100;  // each simulates both without skipping what repeats
     const int many =
-        std::min(draws_by_line(result.before, draws), draws_by_line(result.after, draws));
+        std::min({most, draws_by_line(result.before, draws), draws_by_line(result.after, draws)});
     if (many == 0) {
         result.notes.emplace_back(
             "lines have no intervals: one simulation executes too many instructions for 20 of them "

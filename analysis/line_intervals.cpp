@@ -9,7 +9,7 @@
 namespace occupipe::analysis {
 
 int draws_by_line(const Annotation& annotation, int draws) {
-    constexpr double most_instructions = 2e8;
+    constexpr double most_instructions = 2e7;
     constexpr int least_draws = 20;
     double per_warp = 0;
     for (const AnnotatedInstruction& one : annotation.instructions)

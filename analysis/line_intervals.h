@@ -10,7 +10,7 @@
 namespace occupipe::analysis {
 
 // Draws of the profile for which every instruction's time is worth its simulation: at most `draws`,
-// and as many as simulate 2·10^8 instructions of warps, since nothing that repeats is skipped; 0:
+// and as many as simulate 2·10^7 instructions of warps, since nothing that repeats is skipped; 0:
 // these are fewer than 20, too few for an interval.
 int draws_by_line(const Annotation& annotation, int draws);
 

@@ -13,7 +13,8 @@ namespace occupipe {
 // of their order; sums to 1. Indices must be those of the kernel, kinds and order not empty.
 std::vector<double> shares_of_groups(const GroupKinds& groups, std::size_t programs);
 
-// An entry of Kernel::warps whose share is another one than the groups tell.
+// An entry of Kernel::warps whose share is another one than the groups tell: files are refused for
+// it. A kernel that is put together may leave its shares, which nobody reads beside groups.
 struct ShareFault {
     std::size_t program = 0;
     std::string reason;

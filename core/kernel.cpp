@@ -15,7 +15,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/group_shares.h"
 #include "core/name_rules.h"
 
 namespace occupipe {
@@ -410,8 +409,6 @@ void validate_groups(const Kernel& kernel, const std::string& file_name) {
                              fmt::format("the groups of all runs must be 1 to {}", most_groups));
         all += run.groups;
     }
-    if (const auto fault = share_fault(kernel))
-        throw InputError(file_name, {}, "warps.share", fault->reason);
 }
 
 }  // namespace

@@ -230,7 +230,7 @@ private:
                 .groups = value("groups", most_groups)};
     }
 
-    // Checked here, where lines are known; validate() checks the same of other kernels.
+    // Checked here, where lines are known; validate() checks other kernels.
     GroupKinds groups_of(const DocumentNode& node, const Kernel& kernel) const {
         document_.only_keys(node, {"kinds", "order"});
         if (!kernel.launch) document_.fail(node, "needs a launch, which tells their size");

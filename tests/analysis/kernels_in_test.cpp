@@ -194,7 +194,8 @@ TEST(KernelsIn, ASampleSaysWhatItCannotSee) {
                 1 - std::pow(0.05, 1 / static_cast<double>(some.seen.executed - 2)), 1e-12);
     const LaunchPlan uniform = read_launches(folder / "transpose.yaml");
     const KernelIn alike = kernel_in(uniform, recorded(uniform, 80), {.sample = 1});
-    if (alike.seen.executed < alike.seen.groups) EXPECT_FALSE(alike.seen.standard_error);
+    ASSERT_LT(alike.seen.executed, alike.seen.groups);
+    EXPECT_FALSE(alike.seen.standard_error);
 }
 
 double instructions_per_warp(const KernelIn& in) {
@@ -303,6 +304,8 @@ TEST_P(KernelsInOf, FoldedAndUnfoldedTakeTheSameTime) {
         unfolded.order = Order::in_order;
         unfolded.launch = in->kernel().launch;
         unfolded.groups = in->kernel().groups;
+        for (std::size_t i = 0; i < unfolded.warps.size(); ++i)
+            unfolded.warps[i].share = in->kernel().warps[i].share;
         const GpuProfile profile = profile_of(in->kernel());
         Launch launch = *in->kernel().launch;
         launch.groups = std::min<std::int64_t>(launch.groups, 12);
@@ -338,8 +341,9 @@ TEST_P(KernelsInOf, ClassesStandForAllWarps) {
             EXPECT_EQ(instruction_count(in->kernel().warps[taken]),
                       static_cast<std::int64_t>(one.instructions) + one.barriers_added);
             // Of a sample, the groups that are predicted have other shares than its weights.
-            if (in->seen.executed == in->seen.groups)
+            if (in->seen.executed == in->seen.groups) {
                 EXPECT_NEAR(in->kernel().warps[taken].share, one.stands_for, 1e-9);
+            }
             instructions += one.stands_for * static_cast<double>(one.instructions);
             ++taken;
         }
