@@ -73,8 +73,8 @@ struct PricedMemory {
     std::vector<std::string> said;
 };
 
-// An instruction without any active lane becomes an issue slot. Throws InputError where `aggregate` is asked of a kernel that tells
-// nothing of memory.
+// An instruction without any active lane becomes an issue slot. Throws InputError where `aggregate`
+// is asked of a kernel that tells nothing of memory.
 PricedMemory price_memory(const Kernel& kernel, const GpuProfile& profile, MemoryPricing pricing,
                           const CacheSizes& asked);
 
