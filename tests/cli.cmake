@@ -52,3 +52,9 @@ occupipe_test(sweep_test KIND cli ONE_PROCESS LINK occupipe::cli GTest::gmock nl
     SOURCES cli/sweep_test.cpp support/run_program.cpp)
 target_compile_definitions(sweep_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(sweep_test occupipe)
+# tools/cluster with a Slurm that the test starts itself: with the exhaustive tests, as starting it takes a while.
+if(OCCUPIPE_FIT)
+    add_test(NAME Cluster.SweepsAndCharacterisesThroughSlurm
+        COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/slurm_test.sh $<TARGET_FILE:occupipe>)
+    set_tests_properties(Cluster.SweepsAndCharacterisesThroughSlurm PROPERTIES LABELS full TIMEOUT 1800 SKIP_RETURN_CODE 77)
+endif()
