@@ -47,6 +47,7 @@ struct Request {
     std::string source;
     std::vector<std::string> more_sources;
     bool without_distances = false;
+    std::string order = "true";
     std::string output;
     std::string workload;
     std::vector<std::string> profiles;
@@ -77,6 +78,7 @@ match::Workload workload_of(const Request& request, const std::vector<GpuProfile
         run.sources.insert(run.sources.end(), request.more_sources.begin(),
                            request.more_sources.end());
         run.distances = !request.without_distances;
+        run.order_memory = request.order == "memory";
         for (const GpuProfile& device : devices)
             for (const std::int64_t unit : {8, 64, 128})
                 if (device.match.fast_bytes)
@@ -97,8 +99,13 @@ match::Workload workload_of(const Request& request, const std::vector<GpuProfile
 
 void run_match(const Request& request) {
     const std::vector<match::CostModel> models = models_of(request.model);
-    if (request.source.empty() == request.workload.empty())
+    if (request.source.empty() && request.workload.empty())
         throw InputError("give a program, or --workload FILE; see --help");
+    if (!request.source.empty() && !request.workload.empty())
+        throw InputError(
+            fmt::format("both a program ({}) and --workload {} are given; a workload is what was "
+                        "counted of a program before",
+                        request.source, request.workload));
     if (!request.source.empty() && request.program.kernel.empty())
         throw InputError("--kernel NAME is missing: the function to be counted");
     std::vector<NamedPath> inputs = {{"--workload", request.workload}, {"PROGRAM", request.source}};
@@ -182,6 +189,13 @@ void add_match(CLI::App& app) {
                      "A flag of the compiler, as --flag=-Iinclude; may be given again")
         ->type_name("FLAG")
         ->allow_extra_args(false);
+    command
+        ->add_option("--order", request->order,
+                     "What an operation waits for: `true` dependences, or also what lay in\n"
+                     "memory where a result goes (`memory`)")
+        ->check(CLI::IsMember({"true", "memory"}))
+        ->capture_default_str()
+        ->type_name("ORDER");
     command->add_flag("--no-distances", request->without_distances,
                       "Count no stack distances: faster, and no cost follows from it");
     command->add_option("-o,--output", request->output, "Write what was counted (YAML)")

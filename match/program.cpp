@@ -7,13 +7,19 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <fstream>
+#include <mutex>
 #include <sstream>
 #include <system_error>
+#include <thread>
 
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/run_tool.h"
+#include "match/annotations.h"
 #include "match/record.h"
 
 namespace occupipe::match {
@@ -71,6 +77,53 @@ std::string complaint(const std::string& said) {
     return first.empty() ? said.substr(0, 300) : first;
 }
 
+// What a counted program says of its progress, told on after two seconds and then every ten.
+class Watch {
+public:
+    Watch(const fs::path& progress, const std::function<void(const std::string&)>& note) {
+        if (note) thread_ = std::thread([this, progress, note] { watch(progress, note); });
+    }
+    ~Watch() {
+        if (!thread_.joinable()) return;
+        {
+            const std::scoped_lock lock(mutex_);
+            done_ = true;
+        }
+        ended_.notify_one();
+        thread_.join();
+    }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+private:
+    void watch(const fs::path& progress, const std::function<void(const std::string&)>& note) {
+        const auto begin = std::chrono::steady_clock::now();
+        auto next = begin + std::chrono::seconds(2);
+        std::unique_lock lock(mutex_);
+        while (!ended_.wait_until(lock, next, [this] { return done_; })) {
+            const auto now = std::chrono::steady_clock::now();
+            std::ifstream in(progress);
+            std::uint64_t iterations = 0;
+            std::uint64_t references = 0;
+            std::string so_far;
+            if (in >> iterations >> references)
+                so_far = fmt::format(
+                    ", {:.3g} iterations of loops{}", static_cast<double>(iterations),
+                    references == 0
+                        ? std::string()
+                        : fmt::format(", {:.3g} references", static_cast<double>(references)));
+            note(fmt::format("running: {:.0f} s{}",
+                             std::chrono::duration<double>(now - begin).count(), so_far));
+            next = now + std::chrono::seconds(10);
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    bool done_ = false;
+    std::thread thread_;
+};
+
 class Steps {
 public:
     explicit Steps(const ProgramRun& run) : run_(run) {}
@@ -84,8 +137,9 @@ public:
             throw InputError(fmt::format("{}: {}", what, complaint(read_text_file(said))));
     }
 
-    // Sources as bitcode, in one file.
-    void compile() const {
+    // Sources as bitcode, in one file. How many synchronisations are annotated in them.
+    int compile() const {
+        int synchronisations = 0;
         std::vector<std::string> parts;
         for (std::size_t i = 0; i < run_.sources.size(); ++i) {
             const fs::path& source = run_.sources[i];
@@ -113,11 +167,25 @@ public:
                                               "-c"};
             if (is_cpp) words.insert(words.end(), {"-std=c++20", "-fno-exceptions"});
             words.insert(words.end(), run_.flags.begin(), run_.flags.end());
+            const AnnotatedSource annotated = annotated_source(read_text_file(source), source);
+            if (annotated.synchronisations > 0) {
+                synchronisations += annotated.synchronisations;
+                const fs::path text = file(fmt::format("part{}.annotated", i));
+                write_text_file(text, annotated.text, Overwrite::yes);
+                write_text_file(file("sync.h"),
+                                "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+                                "void occupipe_match_sync(void);\n",
+                                Overwrite::yes);
+                words.insert(words.end(),
+                             {"-include", file("sync.h").string(), "-Xclang", "-remap-file",
+                              "-Xclang", source.string() + ";" + text.string()});
+            }
             words.insert(words.end(), {source.string(), "-o", parts.back()});
             call("clang-19", tool(is_cpp ? "clang++" : "clang"), words);
         }
         parts.insert(parts.end(), {"-o", file("program.bc").string()});
         call("llvm-link-19", tool("llvm-link"), parts);
+        return synchronisations;
     }
 
     void passes(const std::string& what, const std::string& from, const std::string& to,
@@ -173,7 +241,7 @@ Workload analyse_program(const ProgramRun& run,
     };
     const Steps steps(run);
     tell("compiling");
-    steps.compile();
+    const int annotations = steps.compile();
     // Values in registers, callees inside, loops in one form; nothing is executed that the program
     // does not execute.
     steps.passes(
@@ -182,18 +250,18 @@ Workload analyse_program(const ProgramRun& run,
         "loop-simplify,lcssa)",
         "program.bc", "kernel.bc", {"-two-entry-phi-node-folding-threshold=0"});
     const std::set<std::string> vectorised = steps.vectorised();
-    steps.passes("occupipe-count", "kernel.bc", "counted.bc");
+    steps.passes("occupipe-count", "kernel.bc", "counted.bc",
+                 {fmt::format("-occupipe-order-memory={}", run.order_memory)});
     steps.call("llvm-link-19", tool("llvm-link"),
                {steps.file("counted.bc").string(),
                 instrument(run.distances ? "occupipe-match-runtime.bc" : "occupipe-match-levels.bc")
                     .string(),
                 "-o", steps.file("linked.bc").string()});
-    steps.call("opt-19", tool("opt"),
-               {"-passes=internalize,default<O3>", "-internalize-public-api-list=main",
-                steps.file("linked.bc").string(), "-o", steps.file("alone.bc").string()});
+    steps.passes("occupipe-native,internalize,default<O3>", "linked.bc", "alone.bc",
+                 {"-internalize-public-api-list=main"});
     const fs::path program = steps.file("counted");
     steps.call("clang-19", tool("clang++"),
-               {"-O2", steps.file("alone.bc").string(), "-o", program.string(), "-lm"});
+               {"-O2", steps.file("alone.bc").string(), "-o", program.string(), "-lm", "-pthread"});
 
     tell("running");
     const fs::path counts = steps.file("counts.txt");
@@ -203,6 +271,9 @@ Workload analyse_program(const ProgramRun& run,
         const Variable record("OCCUPIPE_MATCH_RECORD", counts.string());
         const Variable known("OCCUPIPE_MATCH_CAPACITIES",
                              fmt::format("{}", fmt::join(run.capacities, ",")));
+        const fs::path progress = steps.file("progress.txt");
+        const Variable name("OCCUPIPE_MATCH_PROGRESS", note ? progress.string() : "");
+        const Watch watch(progress, note);
         exit_code = run_tool(program, run.arguments, said);
     }
     if (std::error_code none; !fs::exists(counts, none))
@@ -217,7 +288,9 @@ Workload analyse_program(const ProgramRun& run,
                                      .counts = read_text_file(counts),
                                      .counts_name = "record of " + run.kernel,
                                      .levels = read_text_file(counts.string() + ".levels"),
-                                     .vectorised = vectorised});
+                                     .vectorised = vectorised,
+                                     .synchronisations_annotated = annotations > 0,
+                                     .order_memory = run.order_memory});
     workload.kernel = run.kernel;
     for (const fs::path& source : run.sources)
         workload.program += (workload.program.empty() ? "" : " ") + source.filename().string();

@@ -22,13 +22,17 @@ struct ProgramRun {
     std::vector<std::string> arguments;          // of the program
     std::vector<std::string> flags;              // of the compiler: -I…, -D…
     bool distances = true;                       // also stack distances, which take longer
-    std::vector<std::int64_t> capacities;        // distances to be counted one by one
+    // A store comes a level after what lay in its place; else only true dependences count.
+    bool order_memory = false;
+    std::vector<std::int64_t> capacities;  // distances to be counted one by one
 };
 
 // Throws DeviceError: LLVM 19 or the passes are not there (says what to install). InputError: the
 // program cannot be compiled, counted or run; what the tool said is in the message. A run that was
 // interrupted or crashed gives what it had counted, `partial` saying so. `note` gets lines about
-// the steps.
+// the steps, and while the program runs, every ten seconds from the second on.
+// A line `// occupipe: sync` between two statements of a source is a synchronisation each time that
+// it is passed; then no others are looked for.
 Workload analyse_program(const ProgramRun& run,
                          const std::function<void(const std::string&)>& note);
 

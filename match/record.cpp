@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -162,12 +163,13 @@ std::pair<std::int64_t, std::int64_t> bucket_of(std::int64_t distance) {
     return {low, (((distance >> shift) + 1) << shift) - 1};
 }
 
-Schedule schedule_of(const std::string& levels, std::int64_t depth, const std::string& name) {
+// Schedules stand one after the other in `levels`, the next one at `at`.
+Schedule schedule_of(const char* schedule_name, const std::string& levels, std::size_t& at,
+                     std::int64_t depth, const std::string& name) {
     constexpr std::int64_t most_ranges = 4096;
     constexpr std::uint32_t first_reference = ~std::uint32_t{0};
-    Schedule schedule{.name = "as-written", .depth = depth};
+    Schedule schedule{.name = schedule_name, .depth = depth};
     const auto count = static_cast<std::size_t>(depth);
-    std::size_t at = 0;
     const auto f64 = take<std::int64_t>(levels, at, count, name);
     const auto f32 = take<std::int64_t>(levels, at, count, name);
     const auto reach = take<std::uint32_t>(levels, at, count, name);
@@ -206,11 +208,11 @@ LoopKind kind_of(const LoopFacts& loop, const Facts& facts, std::string& reason)
         return LoopKind::sequential;
     }
     if (!loop.pairs.empty()) {
-        reason = "sum into memory: " + facts.sites[loop.pairs.front().second];
+        reason = "into memory: " + facts.sites[loop.pairs.front().second];
         return LoopKind::reduction;
     }
     if (loop.reduction.empty()) return LoopKind::parallel;
-    reason = "of one scalar: " + loop.reduction;
+    reason = loop.reduction;
     return LoopKind::reduction;
 }
 
@@ -222,7 +224,9 @@ Workload workload_of(const RecordTexts& record) {
     workload.kernel = facts.kernel;
     std::map<std::size_t, std::int64_t> executed;
     std::int64_t depth = 0;
+    std::optional<std::int64_t> tree_depth;
     std::int64_t calls_that_read = 0;
+    std::int64_t annotated = 0;
     Lines lines(record.counts, record.counts_name, "occupipe-match-record 1");
     while (lines.next()) {
         const std::string& key = lines.key();
@@ -245,6 +249,11 @@ Workload workload_of(const RecordTexts& record) {
         } else if (key == "depth") {
             depth = lines.integer();
             if (depth < 0) lines.fail("is negative");
+        } else if (key == "trees") {
+            tree_depth = lines.integer();
+            if (*tree_depth < 0) lines.fail("is negative");
+        } else if (key == "synchronisations") {
+            annotated = lines.integer();
         } else if (key == "reuse") {
             ReuseDistances reuse{.unit_bytes = lines.integer()};
             reuse.references = lines.integer();
@@ -285,8 +294,8 @@ Workload workload_of(const RecordTexts& record) {
             alone = workload.loops[static_cast<std::size_t>(up)].kind != LoopKind::sequential;
         if (!alone) synchronisations += facts.loops[i].iterations - facts.loops[i].instances;
     }
-    workload.synchronisations = synchronisations;
-    workload.synchronisations_from = "loops";
+    workload.synchronisations = record.synchronisations_annotated ? annotated : synchronisations;
+    workload.synchronisations_from = record.synchronisations_annotated ? "annotation" : "loops";
 
     for (const auto& [number, times] : executed) {
         const auto block = facts.blocks.find(number);
@@ -298,7 +307,12 @@ Workload workload_of(const RecordTexts& record) {
             workload.loops[loop].kind != LoopKind::sequential)
             workload.operations.vectorisable += block->second.once.total * times;
     }
-    workload.schedules = {schedule_of(record.levels, depth, record.counts_name)};
+    std::size_t at = 0;
+    workload.schedules = {schedule_of(record.order_memory ? "memory-order" : "as-written",
+                                      record.levels, at, depth, record.counts_name)};
+    if (tree_depth)
+        workload.schedules.push_back(
+            schedule_of("trees", record.levels, at, *tree_depth, record.counts_name));
     if (!facts.unseen.empty()) workload.unseen = fmt::format("{}", fmt::join(facts.unseen, ", "));
     return workload;
 }

@@ -23,6 +23,9 @@ struct RecordTexts {
     std::string levels;  // bytes
     // Loops that LLVM's vectoriser would vectorise, as "file:line:column" of their begin.
     std::set<std::string> vectorised;
+    // Only then its number of synchronisations is the program's.
+    bool synchronisations_annotated = false;
+    bool order_memory = false;
 };
 
 // Throws InputError naming file and line where a record is cut off or contradicts itself.

@@ -12,8 +12,6 @@
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/StringSwitch.h>
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/IVDescriptors.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
@@ -28,6 +26,7 @@
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include <array>
@@ -36,12 +35,19 @@
 #include <string>
 #include <vector>
 
+#include "reductions.h"
+
 namespace {
 
 using namespace llvm;
+using occupipe_match::Fold;
+using occupipe_match::Reduction;
 
 cl::opt<std::string> kernel_name("occupipe-kernel", cl::desc("function to count"));
 cl::opt<std::string> facts_path("occupipe-facts", cl::desc("where to write what stands still"));
+
+cl::opt<bool> order_memory("occupipe-order-memory",
+                           cl::desc("a store waits for what lay in its place"));
 
 // Found by the driver at the beginning of a line of standard error.
 [[noreturn]] void refuse(const Twine& reason) {
@@ -126,9 +132,19 @@ struct FreeOrder : PassInfoMixin<FreeOrder> {
 enum Kind { none, addition, multiplication, division, square_root, function };
 
 std::string place(const DebugLoc& where) {
-    if (!where) return "?";
+    if (!where || where.getLine() == 0) return "?";
     const DILocation* at = where.get();
     return (sys::path::filename(at->getFilename()) + ":" + Twine(at->getLine())).str();
+}
+// Of something that the compiler made: of what went into it, or of the loop around.
+std::string place(const Instruction& i, const DebugLoc& loop) {
+    if (i.getDebugLoc() && i.getDebugLoc().getLine() != 0) return place(i.getDebugLoc());
+    for (const Value* const v : i.operand_values())
+        if (const auto* const from = dyn_cast<Instruction>(v);
+            from != nullptr && !isa<PHINode>(from))
+            if (from->getDebugLoc() && from->getDebugLoc().getLine() != 0)
+                return place(from->getDebugLoc());
+    return place(loop);
 }
 
 class Counter {
@@ -141,7 +157,7 @@ public:
           scalars_(analyses.getResult<ScalarEvolutionAnalysis>(kernel)),
           library_(analyses.getResult<TargetLibraryAnalysis>(kernel)),
           dominators_(analyses.getResult<DominatorTreeAnalysis>(kernel)),
-          assumptions_(analyses.getResult<AssumptionAnalysis>(kernel)),
+          reductions_(loops_, dominators_),
           word_(Type::getInt32Ty(context_)),
           wide_(Type::getInt64Ty(context_)),
           zero_(ConstantInt::get(word_, 0)) {}
@@ -149,6 +165,9 @@ public:
     void run() {
         require_countable();
         number_loops();
+        find_memory_sums();
+        // In memory's order there is one schedule, the program's.
+        with_trees_ = !order_memory && !(scalar_trees() == 0 && memory_sums_.empty());
         // All that is counted stands in the program before the first call is put into it.
         const ReversePostOrderTraversal<Function*> order(&kernel_);
         std::vector<BasicBlock*> blocks(order.begin(), order.end());
@@ -164,11 +183,16 @@ public:
             for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
                 shadows.level->addIncoming(level(phi->getIncomingValue(i)),
                                            phi->getIncomingBlock(i));
+                if (shadows.tree != nullptr)
+                    shadows.tree->addIncoming(tree(phi->getIncomingValue(i)),
+                                              phi->getIncomingBlock(i));
                 shadows.reach->addIncoming(reach(phi->getIncomingValue(i)),
                                            phi->getIncomingBlock(i));
             }
         count_blocks(blocks);
         count_loops();
+        if (with_trees_) begin_trees();
+        define_constants();
         open();
         write_facts(blocks);
     }
@@ -176,7 +200,16 @@ public:
 private:
     struct Shadows {
         PHINode* level;
+        PHINode* tree;  // nullptr: none, or of a reduction
         PHINode* reach;
+    };
+    // A load, an operation and a store to where the load was from; which operation, or none where
+    // a comparison decides whether it is stored.
+    struct MemorySum {
+        LoadInst* load;
+        Instruction* operation;
+        StoreInst* store;
+        Fold fold;
     };
     struct LoopFacts {
         Loop* loop = nullptr;
@@ -227,6 +260,12 @@ private:
         const auto found = levels_.find(v);
         return found == levels_.end() ? zero_ : found->second;
     }
+    // The level where reductions are trees; of a reduction's own values it is not known before the
+    // end.
+    Value* tree(Value* v) {
+        const auto found = trees_.find(v);
+        return found == trees_.end() ? zero_ : found->second;
+    }
     Value* reach(Value* v) {
         const auto found = reaches_.find(v);
         return found == reaches_.end() ? zero_ : found->second;
@@ -239,54 +278,123 @@ private:
     void shadow_phi(PHINode& phi) {
         if (!carries(&phi)) return;
         IRBuilder<> at(&phi);
+        const bool plain = with_trees_ && !of_tree(&phi);
         Shadows shadows{at.CreatePHI(word_, phi.getNumIncomingValues()),
+                        plain ? at.CreatePHI(word_, phi.getNumIncomingValues()) : nullptr,
                         at.CreatePHI(word_, phi.getNumIncomingValues())};
         phis_.insert({&phi, shadows});
         levels_[&phi] = shadows.level;
+        if (plain) trees_[&phi] = shadows.tree;
         reaches_[&phi] = shadows.reach;
     }
     void pass_through(Instruction& i, ArrayRef<Value*> from) {
         if (!carries(&i)) return;
         IRBuilder<> at(i.getNextNode());
-        Value* l = zero_;
-        Value* r = zero_;
-        for (Value* const v : from) {
-            l = greater(at, l, level(v));
-            r = greater(at, r, reach(v));
-        }
-        levels_[&i] = l;
-        reaches_[&i] = r;
+        const Needs needs = needs_of(at, from);
+        levels_[&i] = needs.level;
+        if (with_trees_) trees_[&i] = needs.tree;
+        reaches_[&i] = needs.reach;
     }
-    // One operation; its level.
-    Value* operation(IRBuilder<>& at, Instruction& i, Kind kind, Value* l, Value* r) {
-        Value* const mine = at.CreateAdd(l, ConstantInt::get(word_, 1));
-        const bool single = i.getType()->isFloatTy() || i.getType()->isHalfTy();
-        at.CreateCall(callee(single ? "occupipe_match_f32" : "occupipe_match_f64",
-                             Type::getVoidTy(context_), {word_, word_}),
-                      {mine, r});
+    // What an operation waits for.
+    struct Needs {
+        Value* level;
+        Value* tree;
+        Value* reach;
+    };
+    Needs needs_of(IRBuilder<>& at, ArrayRef<Value*> from) {
+        Needs needs{zero_, zero_, zero_};
+        for (Value* const v : from) {
+            needs.level = greater(at, needs.level, level(v));
+            needs.tree = greater(at, needs.tree, tree(v));
+            needs.reach = greater(at, needs.reach, reach(v));
+        }
+        return needs;
+    }
+    // A reduction that has operations; others take no levels.
+    const Reduction* of_tree(const Value* v) {
+        if (!with_trees_) return nullptr;
+        const Reduction* const found = reductions_.of(v);
+        return found != nullptr && is_tree(*found) ? found : nullptr;
+    }
+    static bool is_tree(const Reduction& r) {
+        return !r.operations.empty() && r.root->getType()->isFloatingPointTy();
+    }
+    unsigned scalar_trees() const {
+        unsigned count = 0;
+        for (const Reduction& r : reductions_.all()) count += is_tree(r) ? 1 : 0;
+        return count;
+    }
+    static bool is_single(const Type* type) { return type->isFloatTy() || type->isHalfTy(); }
+    // One operation: where it stands in either schedule. One of a reduction waits for partners in
+    // the second; `running` is its operand that goes on.
+    Needs operation(IRBuilder<>& at, Instruction& i, Kind kind, const Needs& needs,
+                    const Value* running = nullptr, const Needs& added = {}) {
+        Value* const one = ConstantInt::get(word_, 1);
+        Value* const mine = at.CreateAdd(needs.level, one);
+        const bool single = is_single(i.getType());
+        Value* const precision = ConstantInt::get(word_, single ? 1 : 0);
         auto& counts = operations_[i.getParent()];
         ++counts[kind];
         if (single) ++counts[singles];
-        return mine;
+        const Reduction* const scalar = running != nullptr ? of_tree(running) : nullptr;
+        const MemorySum* const memory = with_trees_ ? memory_sum_of(i) : nullptr;
+        if (scalar == nullptr && memory == nullptr) {
+            Value* const tree = with_trees_ ? at.CreateAdd(needs.tree, one) : zero_;
+            call(at, "occupipe_match_operation", {mine, tree, needs.reach, precision});
+            return {mine, tree, zero_};
+        }
+        call(at, "occupipe_match_operation_of_sum", {mine, needs.reach, precision});
+        if (scalar != nullptr)
+            call(at, "occupipe_match_tree_add",
+                 {number(reductions_.number(*scalar)), added.tree, added.reach});
+        else
+            call(at, "occupipe_match_memory_add",
+                 {memory->store->getPointerOperand(), number(static_cast<unsigned>(memory->fold)),
+                  added.tree, added.reach, precision});
+        return {mine, zero_, zero_};
+    }
+    Value* number(unsigned n) { return ConstantInt::get(word_, n); }
+    CallInst* call(IRBuilder<>& at, StringRef name, ArrayRef<Value*> arguments,
+                   Type* result = nullptr) {
+        SmallVector<Type*> types;
+        for (Value* const v : arguments) types.push_back(v->getType());
+        return at.CreateCall(
+            callee(name, result != nullptr ? result : Type::getVoidTy(context_), types), arguments);
     }
     void compute(Instruction& i, Kind kind, ArrayRef<Value*> from) {
         IRBuilder<> at(i.getNextNode());
-        Value* l = zero_;
-        Value* r = zero_;
-        for (Value* const v : from) {
-            l = greater(at, l, level(v));
-            r = greater(at, r, reach(v));
+        const Needs needs = needs_of(at, from);
+        const Value* running = nullptr;
+        Needs added{};
+        if (with_trees_) {
+            const MemorySum* const memory = memory_sum_of(i);
+            for (Value* const v : from) {
+                const Reduction* const r = of_tree(v);
+                const bool goes_on = r != nullptr && reductions_.of(&i) == r;
+                if (goes_on || (memory != nullptr && v == memory->load)) {
+                    running = v;
+                } else {
+                    added = {zero_, tree(v), reach(v)};
+                }
+            }
         }
-        levels_[&i] = operation(at, i, kind, l, r);
+        const Needs done = operation(at, i, kind, needs, running, added);
+        levels_[&i] = done.level;
+        if (with_trees_) trees_[&i] = done.tree;
     }
     void fuse(CallBase& call) {
         IRBuilder<> at(call.getNextNode());
-        Value* const a = call.getArgOperand(0);
-        Value* const b = call.getArgOperand(1);
         Value* const c = call.getArgOperand(2);
-        Value* const product = operation(at, call, multiplication, greater(at, level(a), level(b)),
-                                         greater(at, reach(a), reach(b)));
-        levels_[&call] = operation(at, call, addition, greater(at, product, level(c)), reach(c));
+        const Needs product = operation(
+            at, call, multiplication, needs_of(at, {call.getArgOperand(0), call.getArgOperand(1)}));
+        const Needs needs{greater(at, product.level, level(c)), greater(at, product.tree, tree(c)),
+                          reach(c)};
+        const Reduction* const r = of_tree(c);
+        const bool goes_on = r != nullptr && reductions_.of(&call) == r;
+        const Needs done = operation(at, call, addition, needs, goes_on ? c : nullptr,
+                                     {zero_, product.tree, zero_});
+        levels_[&call] = done.level;
+        if (with_trees_) trees_[&call] = done.tree;
         ++operations_[call.getParent()][pairs];
     }
 
@@ -301,6 +409,8 @@ private:
                 return a == b ? a : at.CreateSelect(select->getCondition(), a, b);
             };
             levels_[&i] = choose(level(select->getTrueValue()), level(select->getFalseValue()));
+            if (with_trees_)
+                trees_[&i] = choose(tree(select->getTrueValue()), tree(select->getFalseValue()));
             reaches_[&i] = choose(reach(select->getTrueValue()), reach(select->getFalseValue()));
             return;
         }
@@ -334,38 +444,46 @@ private:
         site_of_[&i] = static_cast<unsigned>(sites_.size() - 1);
         return ConstantInt::get(word_, sites_.size() - 1);
     }
+    Value* depth_at(const Instruction& i) { return number(loops_.getLoopDepth(i.getParent())); }
     void shadow_load(LoadInst& load) {
         IRBuilder<> at(load.getNextNode());
-        Value* const packed = at.CreateCall(
-            callee("occupipe_match_load", wide_, {at.getPtrTy(), word_, word_}),
-            {load.getPointerOperand(), at.getInt32(size_of(load.getType())), site(load, "load")});
+        Value* const pointer = load.getPointerOperand();
+        Value* const mine = site(load, "load");
+        const bool of_sum = with_trees_ && tree_loads_.contains(&load);
+        Value* const packed =
+            of_sum ? call(at, "occupipe_match_load_sum", {pointer, mine, depth_at(load)}, wide_)
+                   : call(at, "occupipe_match_load",
+                          {pointer, number(size_of(load.getType())), mine, depth_at(load)}, wide_);
         if (!carries(&load)) return;
         levels_[&load] = at.CreateTrunc(packed, word_);
-        reaches_[&load] = at.CreateTrunc(at.CreateLShr(packed, 32), word_);
+        reaches_[&load] = call(at, "occupipe_match_loaded_distance", {}, word_);
+        if (with_trees_) trees_[&load] = at.CreateTrunc(at.CreateLShr(packed, 32), word_);
     }
     void shadow_store(StoreInst& store) {
         IRBuilder<> at(&store);
-        at.CreateCall(
-            callee("occupipe_match_store", Type::getVoidTy(context_),
-                   {at.getPtrTy(), word_, word_, word_}),
-            {store.getPointerOperand(), at.getInt32(size_of(store.getValueOperand()->getType())),
-             level(store.getValueOperand()), site(store, "store")});
+        Value* const pointer = store.getPointerOperand();
+        Value* const value = store.getValueOperand();
+        Value* const mine = site(store, "store");
+        if (with_trees_ && tree_stores_.contains(&store))
+            call(at, "occupipe_match_store_sum", {pointer, level(value), mine});
+        else
+            call(at, "occupipe_match_store",
+                 {pointer, number(size_of(value->getType())), level(value), tree(value), mine});
     }
     void shadow_call(CallBase& call) {
         if (auto* const copy = dyn_cast<MemTransferInst>(&call)) {
             IRBuilder<> at(&call);
-            at.CreateCall(callee("occupipe_match_copy", Type::getVoidTy(context_),
-                                 {at.getPtrTy(), at.getPtrTy(), wide_, word_}),
-                          {copy->getRawDest(), copy->getRawSource(),
-                           at.CreateZExtOrTrunc(copy->getLength(), wide_), site(call, "copy")});
+            this->call(at, "occupipe_match_copy",
+                       {copy->getRawDest(), copy->getRawSource(),
+                        at.CreateZExtOrTrunc(copy->getLength(), wide_), site(call, "copy"),
+                        depth_at(call)});
             return;
         }
         if (auto* const fill = dyn_cast<MemSetInst>(&call)) {
             IRBuilder<> at(&call);
-            at.CreateCall(callee("occupipe_match_fill", Type::getVoidTy(context_),
-                                 {at.getPtrTy(), wide_, word_}),
-                          {fill->getRawDest(), at.CreateZExtOrTrunc(fill->getLength(), wide_),
-                           site(call, "fill")});
+            this->call(at, "occupipe_match_fill",
+                       {fill->getRawDest(), at.CreateZExtOrTrunc(fill->getLength(), wide_),
+                        site(call, "fill")});
             return;
         }
         const Intrinsic::ID id = call.getIntrinsicID();
@@ -388,6 +506,7 @@ private:
             }
         }
         if (id != Intrinsic::not_intrinsic) return pass_through(call, from);
+        if (callee->getName() == "occupipe_match_sync") return;
         if (!call.onlyReadsMemory()) unseen_.insert(callee->getName().str());
     }
 
@@ -413,53 +532,162 @@ private:
     // ------------------------------------------------------------------------------------
 
     void number_loops() {
-        for (Loop* const top : loops_)
-            for (Loop* const loop : top->getLoopsInPreorder()) {
-                if (loop->getLoopPreheader() == nullptr || !loop->hasDedicatedExits())
-                    refuse("the loop at " + place(loop->getStartLoc()) +
-                           " cannot be brought into a simple form");
-                LoopFacts facts;
-                facts.loop = loop;
-                if (Loop* const parent = loop->getParentLoop())
-                    facts.parent = static_cast<int>(loop_numbers_[parent]);
-                for (PHINode& phi : loop->getHeader()->phis()) look_at(phi, facts);
-                loop_numbers_[loop] = static_cast<unsigned>(all_loops_.size());
-                all_loops_.push_back(facts);
-            }
+        // In the order of the source, which LoopInfo's own is not.
+        const auto ordered = loops_.getLoopsInPreorder();
+        const std::vector<Loop*> in_preorder(ordered.begin(), ordered.end());
+        for (Loop* const loop : in_preorder) {
+            if (loop->getLoopPreheader() == nullptr || !loop->hasDedicatedExits() ||
+                loop->getLoopLatch() == nullptr)
+                refuse("the loop at " + place(loop->getStartLoc()) +
+                       " cannot be brought into a simple form");
+            if (loop->getLoopDepth() > most_depth)
+                refuse("loops are nested more than 64 deep at " + place(loop->getStartLoc()));
+        }
+        reductions_.find(in_preorder,
+                         [&](PHINode& phi, Loop& loop) { return is_induction(phi, loop); });
+        for (Loop* const loop : in_preorder) {
+            LoopFacts facts;
+            facts.loop = loop;
+            if (Loop* const parent = loop->getParentLoop())
+                facts.parent = static_cast<int>(loop_numbers_[parent]);
+            for (PHINode& phi : loop->getHeader()->phis()) look_at(phi, facts);
+            loop_numbers_[loop] = static_cast<unsigned>(all_loops_.size());
+            all_loops_.push_back(facts);
+        }
+    }
+    bool is_induction(PHINode& phi, Loop& loop) {
+        Value* const back = phi.getIncomingValueForBlock(loop.getLoopLatch());
+        if (back == &phi || loop.isLoopInvariant(back)) return true;
+        if (!scalars_.isSCEVable(phi.getType())) return false;
+        const auto* const recurrence = dyn_cast<SCEVAddRecExpr>(scalars_.getSCEV(&phi));
+        return recurrence != nullptr && recurrence->getLoop() == &loop;
     }
     void look_at(PHINode& phi, LoopFacts& facts) {
         Loop* const loop = facts.loop;
-        Value* const back = phi.getIncomingValueForBlock(loop->getLoopLatch());
-        if (back == &phi || loop->isLoopInvariant(back)) return;
-        if (scalars_.isSCEVable(phi.getType())) {
-            const auto* const recurrence = dyn_cast<SCEVAddRecExpr>(scalars_.getSCEV(&phi));
-            if (recurrence != nullptr && recurrence->getLoop() == loop) return;
-        }
-        const std::string at = place(cast<Instruction>(back)->getDebugLoc());
-        RecurrenceDescriptor found;
-        if (RecurrenceDescriptor::isReductionPHI(&phi, loop, found, nullptr, &assumptions_,
-                                                 &dominators_, &scalars_)) {
-            facts.reduction += (facts.reduction.empty() ? "" : ", ") + at;
+        if (is_induction(phi, *loop)) return;
+        const auto& back = *cast<Instruction>(phi.getIncomingValueForBlock(loop->getLoopLatch()));
+        if (const Reduction* const r = reductions_.of(&phi)) {
+            const Instruction& shown = r->operations.empty() ? back : *r->operations.front();
+            const std::string at = place(shown, loop->getStartLoc());
+            facts.reduction += (facts.reduction.empty() ? "" : ", ") +
+                               (r->follows ? "what goes with it: " : std::string()) +
+                               (r->follows ? "" : std::string(name_of(r->fold)) + " at ") + at;
             return;
         }
-        facts.carried = "the value of " + at + " goes into the next iteration";
+        facts.carried =
+            "the value of " + place(back, loop->getStartLoc()) + " goes into the next iteration";
     }
     void count_loops() {
         for (unsigned n = 0; n < all_loops_.size(); ++n) {
             Loop* const loop = all_loops_[n].loop;
-            Value* const number = ConstantInt::get(word_, n);
+            Value* const depth = number(loop->getLoopDepth() - 1);
             IRBuilder<> before(loop->getLoopPreheader()->getTerminator());
-            before.CreateCall(callee("occupipe_match_enter", Type::getVoidTy(context_), {word_}),
-                              {number});
+            call(before, "occupipe_match_enter", {number(n), depth});
             IRBuilder<> head(&*loop->getHeader()->getFirstInsertionPt());
-            head.CreateCall(callee("occupipe_match_iterate", Type::getVoidTy(context_), {word_}),
-                            {number});
+            call(head, "occupipe_match_iterate", {number(n), depth});
+        }
+    }
+
+    // ---- reductions as trees
+    // ----------------------------------------------------------------------
+
+    static bool is_neutral(const Value* start, Fold fold) {
+        const auto* const c = dyn_cast<ConstantFP>(start);
+        if (c == nullptr) return false;
+        return fold == Fold::sum ? c->isZero() : fold == Fold::product && c->isExactlyValue(1.0);
+    }
+    void begin_trees() {
+        for (const Reduction& r : reductions_.all()) {
+            if (!is_tree(r)) continue;
+            Value* const start = r.root->getIncomingValueForBlock(r.loop->getLoopPreheader());
+            Value* const mine = number(reductions_.number(r));
+            IRBuilder<> before(r.loop->getLoopPreheader()->getTerminator());
+            call(before, "occupipe_match_tree_begin",
+                 {mine, tree(start), number(is_neutral(start, r.fold) ? 1 : 0),
+                  number(is_single(r.root->getType()) ? 1 : 0)});
             SmallVector<BasicBlock*> exits;
-            loop->getUniqueExitBlocks(exits);
+            r.loop->getUniqueExitBlocks(exits);
             for (BasicBlock* const exit : exits) {
                 IRBuilder<> at(&*exit->getFirstInsertionPt());
-                at.CreateCall(callee("occupipe_match_leave", Type::getVoidTy(context_), {}), {});
+                Value* const end = call(at, "occupipe_match_tree_end", {mine}, word_);
+                // What the loop leaves to what comes after it goes through a phi here.
+                for (PHINode& phi : exit->phis()) {
+                    const auto found = trees_.find(&phi);
+                    if (found == trees_.end() || !r.values.contains(phi.getIncomingValue(0)))
+                        continue;
+                    found->second->replaceAllUsesWith(end);
+                    for (auto& [other, level] : trees_)
+                        if (level == found->second && other != &phi) level = end;
+                    found->second = end;
+                }
             }
+        }
+    }
+    const MemorySum* memory_sum_of(const Instruction& i) const {
+        for (const MemorySum& sum : memory_sums_)
+            if (sum.operation == &i) return &sum;
+        return nullptr;
+    }
+    bool same_place(const LoadInst& load, const StoreInst& store) {
+        return scalars_.getSCEV(const_cast<Value*>(load.getPointerOperand())) ==
+               scalars_.getSCEV(const_cast<Value*>(store.getPointerOperand()));
+    }
+    // Nothing else is stored between them.
+    static bool undisturbed(const LoadInst& load, const StoreInst& store) {
+        if (load.getParent() != store.getParent() || load.isVolatile() || store.isVolatile())
+            return false;
+        bool begun = false;
+        for (const Instruction& i : *load.getParent()) {
+            if (&i == &load) begun = true;
+            if (&i == &store) return begun;
+            if (begun && &i != &load && i.mayWriteToMemory()) return false;
+        }
+        return false;
+    }
+    // A store of a sum, or the like, into the place where one of its operands was loaded from.
+    void find_memory_sums() {
+        for (BasicBlock& block : kernel_)
+            for (Instruction& i : block) {
+                auto* const store = dyn_cast<StoreInst>(&i);
+                if (store == nullptr) continue;
+                find_memory_choice(*store);
+                auto* const sum = dyn_cast<Instruction>(store->getValueOperand());
+                if (sum == nullptr || !sum->hasOneUse() || isa<PHINode>(sum)) continue;
+                for (Value* const v : sum->operand_values()) {
+                    auto* const load = dyn_cast<LoadInst>(v);
+                    if (load == nullptr || !load->hasOneUse() || !undisturbed(*load, *store) ||
+                        load->getParent() != sum->getParent() || !same_place(*load, *store))
+                        continue;
+                    const Fold fold = occupipe_match::fold_of(*sum, load);
+                    if (fold == Fold::none) continue;
+                    memory_sum_pairs_.push_back({load, store});
+                    // Of values that take levels.
+                    const bool fused = isa<CallBase>(sum) && cast<CallBase>(sum)->arg_size() > 2;
+                    if (sum->getType()->isFloatingPointTy() && !fused) {
+                        memory_sums_.push_back({load, sum, store, fold});
+                        tree_loads_.insert(load);
+                        tree_stores_.insert(store);
+                    }
+                    break;
+                }
+            }
+    }
+    // if (x > *place) *place = x;
+    void find_memory_choice(StoreInst& store) {
+        const BasicBlock* const head = store.getParent()->getSinglePredecessor();
+        if (head == nullptr) return;
+        const auto* const branch = dyn_cast<BranchInst>(head->getTerminator());
+        if (branch == nullptr || !branch->isConditional()) return;
+        const auto* const compare = dyn_cast<CmpInst>(branch->getCondition());
+        if (compare == nullptr) return;
+        for (unsigned n = 0; n < 2; ++n) {
+            auto* const load = dyn_cast<LoadInst>(compare->getOperand(n));
+            if (load == nullptr || !load->hasOneUse() || !compare->hasOneUse() ||
+                compare->getOperand(1 - n) != store.getValueOperand() || load->isVolatile() ||
+                store.isVolatile() || !same_place(*load, store))
+                continue;
+            if (occupipe_match::chosen_by(*compare, load, true) != Fold::none)
+                memory_sum_pairs_.push_back({load, &store});
         }
     }
 
@@ -483,15 +711,40 @@ private:
         IRBuilder<> at(&*kernel_.getEntryBlock().getFirstInsertionPt());
         at.CreateCall(
             callee("occupipe_match_open", Type::getVoidTy(context_),
-                   {word_, word_, word_, at.getPtrTy()}),
+                   {word_, word_, word_, word_, at.getPtrTy()}),
             {ConstantInt::get(word_, block_total_), ConstantInt::get(word_, sites_.size()),
-             ConstantInt::get(word_, all_loops_.size()), counts_});
+             ConstantInt::get(word_, all_loops_.size()),
+             ConstantInt::get(word_, reductions_.all().size()), counts_});
         at.CreateCall(callee("occupipe_match_begin", Type::getVoidTy(context_), {}), {});
         for (BasicBlock& block : kernel_)
             if (auto* const end = dyn_cast<ReturnInst>(block.getTerminator())) {
                 IRBuilder<> last(end);
                 last.CreateCall(callee("occupipe_match_end", Type::getVoidTy(context_), {}), {});
             }
+    }
+    // What the run time has to be for this kernel.
+    void define_constants() {
+        constexpr unsigned granule_bytes = 8;
+        bool small = false;
+        for (BasicBlock& block : kernel_)
+            for (Instruction& i : block) {
+                if (const auto* const store = dyn_cast<StoreInst>(&i))
+                    small = small || size_of(store->getValueOperand()->getType()) < granule_bytes ||
+                            store->getAlign().value() < granule_bytes;
+                else if (const auto* const load = dyn_cast<LoadInst>(&i))
+                    small = small || (size_of(load->getType()) >= granule_bytes &&
+                                      load->getAlign().value() < granule_bytes);
+                else
+                    small = small || isa<MemIntrinsic>(i);
+            }
+        const auto define = [&](const char* name, unsigned value) {
+            new GlobalVariable(module_, word_, true, GlobalValue::ExternalLinkage,
+                               ConstantInt::get(word_, value), name);
+        };
+        define("occupipe_match_granule_bits", small ? 2 : 3);
+        define("occupipe_match_trees", with_trees_ ? 1 : 0);
+        define("occupipe_match_memory_sums", with_trees_ && !memory_sums_.empty() ? 1 : 0);
+        define("occupipe_match_order_memory", order_memory ? 1 : 0);
     }
     FunctionCallee callee(StringRef name, Type* result, ArrayRef<Type*> arguments) {
         return module_.getOrInsertFunction(name, FunctionType::get(result, arguments, false));
@@ -527,24 +780,12 @@ private:
         for (const std::string& name : unseen_) out << "unseen " << name << "\n";
         out << "end\n";
     }
-    // A store of a sum, or the like, into the place where one of its operands was loaded from.
     void write_memory_sums(raw_ostream& out) {
-        for (const auto& [i, store_site] : site_of_) {
-            const auto* const store = dyn_cast<StoreInst>(i);
-            if (store == nullptr) continue;
-            const auto* const sum = dyn_cast<BinaryOperator>(store->getValueOperand());
-            if (sum == nullptr || !sum->isCommutative() || !sum->hasOneUse()) continue;
-            for (const Value* const v : sum->operand_values()) {
-                const auto* const load = dyn_cast<LoadInst>(v);
-                if (load == nullptr || !load->hasOneUse()) continue;
-                if (scalars_.getSCEV(const_cast<Value*>(load->getPointerOperand())) !=
-                    scalars_.getSCEV(const_cast<Value*>(store->getPointerOperand())))
-                    continue;
-                out << "memory-sum " << site_of_.lookup(load) << " " << store_site << "\n";
-            }
-        }
+        for (const auto& [load, store] : memory_sum_pairs_)
+            out << "memory-sum " << site_of_.lookup(load) << " " << site_of_.lookup(store) << "\n";
     }
 
+    static constexpr unsigned most_depth = 64;
     static constexpr int singles = 6;
     static constexpr int pairs = 7;
 
@@ -555,12 +796,18 @@ private:
     ScalarEvolution& scalars_;
     TargetLibraryInfo& library_;
     DominatorTree& dominators_;
-    AssumptionCache& assumptions_;
+    occupipe_match::Reductions reductions_;
     Type* word_;
     Type* wide_;
     Constant* zero_;
     DenseMap<const Value*, Value*> levels_;
+    DenseMap<const Value*, Value*> trees_;
     DenseMap<const Value*, Value*> reaches_;
+    bool with_trees_ = false;
+    std::vector<MemorySum> memory_sums_;
+    std::vector<std::pair<LoadInst*, StoreInst*>> memory_sum_pairs_;
+    SmallPtrSet<const Instruction*, 8> tree_loads_;
+    SmallPtrSet<const Instruction*, 8> tree_stores_;
     MapVector<PHINode*, Shadows> phis_;
     std::map<const BasicBlock*, std::array<std::int64_t, 8>> operations_;
     std::vector<std::string> sites_;
@@ -570,6 +817,25 @@ private:
     std::set<std::string> unseen_;
     GlobalVariable* counts_ = nullptr;
     std::size_t block_total_ = 0;
+};
+
+// For the processor that it runs on, program and run time alike, so that one can be inlined into
+// the other.
+struct Native : PassInfoMixin<Native> {
+    static bool isRequired() { return true; }
+
+    PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
+        std::string features;
+        for (const auto& feature : sys::getHostCPUFeatures())
+            features += (features.empty() ? "" : ",") +
+                        ((feature.second ? "+" : "-") + feature.first()).str();
+        for (Function& f : module) {
+            f.removeFnAttr("tune-cpu");
+            f.addFnAttr("target-cpu", sys::getHostCPUName());
+            f.addFnAttr("target-features", features);
+        }
+        return PreservedAnalyses::none();
+    }
 };
 
 struct Count : PassInfoMixin<Count> {
@@ -594,6 +860,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
                     passes.addPass(Isolate());
                 else if (name == "occupipe-free-order")
                     passes.addPass(FreeOrder());
+                else if (name == "occupipe-native")
+                    passes.addPass(Native());
                 else if (name == "occupipe-count")
                     passes.addPass(Count());
                 else

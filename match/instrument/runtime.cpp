@@ -3,104 +3,72 @@
 // inlined into the program; it has nothing of the standard library's that needs a constructor, and
 // its report is written by atexit(), or when a signal ends the program.
 //
-// A granule of 4 bytes has a shadow of 16: when it was stored, by which instruction, at which
-// level. Words of 8 bytes and lines of 64 and 128 have a shadow of 4: when they were last
-// referenced.
+// A granule of memory (4 bytes, or 8 where nothing smaller is stored) has a shadow of 16: when it
+// was stored and by which instruction, and at which level of either schedule. Words of 8 bytes and
+// lines of 64 and 128 have a shadow of 4: when they were last referenced (reuse.h).
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <initializer_list>
 
-namespace {
+#include "memory.h"
+#include "reuse.h"
+#include "tree.h"
 
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
+// Two run times are made of this text: levels alone are counted several times as fast.
+#ifdef OCCUPIPE_MATCH_LEVELS_ALONE
+constexpr bool with_distances = false;
+#else
+constexpr bool with_distances = true;
+#endif
 
-#define HOT __attribute__((always_inline)) inline
-// Emitted for the program to be linked with, and then inlined.
-#define CALLED __attribute__((always_inline))
-#define COLD __attribute__((noinline, cold))
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-
-// ---- memory -------------------------------------------------------------------------------------
-
-COLD void* reserve(u64 bytes) {
-    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) {
-        fputs(
-            "occupipe-match: no address space left for the record of the program (it is reserved, "
-            "not used: vm.overcommit_memory must not be 2)\n",
-            stderr);
-        _exit(70);
-    }
-    return at;
+// Defined by the pass, which knows them; what is off is not in the program.
+extern "C" {
+extern const u32 occupipe_match_granule_bits;  // 2 or 3
+extern const u32 occupipe_match_trees;         // there are reductions
+extern const u32 occupipe_match_memory_sums;   // some of them into memory
+extern const u32 occupipe_match_order_memory;  // a store waits for what lay there
 }
 
-// Addresses have 47 bits; a chunk shadows 16 MiB of them, and takes memory where it is touched.
-constexpr int chunk_bits = 24;
-constexpr u64 chunks = u64{1} << (47 - chunk_bits);
+namespace {
 
-template <class Entry, int unit_bits>
-struct Shadow {
-    Entry** table;
+// ---- stores -------------------------------------------------------------------------------------
 
-    HOT Entry* at(u64 address) {
-        Entry*& chunk = table[address >> chunk_bits & (chunks - 1)];
-        if (!LIKELY(chunk != nullptr)) grow(chunk);
-        return chunk + ((address & ((u64{1} << chunk_bits) - 1)) >> unit_bits);
-    }
-    COLD void grow(Entry*& chunk) {
-        chunk = static_cast<Entry*>(reserve(sizeof(Entry) << (chunk_bits - unit_bits)));
-    }
-    void open() { table = static_cast<Entry**>(reserve(chunks * sizeof(Entry*))); }
-};
-
-// ---- levels -------------------------------------------------------------------------------------
+constexpr int site_bits = 24;
+constexpr u64 tick = u64{1} << site_bits;
 
 struct Store {
-    u64 time;  // 0: never
+    u64 when;  // time, and the instruction in its lowest bits; 0: never
     u32 level;
-    u32 site;
+    u32 tree;  // level where reductions are trees
 };
-Shadow<Store, 2> stores;
+// In place of a level: the reduction that lies there is not finished.
+constexpr u32 unfinished = ~u32{0};
 
-// As many levels as a level can count; memory is taken where they are touched.
-constexpr u64 most_levels = u64{1} << 32;
-struct Widths {
-    u64* f64;
-    u64* f32;
-    u32* reach;  // by level: 0 = nothing loaded, distance + 1, or ~0 = a first reference
+Shadow<Store, 0> stores;
+Shadow<Tree, 1> memory_trees;
 
-    void open() {
-        f64 = static_cast<u64*>(reserve(most_levels * sizeof(u64)));
-        f32 = static_cast<u64*>(reserve(most_levels * sizeof(u64)));
-        reach = static_cast<u32*>(reserve(most_levels * sizeof(u32)));
-    }
-    // Every level up to the last has an operation.
-    u64 depth() const {
-        u64 level = 1;
-        while (level < most_levels && (f64[level] | f32[level]) != 0) ++level;
-        return level - 1;
-    }
-};
-Widths widths;
+HOT Store* store_at(u64 address) {
+    return stores.at(address, static_cast<int>(occupipe_match_granule_bits));
+}
 
 // ---- loops --------------------------------------------------------------------------------------
 
-constexpr u32 most_depth = 64;
+constexpr u32 most_depth = 64;  // the pass refuses more
 constexpr u32 most_pairs = 32;
 
 struct Active {
     u64 begin;
     u64 iteration;
-    u32 loop;
+    u64 loop;
 };
 struct Pair {
     u32 load;
@@ -112,17 +80,27 @@ struct LoopCount {
     u32 pairs;
     Pair pair[most_pairs];
 };
+// What is known of loads by one instruction of what another stored at times from `low` on, as long
+// as *begin has not changed: nothing new.
+struct Known {
+    u64 low;
+    u64 span;
+    const u64* begin;
+    u64 begun;
+    u64 store;
+};
 Active active[most_depth];
-u32 nested;
-u64 clock_now = 1;
+u64 clock_now = tick;
 LoopCount* loops;
+Known* known;  // by load
 u64 calls;
 u64 calls_that_read;  // what an earlier call stored
 u64 call_begin;
 bool call_read;
+u64 synchronisations;  // annotated
 
-COLD void carried(u32 at, u32 load, u32 store) {
-    LoopCount& loop = loops[active[at].loop];
+COLD void carried(u64 loop_number, u32 load, u32 store) {
+    LoopCount& loop = loops[loop_number];
     for (u32 i = 0; i < loop.pairs; ++i)
         if (loop.pair[i].load == load && loop.pair[i].store == store) return;
     if (loop.pairs < most_pairs) loop.pair[loop.pairs++] = {load, store};
@@ -130,202 +108,80 @@ COLD void carried(u32 at, u32 load, u32 store) {
 
 // The innermost loop whose present instance had begun when it was stored carries it, if that was
 // in an earlier iteration.
-COLD void look_for_loop(u64 time, u32 load, u32 store) {
-    for (u32 i = nested; i-- > 0;) {
-        if (time < active[i].begin) continue;
-        if (time < active[i].iteration) carried(i, load, store);
+COLD void look_for_loop(u64 when, u32 load, u32 depth) {
+    const u32 store = static_cast<u32>(when & (tick - 1));
+    Known& now = known[load];
+    for (u32 i = depth; i-- > 0;) {
+        if (when < active[i].begin) continue;
+        if (when < active[i].iteration) {
+            carried(active[i].loop, load, store);
+            now = {active[i].begin, active[i].iteration - active[i].begin, &active[i].begin,
+                   active[i].begin, store};
+        } else {
+            now = {active[i].iteration, active[i + 1].begin - active[i].iteration,
+                   &active[i + 1].begin, active[i + 1].begin, store};
+        }
         return;
     }
-    if (time < call_begin) call_read = true;
+    if (when < call_begin) {
+        call_read = true;
+        now = {0, call_begin, &call_begin, call_begin, store};
+    } else if (depth > 0) {
+        now = {call_begin, active[0].begin - call_begin, &active[0].begin, active[0].begin, store};
+    }
 }
 
-// ---- stack distances
-// ------------------------------------------------------------------------------
-
-constexpr u64 exact = 4096;
-constexpr int most_buckets = 4096 + 64 * 40;
-struct Bounds {
-    u64 first[most_buckets];  // of a bucket; the next one's first ends it
-    u32 count;
-    u32 start[64 * 16];  // by octave and its sixteenth: the first bucket there
-};
-Bounds bounds;
-
-// Exact up to 4,096; then 16 buckets per octave, apart from powers of two and known capacities.
-void open_bounds(const char* known) {
-    u64 extra[64];
-    int extras = 0;
-    while (known != nullptr && *known != 0 && extras < 64) {
-        extra[extras++] = strtoull(known, nullptr, 10);
-        known = strchr(known, ',');
-        if (known != nullptr) ++known;
-    }
-    u32 n = 0;
-    for (int octave = 12; octave < 40; ++octave)
-        for (u64 part = 0; part < 16; ++part) {
-            const u64 low = (16 + part) << (octave - 4);
-            const u64 high = low + (u64{1} << (octave - 4));
-            u64 cuts[160];
-            int cut = 0;
-            cuts[cut++] = low;
-            if (part == 0) cuts[cut++] = low + 1;
-            for (int i = 0; i < extras; ++i)
-                for (u64 at : {extra[i], extra[i] + 1})
-                    if (at > low && at < high) cuts[cut++] = at;
-            bounds.start[octave * 16 + static_cast<int>(part)] = n;
-            // a few of them: sorted by selection, twice the same left out
-            u64 last = 0;
-            for (;;) {
-                u64 next = ~u64{0};
-                for (int i = 0; i < cut; ++i)
-                    if (cuts[i] > last && cuts[i] < next) next = cuts[i];
-                if (next == ~u64{0}) break;
-                bounds.first[n++] = last = next;
-            }
-        }
-    bounds.count = n;
-    bounds.first[n] = ~u64{0};
+HOT void loaded(u64 when, u32 load, u32 depth) {
+    if (when == 0 || when >= (depth == 0 ? call_begin : active[depth - 1].iteration)) return;
+    const Known& now = known[load];
+    if (LIKELY(when - now.low < now.span && (when & (tick - 1)) == now.store &&
+               *now.begin == now.begun))
+        return;
+    look_for_loop(when, load, depth);
 }
 
-template <int unit_bits>
-struct Reuse {
-    Shadow<u32, unit_bits> last;  // time of the last reference + 1
-    u64* bits;                    // by time: a unit's last reference
-    u32* block;                   // set bits in 512 of them
-    u64* tree;                    // Fenwick over blocks
-    u64* unit;                    // by time: which unit it was
-    u64 capacity;
-    u64 now;
-    u64 live;
-    u64 first;
-    u64 references;
-    u64 near[exact + 1];
-    u64 far[most_buckets];
+// ---- references ---------------------------------------------------------------------------------
 
-    void open() {
-        last.open();
-        allocate(u64{1} << 20);
-    }
-    void allocate(u64 wanted) {
-        capacity = wanted;
-        bits = static_cast<u64*>(reserve(capacity / 8));
-        block = static_cast<u32*>(reserve((capacity >> 9) * sizeof(u32)));
-        tree = static_cast<u64*>(reserve(((capacity >> 9) + 1) * sizeof(u64)));
-        unit = static_cast<u64*>(reserve(capacity * sizeof(u64)));
-    }
-    // Times are given anew, in the same order, without the gaps.
-    COLD void renumber() {
-        u64* const old_bits = bits;
-        u32* const old_block = block;
-        u64* const old_tree = tree;
-        u64* const old_unit = unit;
-        const u64 old_capacity = capacity;
-        u64 wanted = u64{1} << 20;
-        while (wanted < 4 * live) wanted *= 2;
-        if (wanted > u64{1} << 32) {
-            fputs("occupipe match: more memory is touched than stack distances can count\n",
-                  stderr);
-            _exit(70);
-        }
-        allocate(wanted);
-        u64 fresh = 0;
-        for (u64 w = 0; w < old_capacity / 64; ++w)
-            for (u64 word = old_bits[w]; word != 0; word &= word - 1) {
-                const u64 t = w * 64 + static_cast<u64>(__builtin_ctzll(word));
-                const u64 u = old_unit[t];
-                *last.at(u << unit_bits) = static_cast<u32>(fresh + 1);
-                bits[fresh >> 6] |= u64{1} << (fresh & 63);
-                ++block[fresh >> 9];
-                unit[fresh++] = u;
-            }
-        const u64 blocks = capacity >> 9;
-        for (u64 i = 1; i <= blocks; ++i) tree[i] = block[i - 1];
-        for (u64 i = 1; i <= blocks; ++i)
-            if (const u64 up = i + (i & (~i + 1)); up <= blocks) tree[up] += tree[i];
-        now = fresh;
-        munmap(old_bits, old_capacity / 8);
-        munmap(old_block, (old_capacity >> 9) * sizeof(u32));
-        munmap(old_tree, ((old_capacity >> 9) + 1) * sizeof(u64));
-        munmap(old_unit, old_capacity * sizeof(u64));
-    }
-    HOT void add(u64 t, u64 change) {
-        const u64 blocks = capacity >> 9;
-        for (u64 i = (t >> 9) + 1; i <= blocks; i += i & (~i + 1)) tree[i] += change;
-    }
-    // Set bits at times above t.
-    HOT u64 after(u64 t) {
-        const u64 w = t >> 6;
-        u64 sum = 0;
-        const u64 shift = (t & 63) + 1;
-        if (shift < 64) sum += static_cast<u64>(__builtin_popcountll(bits[w] >> shift));
-        const u64 top = (now - 1) >> 6;
-        if (top - w <= 64) {
-            for (u64 i = w + 1; i <= top; ++i)
-                sum += static_cast<u64>(__builtin_popcountll(bits[i]));
-            return sum;
-        }
-        const u64 block_end = (w | 7);
-        for (u64 i = w + 1; i <= block_end; ++i)
-            sum += static_cast<u64>(__builtin_popcountll(bits[i]));
-        u64 before = 0;
-        for (u64 i = (t >> 9) + 1; i > 0; i &= i - 1) before += tree[i];
-        return sum + live - before;
-    }
-    // Its distance + 1; ~0 for a first reference.
-    HOT u32 touch(u64 address) {
-        const u64 u = address >> unit_bits;
-        u32* const seen = last.at(address);
-        ++references;
-        if (LIKELY(*seen == now) && now != 0) {  // the same unit again
-            ++near[0];
-            return 1;
-        }
-        if (__builtin_expect(now == capacity, 0)) renumber();
-        const u32 before = *seen;
-        u32 result = ~u32{0};
-        if (before != 0) {
-            const u64 t = before - 1;
-            const u64 distance = after(t);
-            bits[t >> 6] &= ~(u64{1} << (t & 63));
-            --block[t >> 9];
-            add(t, ~u64{0});
-            if (LIKELY(distance <= exact)) {
-                ++near[distance];
-            } else {
-                count_far(distance);
-            }
-            result = distance < 0xFFFFFFF0u ? static_cast<u32>(distance) + 1 : 0xFFFFFFF0u;
-        } else {
-            ++first;
-            ++live;
-        }
-        bits[now >> 6] |= u64{1} << (now & 63);
-        ++block[now >> 9];
-        add(now, 1);
-        unit[now] = u;
-        ++now;
-        *seen = static_cast<u32>(now);
-        return result;
-    }
-    COLD void count_far(u64 distance) {
-        const int octave = 63 - __builtin_clzll(distance);
-        u32 i = bounds.start[octave * 16 + static_cast<int>(distance >> (octave - 4) & 15)];
-        while (bounds.first[i + 1] <= distance) ++i;
-        ++far[i];
-    }
+Reuse<3, 3> words;
+Reuse<6, 4> lines64;
+Reuse<7, 5> lines128;
+struct LastLines {
+    u64 of64;
+    u64 of128;
 };
+LastLines* last_lines;  // by site
+u32 loaded_distance;
 
-Reuse<3> words;
-Reuse<6> lines64;
-Reuse<7> lines128;
-u64* last_line64;  // by site
-u64* last_line128;
-// Two run times are made of this text: levels alone are counted three times as fast.
-#ifdef OCCUPIPE_MATCH_LEVELS_ALONE
-constexpr bool with_distances = false;
-#else
-constexpr bool with_distances = true;
-#endif
+HOT u32 reference(u64 address, u32 site) {
+    if (!with_distances) return 0;
+    const u32 distance = words.touch(address);
+    LastLines& last = last_lines[site];
+    if (last.of64 != (address >> 6) + 1) {
+        last.of64 = (address >> 6) + 1;
+        lines64.touch(address);
+        if (last.of128 != (address >> 7) + 1) {
+            last.of128 = (address >> 7) + 1;
+            lines128.touch(address);
+        }
+    }
+    return distance;
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+Tree* trees;  // of scalars, by number
+u32 tree_total;
+u64* memory_tree_list;  // addresses that ever had one
+u64 memory_tree_total;
+constexpr u64 most_memory_trees = u64{1} << 36;
+
+HOT Tree* memory_tree_at(u64 address) {
+    return memory_trees.at(address, static_cast<int>(occupipe_match_granule_bits));
+}
+HOT u64 granule_of(u64 address) {
+    return address >> occupipe_match_granule_bits << occupipe_match_granule_bits;
+}
+COLD void finish_at(u64 address, Store* store) { store->tree = memory_tree_at(address)->finish(); }
 
 // ---- report -------------------------------------------------------------------------------------
 
@@ -335,66 +191,58 @@ u64* block_counts;
 u32 block_total;
 u32 loop_total;
 
-void write_reuse(FILE* out, int unit, const u64* near, const u64* far, u64 first, u64 references) {
-    fprintf(out, "reuse %d %llu %llu\n", unit, static_cast<unsigned long long>(references),
-            static_cast<unsigned long long>(first));
+void write_reuse(Output& out, u32 unit, const Distances& counted) {
+    out.line("reuse %llu %llu %llu", unit, counted.references, counted.first);
     for (u64 i = 0; i <= exact; ++i)
-        if (near[i] != 0)
-            fprintf(out, "distance %llu %llu %llu\n", static_cast<unsigned long long>(i),
-                    static_cast<unsigned long long>(i), static_cast<unsigned long long>(near[i]));
+        if (counted.near[i] != 0) out.line("distance %llu %llu %llu", i, i, counted.near[i]);
     for (u32 i = 0; i < bounds.count; ++i)
-        if (far[i] != 0)
-            fprintf(out, "distance %llu %llu %llu\n",
-                    static_cast<unsigned long long>(bounds.first[i]),
-                    static_cast<unsigned long long>(bounds.first[i + 1] - 1),
-                    static_cast<unsigned long long>(far[i]));
+        if (counted.far[i] != 0)
+            out.line("distance %llu %llu %llu", bounds.first[i], bounds.first[i + 1] - 1,
+                     counted.far[i]);
 }
 
-// Beside the record, as they lie in memory: operations in double precision by level, from level 1
-// on; in single precision; what they reached.
-void write_levels(const char* path, u64 depth) {
-    char name[4096];
-    if (snprintf(name, sizeof name, "%s.levels", path) >= static_cast<int>(sizeof name)) return;
-    FILE* const out = fopen(name, "w");
-    if (out == nullptr) return;  // the reader misses it
-    fwrite(widths.f64 + 1, sizeof(u64), depth, out);
-    fwrite(widths.f32 + 1, sizeof(u64), depth, out);
-    fwrite(widths.reach + 1, sizeof(u32), depth, out);
-    fclose(out);
-}
-
+// Nothing here takes memory: a signal may have come in the midst of malloc().
 void write_report(const char* partial) {
     if (!opened || written) return;
     written = true;
     const char* const path = getenv("OCCUPIPE_MATCH_RECORD");
-    FILE* const out = path != nullptr ? fopen(path, "w") : nullptr;
-    if (out == nullptr) {
-        fputs("occupipe match: the record of the run cannot be written\n", stderr);
+    static Output out;
+    if (path == nullptr || !out.open(path)) {
+        complain("the record of the run cannot be written");
         return;
     }
-    using ull = unsigned long long;
-    fprintf(out, "occupipe-match-record 1\n");
-    if (partial != nullptr) fprintf(out, "partial %s\n", partial);
-    fprintf(out, "calls %llu %llu\n", static_cast<ull>(calls), static_cast<ull>(calls_that_read));
+    out.line("occupipe-match-record 1");
+    if (partial != nullptr) out.text("partial ", partial);
+    out.line("calls %llu %llu", calls, calls_that_read);
+    out.line("synchronisations %llu", synchronisations);
     for (u32 i = 0; i < block_total; ++i)
-        if (block_counts[i] != 0)
-            fprintf(out, "block %u %llu\n", i, static_cast<ull>(block_counts[i]));
+        if (block_counts[i] != 0) out.line("block %llu %llu", i, block_counts[i]);
     for (u32 i = 0; i < loop_total; ++i) {
-        fprintf(out, "loop %u %llu %llu\n", i, static_cast<ull>(loops[i].instances),
-                static_cast<ull>(loops[i].iterations));
+        out.line("loop %llu %llu %llu", i, loops[i].instances, loops[i].iterations);
         for (u32 p = 0; p < loops[i].pairs; ++p)
-            fprintf(out, "carries %u %u %u\n", i, loops[i].pair[p].load, loops[i].pair[p].store);
+            out.line("carries %llu %llu %llu", i, loops[i].pair[p].load, loops[i].pair[p].store);
     }
-    const u64 depth = widths.depth();
-    fprintf(out, "depth %llu\n", static_cast<ull>(depth));
-    write_levels(path, depth);
+    // What was not finished, or is not needed, has operations, too.
+    for (u32 i = 0; i < tree_total; ++i) trees[i].finish();
+    for (u64 i = 0; i < memory_tree_total; ++i) memory_tree_at(memory_tree_list[i])->finish();
+    const u64 depth = as_written.depth();
+    const u64 tree_depth = occupipe_match_trees ? with_trees.depth() : 0;
+    out.line("depth %llu", depth);
+    if (occupipe_match_trees) out.line("trees %llu", tree_depth);
     if (with_distances) {
-        write_reuse(out, 8, words.near, words.far, words.first, words.references);
-        write_reuse(out, 64, lines64.near, lines64.far, lines64.first, lines64.references);
-        write_reuse(out, 128, lines128.near, lines128.far, lines128.first, lines128.references);
+        write_reuse(out, 8, words.counted);
+        write_reuse(out, 64, lines64.counted);
+        write_reuse(out, 128, lines128.counted);
     }
-    fprintf(out, "end\n");
-    fclose(out);
+    out.line("end");
+    out.close();
+    // Beside it, as they lie in memory; the reader misses the file if it cannot be written.
+    char name[4096];
+    if (snprintf(name, sizeof name, "%s.levels", path) >= static_cast<int>(sizeof name)) return;
+    if (!out.open(name)) return;
+    as_written.write(out);
+    if (occupipe_match_trees) with_trees.write(out);
+    out.close();
 }
 
 void at_exit() { write_report(nullptr); }
@@ -405,116 +253,206 @@ void at_signal(int signal) {
     raise(signal);
 }
 
+// Once a second: what has been done so far, for whoever waits.
+void* tell_progress(void* name) {
+    const int file = open(static_cast<const char*>(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    for (;;) {
+        const timespec second = {1, 0};
+        nanosleep(&second, nullptr);
+        char text[64];
+        const int length = snprintf(text, sizeof text, "%20llu %20llu\n",
+                                    static_cast<unsigned long long>(clock_now >> site_bits),
+                                    static_cast<unsigned long long>(words.counted.references));
+        if (file < 0 || pwrite(file, text, static_cast<size_t>(length), 0) != length)
+            return nullptr;
+    }
+}
+
+void start_progress() {
+    char* const name = getenv("OCCUPIPE_MATCH_PROGRESS");
+    if (name == nullptr || *name == 0) return;
+    // Signals are for the program.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, tell_progress, name) == 0) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 }  // namespace
 
 extern "C" {
 
-COLD void occupipe_match_open(u32 block_number, u32 site_number, u32 loop_number, u64* counts) {
+COLD void occupipe_match_open(u32 block_number, u32 site_number, u32 loop_number, u32 tree_number,
+                              u64* counts) {
     if (opened) return;
     opened = true;
     block_total = block_number;
     loop_total = loop_number;
     block_counts = counts;
     stores.open();
+    as_written.open();
     loops = static_cast<LoopCount*>(reserve((loop_number + 1) * sizeof(LoopCount)));
-    widths.open();
+    known = static_cast<Known*>(reserve((site_number + 1) * sizeof(Known)));
+    if (occupipe_match_trees) {
+        with_trees.open();
+        tree_total = tree_number;
+        trees = static_cast<Tree*>(reserve((tree_number + 1) * sizeof(Tree)));
+    }
+    if (occupipe_match_memory_sums) {
+        memory_trees.open();
+        memory_tree_list = static_cast<u64*>(reserve(most_memory_trees * sizeof(u64)));
+    }
     if (with_distances) {
         open_bounds(getenv("OCCUPIPE_MATCH_CAPACITIES"));
         words.open();
         lines64.open();
         lines128.open();
-        last_line64 = static_cast<u64*>(reserve((site_number + 1) * sizeof(u64)));
-        last_line128 = static_cast<u64*>(reserve((site_number + 1) * sizeof(u64)));
+        last_lines = static_cast<LastLines*>(reserve((site_number + 1) * sizeof(LastLines)));
     }
     atexit(at_exit);
+    // A stack of its own, for a program that has used up the other.
+    constexpr size_t stack_bytes = size_t{1} << 16;
+    const stack_t stack = {.ss_sp = reserve(stack_bytes), .ss_flags = 0, .ss_size = stack_bytes};
+    sigaltstack(&stack, nullptr);
+    struct sigaction action = {};
+    action.sa_handler = at_signal;
+    action.sa_flags = SA_ONSTACK;
     for (const int signal : {SIGINT, SIGTERM, SIGSEGV, SIGFPE, SIGABRT, SIGBUS, SIGILL})
-        ::signal(signal, at_signal);
+        sigaction(signal, &action, nullptr);
+    start_progress();
 }
 
 COLD void occupipe_match_begin() {
     ++calls;
-    nested = 0;
-    call_begin = ++clock_now;
+    call_begin = clock_now += tick;
     call_read = false;
 }
 COLD void occupipe_match_end() { calls_that_read += call_read ? 1 : 0; }
 
-CALLED void occupipe_match_enter(u32 loop) {
-    if (nested == most_depth) {
-        fputs("occupipe match: loops are nested more than 64 deep\n", stderr);
-        _exit(70);
-    }
-    ++clock_now;
-    active[nested++] = {clock_now, clock_now, loop};
+CALLED void occupipe_match_sync() { ++synchronisations; }
+
+CALLED void occupipe_match_enter(u32 loop, u32 depth) {
+    clock_now += tick;
+    active[depth] = {clock_now, clock_now, loop};
     ++loops[loop].instances;
 }
-CALLED void occupipe_match_iterate(u32 loop) {
-    active[nested - 1].iteration = ++clock_now;
+CALLED void occupipe_match_iterate(u32 loop, u32 depth) {
+    active[depth].iteration = clock_now += tick;
     ++loops[loop].iterations;
 }
-CALLED void occupipe_match_leave() { --nested; }
 
-static HOT u32 reference(u64 address, u32 site) {
-    if (!with_distances) return 0;
-    const u32 distance = words.touch(address);
-    if (last_line64[site] != (address >> 6) + 1) {
-        last_line64[site] = (address >> 6) + 1;
-        lines64.touch(address);
-    }
-    if (last_line128[site] != (address >> 7) + 1) {
-        last_line128[site] = (address >> 7) + 1;
-        lines128.touch(address);
-    }
-    return distance;
-}
-
-// Level of what is loaded, and above it the distance + 1 (0: nothing known).
-CALLED u64 occupipe_match_load(const void* pointer, u32 bytes, u32 site) {
+// Level of what is loaded, and above it the level where reductions are trees.
+CALLED u64 occupipe_match_load(const void* pointer, u32 bytes, u32 site, u32 depth) {
     const u64 address = reinterpret_cast<u64>(pointer);
-    const u64 distance = reference(address, site);
-    const Store* const store = stores.at(address);
-    u32 level = store->level;
-    if (store->time != 0 && store->time < active[nested ? nested - 1 : 0].iteration)
-        look_for_loop(store->time, site, store->site);
-    else if (nested == 0 && store->time != 0)
-        look_for_loop(store->time, site, store->site);
-    for (u32 more = 4; more < bytes; more += 4) {
-        const Store* const next = stores.at(address + more);
-        if (next->level > level) level = next->level;
+    loaded_distance = reference(address, site);
+    const u32 granule = 1U << occupipe_match_granule_bits;
+    u32 level = 0;
+    u32 tree = 0;
+    u64 last = 0;
+    for (u32 at = 0; at < bytes; at += granule) {
+        Store* const store = store_at(address + at);
+        if (store->when != last) loaded(last = store->when, site, depth);
+        if (store->level > level) level = store->level;
+        if (!occupipe_match_trees) continue;
+        if (occupipe_match_memory_sums && __builtin_expect(store->tree == unfinished, 0))
+            finish_at(address + at, store);
+        if (store->tree > tree) tree = store->tree;
     }
-    return distance << 32 | level;
+    return u64{tree} << 32 | level;
 }
 
-CALLED void occupipe_match_store(const void* pointer, u32 bytes, u32 level, u32 site) {
+// The same of a load that only goes into a sum that is stored where it was loaded from.
+CALLED u64 occupipe_match_load_sum(const void* pointer, u32 site, u32 depth) {
+    const u64 address = reinterpret_cast<u64>(pointer);
+    loaded_distance = reference(address, site);
+    const Store* const store = store_at(address);
+    loaded(store->when, site, depth);
+    return store->level;
+}
+// Of the last load: the distance + 1; 0: nothing known.
+CALLED u32 occupipe_match_loaded_distance() { return with_distances ? loaded_distance : 0; }
+
+CALLED void occupipe_match_store(const void* pointer, u32 bytes, u32 level, u32 tree, u32 site) {
     const u64 address = reinterpret_cast<u64>(pointer);
     reference(address, site);
-    for (u32 at = 0; at < bytes; at += 4) {
-        Store* const store = stores.at(address + at);
+    const u32 granule = 1U << occupipe_match_granule_bits;
+    for (u32 at = 0; at < bytes; at += granule) {
+        Store* const store = store_at(address + at);
+        if (occupipe_match_memory_sums && __builtin_expect(store->tree == unfinished, 0))
+            finish_at(address + at, store);
+        u32 mine = level;
+        if (occupipe_match_order_memory && store->when != 0 && store->level >= mine)
+            mine = store->level + 1;
         // Of bytes that share a granule, the deepest counts.
-        *store = {clock_now, bytes < 4 && store->level > level ? store->level : level, site};
+        const bool shared = bytes < granule;
+        *store = {clock_now | site, shared && store->level > mine ? store->level : mine,
+                  shared && store->tree > tree ? store->tree : tree};
     }
 }
 
-COLD void occupipe_match_copy(void* to, const void* from, u64 bytes, u32 site) {
+CALLED void occupipe_match_store_sum(const void* pointer, u32 level, u32 site) {
+    const u64 address = reinterpret_cast<u64>(pointer);
+    reference(address, site);
+    Store* const store = store_at(address);
+    u32 mine = level;
+    if (occupipe_match_order_memory && store->when != 0 && store->level >= mine)
+        mine = store->level + 1;
+    *store = {clock_now | site, mine, unfinished};
+}
+
+COLD void occupipe_match_copy(void* to, const void* from, u64 bytes, u32 site, u32 depth) {
     for (u64 at = 0; at < bytes; at += 8) {
         const u32 part = bytes - at < 8 ? static_cast<u32>(bytes - at) : 8;
-        const u64 loaded = occupipe_match_load(static_cast<const char*>(from) + at, part, site);
-        occupipe_match_store(static_cast<char*>(to) + at, part, static_cast<u32>(loaded), site);
+        const u64 loaded =
+            occupipe_match_load(static_cast<const char*>(from) + at, part, site, depth);
+        occupipe_match_store(static_cast<char*>(to) + at, part, static_cast<u32>(loaded),
+                             static_cast<u32>(loaded >> 32), site);
     }
 }
 COLD void occupipe_match_fill(void* to, u64 bytes, u32 site) {
     for (u64 at = 0; at < bytes; at += 8)
         occupipe_match_store(static_cast<char*>(to) + at,
-                             bytes - at < 8 ? static_cast<u32>(bytes - at) : 8, 0, site);
+                             bytes - at < 8 ? static_cast<u32>(bytes - at) : 8, 0, 0, site);
 }
 
-CALLED void occupipe_match_f64(u32 level, u32 reach) {
-    ++widths.f64[level];
-    if (with_distances && reach > widths.reach[level]) widths.reach[level] = reach;
+// An operation, as written and where reductions are trees; reach: of what was loaded for it.
+CALLED void occupipe_match_operation(u32 level, u32 tree, u32 reach, u32 single) {
+    as_written.count(level, reach, single, with_distances);
+    if (occupipe_match_order_memory && level > top_level) top_level = level;
+    if (occupipe_match_trees) with_trees.count(tree, reach, single, with_distances);
 }
-CALLED void occupipe_match_f32(u32 level, u32 reach) {
-    ++widths.f32[level];
-    if (with_distances && reach > widths.reach[level]) widths.reach[level] = reach;
+// Of a reduction: in the other schedule it waits for a partner.
+CALLED void occupipe_match_operation_of_sum(u32 level, u32 reach, u32 single) {
+    as_written.count(level, reach, single, with_distances);
+    if (occupipe_match_order_memory && level > top_level) top_level = level;
+}
+
+CALLED void occupipe_match_tree_begin(u32 number, u32 tree, u32 neutral, u32 single) {
+    trees[number].begin(tree, neutral != 0, single);
+}
+CALLED void occupipe_match_tree_add(u32 number, u32 tree, u32 reach) {
+    trees[number].add(tree, reach, with_distances);
+}
+CALLED u32 occupipe_match_tree_end(u32 number) { return trees[number].finish(); }
+
+CALLED void occupipe_match_memory_add(const void* pointer, u32 kind, u32 tree, u32 reach,
+                                      u32 single) {
+    const u64 address = granule_of(reinterpret_cast<u64>(pointer));
+    Store* const store = store_at(address);
+    Tree* const sum = memory_tree_at(address);
+    if (store->tree != unfinished || sum->kind != kind) {
+        if (store->tree == unfinished) finish_at(address, store);
+        if (!sum->listed && memory_tree_total < most_memory_trees) {
+            sum->listed = 1;
+            memory_tree_list[memory_tree_total++] = address;
+        }
+        sum->kind = static_cast<std::uint8_t>(kind);
+        sum->begin(store->tree, false, single);
+    }
+    sum->add(tree, reach, with_distances);
 }
 
 }  // extern "C"

@@ -228,6 +228,181 @@ TEST_F(Program, WhatIsTrulyDependedOn) {
     EXPECT_EQ(w.as_written().widths, doubles({{1, 1}, {1, 3}}));
 }
 
+// n terms are added in ceil(log2 n) levels, however the loops around are nested; what is counted
+// stays the same.
+TEST_F(Program, SumsOverNestsOfLoopsAreTrees) {
+    const std::string text =
+        "double total(int n, int m, const double* x) { double s = 0; for (int i = 0; i < n; ++i)"
+        " for (int j = 0; j < m; ++j) if (x[i * m + j] >= 0) s -= x[i * m + j] * 2; return s; }";
+    for (const int n : {1, 8, 33}) {
+        const Workload w = count(
+            "total", text, "int n = atoi(argv[1]); printf(\"%g\", total(n, 4, calloc(4 * n, 8)));",
+            {std::to_string(n)});
+        std::int64_t levels = 0;
+        while ((1 << levels) < 4 * n) ++levels;
+        EXPECT_EQ(w.as_written().depth, 1 + 4 * n);
+        ASSERT_EQ(w.schedules.size(), 2u);
+        EXPECT_EQ(w.best_schedule().name, "trees");
+        EXPECT_EQ(w.best_schedule().depth, 1 + levels) << n;
+        std::int64_t all = 0;
+        for (const LevelWidth& width : w.best_schedule().widths) all += width.levels * width.f64;
+        EXPECT_EQ(all, w.operations.total);
+        EXPECT_EQ(loop_at(w, 0).kind, LoopKind::reduction) << loop_at(w, 0).reason;
+        EXPECT_EQ(loop_at(w, 1).kind, LoopKind::reduction) << loop_at(w, 1).reason;
+        EXPECT_EQ(w.synchronisations, 0);
+    }
+}
+
+// 8 terms, by hand: 4 sums and the first with zero, 2, 1.
+TEST_F(Program, TheWidthsOfATree) {
+    const Workload w = count("total",
+                             "double total(const double* x) { double s = 0;"
+                             " for (int i = 0; i < 8; ++i) s += x[i]; return s; }",
+                             "double x[8] = {1}; printf(\"%g\", total(x));");
+    EXPECT_EQ(w.best_schedule().depth, 3);
+    EXPECT_EQ(w.best_schedule().widths, doubles({{1, 1}, {1, 2}, {1, 5}}));
+}
+
+TEST_F(Program, MinimaMaximaAndTheirPlaces) {
+    const std::vector<std::string> ways = {
+        "if (x[i * n + j] > m) { m = x[i * n + j]; at = i * n + j; }",
+        "m = x[i * n + j] > m ? x[i * n + j] : m;",
+        "if (!(m < x[i * n + j])) m = x[i * n + j];",
+        "m = fmin(x[i * n + j], m);",
+    };
+    std::string text = "double most(int n, const double* x, double* r, int at) {";
+    for (const std::string& way : ways)
+        text += " { double m = 3; for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) {" + way +
+                "} *r++ = m; }";
+    const Workload w = count("most", text + " return at; }",
+                             "double r[4]; printf(\"%g\", most(10, calloc(100, 8), r, 0));");
+    ASSERT_EQ(w.loops.size(), 8u);
+    for (const Loop& loop : w.loops)
+        EXPECT_EQ(loop.kind, LoopKind::reduction) << loop.name << ": " << loop.reason;
+    EXPECT_EQ(w.synchronisations, 0);
+    // Comparisons are no operations; 101 values by calls: ceil(log2 101).
+    EXPECT_EQ(w.as_written().depth, 100);
+    EXPECT_EQ(w.best_schedule().depth, 7);
+}
+
+TEST_F(Program, WhatOnlyLooksLikeAReduction) {
+    const std::vector<std::string> ways = {
+        "s += x[i]; if (s > 7) y[i] = 1;",              // a condition on what was summed so far
+        "s += x[i]; y[i] = s;",                         // a prefix sum
+        "s = x[i] - s;",                                // signs alternate
+        "s += x[i]; s *= 2;",                           // a polynomial
+        "if (x[i] > s) { s = x[i]; records += 1.5; }",  // counts how often it grew
+        "if (x[i] > s) break; s += x[i];",              // ends by what was summed
+    };
+    std::string text =
+        "double kernel(int n, const double* x, double* y) { double s = 0, records = 0, all = 0;";
+    for (const std::string& way : ways)
+        text += " s = 0; for (int i = 0; i < n; ++i) { " + way + " } all += s + records;";
+    const Workload w = count("kernel", text + " return all; }",
+                             "double x[9] = {1, 0, 2}, y[9]; printf(\"%g\", kernel(9, x, y));");
+    ASSERT_EQ(w.loops.size(), ways.size());
+    for (std::size_t i = 0; i < ways.size(); ++i)
+        EXPECT_EQ(loop_at(w, i).kind, LoopKind::sequential) << ways[i];
+}
+
+// The residual of each sweep is a tree; sweeps wait for each other as they did.
+TEST_F(Program, AResidualWithinSweeps) {
+    const Workload w = count(
+        "solve",
+        "double solve(int n, int t, double* a, double* b) { double r = 0; for (int k = 0; k < t;"
+        " ++k) { r = 0; for (int i = 1; i < n - 1; ++i) for (int j = 1; j < n - 1; ++j) {"
+        " b[i * n + j] = 0.5 * a[i * n + j + 1]; r += fabs(b[i * n + j] - a[i * n + j]); }"
+        " for (int i = 0; i < n * n; ++i) a[i] = b[i]; if (r < 0) break; } return r; }",
+        "printf(\"%g\", solve(18, 6, calloc(324, 8), calloc(324, 8)));");
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::sequential);
+    EXPECT_EQ(loop_at(w, 1).kind, LoopKind::reduction) << loop_at(w, 1).reason;
+    EXPECT_EQ(loop_at(w, 2).kind, LoopKind::reduction) << loop_at(w, 2).reason;
+    EXPECT_EQ(loop_at(w, 3).kind, LoopKind::parallel);
+    EXPECT_EQ(w.synchronisations, 5);
+    // Product, difference, 256 terms; the last sweep's product at level 6.
+    EXPECT_EQ(w.best_schedule().depth, 6 + 1 + 8);
+    EXPECT_EQ(w.as_written().depth, 1 + 1 + 256 + 5);
+}
+
+// c[i][j] += …: n sums onto what lay there, n + 1 leaves; then read, which ends the tree.
+TEST_F(Program, SumsIntoMemoryAreTrees) {
+    const Workload w =
+        count("matmul",
+              "void matmul(int n, double* c, const double* a, double* d) {"
+              " for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) {"
+              " for (int k = 0; k < n; ++k) c[i * n + j] += a[i * n + k] * a[k * n + j];"
+              " d[i * n + j] = c[i * n + j] * 2; } }",
+              "matmul(15, calloc(225, 8), calloc(225, 8), calloc(225, 8));");
+    EXPECT_EQ(w.as_written().depth, 1 + 15 + 1);
+    EXPECT_EQ(w.best_schedule().depth, 1 + 4 + 1);  // leaves at 0 and, fifteen times, at 1
+    std::int64_t all = 0;
+    for (const LevelWidth& width : w.best_schedule().widths) all += width.levels * width.f64;
+    EXPECT_EQ(all, w.operations.total);
+    const Workload histogram =
+        count("histogram",
+              "void histogram(int n, const int* b, double* h) { for (int i = 0; i < n; ++i)"
+              " h[b[i]] += 1.5; }",
+              "int b[64]; for (int i = 0; i < 64; ++i) b[i] = i % 2; double h[2] = {0, 0};"
+              " histogram(64, b, h); printf(\"%g\", h[1]);");
+    EXPECT_EQ(histogram.as_written().depth, 32);
+    EXPECT_EQ(histogram.best_schedule().depth, 6);  // 33 leaves
+    EXPECT_EQ(loop_at(histogram, 0).kind, LoopKind::reduction);
+    const Workload greatest =
+        count("greatest",
+              "void greatest(int n, const double* x, double* m) { for (int i = 0; i < n; ++i)"
+              " if (x[i] > *m) *m = x[i]; }",
+              "double x[8] = {1, 5, 2, 7}, m = 0; greatest(8, x, &m); printf(\"%g\", m);");
+    EXPECT_EQ(loop_at(greatest, 0).kind, LoopKind::reduction) << loop_at(greatest, 0).reason;
+}
+
+// A place that is used again and again: only memory's order makes one use wait for the other.
+TEST_F(Program, OrderOfMemory) {
+    const std::string text =
+        "void reuse(int n, const double* x, volatile double* t, double* y) { for (int i = 0; i < "
+        "n; ++i)"
+        " { t[0] = x[i] * 2; y[i] = t[0] + 1; } }";
+    const std::string body = "double x[20] = {1}, t[1], y[20]; reuse(20, x, t, y);";
+    EXPECT_EQ(count("reuse", text, body).as_written().depth, 2);
+    const Workload w = analyse_program(
+        {.sources = {folder.path / "program.c"}, .kernel = "reuse", .order_memory = true}, {});
+    EXPECT_EQ(w.as_written().name, "memory-order");
+    // The i-th use of the place is visible at level i; products are at level 1 all the same.
+    EXPECT_EQ(w.as_written().depth, 21);
+    EXPECT_EQ(w.schedules.size(), 1u);
+    EXPECT_EQ(w.operations.total, 40);
+}
+
+TEST_F(Program, SynchronisationsAreAnnotated) {
+    const std::string begin =
+        "void sweep(int n, double* a) {\n  for (int k = 0; k < n; ++k) {\n"
+        "    for (int i = 0; i < 8; ++i) a[i] = a[i] + 1;\n";
+    const std::string end = "  }\n}\n";
+    const std::string body = "double a[8] = {0}; sweep(7, a);";
+    EXPECT_EQ(count("sweep", begin + end, body).synchronisations_from, "loops");
+    const Workload w = count("sweep", begin + "    // occupipe: sync\n" + end, body);
+    EXPECT_EQ(w.synchronisations, 7);
+    EXPECT_EQ(w.synchronisations_from, "annotation");
+    EXPECT_EQ(w.operations.total, 56);
+    EXPECT_THAT(refusal("sweep", begin + "// occupipe: synk\n" + end, body),
+                HasSubstr("program.c:7: there is no annotation 'synk'"));
+    EXPECT_THAT(refusal("sweep",
+                        "void sweep(int n, double* a) { for (int k = 0; k < n; ++k)\n"
+                        "// occupipe: sync\n a[k] = 1; }",
+                        body),
+                HasSubstr("program.c:5: `// occupipe: sync` does not stand between two"));
+}
+
+TEST_F(Program, InterruptedByTheUser) {
+    const Workload w = count("kernel",
+                             "#include <signal.h>\nvoid kernel(int n, double* a) {"
+                             " for (int i = 0; i < n; ++i) { a[0] = a[0] * 2;"
+                             " if (i == 99) raise(SIGINT); } }",
+                             "double a[1] = {1}; kernel(1000, a);");
+    EXPECT_EQ(w.operations.total, 100);
+    EXPECT_EQ(w.as_written().depth, 100);
+    EXPECT_THAT(w.partial, HasSubstr("interrupted"));
+}
+
 TEST_F(Program, CallsAreOneScheduleAndSynchroniseWhereOneReadsAnothersResult) {
     const std::string text =
         "void step(int n, double* a) { for (int i = 0; i < n; ++i) a[i] = a[i] + 1; }";

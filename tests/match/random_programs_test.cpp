@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// Random nests of loops over one array, counted by the instrumented program and by a plain
+// interpreter of the same nest that shares nothing with it: levels, widths, stack distances of
+// words and lines, which loops carry dependences, synchronisations.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <list>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "match/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace occupipe::match {
+namespace {
+
+constexpr int words = 256;
+
+// Word (by[0] i0 + by[1] i1 + by[2] i2 + offset) mod 256 of the array.
+struct Access {
+    int by[3] = {};
+    int offset = 0;
+    int site = 0;
+};
+struct Node {
+    int loop = -1;  // its number; -1: a statement
+    int trips = 0;
+    std::vector<Node> body;
+    // store = (loads[0] first loads[1]) second loads[2] …, or sqrt(loads[0])
+    Access store;
+    std::vector<Access> loads;
+    std::string operators;  // one fewer than loads; "r": a square root; none: a copy
+};
+
+class Generator {
+public:
+    explicit Generator(unsigned seed) : random_(seed) {}
+
+    std::vector<Node> nest(int depth) {
+        std::vector<Node> nodes;
+        const int count = 1 + below(3);
+        for (int i = 0; i < count; ++i) {
+            if (depth < 3 && below(3) != 0) {
+                Node loop;
+                loop.loop = loops_++;
+                loop.trips = 1 + below(5);
+                loop.body = nest(depth + 1);
+                nodes.push_back(std::move(loop));
+            } else {
+                nodes.push_back(statement(depth));
+            }
+        }
+        return nodes;
+    }
+
+private:
+    int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+    Access access(int depth) {
+        Access a;
+        constexpr int steps[] = {0, 1, 1, 2, 8, 16};
+        for (int d = 0; d < depth; ++d) a.by[d] = steps[below(6)];
+        a.offset = below(4) * 64 + below(3);
+        a.site = sites_++;
+        return a;
+    }
+    Node statement(int depth) {
+        Node node;
+        if (below(6) == 0) {
+            node.operators = "r";
+        } else {
+            const int operations = below(3);
+            for (int i = 0; i < operations; ++i) node.operators += "+-*/"[below(4)];
+        }
+        const std::size_t loads = node.operators == "r" ? 1 : node.operators.size() + 1;
+        for (std::size_t i = 0; i < loads; ++i) node.loads.push_back(access(depth));
+        node.store = access(depth);
+        return node;
+    }
+
+    std::mt19937 random_;
+    int loops_ = 0;
+    int sites_ = 0;
+};
+
+std::string text_of(const Access& a) {
+    std::string sum = std::to_string(a.offset);
+    for (int d = 0; d < 3; ++d)
+        if (a.by[d] != 0) sum += " + " + std::to_string(a.by[d]) + " * i" + std::to_string(d);
+    return "m[(" + sum + ") % 256]";
+}
+std::string text_of(const std::vector<Node>& nodes, int depth) {
+    std::string text;
+    for (const Node& node : nodes) {
+        if (node.loop >= 0) {
+            const std::string i = "i" + std::to_string(depth);
+            text += "for (int " + i + " = 0; " + i + " < t" + std::to_string(node.loop) + "; ++" +
+                    i + ") {\n" + text_of(node.body, depth + 1) + "}\n";
+            continue;
+        }
+        std::string value = text_of(node.loads[0]);
+        if (node.operators == "r")
+            value = "sqrt(" + value + ")";
+        else
+            for (std::size_t n = 0; n < node.operators.size(); ++n)
+                value =
+                    "(" + value + " " + node.operators[n] + " " + text_of(node.loads[n + 1]) + ")";
+        text += text_of(node.store) + " = " + value + ";\n";
+    }
+    return text;
+}
+void trips_of(const std::vector<Node>& nodes, std::vector<int>& trips) {
+    for (const Node& node : nodes)
+        if (node.loop >= 0) {
+            trips.push_back(node.trips);
+            trips_of(node.body, trips);
+        }
+}
+
+struct Stack {
+    std::list<std::int64_t> units;
+    std::map<std::int64_t, std::int64_t> distances;
+    std::int64_t first = 0;
+    std::int64_t references = 0;
+
+    void touch(std::int64_t unit) {
+        ++references;
+        std::int64_t distance = 0;
+        auto at = units.begin();
+        for (; at != units.end() && *at != unit; ++at) ++distance;
+        if (at == units.end()) {
+            ++first;
+        } else {
+            ++distances[distance];
+            units.erase(at);
+        }
+        units.push_front(unit);
+    }
+};
+
+class Interpreter {
+public:
+    void run(const std::vector<Node>& nodes) {
+        for (const Node& node : nodes) {
+            if (node.loop < 0) {
+                execute(node);
+                continue;
+            }
+            Count& count = loops[node.loop];
+            count.parent = path_.empty() ? -1 : path_.back().loop;
+            ++count.instances;
+            path_.push_back({node.loop, ++instances_, 0});
+            for (int i = 0; i < node.trips; ++i) {
+                path_.back().iteration = i;
+                ++count.iterations;
+                run(node.body);
+            }
+            path_.pop_back();
+        }
+    }
+    std::int64_t synchronisations() const {
+        std::int64_t sum = 0;
+        for (const auto& [number, loop] : loops) {
+            if (!loop.carries || !parallel_inside(number)) continue;
+            bool alone = false;
+            for (int up = loop.parent; up >= 0; up = loops.at(up).parent)
+                alone = alone || !loops.at(up).carries;
+            if (!alone) sum += loop.iterations - loop.instances;
+        }
+        return sum;
+    }
+
+    struct Count {
+        int parent = -1;
+        std::int64_t instances = 0;
+        std::int64_t iterations = 0;
+        bool carries = false;
+    };
+    std::map<int, Count> loops;
+    std::map<std::int64_t, std::int64_t> widths;  // by level
+    Stack by8;
+    Stack by64;
+    Stack by128;
+    std::map<char, std::int64_t> operations;
+
+private:
+    struct Step {
+        int loop;
+        int instance;
+        int iteration;
+    };
+    bool parallel_inside(int number) const {
+        for (const auto& [other, loop] : loops) {
+            if (loop.carries) continue;
+            for (int up = loop.parent; up >= 0; up = loops.at(up).parent)
+                if (up == number) return true;
+        }
+        return false;
+    }
+    int refer(const Access& a) {
+        int word = a.offset;
+        for (std::size_t d = 0; d < path_.size(); ++d) word += a.by[d] * path_[d].iteration;
+        word %= words;
+        by8.touch(word);
+        if (!lines64_.contains(a.site) || lines64_[a.site] != word / 8) by64.touch(word / 8);
+        if (!lines128_.contains(a.site) || lines128_[a.site] != word / 16) by128.touch(word / 16);
+        lines64_[a.site] = word / 8;
+        lines128_[a.site] = word / 16;
+        return word;
+    }
+    std::int64_t load(const Access& a) {
+        const int word = refer(a);
+        const auto stored = paths_.find(word);
+        if (stored == paths_.end()) return 0;
+        for (std::size_t d = 0; d < std::min(path_.size(), stored->second.size()); ++d) {
+            if (path_[d].instance != stored->second[d].instance) break;
+            if (path_[d].iteration == stored->second[d].iteration) continue;
+            loops[path_[d].loop].carries = true;
+            break;
+        }
+        return levels_[word];
+    }
+    void execute(const Node& node) {
+        std::vector<std::int64_t> ready;
+        for (const Access& a : node.loads) ready.push_back(load(a));
+        std::int64_t level = ready[0];
+        for (std::size_t n = 0; n < node.operators.size(); ++n) {
+            if (node.operators != "r") level = std::max(level, ready[n + 1]);
+            ++widths[++level];
+            ++operations[node.operators[n]];
+        }
+        const int word = refer(node.store);
+        levels_[word] = level;
+        paths_[word] = path_;
+    }
+
+    std::vector<Step> path_;
+    int instances_ = 0;
+    std::map<int, std::int64_t> levels_;
+    std::map<int, std::vector<Step>> paths_;
+    std::map<int, int> lines64_;
+    std::map<int, int> lines128_;
+};
+
+TEST(RandomPrograms, AreCountedAsAPlainInterpreterCountsThem) {
+    if (!OCCUPIPE_MATCH_INSTRUMENTS) GTEST_SKIP() << "LLVM 19 was not there when this was built";
+    const test::TemporaryFolder folder;
+    int with_synchronisations = 0;
+    const unsigned programs = std::getenv("OCCUPIPE_FULL") != nullptr ? 100 : 6;
+    for (unsigned seed = 1; seed <= programs; ++seed) {
+        Generator generator(seed);
+        std::vector<Node> nodes;
+        for (int part = 0; part < 4; ++part)
+            std::ranges::copy(generator.nest(0), std::back_inserter(nodes));
+        std::vector<int> trips;
+        trips_of(nodes, trips);
+        // Bounds come as arguments: they are no references, and no compiler knows them.
+        std::string parameters;
+        std::string arguments;
+        for (std::size_t i = 0; i < trips.size(); ++i) {
+            parameters += ", int t" + std::to_string(i);
+            arguments += ", " + std::to_string(trips[i]) + " * one";
+        }
+        const auto path = folder.path / "random.c";
+        const std::string source =
+            "#include <math.h>\nvoid kernel(volatile double* m" + parameters + ") {\n" +
+            text_of(nodes, 0) +
+            "}\n_Alignas(128) double m[256];\nint main(int one, char** argv) { kernel(m" +
+            arguments + "); }\n";
+        std::ofstream(path) << source;
+        ProgramRun run;
+        run.sources = {path};
+        run.kernel = "kernel";
+        const Workload w = analyse_program(run, {});
+        Interpreter plain;
+        plain.run(nodes);
+        SCOPED_TRACE(source);
+
+        const Operations& o = w.operations;
+        EXPECT_EQ(o.additions, plain.operations['+'] + plain.operations['-']);
+        EXPECT_EQ(o.multiplications, plain.operations['*']);
+        EXPECT_EQ(o.divisions, plain.operations['/']);
+        EXPECT_EQ(o.square_roots, plain.operations['r']);
+        std::map<std::int64_t, std::int64_t> widths;
+        for (const auto& [level, count] : plain.widths) ++widths[count];
+        std::map<std::int64_t, std::int64_t> found;
+        for (const LevelWidth& width : w.as_written().widths) found[width.f64] += width.levels;
+        EXPECT_EQ(found, widths);
+        ASSERT_EQ(w.loops.size(), plain.loops.size());
+        for (std::size_t i = 0; i < w.loops.size(); ++i) {
+            const auto& loop = plain.loops.at(static_cast<int>(i));
+            EXPECT_EQ(w.loops[i].kind == LoopKind::sequential, loop.carries)
+                << w.loops[i].name << ": " << w.loops[i].reason;
+            EXPECT_EQ(w.loops[i].instances, loop.instances);
+            EXPECT_EQ(w.loops[i].iterations, loop.iterations);
+        }
+        EXPECT_EQ(w.synchronisations, plain.synchronisations());
+        with_synchronisations += plain.synchronisations() > 0 ? 1 : 0;
+        const std::pair<int, const Stack*> stacks[] = {
+            {8, &plain.by8}, {64, &plain.by64}, {128, &plain.by128}};
+        for (const auto& [unit, stack] : stacks) {
+            const ReuseDistances& reuse = *w.reuse_of(unit);
+            EXPECT_EQ(reuse.references, stack->references) << unit;
+            EXPECT_EQ(reuse.first, stack->first) << unit;
+            std::map<std::int64_t, std::int64_t> distances;
+            for (const DistanceCount& one : reuse.distances) distances[one.from] = one.count;
+            EXPECT_EQ(distances, stack->distances) << unit;
+        }
+        if (::testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(with_synchronisations, 0);
+}
+
+}  // namespace
+}  // namespace occupipe::match
