@@ -95,7 +95,7 @@ TEST_F(Match, WhatIsMissingIsSaid) {
     const std::string workload = written("triad.yaml", streaming);
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
         {{"match"}, "give a program, or --workload FILE"},
-        {{"match", "a.c", "--workload", workload}, "give a program, or --workload FILE"},
+        {{"match", "a.c", "--workload", workload}, "both a program (a.c) and --workload "},
         {{"match", "a.c"}, "--kernel NAME is missing"},
         {{"match", "--workload", workload, "--profile", "rtx-2070"},
          "lacks what AutoMatch asks of a device: match.processors (n_p)"},
