@@ -273,6 +273,7 @@ public:
         library_.load(to_device_, "cuMemcpyHtoD_v2");
         library_.load(to_host_, "cuMemcpyDtoH_v2");
         library_.load(event_create_, "cuEventCreate");
+        library_.load(event_destroy_, "cuEventDestroy_v2");
         library_.load(event_record_, "cuEventRecord");
         library_.load(event_query_, "cuEventQuery");
         library_.load(elapsed_, "cuEventElapsedTime");
@@ -296,6 +297,8 @@ public:
     ~CudaDevice() override {
         for (const auto& [address, bytes] : buffers_) free_(address);
         if (module_ != nullptr) module_unload_(module_);
+        for (void* event : {start_, stop_})
+            if (event != nullptr) event_destroy_(event);
     }
 
     std::string name() const override { return name_; }
@@ -388,6 +391,7 @@ private:
     int (*to_device_)(unsigned long long, const void*, std::size_t) = nullptr;
     int (*to_host_)(void*, unsigned long long, std::size_t) = nullptr;
     int (*event_create_)(void**, unsigned) = nullptr;
+    int (*event_destroy_)(void*) = nullptr;
     int (*event_record_)(void*, void*) = nullptr;
     int (*event_query_)(void*) = nullptr;
     int (*elapsed_)(float*, void*, void*) = nullptr;
@@ -421,7 +425,11 @@ public:
         queue_ = create_queue_(context_, device_, profiling, &error);
         check(error, "clCreateCommandQueue");
     }
-    ~OpenClDevice() override { forget(); }
+    ~OpenClDevice() override {
+        forget();
+        if (queue_ != nullptr) release_queue_(queue_);
+        if (context_ != nullptr) release_context_(context_);
+    }
 
     std::string name() const override { return name_; }
     bool timed() const override { return !cpu_; }
@@ -504,6 +512,8 @@ private:
         library_.load(device_info_, "clGetDeviceInfo");
         library_.load(create_context_, "clCreateContext");
         library_.load(create_queue_, "clCreateCommandQueue");
+        library_.load(release_context_, "clReleaseContext");
+        library_.load(release_queue_, "clReleaseCommandQueue");
         library_.load(create_program_, "clCreateProgramWithSource");
         library_.load(build_, "clBuildProgram");
         library_.load(build_info_, "clGetProgramBuildInfo");
@@ -542,6 +552,8 @@ private:
     void* (*create_context_)(const void*, unsigned, void* const*, void*, void*, int*) = nullptr;
     void* (*create_queue_)(void*, void*, std::uint64_t, int*) = nullptr;
     void* (*create_program_)(void*, unsigned, const char**, const std::size_t*, int*) = nullptr;
+    int (*release_context_)(void*) = nullptr;
+    int (*release_queue_)(void*) = nullptr;
     int (*build_)(void*, unsigned, void* const*, const char*, void*, void*) = nullptr;
     int (*build_info_)(void*, void*, unsigned, std::size_t, void*, std::size_t*) = nullptr;
     int (*release_program_)(void*) = nullptr;
@@ -588,8 +600,9 @@ public:
         return seconds_;
     }
 
-    // How the buffer differs from what it should be; empty: not at all. Integers bit for bit, reals
-    // by 1e-3 absolute and relative, since compilers contract sums in different ways.
+    // How the buffer differs from what it should be; empty: not at all. Integers and halves bit for
+    // bit, other reals by 1e-3 absolute and relative, since compilers contract sums in different
+    // ways.
     std::string difference(const Check& check) {
         const Buffer& buffer = plan_.buffers.at(check.buffer);
         Bytes found(bytes_of(check.buffer));
