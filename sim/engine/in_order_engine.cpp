@@ -20,14 +20,15 @@ std::int64_t longest_latency(const Machine& machine) {
 // Where the warps of a scheduler are at so many places of a program that no branch can be foreseen
 // (measured, docs/performance.md).
 bool long_bodies(const CoreLayout& layout) {
-    constexpr std::size_t instructions = 256;
-    constexpr std::size_t places = 4096;
     std::size_t longest = 0;
     for (const ProgramLayout& program : layout.programs)
         longest = std::max(longest, program.streams.size());
     const int schedulers = std::min(layout.machine.schedulers, layout.warps());
     const auto warps = static_cast<std::size_t>(layout.warps() / schedulers);
-    return longest >= instructions && longest * warps >= places;
+    const std::size_t places = longest * warps;
+    if (schedulers == 1) return longest >= 256 && places >= 4096;
+    if (longest >= 256) return places >= 512;
+    return layout.policy != Policy::lrr && places >= 1024;
 }
 
 }  // namespace
@@ -115,9 +116,10 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
     place_warps();
     for (std::int32_t slot = 0; slot < layout.slots && s_.launched < layout.groups; ++slot)
         launch_group(slot, next_kind());
-    const bool vectors = loop == Loop::vectors || (loop == Loop::by_size && long_bodies(layout));
+    const bool vectors = loop == Loop::vectors || loop == Loop::short_vectors ||
+                         (loop == Loop::by_size && long_bodies(layout));
     if (vectors && !observer && has_wide_vectors() && fits_lanes(layout))
-        make_lanes();
+        make_lanes(loop != Loop::short_vectors);
     else
         plan_all();
     // A marker needs time to go through its body.

@@ -31,7 +31,8 @@ public:
     enum class Loop {
         by_size,  // the one that is faster for so many instructions
         planned,
-        vectors,  // where the processor has them, and fits_lanes()
+        vectors,        // where the processor has them, and fits_lanes()
+        short_vectors,  // the same, of 256 bits at most
     };
     // Times are within reach of 22 bits, and no latency grows with a queue.
     static bool fits_lanes(const CoreLayout& layout);
@@ -213,13 +214,14 @@ private:
     // The vector loop, which needs no plans (in_order_lanes.cpp, in_order_lanes_loop.h).
     template <typename Vectors>
     struct LaneLoop;
-    void make_lanes();
+    void make_lanes(bool may_be_wide);
     void enter_lanes();
     void leave_lanes();
     void begin_lane(std::int32_t warp);
     static void look_ahead(Warp& w, std::int32_t head);
     bool run_lanes(std::int64_t until);
     bool run_avx2(std::int64_t until);
+    bool run_avx512(std::int64_t until);
 
     // Not every instruction needs these.
     std::int32_t issue_special(const Warp& w, std::int32_t warp, std::int64_t now);

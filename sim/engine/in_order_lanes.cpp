@@ -21,6 +21,18 @@ bool has_wide_vectors() {
 #endif
 }
 
+bool has_wider_vectors() {
+#ifdef __x86_64__
+    static const bool there = has_wide_vectors() && __builtin_cpu_supports("avx512f") &&
+                              __builtin_cpu_supports("avx512vl") &&
+                              __builtin_cpu_supports("avx512dq") &&
+                              __builtin_cpu_supports("avx512bw");
+    return there;
+#else
+    return false;
+#endif
+}
+
 bool InOrderEngine::fits_lanes(const CoreLayout& layout) {
     if (!layout.waiting_lines.empty()) return false;
     for (const MachineOp& op : layout.machine.ops)
@@ -31,7 +43,7 @@ bool InOrderEngine::fits_lanes(const CoreLayout& layout) {
     return window.always_open() || window.period().value_or(max_ticks) <= Lanes::longest;
 }
 
-void InOrderEngine::make_lanes() {
+void InOrderEngine::make_lanes(bool may_be_wide) {
     Lanes& l = lanes_.emplace();
     for (const Timing& timing : timings_)
         l.ops.push_back({static_cast<std::uint32_t>(timing.cpi),
@@ -41,6 +53,7 @@ void InOrderEngine::make_lanes() {
     l.schedulers = std::min(schedulers_, warps);
     const int most = (warps + schedulers_ - 1) / schedulers_;
     l.per_scheduler = std::max(8, static_cast<int>(std::bit_ceil(static_cast<unsigned>(most))));
+    l.wide = may_be_wide && has_wider_vectors() && l.per_scheduler >= 16;
     for (Lanes::Part& q : l.parts) q.wake.fill(Lanes::idle);  // also those that have no warps
     for (int after = 0; after < Lanes::units; ++after)
         for (int s = 0; s < Lanes::units; ++s)
@@ -121,7 +134,7 @@ bool InOrderEngine::run_lanes(std::int64_t until) {
     enter_lanes();
     bool done = false;
 #ifdef __x86_64__
-    done = run_avx2(until);
+    done = lanes_->wide ? run_avx512(until) : run_avx2(until);
 #endif
     leave_lanes();
     return done;

@@ -18,6 +18,8 @@ namespace occupipe::sim {
 
 // Whether this processor has the vectors that in_order_lanes_avx2.cpp is compiled for.
 bool has_wide_vectors();
+// The same for in_order_lanes_avx512.cpp.
+bool has_wider_vectors();
 
 struct Lanes {
     static constexpr int time_shift = 10;
@@ -54,7 +56,13 @@ struct Lanes {
         Table ring{};     // the lane to try first
         Table free_of{};
         Table ring_of{};
-        std::uint32_t key = 0;    // the least of its lanes
+        std::uint32_t key = 0;  // the least of its lanes
+        // What that is, looked up before it is needed, so that an issue need not wait for it.
+        std::uint32_t subsystem = 0;
+        std::uint32_t lane = 0;
+        std::uint32_t warp = 0;
+        Op op;
+        std::uint64_t head = 0;   // InOrderProgram::Instruction
         std::uint32_t open = 0;   // when its window is open
         std::uint32_t after = 0;  // the subsystem that it issued to last
         std::uint32_t first = 0;  // lane: to try first, or that issued last
@@ -74,6 +82,7 @@ struct Lanes {
     std::uint32_t last_ahead = 0;                  // times beyond need another base
     int per_scheduler = 16;                        // lanes, a power of two
     int schedulers = 1;                            // that have warps
+    bool wide = false;                             // vectors of 512 bits
 };
 
 }  // namespace occupipe::sim

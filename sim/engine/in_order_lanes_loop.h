@@ -26,6 +26,7 @@ namespace occupipe::sim {
 template <typename Vectors>
 struct InOrderEngine::LaneLoop {
     using Vector = typename Vectors::Vector;
+    using Eight = typename Vectors::Eight;  // tables of subsystems
     using Part = Lanes::Part;
 
     // How the warp is found, see InOrderEngine::Choice.
@@ -46,8 +47,8 @@ struct InOrderEngine::LaneLoop {
     struct Own {
         Vector wake[kind.vectors()];  // std::array warns of vectors' attributes
         Vector unit[kind.vectors()];
-        Vector free_at;
-        Vector ring;
+        typename Eight::Vector free_at;
+        typename Eight::Vector ring;
     };
 
     template <Kind kind>
@@ -57,8 +58,8 @@ struct InOrderEngine::LaneLoop {
             own.wake[i] = Vectors::load(&q.wake[i * Vectors::width]);
             own.unit[i] = Vectors::load(&q.unit[i * Vectors::width]);
         }
-        own.free_at = Vectors::load(q.free_at.data());
-        own.ring = Vectors::load(q.ring.data());
+        own.free_at = Eight::load(q.free_at.data());
+        own.ring = Eight::load(q.ring.data());
     }
 
     template <Kind kind>
@@ -68,9 +69,8 @@ struct InOrderEngine::LaneLoop {
             Vectors::store(&q.wake[i * Vectors::width], own.wake[i]);
             Vectors::store(&q.unit[i * Vectors::width], own.unit[i]);
         }
-        Vectors::store(q.free_at.data(), own.free_at);
-        if constexpr (kind.pick == Pick::ring_per_subsystem)
-            Vectors::store(q.ring.data(), own.ring);
+        Eight::store(q.free_at.data(), own.free_at);
+        if constexpr (kind.pick == Pick::ring_per_subsystem) Eight::store(q.ring.data(), own.ring);
     }
 
     // The least key of the scheduler's lanes but one, if it may not issue before `open`.
@@ -78,14 +78,14 @@ struct InOrderEngine::LaneLoop {
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline std::uint32_t select(
         const Lanes& l, const Part& q, const Own<kind>& own, std::uint32_t open,
         std::uint32_t after, std::uint32_t without) {
-        Vector free = own.free_at;
+        typename Eight::Vector free = own.free_at;
         if constexpr (kind.schedulers > 1)
-            free = Vectors::max(free, Vectors::load(l.shared_free_at.data()));
+            free = Eight::max(free, Eight::load(l.shared_free_at.data()));
         const Vector from = Vectors::all(open);
         const Vector out = Vectors::all(without);
         const Vector lane_mask = Vectors::all(kind.lanes - 1);
         const Vector first = Vectors::all(q.first);
-        [[maybe_unused]] const Vector turns = Vectors::load(l.turns[after].data());
+        [[maybe_unused]] const typename Eight::Vector turns = Eight::load(l.turns[after].data());
         Vector best = Vectors::all(~std::uint32_t{0});
         for (int i = 0; i < kind.vectors(); ++i) {
             const Vector unit = own.unit[i];
@@ -141,6 +141,32 @@ struct InOrderEngine::LaneLoop {
         if (first > time) q.key = select<kind>(l, q, own, l.of(first), q.after, Lanes::no_lane);
     }
 
+    // After the key. With several schedulers that is done as soon as it is known, while others
+    // issue; with one there is nothing else to do meanwhile.
+    template <Kind kind>
+    [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void look_up_choice(
+        const InOrderEngine& e, const Lanes& l, Part& q) {
+        const std::uint32_t position = q.key & 127;
+        std::uint32_t subsystem = 0;
+        if constexpr (kind.subsystem_first()) subsystem = (q.after + 1 + (q.key >> 7)) & 7;
+        std::uint32_t lane = 0;
+        if constexpr (kind.pick == Pick::ring_per_subsystem)
+            lane = (position + q.ring_of[subsystem]) & (kind.lanes - 1);
+        else if constexpr (kind.pick == Pick::one_ring)
+            lane = (position + q.first) & (kind.lanes - 1);
+        else
+            lane = q.lane_at[position];
+        const std::uint32_t warp = kind.schedulers == 1 ? lane : q.warp_of[lane];
+        const std::uint64_t head = word_of(e.warps_[warp].current);
+        if constexpr (!kind.subsystem_first())
+            subsystem = static_cast<std::uint32_t>(head >> subsystem_at & 255);
+        q.subsystem = subsystem;
+        q.lane = lane;
+        q.warp = warp;
+        q.head = head;
+        q.op = l.ops[head >> op_at & 0xffff];
+    }
+
     template <Kind kind>
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::always_inline]] static inline void plan(
         const InOrderEngine& e, Lanes& l, int j, std::uint32_t time) {
@@ -150,30 +176,13 @@ struct InOrderEngine::LaneLoop {
         const std::uint32_t open = std::max(q.open, time << Lanes::time_shift);
         q.key = select<kind>(l, q, own, open, q.after, Lanes::no_lane);
         wait_for_window<kind>(e, l, j, q, own);
+        if constexpr (kind.schedulers > 1) look_up_choice<kind>(e, l, q);
     }
 
     template <Kind kind>
     [[gnu::target(OCCUPIPE_LANES_TARGET), gnu::noinline]] static void plan_all_from(
         const InOrderEngine& e, Lanes& l, std::uint32_t time) {
         for (int j = 0; j < kind.schedulers; ++j) plan<kind>(e, l, j, time);
-    }
-
-    template <Kind kind>
-    [[gnu::always_inline]] static inline std::uint32_t chosen_lane(const Part& q,
-                                                                   std::uint32_t subsystem) {
-        const std::uint32_t position = q.key & 127;
-        if constexpr (kind.pick == Pick::ring_per_subsystem)
-            return (position + q.ring_of[subsystem]) & (kind.lanes - 1);
-        if constexpr (kind.pick == Pick::one_ring) return (position + q.first) & (kind.lanes - 1);
-        return q.lane_at[position];
-    }
-
-    template <Kind kind>
-    [[gnu::always_inline]] static inline std::uint32_t chosen_subsystem(const InOrderEngine& e,
-                                                                        const Part& q) {
-        if constexpr (kind.subsystem_first()) return (q.after + 1 + (q.key >> 7)) & 7;
-        const std::uint32_t lane = chosen_lane<kind>(q, 0);
-        return e.warps_[q.warp_of[lane]].current.subsystem;
     }
 
     [[gnu::always_inline]] static inline void use_window(const InOrderEngine& e, const Lanes& l,
@@ -187,6 +196,12 @@ struct InOrderEngine::LaneLoop {
         else
             end = e.window_->end_of_cycle(now);
         std::int64_t allowed = e.window_allows_;
+        if (allowed == 1 && !e.may_close_) {
+            q.window_end = end;
+            q.window_left = 0;
+            q.open = static_cast<std::uint32_t>(end - l.base) << Lanes::time_shift;
+            return;
+        }
         if (allowed == 0) [[unlikely]]
             allowed = e.window_->allowed_until(j, end);
         // Without branches, as they would be foreseen wrongly.
@@ -241,32 +256,35 @@ struct InOrderEngine::LaneLoop {
         InOrderEngine& e, Lanes& l, Own<kind>& own, int j, Part& q, std::uint32_t subsystem,
         std::uint32_t time) {
         State& s = e.s_;
-        const std::uint32_t lane = chosen_lane<kind>(q, subsystem);
-        const std::int32_t warp =
-            kind.schedulers == 1 ? static_cast<std::int32_t>(lane) : q.warp_of[lane];
+        const std::uint32_t lane = q.lane;
+        const auto warp = static_cast<std::int32_t>(q.warp);
         Warp& w = kept(e.warps_[warp]);
         const std::int64_t now = l.base + time;
-        const std::uint64_t head = word_of(w.current);
-        const Lanes::Op* const op = l.ops.data() + (head >> op_at & 0xffff);
-        const std::uint32_t free = (time + op->cpi) << Lanes::time_shift;
+        const std::uint64_t head = q.head;
+        const Lanes::Op op = q.op;
+        const std::uint32_t free = (time + op.cpi) << Lanes::time_shift;
 
         // Unit and rings. Times only grow, so that the greater one is the new one.
-        const Vector there = Vectors::equal(Vectors::counting_from(0), Vectors::all(subsystem));
-        const bool shared = kind.schedulers > 1 && (e.shared_ >> subsystem & 1) != 0;
-        if (shared) {
-            l.shared_free_of[subsystem] = free;
-            Vectors::store(l.shared_free_at.data(),
-                           Vectors::max(Vectors::load(l.shared_free_at.data()),
-                                        Vectors::both(there, Vectors::all(free))));
+        const typename Eight::Vector there =
+            Eight::equal(Eight::counting_from(0), Eight::all(subsystem));
+        const typename Eight::Vector from = Eight::both(there, Eight::all(free));
+        if constexpr (kind.schedulers > 1) {
+            // What is not shared is 0 there, and the other way round; without a branch.
+            const std::uint32_t shared = std::uint32_t{0} - (e.shared_ >> subsystem & 1);
+            l.shared_free_of[subsystem] = free & shared;
+            q.free_of[subsystem] = free & ~shared;
+            Eight::store(l.shared_free_at.data(),
+                         Eight::max(Eight::load(l.shared_free_at.data()),
+                                    Eight::both(from, Eight::all(shared))));
+            own.free_at = Eight::max(own.free_at, Eight::both(from, Eight::all(~shared)));
         } else {
             q.free_of[subsystem] = free;
-            own.free_at = Vectors::max(own.free_at, Vectors::both(there, Vectors::all(free)));
+            own.free_at = Eight::max(own.free_at, from);
         }
         q.after = subsystem;
         if constexpr (kind.pick == Pick::ring_per_subsystem) {
             const std::uint32_t before = std::exchange(q.ring_of[subsystem], lane + 1);
-            own.ring =
-                Vectors::differ(own.ring, Vectors::both(there, Vectors::all(before ^ (lane + 1))));
+            own.ring = Eight::differ(own.ring, Eight::both(there, Eight::all(before ^ (lane + 1))));
         } else {
             if constexpr (kind.pick == Pick::one_ring) {
                 q.first = lane + 1;
@@ -294,9 +312,9 @@ struct InOrderEngine::LaneLoop {
             }
             i = word_of(w.instructions[next]);
         } else {
-            w.times[head >> place_at & 255] = now + op->latency;
+            w.times[head >> place_at & 255] = now + op.latency;
             std::int64_t& last = *w.last_result;
-            last = std::max<std::int64_t>(last, now + op->finish);
+            last = std::max<std::int64_t>(last, now + op.finish);
         }
 
         // What the others could do does not need the new head.
@@ -327,6 +345,7 @@ struct InOrderEngine::LaneLoop {
         }
         q.key = std::min(others, key_of<kind>(l, q, lane, wake, unit, open, subsystem));
         wait_for_window<kind>(e, l, j, q, own);
+        if constexpr (kind.schedulers > 1) look_up_choice<kind>(e, l, q);
         if (special) [[unlikely]] {
             // A barrier may have opened.
             store<kind>(q, own);
@@ -342,24 +361,22 @@ struct InOrderEngine::LaneLoop {
             const int j = lowest_bit(left);
             left &= left - 1;
             Part& q = kept(l.parts[j]);
-            const std::uint32_t subsystem = chosen_subsystem<kind>(e, q);
+            const std::uint32_t subsystem = q.subsystem;
+            // Of a unit that is not shared nobody is.
+            const std::uint32_t shared = e.shared_ >> subsystem & 1;
             std::uint32_t rivals = 0;
-            if ((e.shared_ >> subsystem & 1) != 0) {
 #pragma GCC unroll 8
-                for (int i = 0; i < kind.schedulers; ++i)
-                    rivals |= static_cast<std::uint32_t>(chosen_subsystem<kind>(e, l.parts[i]) ==
-                                                         subsystem)
-                              << i;
-                rivals &= ~(std::uint32_t{1} << j);
-                if ((rivals & left) != 0) {
-                    const std::uint32_t all = (rivals & left) | std::uint32_t{1} << j;
-                    const std::uint32_t after =
-                        all & (~std::uint32_t{1} << e.s_.last_grant[subsystem]);
-                    if (lowest_bit(after != 0 ? after : all) != j) continue;
-                    left &= ~rivals;
-                }
-                e.s_.last_grant[subsystem] = j;
+            for (int i = 0; i < kind.schedulers; ++i)
+                rivals |= static_cast<std::uint32_t>(l.parts[i].subsystem == subsystem) << i;
+            rivals &= ~(std::uint32_t{1} << j) & (0 - shared);
+            std::int32_t& last = e.s_.last_grant[subsystem];
+            if ((rivals & left) != 0) {
+                const std::uint32_t all = (rivals & left) | std::uint32_t{1} << j;
+                const std::uint32_t after = all & (~std::uint32_t{1} << last);
+                if (lowest_bit(after != 0 ? after : all) != j) continue;
+                left &= ~rivals;
             }
+            last ^= (last ^ j) & -static_cast<std::int32_t>(shared);
             Own<kind> own;
             load<kind>(q, own);
             issue<kind>(e, l, own, j, q, subsystem, time);
@@ -413,7 +430,8 @@ struct InOrderEngine::LaneLoop {
                 continue;
             }
             if constexpr (alone) {
-                issue<kind>(e, l, own, 0, l.parts[0], chosen_subsystem<kind>(e, l.parts[0]), time);
+                look_up_choice<kind>(e, l, l.parts[0]);
+                issue<kind>(e, l, own, 0, l.parts[0], l.parts[0].subsystem, time);
             } else {
                 std::uint32_t proposing = 0;
 #pragma GCC unroll 8
@@ -453,19 +471,26 @@ struct InOrderEngine::LaneLoop {
                    : run<Kind{schedulers, lanes, Pick::one_by_age}>(e, l, until);
     }
 
+    // Of eight lanes only where vectors have no more.
+    template <int schedulers, int lanes>
+    static bool run_if_any(InOrderEngine& e, Lanes& l, std::int64_t until) {
+        if constexpr (lanes >= Vectors::width) return run_with<schedulers, lanes>(e, l, until);
+        return false;
+    }
+
     static bool run_all(InOrderEngine& e, Lanes& l, std::int64_t until) {
         if (l.schedulers == 1) {
-            if (l.per_scheduler == 8) return run_with<1, 8>(e, l, until);
+            if (l.per_scheduler == 8) return run_if_any<1, 8>(e, l, until);
             if (l.per_scheduler == 16) return run_with<1, 16>(e, l, until);
             if (l.per_scheduler == 32) return run_with<1, 32>(e, l, until);
             return run_with<1, 64>(e, l, until);
         }
         if (l.schedulers <= 4) {
-            if (l.per_scheduler == 8) return run_with<4, 8>(e, l, until);
+            if (l.per_scheduler == 8) return run_if_any<4, 8>(e, l, until);
             if (l.per_scheduler == 16) return run_with<4, 16>(e, l, until);
             return run_with<4, 32>(e, l, until);
         }
-        if (l.per_scheduler == 8) return run_with<8, 8>(e, l, until);
+        if (l.per_scheduler == 8) return run_if_any<8, 8>(e, l, until);
         return run_with<8, 16>(e, l, until);
     }
 };

@@ -54,11 +54,12 @@ SimulationResult simulate_observed(const GpuProfile& profile, const Kernel& kern
 }
 
 // The in-order engine's vector loop, which is meant for long bodies, on any.
+using sim::InOrderEngine;
+template <InOrderEngine::Loop loop = InOrderEngine::Loop::vectors>
 SimulationResult simulate_in_vectors(const GpuProfile& profile, const Kernel& kernel,
                                      const Launch& launch, const SimulationOptions& options) {
     const sim::CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
-    sim::InOrderEngine engine(layout, options.detect_periods, nullptr,
-                              sim::InOrderEngine::Loop::vectors);
+    InOrderEngine engine(layout, options.detect_periods, nullptr, loop);
     // In two parts, as a run with limits is.
     const bool done = engine.run(20) || engine.run(std::numeric_limits<std::int64_t>::max() / 2);
     EXPECT_TRUE(done);
@@ -95,7 +96,7 @@ bool differs(const Case& c) {
     const auto reference = outcome(&simulate_reference, c);
     return !same(outcome(&simulate, c), reference) ||
            !same(outcome(&simulate_observed, c), reference) ||
-           (vectors_can_run(c) && !same(outcome(&simulate_in_vectors, c), reference));
+           (vectors_can_run(c) && !same(outcome(&simulate_in_vectors<>, c), reference));
 }
 
 // Where warps diverge, the fast simulator asks that barriers depend on one another; the reference
@@ -194,8 +195,12 @@ TEST(Differential, ManyWarpsInOrderEqualTheReference) {
         c.launch = shapes[seed % shapes.size()];
         if (refused_for_divergence(c) || !vectors_can_run(c)) continue;
         ++compared;
-        const auto fast = outcome(&simulate_in_vectors, c);
+        const auto fast = outcome(&simulate_in_vectors<>, c);
         const auto slow = outcome(&simulate_reference, c);
+        ASSERT_TRUE(
+            same(outcome(&simulate_in_vectors<InOrderEngine::Loop::short_vectors>, c), slow))
+            << "seed " << seed << " in short vectors\n"
+            << describe(c);
         ASSERT_TRUE(same(fast, slow))
             << "seed " << seed << ": vectors " << (fast ? fast->ticks : -1) << " ticks, reference "
             << (slow ? slow->ticks : -1) << '\n'
@@ -216,7 +221,7 @@ TEST(Differential, ManyTicksInOrderEqualTheReference) {
             if (timing.name == "ld.a" || timing.name == "mul") timing.latency->value = 400.001;
         if (refused_for_divergence(c) || !vectors_can_run(c)) continue;
         ++compared;
-        const auto fast = outcome(&simulate_in_vectors, c);
+        const auto fast = outcome(&simulate_in_vectors<>, c);
         const auto slow = outcome(&simulate_reference, c);
         ASSERT_TRUE(same(fast, slow)) << "seed " << seed << '\n' << describe(c);
         if (slow) longest = std::max(longest, slow->ticks);
@@ -312,7 +317,7 @@ TEST(Differential, SkippedRepetitionsChangeNothing) {
     const auto skips_wrongly = [&](const Case& c) {
         const auto full = outcome(fully, c);
         return !same(outcome(&simulate, c), full) ||
-               (vectors_can_run(c) && !same(outcome(&simulate_in_vectors, c), full));
+               (vectors_can_run(c) && !same(outcome(&simulate_in_vectors<>, c), full));
     };
     std::int64_t issued = 0;
     std::int64_t simulated = 0;
