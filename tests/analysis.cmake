@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-occupipe_test(analysis_test KIND unit
+occupipe_test(analysis_test KIND unit ONE_PROCESS
     SOURCES analysis/published_test.cpp analysis/self_check_test.cpp analysis/ncu_report_test.cpp analysis/profiler_metrics_test.cpp analysis/roofline_predictions_test.cpp analysis/intensity_sweep_test.cpp analysis/lint_test.cpp analysis/stand_ins_test.cpp analysis/shipped_files_test.cpp analysis/suite_index_test.cpp analysis/measured_graph_test.cpp analysis/issue_choice_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
-occupipe_test(kernels_in_test KIND unit FULL *KernelsIn*
+occupipe_test(kernels_in_test KIND unit SHARDS 2 FULL *KernelsIn*
     SOURCES analysis/kernels_in_test.cpp analysis/memory_pricing_test.cpp analysis/kernel_memory_test.cpp analysis/working_set_curve_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
-occupipe_test(report_text_test KIND unit
+occupipe_test(report_text_test KIND unit ONE_PROCESS
     SOURCES report/timing_table_test.cpp report/literature_profiles_test.cpp report/backend_agreement_test.cpp report/hull_figure_test.cpp report/mix_figures_test.cpp report/quadrant_split_test.cpp
     LINK occupipe::report occupipe::core)
-occupipe_test(annotation_test KIND unit
+occupipe_test(annotation_test KIND unit ONE_PROCESS
     SOURCES analysis/annotation_test.cpp analysis/kernel_comparison_test.cpp
     LINK occupipe_sim_test_support occupipe::report occupipe::analysis occupipe::extract occupipe::sim occupipe::isa occupipe::core GTest::gmock nlohmann_json::nlohmann_json)
 occupipe_test(fleet_test KIND unit ONE_PROCESS SOURCES analysis/fleet_test.cpp LINK occupipe::analysis occupipe::core)

@@ -3,7 +3,7 @@ add_library(fake_libcuda MODULE bench/cuda/fake_libcuda.cpp)
 target_include_directories(fake_libcuda PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(fake_libcuda PRIVATE occupipe::warnings)
 
-occupipe_test(cuda_test KIND unit WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
+occupipe_test(cuda_test KIND unit SHARDS 2 WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
     SOURCES bench/cuda/backend_test.cpp bench/cuda/cubin_test.cpp bench/cuda/placement_test.cpp bench/cuda/fault_test.cpp
             bench/offline/import_test.cpp bench/cuda/find_cuda_test.cpp)
 target_compile_definitions(cuda_test PRIVATE OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
@@ -20,6 +20,6 @@ occupipe_test(offline_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench GTe
 
 add_library(fake_libnvml MODULE bench/cuda/fake_libnvml.cpp)
 target_link_libraries(fake_libnvml PRIVATE occupipe::warnings)
-occupipe_test(nvml_test KIND unit WITHOUT_NVRTC * LINK occupipe::bench ${CMAKE_DL_LIBS} SOURCES bench/cuda/nvml_test.cpp)
+occupipe_test(nvml_test KIND unit ONE_PROCESS WITHOUT_NVRTC * LINK occupipe::bench ${CMAKE_DL_LIBS} SOURCES bench/cuda/nvml_test.cpp)
 target_compile_definitions(nvml_test PRIVATE OCCUPIPE_FAKE_LIBNVML="$<TARGET_FILE:fake_libnvml>")
 add_dependencies(nvml_test fake_libnvml)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-occupipe_test(fit_unit_test KIND unit
+occupipe_test(fit_unit_test KIND unit SHARDS 2
     SOURCES fit/laws/hull_law_test.cpp fit/curves/curve_test.cpp fit/solver/least_squares_test.cpp fit/solver/jackknife_test.cpp
             fit/statistics_test.cpp fit/curves/disturbances_test.cpp fit/solver/nist_test.cpp fit/curves/line_fit_test.cpp fit/curves/step_time_test.cpp
             accuracy/event_core.cpp
     LINK occupipe::fit)
-occupipe_test(fit_timing_test KIND fit
+occupipe_test(fit_timing_test KIND fit SHARDS 2
     SOURCES fit/laws/fit_timing_test.cpp fit/laws/staircase_test.cpp fit/profile/physics_check_test.cpp
     LINK occupipe::fit)
-occupipe_test(fit_profile_test KIND fit
+occupipe_test(fit_profile_test KIND fit SHARDS 2
     SOURCES fit/structure/fit_mix_test.cpp fit/profile/build_profile_test.cpp fit/laws/fit_contention_test.cpp
             fit/profile/profile_extend_test.cpp fit/profile/profile_sets_test.cpp fit/profile/described_fields_test.cpp fit/laws/working_set_test.cpp fit/profile/tables_test.cpp fit/structure/placement_test.cpp fit/structure/scopes_test.cpp
     LINK occupipe::fit GTest::gmock)
@@ -49,7 +49,7 @@ add_library(virtual_gpu STATIC ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/timed_cod
             ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/virtual_core.cpp)
 target_include_directories(virtual_gpu PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(virtual_gpu PUBLIC occupipe::bench occupipe::warnings)
-occupipe_test(virtual_gpu_test KIND fit WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
+occupipe_test(virtual_gpu_test KIND fit SHARDS 2 WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew*:*DriftingWarps* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
 
 # Planted and found: event simulations that know nothing of the fitter's law (docs/accuracy.md).
 add_library(accuracy_devices STATIC ${PROJECT_SOURCE_DIR}/tests/accuracy/event_core.cpp
@@ -59,4 +59,4 @@ target_include_directories(accuracy_devices PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(accuracy_devices PUBLIC occupipe::fit occupipe::warnings)
 add_executable(accuracy ${PROJECT_SOURCE_DIR}/tests/accuracy/accuracy.cpp)
 target_link_libraries(accuracy PRIVATE accuracy_devices)
-occupipe_test(accuracy_test KIND fit LINK accuracy_devices SOURCES accuracy/accuracy_test.cpp)
+occupipe_test(accuracy_test KIND fit FULL *MixesTell*:*BarriersAnd*:*NoPlateau* LINK accuracy_devices SOURCES accuracy/accuracy_test.cpp)

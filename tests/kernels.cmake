@@ -81,16 +81,16 @@ target_compile_definitions(occupipe_kernels_on_cpu PRIVATE OCCUPIPE_SOURCE_DIR="
 set_source_files_properties(${generated} PROPERTIES INCLUDE_DIRECTORIES ${folder}/host COMPILE_OPTIONS
     "-ffp-contract=off;-fwrapv;-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:GNU>:-fno-extern-tls-init>")
 
-occupipe_test(kernels_test KIND unit LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
+occupipe_test(kernels_test KIND unit SHARDS 2 LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
     SOURCES kernels/on_cpu_test.cpp kernels/recorded_test.cpp kernels/second_hand_test.cpp
         kernels/second_hand_numbers_test.cpp kernels/second_hand_control_test.cpp)
-occupipe_test(execute_kernels_test KIND unit FULL ExecuteNotices.*:ExecuteTurns.* LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
+occupipe_test(execute_kernels_test KIND unit SHARDS 2 FULL ExecuteNotices.*:ExecuteTurns.* LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
     SOURCES kernels/execute_test.cpp)
 if(OCCUPIPE_OPENCL)
-    occupipe_test(opencl_c_test KIND cli WITHOUT_NVRTC * LINK occupipe::core occupipe::extract occupipe::isa occupipe::bench OpenCL::OpenCL GTest::gmock nlohmann_json::nlohmann_json
+    occupipe_test(opencl_c_test KIND cli SHARDS 2 WITHOUT_NVRTC * LINK occupipe::core occupipe::extract occupipe::isa occupipe::bench OpenCL::OpenCL GTest::gmock nlohmann_json::nlohmann_json
         SOURCES opencl_c/opencl_c_test.cpp opencl_c/run_on_opencl.cpp kernels/plan_target.cpp support/run_program.cpp)
     target_compile_definitions(opencl_c_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(opencl_c_test occupipe)
 endif()
-occupipe_test(ptx_kernels_test KIND unit FULL *PtxOracle* LINK occupipe_kernels_on_cpu occupipe::isa ptx_machine GTest::gmock
+occupipe_test(ptx_kernels_test KIND unit SHARDS 2 FULL *PtxOracle* LINK occupipe_kernels_on_cpu occupipe::isa ptx_machine GTest::gmock
     SOURCES kernels/ptx_test.cpp)

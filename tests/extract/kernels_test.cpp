@@ -205,7 +205,11 @@ TEST_P(ExtractKernels, HoldEveryExecutedInstruction) {
                 ++taken;
             }
             EXPECT_EQ(taken, extracted.kernel.warps.size());
-            EXPECT_EQ(parse_kernel(format_kernel(extracted.kernel), "k.yaml"), extracted.kernel);
+            // Reading takes most of the time: in the ordinary run, that of graphs of usual size.
+            const std::string text = format_kernel(extracted.kernel);
+            if (thinned::all_cases() || text.size() < 200'000) {
+                EXPECT_EQ(parse_kernel(text, "k.yaml"), extracted.kernel);
+            }
             if (watched.warp_instructions == 0 || extracted.represented < 1 - 1e-12) continue;
             // Barriers that were added are of no line and were not executed.
             const auto added = [](const ExtractedClass& one) { return one.barriers_added != 0; };
