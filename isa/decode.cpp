@@ -28,7 +28,8 @@ std::int64_t sign_extended(std::uint64_t value, int bits) {
 // Registers that a matrix instruction's operand takes, by opcode and shape.
 int matrix_registers(const Instruction& instruction, int bit) {
     const auto has = [&](std::string_view shape) { return instruction.has(shape); };
-    if (instruction.opcode == "LDSM") return has("4") ? 4 : has("2") ? 2 : 1;
+    if (instruction.opcode == "LDSM" || instruction.opcode == "STSM")
+        return has("4") ? 4 : has("2") ? 2 : 1;
     if (instruction.opcode == "DMMA") {
         if (has("16x8x4")) return bit == 24 ? 4 : bit == 32 ? 2 : 8;
         if (has("16x8x8")) return bit == 32 ? 4 : 8;

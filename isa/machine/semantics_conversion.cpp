@@ -359,10 +359,38 @@ Handler bind_pack(const Instruction& one, int, Step& step, std::string&) {
     return one.has("BF16") ? handler_of<Pack<Half::brain>>() : handler_of<Pack<Half::ieee>>();
 }
 
+// One number to a byte; its neighbours are zero.
+struct RealToByte {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 1);
+        const bool cut = static_cast<Rounding>(step.option[direction]) == Rounding::zero;
+        each_of(active, [&](int lane) {
+            const double value = as_float(a[lane]);
+            const double whole = cut ? std::trunc(value) : std::nearbyint(value);
+            const double low = whole > 0 ? whole : 0;  // a NaN as well
+            put(warp, step, lane, static_cast<std::uint64_t>(low < 255 ? low : 255));
+        });
+    }
+};
+
+// Made of cvt.u8.f32 alone, which leaves the place of a second number and of what is packed behind
+// both empty: what happens to these is not known.
+Handler bind_pack_byte(const Instruction& one, int, Step& step, std::string& why_not) {
+    const auto empty = [](const Operand& operand) {
+        return operand.kind == Operand::Kind::registers && !operand.number;
+    };
+    if (!empty(one.operands.at(1)) || !empty(one.operands.at(3))) why_not = "with a second number";
+    if (one.has("S8")) why_not = "with .S8";
+    if (!one.has("NTZ")) why_not = "without .NTZ";
+    if (!why_not.empty()) return nullptr;
+    step.option[direction] = static_cast<std::uint8_t>(integral_rounding(one));
+    return handler_of<RealToByte>();
+}
+
 constexpr Semantics table[] = {
-    {"F2F", &bind_f2f},   {"F2I", &bind_f2i},  {"I2F", &bind_i2f},
-    {"UI2F", &bind_i2f},  {"I2FP", &bind_i2f}, {"FRND", &bind_frnd},
-    {"F2FP", &bind_pack}, {"UF2I", &bind_f2i}, {"UI2FP", &bind_i2f},
+    {"F2IP", &bind_pack_byte}, {"F2F", &bind_f2f},   {"F2I", &bind_f2i},   {"I2F", &bind_i2f},
+    {"UI2F", &bind_i2f},       {"I2FP", &bind_i2f},  {"FRND", &bind_frnd}, {"F2FP", &bind_pack},
+    {"UF2I", &bind_f2i},       {"UI2FP", &bind_i2f},
 };
 
 }  // namespace

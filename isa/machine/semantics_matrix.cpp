@@ -224,34 +224,120 @@ OCCUPIPE_INLINE void by_rows(Get get) {
 }
 
 #if defined(__x86_64__)
-// C becomes D by one fused multiply-add after the other, along K.
+// C becomes D by one fused multiply-add after the other, along K; four rows at a time.
 [[gnu::target("avx2,fma")]] void multiply_fused(Fragments& m) {
     for (int block = 0; block < m.row_blocks; ++block) {
-        for (int row = 0; row < lane_count; row += 8) {  // two of them
+        for (int row = 0; row < lane_count; row += 16) {
             double* const even = &m.c[block][0][row];
             double* const odd = &m.c[block][1][row];
-            __m256d sum[4] = {_mm256_load_pd(even), _mm256_load_pd(odd), _mm256_load_pd(even + 4),
-                              _mm256_load_pd(odd + 4)};
+            __m256d sum[8];
+            for (int i = 0; i < 4; ++i) {
+                sum[2 * i] = _mm256_load_pd(even + 4 * i);
+                sum[2 * i + 1] = _mm256_load_pd(odd + 4 * i);
+            }
             for (int slice = 0; slice < m.slices; ++slice) {
                 const double* const left = &m.a[block * m.slices + slice][row];
                 for (int k = 0; k < 4; ++k) {
                     const double* const right = &m.b[slice][k * columns];
                     const __m256d first = _mm256_load_pd(right);
                     const __m256d last = _mm256_load_pd(right + 4);
-                    const __m256d upper = _mm256_broadcast_sd(left + k);
-                    const __m256d lower = _mm256_broadcast_sd(left + 4 + k);
-                    sum[0] = _mm256_fmadd_pd(upper, first, sum[0]);
-                    sum[1] = _mm256_fmadd_pd(upper, last, sum[1]);
-                    sum[2] = _mm256_fmadd_pd(lower, first, sum[2]);
-                    sum[3] = _mm256_fmadd_pd(lower, last, sum[3]);
+#pragma GCC unroll 4
+                    for (int i = 0; i < 4; ++i) {
+                        const __m256d factor = _mm256_broadcast_sd(left + 4 * i + k);
+                        sum[2 * i] = _mm256_fmadd_pd(factor, first, sum[2 * i]);
+                        sum[2 * i + 1] = _mm256_fmadd_pd(factor, last, sum[2 * i + 1]);
+                    }
                 }
             }
-            _mm256_store_pd(even, sum[0]);
-            _mm256_store_pd(odd, sum[1]);
-            _mm256_store_pd(even + 4, sum[2]);
-            _mm256_store_pd(odd + 4, sum[3]);
+            for (int i = 0; i < 4; ++i) {
+                _mm256_store_pd(even + 4 * i, sum[2 * i]);
+                _mm256_store_pd(odd + 4 * i, sum[2 * i + 1]);
+            }
         }
     }
+}
+
+// What Range takes, eight numbers at a time.
+struct WideRange {
+    __m256i low, high;
+
+    void give(Range& range) const {
+        Eight least, most;
+        std::memcpy(&least, &low, sizeof least);
+        std::memcpy(&most, &high, sizeof most);
+        for (int i = 0; i < 8; ++i) {
+            range.least = std::min(range.least, least[i]);
+            range.most = std::max(range.most, most[i]);
+        }
+    }
+    [[gnu::target("avx2"), gnu::always_inline]] void take(__m256 numbers) {
+        const __m256i size =
+            _mm256_and_si256(_mm256_castps_si256(numbers), _mm256_set1_epi32(0x7fffffff));
+        high = _mm256_max_epi32(high, size);
+        const __m256i none = _mm256_cmpeq_epi32(size, _mm256_setzero_si256());
+        low = _mm256_min_epi32(low, _mm256_blendv_epi8(size, _mm256_set1_epi32(0x7f800000), none));
+    }
+};
+
+[[gnu::target("avx2,f16c"), gnu::always_inline]] inline void widen_halves(__m256i words,
+                                                                          double* lower,
+                                                                          double* upper,
+                                                                          WideRange& range) {
+    const __m256i low = _mm256_and_si256(words, _mm256_set1_epi32(0xffff));
+    const __m256i packed = _mm256_permute4x64_epi64(
+        _mm256_packus_epi32(low, _mm256_srli_epi32(words, 16)), 0b11'01'10'00);
+    const __m256 parts[2] = {_mm256_cvtph_ps(_mm256_castsi256_si128(packed)),
+                             _mm256_cvtph_ps(_mm256_extracti128_si256(packed, 1))};
+    double* const to[2] = {lower, upper};
+    for (int part = 0; part < 2; ++part) {
+        range.take(parts[part]);
+        _mm256_store_pd(to[part], _mm256_cvtps_pd(_mm256_castps256_ps128(parts[part])));
+        _mm256_store_pd(to[part] + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(parts[part], 1)));
+    }
+}
+
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i eight_words(const Lanes& lanes, int i) {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(lanes.v.data() + 8 * i));
+}
+
+// HalfMatrix::read() of binary16: the same numbers, but for infinities and NaNs, which either
+// leaves to the long way.
+[[gnu::target("avx2,f16c")]] void read_halves(Fragments& m, const Lanes* a, const Lanes* b,
+                                              Range& range_a, Range& range_b) {
+    const __m256i most = _mm256_set1_epi32(0x7f800000);
+    WideRange of_a{most, _mm256_setzero_si256()}, of_b = of_a;
+    for (int r = 0; 2 * r < m.slices; ++r) {
+        // Two columns stand in each vector, four rows of them in each half: transposed, the four
+        // vectors are rows, first the even columns.
+        const __m256 v0 = _mm256_castsi256_ps(eight_words(b[r], 0));
+        const __m256 v1 = _mm256_castsi256_ps(eight_words(b[r], 1));
+        const __m256 v2 = _mm256_castsi256_ps(eight_words(b[r], 2));
+        const __m256 v3 = _mm256_castsi256_ps(eight_words(b[r], 3));
+        const __m256d low01 = _mm256_castps_pd(_mm256_unpacklo_ps(v0, v1));
+        const __m256d high01 = _mm256_castps_pd(_mm256_unpackhi_ps(v0, v1));
+        const __m256d low23 = _mm256_castps_pd(_mm256_unpacklo_ps(v2, v3));
+        const __m256d high23 = _mm256_castps_pd(_mm256_unpackhi_ps(v2, v3));
+        const __m256i rows[4] = {_mm256_castpd_si256(_mm256_unpacklo_pd(low01, low23)),
+                                 _mm256_castpd_si256(_mm256_unpackhi_pd(low01, low23)),
+                                 _mm256_castpd_si256(_mm256_unpacklo_pd(high01, high23)),
+                                 _mm256_castpd_si256(_mm256_unpackhi_pd(high01, high23))};
+        for (int i = 0; i < 4; ++i) {
+            double* const lower = &m.b[2 * r][8 * i];
+            double* const upper = &m.b[2 * r + 1][8 * i];
+            widen_halves(rows[i], lower, upper, of_b);
+            for (int block = 0; block < 2; ++block) {
+                double* const left = &m.a[block * m.slices + 2 * r][8 * i];
+                widen_halves(eight_words(a[2 * r + block], i), left, left + lane_count, of_a);
+            }
+        }
+    }
+    of_a.give(range_a);
+    of_b.give(range_b);
+}
+
+bool host_has_halves() {
+    static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+    return has;
 }
 #endif
 
@@ -344,6 +430,20 @@ struct HalfMatrix {
         }
     }
 
+    // Where the processor converts halves; whether it does.
+    template <bool host_fma>
+    OCCUPIPE_INLINE static bool read_quickly(Fragments& m, const Lanes* a, const Lanes* b,
+                                             Range& range_a, Range& range_b) {
+#if defined(__x86_64__)
+        if constexpr (host_fma && type == f16) {
+            if (!host_has_halves()) return false;
+            read_halves(m, a, b, range_a, range_b);
+            return true;
+        }
+#endif
+        return false;
+    }
+
     template <bool host_fma>
     OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
         need_all_lanes(warp, step, active);
@@ -354,7 +454,9 @@ struct HalfMatrix {
         m.row_blocks = 2;
         m.slices = step.option[registers] * in_register;
         Range range_a, range_b;
-        read<false>(m, a, b, range_a, range_b);
+        if (!read_quickly<host_fma>(m, a, b, range_a, range_b)) {
+            read<false>(m, a, b, range_a, range_b);
+        }
         for (int block = 0; block < 2; ++block) {
             for (int odd = 0; odd < 2; ++odd) {
                 double* const to = m.c[block][odd];

@@ -320,6 +320,16 @@ Handler bind_copy(const Instruction& one, int, Step& step, std::string& why_not)
     }
 }
 
+using Block = std::array<std::array<std::uint16_t, 8>, 8>;
+
+OCCUPIPE_INLINE Block across(const Block& block) {
+    Block other;
+    for (std::size_t row = 0; row < 8; ++row) {
+        for (std::size_t column = 0; column < 8; ++column) other[row][column] = block[column][row];
+    }
+    return other;
+}
+
 // Matrices of 8 x 8 elements of 16 bits: lanes 8 m to 8 m + 7 say where the rows of matrix m begin;
 // lane 4 r + c gets elements 2 c and 2 c + 1 of row r, or, transposed, of column r.
 template <int matrices, bool transposed>
@@ -335,18 +345,12 @@ struct LoadMatrix {
                   {.space = Space::shared, .kind = AccessKind::load, .bytes = 16}, rows);
         Lanes* const into = &destination(warp, step);
         for (int m = 0; m < matrices; ++m) {
-            std::array<std::array<std::uint16_t, 8>, 8> block;
+            Block block;
             for (int row = 0; row < 8; ++row) {
                 std::memcpy(&block[static_cast<std::size_t>(row)], at<std::byte>(rows, 8 * m + row),
                             16);
             }
-            if constexpr (transposed) {
-                auto across = block;
-                for (std::size_t row = 0; row < 8; ++row) {
-                    for (std::size_t c = 0; c < 8; ++c) across[row][c] = block[c][row];
-                }
-                block = across;
-            }
+            if constexpr (transposed) block = across(block);
             // Four lanes to a row, two elements to a lane.
             static_assert(sizeof block == sizeof(Lanes));
             std::memcpy(&into[m], &block, sizeof block);
@@ -363,6 +367,63 @@ Handler bind_load_matrix(const Instruction& one, int, Step&, std::string&) {
         return transposed ? handler_of<LoadMatrix<2, true>>() : handler_of<LoadMatrix<2, false>>();
     }
     return transposed ? handler_of<LoadMatrix<1, true>>() : handler_of<LoadMatrix<1, false>>();
+}
+
+// The other way round (PTX, stmatrix): what lane 4 r + c holds are elements 2 c and 2 c + 1 of row
+// r, or, transposed, of column r.
+template <int matrices, bool transposed>
+struct StoreMatrix {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        if (active != warp.active || active != all_lanes) {
+            fail(warp, step, -1, "all lanes of the warp have to run together here");
+        }
+        constexpr Mask given = matrices == 4 ? all_lanes : (Mask{1} << 8 * (matrices % 4)) - 1;
+        Addresses rows;
+        narrow_addresses(warp, step.address, given, rows);
+        translate(warp, step, given,
+                  {.space = Space::shared, .kind = AccessKind::store, .bytes = 16}, rows);
+        const Lanes* const from = raw(warp, step, 0);
+        for (int m = 0; m < matrices; ++m) {
+            Block block;
+            static_assert(sizeof block == sizeof(Lanes));
+            std::memcpy(&block, &from[m], sizeof block);
+            if constexpr (transposed) block = across(block);
+            for (int row = 0; row < 8; ++row) {
+                std::memcpy(at<std::byte>(rows, 8 * m + row), &block[static_cast<std::size_t>(row)],
+                            16);
+            }
+        }
+    }
+};
+
+Handler bind_store_matrix(const Instruction& one, int, Step&, std::string&) {
+    const bool transposed = one.has("MT88");
+    if (one.has("4")) {
+        return transposed ? handler_of<StoreMatrix<4, true>>()
+                          : handler_of<StoreMatrix<4, false>>();
+    }
+    if (one.has("2")) {
+        return transposed ? handler_of<StoreMatrix<2, true>>()
+                          : handler_of<StoreMatrix<2, false>>();
+    }
+    return transposed ? handler_of<StoreMatrix<1, true>>() : handler_of<StoreMatrix<1, false>>();
+}
+
+// A matrix that the lanes hold, transposed (PTX, movmatrix).
+struct TransposeMatrix {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        if (active != warp.active || active != all_lanes) {
+            fail(warp, step, -1, "all lanes of the warp have to run together here");
+        }
+        Block block;
+        std::memcpy(&block, raw(warp, step, 0), sizeof block);
+        block = across(block);
+        std::memcpy(&destination(warp, step), &block, sizeof block);
+    }
+};
+
+Handler bind_transpose(const Instruction&, int, Step&, std::string&) {
+    return handler_of<TransposeMatrix>();
 }
 
 // Whether a generic address lies in shared memory.
@@ -397,6 +458,8 @@ Handler bind_query_space(const Instruction& one, int, Step& step, std::string& w
 
 constexpr Semantics table[] = {
     {"LDSM", &bind_load_matrix},
+    {"STSM", &bind_store_matrix},
+    {"MOVM", &bind_transpose},
     {"QSPC", &bind_query_space},
     {"LDG", &bind_access<Load, Where::global>},
     {"STG", &bind_access<Store, Where::global>},

@@ -28,7 +28,8 @@ std::uint64_t base_value(const State& state, const Operand& address, int lane) {
 
 Space space_of(const Instruction& one) {
     const std::string_view name = one.opcode;
-    if (name == "LDS" || name == "STS" || name == "ATOMS" || name == "LDSM") return Space::shared;
+    if (name == "LDS" || name == "STS" || name == "ATOMS" || name == "LDSM" || name == "STSM")
+        return Space::shared;
     if (name == "LDL" || name == "STL") return Space::local;
     if (name == "LDC" || name == "ULDC" || name == "LDCU") return Space::constant;
     return Space::global;

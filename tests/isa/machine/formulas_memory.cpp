@@ -181,14 +181,50 @@ bool load_matrix(Case& of) {
     return true;
 }
 
+// PTX, stmatrix: lane 8 m + r says where row r of matrix m begins.
+bool store_matrix(Case& of) {
+    if (!of.has("16") || of.active != 0xffffffff) return false;
+    const int count = of.has("4") ? 4 : of.has("2") ? 2 : 1;
+    const auto first = static_cast<std::size_t>(*of.one.operands.back().number);
+    for (int m = 0; m < count; ++m) {
+        for (int row = 0; row < 8; ++row) {
+            for (int column = 0; column < 8; ++column) {
+                const int i = of.has("MT88") ? column : row, j = of.has("MT88") ? row : column;
+                const std::uint32_t pair =
+                    of.before.general[first + static_cast<std::size_t>(m)]
+                                     [static_cast<std::size_t>(4 * i + j / 2)];
+                const std::size_t at =
+                    place_of(of, 8 * m + row) + 2 * static_cast<std::size_t>(column);
+                of.after.shared.at(at) = static_cast<std::byte>(pair >> (16 * (j % 2)));
+                of.after.shared.at(at + 1) = static_cast<std::byte>(pair >> (16 * (j % 2) + 8));
+            }
+        }
+    }
+    return true;
+}
+
+// PTX, movmatrix: element (i, j) of the result is element (j, i).
+bool transpose(Case& of) {
+    if (!of.has("MT88") || of.active != 0xffffffff) return false;
+    const auto& from = of.before.general[static_cast<std::size_t>(*of.one.operands.back().number)];
+    each_lane_of(of, [&](Lane& lane) {
+        const auto element = [&](int i, int j) {
+            return from[static_cast<std::size_t>(4 * i + j / 2)] >> (16 * (j % 2)) & 0xffff;
+        };
+        const int i = lane.number() / 4, j = lane.number() % 4 * 2;
+        lane.write(element(j, i) | element(j + 1, i) << 16);
+    });
+    return true;
+}
+
 }  // namespace
 
 std::vector<NamedFormula> memory_formulas() {
-    return {{"LDG", &load},        {"LD", &load},       {"LDS", &load},      {"LDL", &load},
-            {"STG", &store},       {"ST", &store},      {"STS", &store},     {"STL", &store},
-            {"LDC", &constant},    {"ULDC", &constant}, {"LDCU", &constant}, {"ATOM", &atomic},
-            {"ATOMG", &atomic},    {"ATOMS", &atomic},  {"RED", &atomic},    {"REDG", &atomic},
-            {"LDSM", &load_matrix}};
+    return {{"LDG", &load},         {"LD", &load},           {"LDS", &load},      {"LDL", &load},
+            {"STG", &store},        {"ST", &store},          {"STS", &store},     {"STL", &store},
+            {"LDC", &constant},     {"ULDC", &constant},     {"LDCU", &constant}, {"ATOM", &atomic},
+            {"ATOMG", &atomic},     {"ATOMS", &atomic},      {"RED", &atomic},    {"REDG", &atomic},
+            {"LDSM", &load_matrix}, {"STSM", &store_matrix}, {"MOVM", &transpose}};
 }
 
 }  // namespace occupipe::isa::test

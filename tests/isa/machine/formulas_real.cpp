@@ -363,6 +363,20 @@ long double integral(const Case& of, long double value) {
     return std::nearbyint(value);
 }
 
+// F2IP of one number: cvt.u8.f32 (PTX), saturated, a NaN becomes zero.
+bool byte_of_real(Case& of) {
+    if (!of.has("U8") || of.sources[0]->number || of.sources[2]->number) return false;
+    each_lane_of(of, [&](Lane& lane) {
+        const long double value = value_of(lane.raw(1), single_kind);
+        std::uint32_t result = 0;
+        if (!std::isnan(value))
+            result =
+                static_cast<std::uint32_t>(std::fmin(std::fmax(integral(of, value), 0.0L), 255.0L));
+        lane.write(result);
+    });
+    return true;
+}
+
 bool format_to_integer(Case& of) {
     IntegerKind kind{32, true};
     Kind source = single_kind;
@@ -535,6 +549,7 @@ std::vector<NamedFormula> real_formulas() {
             {"DSETP", &wide_compare},
             {"F2F", &format_to_format},
             {"F2I", &format_to_integer},
+            {"F2IP", &byte_of_real},
             {"I2F", &integer_to_format},
             {"I2FP", &integer_to_format},
             {"FRND", &to_integral},

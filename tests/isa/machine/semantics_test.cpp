@@ -150,7 +150,8 @@ std::string difference(const State& before, const State& expected, const State& 
 }
 
 bool of_the_whole_warp(const Instruction& one) {
-    return one.opcode.ends_with("MMA") || one.opcode == "LDSM";
+    return one.opcode.ends_with("MMA") || one.opcode == "LDSM" || one.opcode == "STSM" ||
+           one.opcode == "MOVM";
 }
 
 // Runs an instruction `trials` times, with a fault or without.
