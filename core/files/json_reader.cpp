@@ -67,11 +67,6 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
     TreeBuilder(std::string_view text, const std::string& file_name)
         : cursor_(text), file_name_(file_name) {}
-    // Items of the root's list `key` go to `take`.
-    TreeBuilder(std::string_view text, const std::string& file_name, std::string_view key,
-                const std::function<void(DocumentNode)>& take)
-        : cursor_(text), file_name_(file_name), list_(key), take_(&take) {}
-
     DocumentNode take() { return std::move(root_); }
 
     bool null() override {
@@ -167,12 +162,6 @@ private:
             return;
         }
         open_.back().key.clear();
-        if (take_ != nullptr && open_.size() == 2 &&
-            open_.back().node.kind == DocumentNode::Kind::sequence &&
-            open_.back().node.key == list_) {
-            (*take_)(std::move(node));
-            return;
-        }
         open_.back().node.children.push_back(std::move(node));
     }
 
@@ -196,8 +185,6 @@ private:
 
     Cursor cursor_;
     const std::string& file_name_;
-    std::string_view list_;
-    const std::function<void(DocumentNode)>* take_ = nullptr;
     DocumentNode root_;
     std::vector<Open> open_;
 };
@@ -207,14 +194,6 @@ private:
 Document parse_json(const std::string& text, const std::string& file_name) {
     require_text(text, file_name);
     TreeBuilder builder(text, file_name);
-    nlohmann::json::sax_parse(text, &builder);
-    return {file_name, builder.take()};
-}
-
-Document parse_json_list(const std::string& text, const std::string& file_name,
-                         std::string_view key, const std::function<void(DocumentNode)>& take) {
-    require_text(text, file_name);
-    TreeBuilder builder(text, file_name, key, take);
     nlohmann::json::sax_parse(text, &builder);
     return {file_name, builder.take()};
 }

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/files/text_blocks.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -19,6 +20,10 @@ namespace occupipe {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string text_of(const XXH128_hash_t& hash) {
+    return fmt::format("xxh128:{:016x}{:016x}", hash.high64, hash.low64);
+}
 
 std::string reason_of(int error) { return std::generic_category().message(error); }
 
@@ -130,30 +135,64 @@ void sync_folder(const fs::path& target) {
 // A terminal or /dev/null ends; /dev/zero does not.
 constexpr std::size_t most_of_a_device = std::size_t{64} << 20U;
 
-std::string read_text_file(const fs::path& path) {
-    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat status {};
-    if (file.number() < 0 || ::fstat(file.number(), &status) != 0) {
-        throw InputError(path.string(), {}, {}, "cannot read: " + reason_of(errno));
-    }
-    std::string text;
-    std::string block(std::size_t{1} << 16U, '\0');
-    for (;;) {
-        const ssize_t got = ::read(file.number(), block.data(), block.size());
-        if (got == 0) {
-            return text;
-        }
-        if (got < 0 && errno != EINTR) {
+struct TextBlocks::State {
+    explicit State(const fs::path& name)
+        : path(name),
+          file(::open(name.c_str(), O_RDONLY | O_CLOEXEC)),
+          block(std::size_t{1} << 16U, '\0') {
+        if (file.number() < 0 || ::fstat(file.number(), &status) != 0) {
             throw InputError(path.string(), {}, {}, "cannot read: " + reason_of(errno));
         }
-        if (got > 0) {
-            text.append(block, 0, static_cast<std::size_t>(got));
-            if (S_ISCHR(status.st_mode) && text.size() > most_of_a_device) {
-                throw InputError(path.string(), {}, {},
-                                 "is a device, and has not ended after 64 MiB");
-            }
-        }
     }
+
+    fs::path path;
+    FileDescriptor file;
+    struct stat status {};
+    std::string block;
+    std::size_t read = 0;
+    std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash{XXH3_createState(),
+                                                                  &XXH3_freeState};
+};
+
+TextBlocks::TextBlocks(const fs::path& path) : state_(std::make_unique<State>(path)) {
+    XXH3_128bits_reset(state_->hash.get());
+}
+
+TextBlocks::~TextBlocks() = default;
+
+bool TextBlocks::append(std::string& text) {
+    State& s = *state_;
+    for (;;) {
+        const ssize_t got = ::read(s.file.number(), s.block.data(), s.block.size());
+        if (got == 0) return false;
+        if (got < 0 && errno != EINTR) {
+            throw InputError(s.path.string(), {}, {}, "cannot read: " + reason_of(errno));
+        }
+        if (got < 0) continue;
+        const auto size = static_cast<std::size_t>(got);
+        text.append(s.block, 0, size);
+        XXH3_128bits_update(s.hash.get(), s.block.data(), size);
+        s.read += size;
+        if (S_ISCHR(s.status.st_mode) && s.read > most_of_a_device) {
+            throw InputError(s.path.string(), {}, {},
+                             "is a device, and has not ended after 64 MiB");
+        }
+        return true;
+    }
+}
+
+bool TextBlocks::is_regular_file() const { return S_ISREG(state_->status.st_mode); }
+
+std::string TextBlocks::content_hash() const {
+    return text_of(XXH3_128bits_digest(state_->hash.get()));
+}
+
+std::string read_text_file(const fs::path& path) {
+    TextBlocks blocks(path);
+    std::string text;
+    while (blocks.append(text)) {
+    }
+    return text;
 }
 
 void write_text_file(const fs::path& path, std::string_view text, Overwrite overwrite) {
@@ -176,8 +215,7 @@ void write_text_file(const fs::path& path, std::string_view text, Overwrite over
 }
 
 std::string content_hash(std::string_view text) {
-    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-    return fmt::format("xxh128:{:016x}{:016x}", hash.high64, hash.low64);
+    return text_of(XXH3_128bits(text.data(), text.size()));
 }
 
 }  // namespace occupipe
