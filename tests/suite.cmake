@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The kernels of kernels/ against plain loops.
-occupipe_test(suite_test KIND unit FULL *LargeSize* TIMEOUT 600 LINK occupipe::extract $<$<BOOL:${OCCUPIPE_OPENCL}>:occupipe::bench>
+occupipe_test(suite_test KIND unit SHARDS 2 FULL *LargeSize* TIMEOUT 600 LINK occupipe::extract $<$<BOOL:${OCCUPIPE_OPENCL}>:occupipe::bench>
     SOURCES suite/suite_test.cpp suite/paper_references.cpp suite/other_references.cpp)
 # Sums are rounded as the kernels say.
 set_source_files_properties(suite/paper_references.cpp suite/other_references.cpp PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
