@@ -20,11 +20,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+fs::path& data_elsewhere() {
+    static fs::path folder;
+    return folder;
+}
+
 // Where data may be, best first: here, beside or above the program (a checkout's build folder),
 // and where `cmake --install` puts it.
 std::vector<fs::path> bases() {
     std::error_code none;
     std::vector<fs::path> found = {{}};
+    if (!data_elsewhere().empty()) {
+        found.push_back(data_elsewhere());
+        return found;
+    }
     const fs::path program = fs::read_symlink("/proc/self/exe", none);
     if (program.empty()) return found;
     fs::path above = program.parent_path();
@@ -101,6 +110,10 @@ std::vector<fs::path> yaml_files(const fs::path& folder) {
     std::ranges::sort(files);
     return files;
 }
+
+void set_data_folder(const fs::path& folder) { data_elsewhere() = folder; }
+
+std::vector<fs::path> shipped_kernels() { return beside_kernels(FileKind::kernel); }
 
 std::vector<fs::path> shipped_profiles() {
     const fs::path names[] = {"profiles"};

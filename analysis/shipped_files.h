@@ -18,8 +18,14 @@ namespace occupipe::analysis {
 std::filesystem::path shipped_profile(const std::string& name);
 std::filesystem::path shipped_kernel(const std::string& name);
 
+// Where the data are for a program that is not Occupipe's own (Python's interpreter): as `cmake
+// --install` leaves share/occupipe. To be called before anything else here, by one thread.
+void set_data_folder(const std::filesystem::path& folder);
+
 // Every shipped profile; empty where the program was moved away from its data.
 std::vector<std::filesystem::path> shipped_profiles();
+// Every shipped kernel.
+std::vector<std::filesystem::path> shipped_kernels();
 
 // The index of the suite (analysis/suite.h); empty where there is none.
 std::filesystem::path shipped_suite_index();
