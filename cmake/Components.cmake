@@ -19,15 +19,22 @@ set(OCCUPIPE_MAY_LINK_analysis occupipe::core occupipe::match occupipe::isa occu
 set(OCCUPIPE_MAY_LINK_report occupipe::analysis occupipe::match occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
 set(OCCUPIPE_MAY_LINK_cli    occupipe::report occupipe::analysis occupipe::match occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot CLI11::CLI11 occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
 
-# occupipe_component(NAME [WITHOUT REGEX…] [SOURCES file…] LINK target…): static library occupipe::NAME of
-# every source below its folder whose path from there matches no REGEX, and of further, generated ones.
-function(occupipe_component name)
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "WITHOUT;SOURCES;LINK;DEFINITIONS")
-    foreach(target IN LISTS ARG_LINK)
+set(OCCUPIPE_MAY_LINK_python occupipe::analysis occupipe::core occupipe::isa occupipe::extract occupipe::fit occupipe::sim occupipe::fmt)
+
+# Stops the configuration where component NAME asks for a target that it may not link.
+function(occupipe_check_links name)
+    foreach(target IN LISTS ARGN)
         if(NOT target IN_LIST OCCUPIPE_MAY_LINK_${name})
             message(FATAL_ERROR "${name} may not link ${target}; allowed: ${OCCUPIPE_MAY_LINK_${name}}")
         endif()
     endforeach()
+endfunction()
+
+# occupipe_component(NAME [WITHOUT REGEX…] [SOURCES file…] LINK target…): static library occupipe::NAME of
+# every source below its folder whose path from there matches no REGEX, and of further, generated ones.
+function(occupipe_component name)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "WITHOUT;SOURCES;LINK;DEFINITIONS")
+    occupipe_check_links(${name} ${ARG_LINK})
     file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
     foreach(regex IN LISTS ARG_WITHOUT)
         list(FILTER sources EXCLUDE REGEX "${regex}")

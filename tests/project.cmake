@@ -27,6 +27,9 @@ foreach(case
         "analysis/uses_cli.cpp|#include \"cli/console.h\"|analysis may not include from cli"
         "report/uses_cli.cpp|#include \"cli/console.h\"|report may not include from cli"
         "analysis/uses_report.cpp|#include \"report/text/wrap.h\"|analysis may not include from report"
+        "python/uses_cli.cpp|#include \"cli/console.h\"|python may not include from cli"
+        "python/uses_report.cpp|#include \"report/text/wrap.h\"|python may not include from report"
+        "sim/uses_nanobind.cpp|#include <nanobind/nanobind.h>|only files matching"
         "cli/goes_up.cpp|#include \"../core/kernel.h\"|start at the root"
         "sim/uses_a_model.cpp|#include \"sim/models/registry.h\"|only files matching")
     string(REPLACE "|" ";" case "${case}")

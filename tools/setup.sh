@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: tools/setup.sh [--developer] [--opencl-c] [--match] [--wheels | --no-wheels] [--list]
+usage: tools/setup.sh [--developer] [--opencl-c] [--match] [--python] [--wheels | --no-wheels] [--list]
 
 Installs missing packages that Occupipe needs, with apt, as root or through sudo.
 Does nothing, and needs no rights, if all are installed.
@@ -21,6 +21,8 @@ is not an error.
   --opencl-c   also install clang and libclc, which compile OpenCL C kernels (docs/opencl-c.md)
   --match      also install LLVM 19 with its headers, with which AutoMatch counts what a program does
                (docs/match.md)
+  --python     also install python3-venv and python3-dev, with which the Python package is built and
+               tested (docs/python.md); if that fails, go on without
   --wheels     fetch NVIDIA's wheels even if there is a toolkit, and retry after an earlier failure;
                a failure is then an error
   --no-wheels  do not fetch them (as does OCCUPIPE_WHEELS=no in the environment)
@@ -46,15 +48,18 @@ developer_packages=(clang-format clang-tidy shellcheck git)
 match_packages=(clang-19 llvm-19 llvm-19-dev)
 opencl_c_packages=(clang-19 libclc-19 libclc-19-dev)
 wheel_packages=(python3-pip)
+python_packages=(python3-venv python3-dev)
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 list_only=no
 wheels=${OCCUPIPE_WHEELS:-auto}
+python_wanted=no
 for argument in "$@"; do
     case $argument in
         --developer) packages+=("${developer_packages[@]}") ;;
         --opencl-c) packages+=("${opencl_c_packages[@]}") ;;
         --match) packages+=("${match_packages[@]}") ;;
+        --python) python_wanted=yes ;;
         --wheels) wheels=yes ;;
         --no-wheels) wheels=no ;;
         --list) list_only=yes ;;
@@ -63,7 +68,7 @@ for argument in "$@"; do
     esac
 done
 if [[ $list_only == yes ]]; then
-    printf '%s\n' "${packages[@]}" "${wheel_packages[@]}"
+    printf '%s\n' "${packages[@]}" "${wheel_packages[@]}" "${python_packages[@]}"
     exit 0
 fi
 
@@ -184,11 +189,13 @@ fi
 # Without rights a missing pip is no reason to stop.
 if [[ -z $why_no_wheels && $may_install == yes && -z $(pip_python) ]]; then packages+=("${wheel_packages[@]}"); fi
 
+is_installed() {
+    [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2> /dev/null || true) == installed ]]
+}
+
 missing=()
 for package in "${packages[@]}"; do
-    if [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2> /dev/null || true) != installed ]]; then
-        missing+=("$package")
-    fi
+    is_installed "$package" || missing+=("$package")
 done
 if ((${#missing[@]} == 0)); then
     say "all ${#packages[@]} packages are installed"
@@ -202,6 +209,15 @@ else
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get -q install --yes --no-install-recommends "${missing[@]}" >&2
     say "done"
+fi
+
+if [[ $python_wanted == yes ]] && ! { is_installed python3-venv && is_installed python3-dev; }; then
+    say "installing ${python_packages[*]} for the Python package"
+    if [[ $may_install == no ]] || ! { "${as_root[@]}" apt-get -q update &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get -q install --yes --no-install-recommends "${python_packages[@]}"; } >&2; then
+        say "${python_packages[*]} could not be installed: going on without"
+    fi
 fi
 
 if [[ -n $why_no_wheels ]]; then

@@ -7,6 +7,9 @@ usage() {
     cat <<'TEXT'
 usage: tools/test.sh [PRESET [CTEST-ARGUMENT…]]
 
+The Python package is built and tested in build/python-venv, which tools/python.sh makes; where that
+cannot be done, its tests are skipped, and the last lines say why.
+
 Tests that touch CUDA run a second time with NVRTC hidden (label without_nvrtc), as on a machine that
 has none. Without NVRTC, tests that compile CUDA kernels are skipped.
 
@@ -24,7 +27,13 @@ esac
 preset=${1:-release}
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-tools/build.sh "$preset"
+# The Python package is built where there is an environment for it, which has to be there first.
+[[ ${OCCUPIPE_SETUP:-yes} == no ]] || tools/setup.sh --python
+why_no_python=
+if [[ $preset != dev ]]; then
+    why_no_python=$(tools/python.sh 2>&1 | tee /dev/stderr | tail -n 1) && why_no_python=
+fi
+OCCUPIPE_SETUP=no tools/build.sh "$preset"
 
 # Compiled OpenCL kernels are cached between runs; tests start from none, so that their outcome does
 # not depend on what ran before.
@@ -42,5 +51,6 @@ labels=()
 [[ " ${*:2} " != *" -L full "* ]] || labels=(-LE '^gpu$')
 ctest --preset "$preset" --parallel "$(nproc)" "${@:2}" "${labels[@]}" || code=$?
 [[ $nvrtc != no* ]] || say "$nvrtc, so that tests which compile CUDA kernels were skipped"
+[[ -z $why_no_python ]] || say "$why_no_python; the Python package's tests were skipped"
 say "$([[ $code == 0 ]] && echo passed || echo "FAILED, exit code $code")"
 exit "$code"

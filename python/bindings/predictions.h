@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// A kernel on a profile, made ready for any launch and model, as `occupipe predict` does it:
+// replacements for instructions that the profile lacks, prices of memory, what is assumed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/launches.h"
+#include "analysis/memory_pricing.h"
+#include "core/gpu_profile.h"
+#include "core/kernel.h"
+#include "python/bindings/value.h"
+#include "sim/models/model.h"
+
+namespace occupipe::python {
+
+// What the caller may choose; the words of `occupipe predict`.
+struct Asked {
+    std::optional<std::string> policy, select, order;
+    bool stall_counts = false;
+    bool estimate = false;
+    std::optional<std::int64_t> max_simulated;
+    MemoryBehaviour memory;
+    std::vector<std::string> uses;             // "OP=INSTRUCTION"
+    std::vector<std::string> settings;         // "fma.f32.latency=8"
+    std::vector<std::string> assumed_classes;  // "fma", "imad", …
+    std::string memory_pricing = "per-access";
+    std::optional<double> l1_bytes, l2_bytes;
+};
+
+struct Scenario {
+    Kernel kernel;  // as given
+    std::string kernel_name;
+    GpuProfile completed;           // with stand-ins, without prices of memory
+    analysis::PricedMemory memory;  // what the models get
+    bool priced = true;
+    std::optional<double> dram_bytes_per_warp;
+    std::vector<std::string> assumptions;  // that were asked for
+    std::vector<std::string> unasked;      // that were not
+};
+
+// Throws InputError like `occupipe predict`.
+Scenario prepare(const Kernel& kernel, const GpuProfile& profile, const Asked& asked,
+                 const std::string& kernel_name);
+
+// The launch, and what was changed of the kernel's own to make it fit.
+std::pair<Launch, std::vector<std::string>> launch_of(const Scenario& scenario,
+                                                      const std::optional<Launch>& wanted);
+
+}  // namespace occupipe::python
