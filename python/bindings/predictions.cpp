@@ -279,7 +279,7 @@ std::pair<Launch, std::vector<std::string>> launch_of(const Scenario& scenario,
         options.groups = wanted->groups;
     }
     std::vector<std::string> said;
-    const auto found = analysis::launches(options, scenario.kernel, scenario.completed, said);
+    const auto found = analysis::launches_of(options, scenario.kernel, scenario.completed, said);
     return {found.front(), said};
 }
 
@@ -349,11 +349,11 @@ void bind_predictions(nb::module_& m) {
             [](const Scenario& s, std::optional<int> group_warps,
                std::optional<std::int64_t> groups) {
                 std::vector<std::string> said;
-                return analysis::launches({.group_warps = group_warps,
-                                           .concurrent_groups = std::nullopt,
-                                           .groups = groups,
-                                           .occupancy = "all"},
-                                          s.kernel, s.completed, said);
+                return analysis::launches_of({.group_warps = group_warps,
+                                              .concurrent_groups = std::nullopt,
+                                              .groups = groups,
+                                              .occupancy = "all"},
+                                             s.kernel, s.completed, said);
             },
             nb::arg("group_warps").none(), nb::arg("groups").none());
     m.def("prepare", &prepare, nb::arg("kernel"), nb::arg("profile"), nb::arg("asked"),

@@ -42,6 +42,8 @@ std::string repr_of_value(nb::handle self) {
         const nb::object value = nb::getattr(self, name);
         if (value.is_none() || nb::isinstance<nb::str>(value) || nb::isinstance<nb::tuple>(value)) {
             if (value.is_none() || nb::len(value) == 0) continue;
+            // An estimate is a value where it does not say otherwise.
+            if (nb::isinstance<Estimate>(self) && value.equal(nb::str("value"))) continue;
         }
         text += fmt::format("{}{}={}", first ? "" : ", ", nb::cast<std::string>(name),
                             nb::repr(value).c_str());

@@ -19,7 +19,7 @@ class InputError(ValueError):
     column: Optional[int]
     """Its column, from 1 on."""
     key: Optional[str]
-    """Path of the field, such as ``instructions[3].cpi``, or the name of an argument."""
+    """Path of the field, such as ``instructions.fma.f32.cpi``, or the name of an argument."""
 
     def __init__(
         self,

@@ -11,17 +11,17 @@ import pytest
 import occupipe
 from occupipe import Estimate, Instruction, Kernel, Launch, Measurements, Profile, Repeat
 
-PROFILE = """format: occupipe-profile/1
+PROFILE = """format: occupipe-profile/2
 device: {name: Small GPU}
 cores: 2
 warp_size: 32
 clock_hz: 1.0e+9
 issue: {schedulers: 1}
 subsystems:
-  - {name: fp, scope: core}
+  fp: {scope: core}
 instructions:
-  - {name: fma.f32, subsystem: fp, cpi: 2, latency: 10}
-  - {name: add.f32, subsystem: fp, cpi: 1.5}
+  fma.f32: {subsystem: fp, cpi: 2, latency: 10}
+  add.f32: {subsystem: fp, cpi: 1.5, latency_unknown: nothing waited}
 """
 
 
@@ -104,7 +104,7 @@ def test_errors_say_where(tmp_path):
         Profile.load(path)
     error = caught.value
     assert isinstance(error, ValueError)
-    assert (error.file, error.line, error.key) == (str(path), 10, "instructions[0].cpi")
+    assert (error.file, error.line, error.key) == (str(path), 10, "instructions.fma.f32.cpi")
     assert str(error).startswith(f"{path}:10:") and error.column is not None
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.file, again.line, again.key) == (str(error), error.file, error.line, error.key)
@@ -119,7 +119,7 @@ def test_a_bound_is_no_number():
     with pytest.raises(ValueError, match="bound"):
         float(bound)
     assert float(Estimate(0.25, 0.01)) == 0.25
-    assert repr(Estimate(0.25, 0.01)) == "Estimate(value=0.25, std_error=0.01, kind='value')"
+    assert repr(Estimate(0.25, 0.01)) == "Estimate(value=0.25, std_error=0.01)"
     assert Estimate(1) == Estimate(1) and hash(Estimate(1)) == hash(Estimate(1)) and Estimate(1) != Estimate(2)
     with pytest.raises(occupipe.InputError):
         Estimate(1, -1)

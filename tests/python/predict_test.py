@@ -143,22 +143,20 @@ def test_errors_name_the_kernel():
 
 
 def endless() -> tuple[Kernel, Profile, Launch]:
-    """So long that only a signal or a limit ends it: periods do not meet."""
-    profile = Profile("slow", cores=1, clock_hz=1e9)
-    profile.subsystems = [occupipe.Subsystem("a"), occupipe.Subsystem("b")]
-    body = []
-    for number in range(12):
-        name, unit = f"op{number}.f32", "ab"[number % 2]
-        profile[name] = occupipe.InstructionTiming(name, unit, 1 + 0.137 * number, 11 + 1.71 * number)
-        body.append(Instruction(name, f"i{number}", [f"i{number - 1}"] if number else ["i11@-1"]))
-    kernel = Kernel("endless", [Repeat(10**9, body)])
-    return kernel, profile, Launch(1, 48, 48)
+    """So long that only a signal or a limit ends it: its periods are long."""
+    kernel = Kernel.load("bodies")
+    first, second, *rest = kernel.programs[0].instructions
+    kernel.programs = [occupipe.WarpProgram([first, second.replace(count=10**9), *rest])]
+    return kernel, Profile.load("gtx-1060"), Launch(8, 4, 10**6)
+
+
+GREEDY = {"policy": "gto", "order": "in_order"}
 
 
 def test_a_limit_ends_it():
     kernel, profile, launch = endless()
     with pytest.raises(occupipe.LimitReached):
-        predict(kernel, profile, launch, max_simulated=200_000)
+        predict(kernel, profile, launch, max_simulated=100_000, **GREEDY)
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -175,8 +173,8 @@ def test_ctrl_c_ends_it_and_other_threads_run_meanwhile(many):
     with pytest.raises(KeyboardInterrupt):
         entered.set()
         if many:
-            predict_many(kernel, profile, [launch] * 4)
+            predict_many(kernel, profile, [launch] * 4, **GREEDY)
         else:
-            predict(kernel, profile, launch)
+            predict(kernel, profile, launch, **GREEDY)
     thread.join()
     assert predict("mix", "rtx-2070").cycles > 0  # nothing is left behind
