@@ -475,8 +475,10 @@ void bind_profiles(nb::module_& m) {
         .def_prop_ro(
             "provenance", [](const GpuProfile& p) { return annotation_of(p.provenance); },
             nb::sig("def provenance(self) -> object"), "Where the numbers come from: dict or ''.")
-        .def("copies", &GpuProfile::copies, nb::arg("subsystem"),
-             "Copies of a subsystem on one core: the schedulers where its scope says so, else 1.")
+        .def(
+            "copies", [](const GpuProfile& p, const std::string& name) { return p.copies(name); },
+            nb::arg("subsystem"),
+            "Copies of a subsystem on one core: the schedulers where its scope says so, else 1.")
         .def(
             "cpi_per_core",
             [](const GpuProfile& p, const std::string& name) {
@@ -490,8 +492,8 @@ void bind_profiles(nb::module_& m) {
                 nb::dict found;
                 for (const analysis::Rate& rate : analysis::rates())
                     if (const auto value = analysis::value_of(rate, p))
-                        found[nb::str(rate.symbol.data(), rate.symbol.size())] =
-                            nb::make_tuple(value->value, rate.unit, rate.meaning);
+                        found[nb::str(rate.symbol.data(), rate.symbol.size())] = nb::make_tuple(
+                            value->value, std::string(rate.unit), std::string(rate.meaning));
                 return found;
             },
             nb::sig("def rates(self) -> dict[str, tuple[float, str, str]]"),

@@ -82,7 +82,8 @@ void bind_counts(nb::module_& m) {
                 throw InputError({}, {}, key_path(fault->keys), fault->reason);
             new (place) KernelParameters(std::move(made));
         },
-        nb::arg("kernel"), nb::arg("counts"));
+        nb::arg("kernel"), nb::arg("counts"),
+        nb::sig("def __init__(self, kernel: str, **counts: float | str | None) -> None"));
     counts.def_ro("kernel", &KernelParameters::kernel)
         .def_ro("device", &KernelParameters::device, "That executed it; empty: not told.")
         .def_ro("origin", &KernelParameters::origin, "'nvprof', 'ncu', 'executed', …")

@@ -74,7 +74,7 @@ def hull(fit: Union[Fit, InstructionFit], instruction: Optional[str] = None, *, 
         m = np.geomspace(span[0], span[1], 61)
         ax.plot(m, fit.latency.value / m, color="0.5", linestyle=":", linewidth=1, label=f"Λ/M, Λ = {fit.latency}")
     ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
+    ax.set_yscale("log", base=2)
     ax.set_ylim(bottom, top)
     _plain_ticks(ax.xaxis)
     _plain_ticks(ax.yaxis)
