@@ -139,6 +139,10 @@ void expect_refused(const std::vector<BadFile>& files) {
                 << message << "\n  expected key " << bad.key;
             EXPECT_NE(message.find(bad.reason), std::string::npos)
                 << message << "\n  expected reason " << bad.reason;
+            // The parts by themselves, as programs read them.
+            EXPECT_EQ(fault.file(), "dir/file");
+            EXPECT_EQ(fault.where().line, bad.line) << message;
+            if (!bad.key.empty()) EXPECT_EQ(fault.key(), bad.key) << message;
         }
     }
 }

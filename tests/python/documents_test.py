@@ -57,6 +57,7 @@ def test_notebook(root, checkout, monkeypatch):
     for name in ("JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, str(checkout / name.lower()))
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
     notebook = nbformat.read(root / "python/examples/measurements_to_prediction.ipynb", as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells)  # kept without
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3",

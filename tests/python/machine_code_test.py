@@ -71,7 +71,7 @@ def test_roofline_is_the_programs(program, code, tmp_path):
     gpu.save(tmp_path / "gpu.yaml")
     profiles = ["rtx-2070", str(tmp_path / "gpu.yaml")]  # the first lacks rates
     told = program.json("roofline", tmp_path / "counts.yaml", "--profile", profiles[0], "--profile", profiles[1],
-                        "--json")  # fmt: skip
+                        "--json")["predictions"]  # fmt: skip
     found = occupipe.roofline(tmp_path / "counts.yaml", profiles)
     assert len(told) == len(found) == 2
     assert [one.seconds is None for one in found] == [True, False]
@@ -82,6 +82,8 @@ def test_roofline_is_the_programs(program, code, tmp_path):
         assert entry.get("seconds") == one.seconds
         if one.seconds is not None:
             assert (entry["operations"], entry["bytes"]) == (one.operations, one.traffic_bytes)
+            assert (entry["bound"], entry["flips_at"]) == (one.bound, one.flips_at)
+            assert (entry["e_mix"], entry["e_instr"]) == (one.mix_efficiency, one.instruction_efficiency)
 
 
 def test_a_roofline_by_hand():
