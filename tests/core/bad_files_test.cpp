@@ -142,7 +142,9 @@ void expect_refused(const std::vector<BadFile>& files) {
             // The parts by themselves, as programs read them.
             EXPECT_EQ(fault.file(), "dir/file");
             EXPECT_EQ(fault.where().line, bad.line) << message;
-            if (!bad.key.empty()) EXPECT_EQ(fault.key(), bad.key) << message;
+            if (!bad.key.empty()) {
+                EXPECT_EQ(fault.key(), bad.key) << message;
+            }
         }
     }
 }
