@@ -156,9 +156,10 @@ Launch launch_at(const Column& group_warps, const Column& concurrent_groups, con
                                      "whole numbers of at least 1",
                                      i, g, c, n));
     if (n == 0) n = scenario.memory.profile.cores * c;
-    const Launch launch{static_cast<int>(g), static_cast<int>(c), n};
-    analysis::check_limits(launch, scenario.memory.profile);
-    return launch;
+    std::vector<std::string> said;
+    return analysis::chosen_launch(
+        {.group_warps = static_cast<int>(g), .concurrent_groups = static_cast<int>(c), .groups = n},
+        scenario.memory.kernel, scenario.memory.profile, said);
 }
 
 nb::dict columns_of(Cells&& cells, std::vector<std::size_t> shape) {
@@ -272,15 +273,14 @@ void bind_prediction(nb::module_& m) {
 
 std::pair<Launch, std::vector<std::string>> launch_of(const Scenario& scenario,
                                                       const std::optional<Launch>& wanted) {
-    analysis::LaunchOptions options;
-    if (wanted) {
-        options.group_warps = wanted->group_warps;
-        options.concurrent_groups = wanted->concurrent_groups;
-        options.groups = wanted->groups;
-    }
+    analysis::LaunchChoice choice;
+    if (wanted)
+        choice = {.group_warps = wanted->group_warps,
+                  .concurrent_groups = wanted->concurrent_groups,
+                  .groups = wanted->groups};
     std::vector<std::string> said;
-    const auto found = analysis::launches_of(options, scenario.kernel, scenario.completed, said);
-    return {found.front(), said};
+    const Launch found = analysis::chosen_launch(choice, scenario.kernel, scenario.completed, said);
+    return {found, said};
 }
 
 Scenario prepare(const Kernel& kernel, const GpuProfile& profile, const Asked& asked,
@@ -348,12 +348,16 @@ void bind_predictions(nb::module_& m) {
             "occupancies",
             [](const Scenario& s, std::optional<int> group_warps,
                std::optional<std::int64_t> groups) {
+                const int warps =
+                    group_warps.value_or(s.kernel.launch.value_or(Launch()).group_warps);
                 std::vector<std::string> said;
-                return analysis::launches_of({.group_warps = group_warps,
-                                              .concurrent_groups = std::nullopt,
-                                              .groups = groups,
-                                              .occupancy = "all"},
-                                             s.kernel, s.completed, said);
+                std::vector<Launch> all;
+                for (const int at_once : analysis::all_occupancies(warps, s.completed))
+                    all.push_back(analysis::chosen_launch({.group_warps = group_warps,
+                                                           .concurrent_groups = at_once,
+                                                           .groups = groups},
+                                                          s.kernel, s.completed, said));
+                return all;
             },
             nb::arg("group_warps").none(), nb::arg("groups").none());
     m.def("prepare", &prepare, nb::arg("kernel"), nb::arg("profile"), nb::arg("asked"),

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/launches.h"
+#include "analysis/launch_choice.h"
 #include "analysis/memory_pricing.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
