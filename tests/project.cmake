@@ -110,3 +110,14 @@ set_tests_properties(Project.AnInstalledPackageBuildsAProgram PROPERTIES LABELS 
 if(NOT OCCUPIPE_FIT OR OCCUPIPE_PORTABLE)
     set_tests_properties(Project.AnInstalledPackageBuildsAProgram PROPERTIES DISABLED ON)
 endif()
+
+# One version, wherever it is named.
+add_test(NAME Project.OneVersionEverywhere COMMAND ${CMAKE_COMMAND} -D ROOT=${PROJECT_SOURCE_DIR}
+    -D PROGRAM=$<TARGET_FILE:occupipe> -P ${PROJECT_SOURCE_DIR}/cmake/CheckVersions.cmake)
+file(WRITE ${planted}/version/CMakeLists.txt "project(occupipe VERSION 1.2.3 LANGUAGES CXX)\n")
+file(WRITE ${planted}/version/CITATION.cff "message: x\nversion: 1.2.2\n")
+add_test(NAME Project.VersionCheckFindsAnother COMMAND ${CMAKE_COMMAND} -D ROOT=${planted}/version
+    -P ${PROJECT_SOURCE_DIR}/cmake/CheckVersions.cmake)
+set_tests_properties(Project.OneVersionEverywhere PROPERTIES LABELS project TIMEOUT 60)
+set_tests_properties(Project.VersionCheckFindsAnother PROPERTIES LABELS project TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "CITATION.cff: version '1.2.2', not[ \n]+1.2.3")

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# cmake -D ROOT=… [-D PROGRAM=…] -P CheckVersions.cmake: the version of project() in CMakeLists.txt is the one that
+# other files and the program name.
+cmake_minimum_required(VERSION 3.25)
+
+file(READ ${ROOT}/CMakeLists.txt lists)
+if(NOT lists MATCHES "project\\(occupipe VERSION ([0-9]+\\.[0-9]+\\.[0-9]+) ")
+    message(FATAL_ERROR "CMakeLists.txt: project() has no version MAJOR.MINOR.PATCH")
+endif()
+set(version ${CMAKE_MATCH_1})
+
+file(READ ${ROOT}/CITATION.cff citation)
+if(NOT citation MATCHES "\nversion: ([^\n]+)\n" OR NOT CMAKE_MATCH_1 STREQUAL version)
+    message(FATAL_ERROR "CITATION.cff: version '${CMAKE_MATCH_1}', not ${version}")
+endif()
+# It should be taken from CMakeLists.txt; a number of its own has to be the same.
+if(EXISTS ${ROOT}/pyproject.toml)
+    file(READ ${ROOT}/pyproject.toml python)
+    if(python MATCHES "\nversion *= *\"([^\"]+)\"" AND NOT CMAKE_MATCH_1 STREQUAL version)
+        message(FATAL_ERROR "pyproject.toml: version '${CMAKE_MATCH_1}', not ${version}")
+    endif()
+endif()
+if(EXISTS ${ROOT}/tools/version.sh)
+    execute_process(COMMAND ${ROOT}/tools/version.sh OUTPUT_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT said STREQUAL version)
+        message(FATAL_ERROR "tools/version.sh: '${said}', not ${version}")
+    endif()
+endif()
+if(PROGRAM)
+    execute_process(COMMAND ${PROGRAM} --version OUTPUT_VARIABLE said)
+    if(NOT said MATCHES "^occupipe ([^\n]+)\n" OR NOT CMAKE_MATCH_1 STREQUAL version)
+        message(FATAL_ERROR "${PROGRAM} --version: '${said}', not ${version}")
+    endif()
+endif()
+message(STATUS "everything is version ${version}")
