@@ -87,7 +87,9 @@ for step in "${steps[@]}"; do
     "step_$step"
     say "$step made in $((SECONDS - began)) s"
 done
-(cd "$output" && find . -maxdepth 1 -type f ! -name SHA256SUMS ! -name '*.log*' -printf '%P\n' | sort | xargs sha256sum > SHA256SUMS &&
-    sha256sum --check --quiet SHA256SUMS)
+sums=$scratch/SHA256SUMS
+(cd "$output" && find . -maxdepth 1 -type f ! -name SHA256SUMS ! -name '*.log*' -printf '%P\n' | sort | xargs sha256sum) > "$sums"
+cp "$sums" "$output/SHA256SUMS"
+(cd "$output" && sha256sum --check --quiet SHA256SUMS)
 say "in $output:"
 cat "$output/SHA256SUMS" >&2
