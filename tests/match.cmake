@@ -53,3 +53,7 @@ target_compile_definitions(match_workloads_test PRIVATE OCCUPIPE_WORKLOADS="${wo
 if(OCCUPIPE_MATCH_INSTRUMENTS)
     add_dependencies(match_workloads_test occupipe_match_passes occupipe_match_runtime)
 endif()
+if(OCCUPIPE_FIT)
+    occupipe_test(match_device_numbers_test KIND unit SOURCES match/device_numbers_test.cpp
+        LINK occupipe::bench occupipe::fit occupipe::match GTest::gmock)
+endif()

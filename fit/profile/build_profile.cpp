@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/instruction.h"
 #include "core/parallel.h"
+#include "fit/match/fit_match.h"
 #include "fit/profile/contradictions.h"
 #include "fit/profile/device_facts.h"
 #include "fit/profile/provenance.h"
@@ -292,12 +293,32 @@ void start_profile(const DeviceFacts& facts, FitOutcome& out) {
     profile.overheads = overheads_of(out.overheads);
 }
 
+// Of a device of which only what AutoMatch asks was measured.
+FitOutcome without_instructions(std::span<const MeasurementFile> files, const DeviceFacts& facts,
+                                FitOutcome out) {
+    start_profile(facts, out);
+    out.notes.insert(out.notes.end(), facts.notes.begin(), facts.notes.end());
+    out.profile.provenance = provenance(files, facts, out);
+    validate(out.profile);
+    return out;
+}
+
 }  // namespace
 
-FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOptions& options) {
-    const DeviceFacts facts = device_facts(files);
-    refuse_duplicates(files);
+FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptions& options) {
+    const DeviceFacts facts = device_facts(all);
+    refuse_duplicates(all);
     FitOutcome out;
+    std::vector<MeasurementFile> rest;
+    std::span<const MeasurementFile> files = all;
+    if (const auto match = fit_match(all)) {
+        out.profile.match = match->device;
+        out.notes = match->notes;
+        rest = without_match_rows(all);
+        files = rest;
+        if (std::ranges::all_of(rest, [](const auto& file) { return file.rows.empty(); }))
+            return without_instructions(all, facts, std::move(out));
+    }
     std::vector<Curve> curves = curves_of(files);
     sort_as_planned(files, curves);
     out.subjects = fit_subjects(curves, options);
@@ -306,7 +327,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOpt
     out.families = families_of(out.subjects);
     out.working_sets = fit_working_sets(files);
     out.overheads = fit_overheads(files);
-    out.notes = facts.notes;
+    out.notes.insert(out.notes.end(), facts.notes.begin(), facts.notes.end());
     std::ranges::move(mix_notes, std::back_inserter(out.notes));
     std::ranges::move(contradictions(files), std::back_inserter(out.notes));
     if (options.timing.known_overhead_cycles)

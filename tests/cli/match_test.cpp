@@ -149,5 +149,33 @@ TEST_F(Match, FromASourceToADevice) {
     EXPECT_THAT(kept.err, HasSubstr("exists already"));
 }
 
+TEST(MeasureMatch, IsAMeasurementOfItsOwn) {
+    const ProgramRun plan = run_program({"measure", "--match", "--device", "cpu", "--dry-run"});
+    ASSERT_EQ(plan.exit_code, 0) << plan.err;
+    for (const char* point :
+         {"match.peak.f64/vector_width:1/threads:", "match.read/working_set_bytes:",
+          "match.chase/working_set_bytes:8192/", "match.barrier/threads:"})
+        EXPECT_THAT(plan.out, HasSubstr(point));
+    const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
+        {{"--device", "cuda:0"},
+         "--device is cpu, or a part of it such as cpu:0-3, and not 'cuda:0'"},
+        {{"--device", "cpu:0-"}, "--device cpu:0-: is none of cpu, cpu:LIST and cpu:LIST/1"},
+        {{"--device", "cpu:99999"}, "is none of"},
+        {{"--rates"}, "--match is a measurement of its own"},
+        {{"--arch", "sm_90"}, "--match is a measurement of its own"},
+        {{"--instructions", "fma.f32"}, "--match measures no instructions"},
+        {{}, "--output"},
+    };
+    const test::TemporaryFolder folder;
+    for (const auto& [more, said] : wrong) {
+        std::vector<std::string> words = {"measure", "--match"};
+        words.insert(words.end(), more.begin(), more.end());
+        if (!more.empty()) words.insert(words.end(), {"-o", folder.path / "cpu.json"});
+        const ProgramRun run = run_program(words);
+        EXPECT_EQ(run.exit_code, 2) << said;
+        EXPECT_THAT(run.err, HasSubstr(said));
+    }
+}
+
 }  // namespace
 }  // namespace occupipe::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Rows of a measurement file that are no instruction's: what `measure --match` found, and how a
+// profile's `match` section is made of it (docs/file-formats.md).
+#pragma once
+
+#include <string_view>
+
+namespace occupipe {
+
+// Subjects begin so; what fits curves of instructions leaves them out.
+inline constexpr std::string_view match_prefix = "match.";
+inline constexpr const char* match_peak = "match.peak";        // .f64, .f32
+inline constexpr const char* match_read = "match.read";        // all cores together
+inline constexpr const char* match_chase = "match.chase";      // one
+inline constexpr const char* match_barrier = "match.barrier";  // all logical CPUs
+
+// Counters, of one repetition.
+inline constexpr const char* match_operations = "operations";
+inline constexpr const char* match_vector_width = "vector_width";
+inline constexpr const char* match_bytes = "bytes";
+inline constexpr const char* match_working_set = "working_set_bytes";
+inline constexpr const char* match_steps = "steps";
+inline constexpr const char* match_barriers = "barriers";
+
+// The file's context.
+inline constexpr const char* match_caches_context =
+    "match_caches";  // "L1:49152x2 L2:…": bytes, how many
+inline constexpr const char* match_line_context = "match_line_bytes";
+inline constexpr const char* match_threads_context = "match_threads";
+
+// Counter cpu_share: of the time between begin and end, the part in which the thread that ran least
+// did run. From here on a repetition counts as undisturbed.
+inline constexpr double match_undisturbed = 0.97;
+
+}  // namespace occupipe
