@@ -2,6 +2,7 @@
 #include "bench/cpu/measure_host.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +10,6 @@
 #include <ctime>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 
@@ -355,14 +355,10 @@ HostResult measure_host(const Host& host, const HostOptions& options) {
         !Journal::finishing(options.output))
         throw InputError(fmt::format("{}: exists; --force replaces it", options.output.string()));
     const auto points = host_points(host, options.quick);
-    nlohmann::json key = {{"host", host.name},
-                          {"version", options.version},
-                          {"cores", host.cores},
-                          {"one_by_one", host.one_by_one},
-                          {"quick", options.quick}};
-    for (const HostPoint& point : points) key["points"].push_back(point.name);
-    Journal journal(options.output, key.dump(), nlohmann::json(host_context(host, options)).dump(),
-                    points.size());
+    std::string key = fmt::format("{}, version {}, CPUs {}, one by one {}:", host.name,
+                                  options.version, fmt::join(host.cores, " "), host.one_by_one);
+    for (const HostPoint& point : points) key += " " + point.name;
+    Journal journal(options.output, key, context_json(host_context(host, options)), points.size());
     Session session(host, options);
     HostResult result{.complete = true, .points = points.size()};
     for (std::size_t i = 0; i < points.size(); ++i) {

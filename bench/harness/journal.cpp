@@ -289,6 +289,10 @@ bool Journal::finishing(const fs::path& output) {
     return content.finishing;
 }
 
+std::string context_json(const std::map<std::string, std::string>& context) {
+    return Json(context).dump();
+}
+
 Journal::Journal(const fs::path& output, const std::string& key, const std::string& context_json,
                  std::size_t planned)
     : file_(std::make_unique<File>()) {

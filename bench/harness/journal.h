@@ -69,6 +69,9 @@ private:
     std::unique_ptr<File> file_;
 };
 
+// A context as Journal takes it.
+std::string context_json(const std::map<std::string, std::string>& context);
+
 struct ClosedJournal {
     std::filesystem::path output;
     std::size_t measured = 0;  // points
