@@ -11,6 +11,7 @@ enum ExitCode {
     exit_nothing_to_run_on = 3,
     exit_limit_reached = 4,
     exit_device_lost = 5,  // at one point, which is recorded: run the same command again
+    exit_moved = 6,        // watch: a number is not what the stored profile says
     exit_interrupted = 130,
 };
 

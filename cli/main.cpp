@@ -40,7 +40,7 @@ constexpr const char* first_steps =
     "Data goes to stdout, messages go to stderr. Exit codes: 0 ok, 1 failed,\n"
     "2 wrong usage or bad input, 3 no device to run on, 4 no answer within --limit,\n"
     "5 the device was lost at one point, which is recorded: run the same command again\n"
-    "to go on, 130 interrupted.\n";
+    "to go on, 6 (watch) a number moved, 130 interrupted.\n";
 
 // The first line is the program's own.
 std::string version_text() {
@@ -105,8 +105,11 @@ int run_command(int argc, char** argv) {
     add_diff(app);
     add_merge(app);
     add_report(app);
+    add_watch(app);
 #endif
     add_table(app);
+    add_export(app);
+    add_import(app);
     add_rates(app);
     add_roofline(app);
     add_match(app);

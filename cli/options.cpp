@@ -187,6 +187,7 @@ void add_help_end(CLI::App& command, const HelpEnd& end) {
         codes +=
             ",\n  5 the device was lost at one point, which is recorded: run the same command "
             "again to go on";
+    if (others.contains(exit_moved)) codes += ", 6 a number moved";
     if (others.contains(exit_interrupted)) codes += ", 130 interrupted";
     std::string examples = end.examples;
     for (std::size_t at = 0; (at = examples.find('\n', at)) != std::string::npos; at += 3)

@@ -42,6 +42,10 @@ target_compile_definitions(smoke_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:oc
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
 add_dependencies(smoke_test occupipe fake_libcuda)
 if(OCCUPIPE_FIT)
+    occupipe_test(watch_test KIND cli FULL *FalseAlarms*:*APortableDevice* LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
+        SOURCES cli/watch_test.cpp cli/exchange_test.cpp support/run_program.cpp)
+    target_compile_definitions(watch_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>" OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
+    add_dependencies(watch_test occupipe)
     occupipe_test(measure_for_test KIND cli LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
         SOURCES cli/measure_for_test.cpp support/run_program.cpp)
     target_compile_definitions(measure_for_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")

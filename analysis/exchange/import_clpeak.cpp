@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// krrishnarraj/clpeak: text as in its results/**/*.log, XML of format_version 2 as in
+// results/**/*.xml.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "analysis/exchange/imported.h"
+#include "analysis/exchange/text_table.h"
+#include "core/files/files.h"
+
+namespace occupipe::analysis {
+namespace {
+
+// One throughput of the file.
+struct Figure {
+    std::string test;    // "Single-precision compute", "single_precision_compute"
+    std::string metric;  // "float"
+    std::string unit;    // "GFLOPS", "gflops"
+    double value = 0;
+    TextLine line;
+    TextWord word;
+};
+
+struct ClpeakDevice {
+    std::string name;
+    std::string driver;
+    std::optional<int> cores;
+    std::vector<Figure> figures;
+};
+
+std::string lower(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
+    });
+    return text;
+}
+
+std::string trimmed(const std::string& text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r");
+    if (begin == std::string::npos) return {};
+    return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+// "  KEY : VALUE"
+class TextReader {
+public:
+    explicit TextReader(const InputText& file) : file_(file) {}
+
+    std::vector<ClpeakDevice> read() {
+        for (const TextLine& line : text_lines(file_)) one(line);
+        return std::move(devices_);
+    }
+
+private:
+    void one(const TextLine& line) {
+        const std::size_t colon = line.text.find(':');
+        const std::string key = trimmed(line.text.substr(0, colon));
+        if (colon == std::string::npos) return heading(key);
+        const std::string value = trimmed(line.text.substr(colon + 1));
+        if (key == "Platform") return;
+        if (key == "Device") {
+            devices_.push_back({.name = value});
+            test_.clear();
+            return;
+        }
+        if (devices_.empty())
+            fail_at(file_, line, line.words.front(), "",
+                    "stands before the first 'Device:' line; this is not clpeak's output");
+        ClpeakDevice& device = devices_.back();
+        if (key == "Driver version") {
+            device.driver = value;
+        } else if (key == "Compute units") {
+            device.cores = whole(line, value, key);
+        } else if (key == "Clock frequency") {
+            return;  // the driver's, which need not be the one that ran
+        } else if (!test_.empty()) {
+            const TextWord number = word(line, value.substr(0, value.find_first_of(" \t")));
+            device.figures.push_back({.test = test_,
+                                      .metric = key,
+                                      .unit = unit_,
+                                      .value = positive_at(file_, line, number, key),
+                                      .line = line,
+                                      .word = number});
+        }
+    }
+
+    // "Single-precision compute (GFLOPS)"
+    void heading(const std::string& text) {
+        const std::size_t bracket = text.rfind('(');
+        const bool is_test = bracket != std::string::npos && text.ends_with(')') && bracket > 0;
+        test_ = is_test ? trimmed(text.substr(0, bracket)) : "";
+        unit_ = is_test ? text.substr(bracket + 1, text.size() - bracket - 2) : "";
+    }
+
+    static TextWord word(const TextLine& line, const std::string& text) {
+        const std::size_t at = line.text.rfind(text);
+        return {text, at == std::string::npos ? 1 : static_cast<int>(at) + 1};
+    }
+
+    int whole(const TextLine& line, const std::string& value, const std::string& key) const {
+        const TextWord number = word(line, value);
+        const double found = positive_at(file_, line, number, key);
+        constexpr double most = 1e5;
+        if (found != std::floor(found) || found > most)
+            fail_at(file_, line, number, key, "is not a whole number");
+        return static_cast<int>(found);
+    }
+
+    const InputText& file_;
+    std::vector<ClpeakDevice> devices_;
+    std::string test_;
+    std::string unit_;
+};
+
+// An element begins and ends on one line, as clpeak writes them: <metric name="float" …>V</metric>.
+class XmlReader {
+public:
+    explicit XmlReader(const InputText& file) : file_(file) {}
+
+    std::vector<ClpeakDevice> read() {
+        for (const TextLine& line : text_lines(file_)) one(line);
+        return std::move(devices_);
+    }
+
+private:
+    std::optional<std::string> attribute(const TextLine& line, const std::string& key) const {
+        const std::size_t at = line.text.find(" " + key + "=\"");
+        if (at == std::string::npos) return std::nullopt;
+        const std::size_t begin = at + key.size() + 3;
+        const std::size_t end = line.text.find('"', begin);
+        if (end == std::string::npos)
+            fail_at(file_, line, line.words.front(), key, "a quotation that does not end");
+        return line.text.substr(begin, end - begin);
+    }
+
+    std::string required(const TextLine& line, const std::string& key) const {
+        const auto found = attribute(line, key);
+        if (!found) fail_at(file_, line, line.words.front(), key, "is missing");
+        return *found;
+    }
+
+    ClpeakDevice& device(const TextLine& line) {
+        if (devices_.empty())
+            fail_at(file_, line, line.words.front(), "", "stands outside of a <run>");
+        return devices_.back();
+    }
+
+    void one(const TextLine& line) {
+        const std::string& tag = line.words.front().text;
+        if (tag == "<clpeak") {
+            const std::string version = required(line, "format_version");
+            if (version != "2")
+                fail_at(file_, line, line.words.front(), "format_version",
+                        fmt::format("'{}' is not known, only 2", version.substr(0, 20)));
+        } else if (tag == "<run") {
+            devices_.push_back({.name = required(line, "device"),
+                                .driver = attribute(line, "driver").value_or("")});
+        } else if (tag == "<prop") {
+            property(line, required(line, "name"), required(line, "value"));
+        } else if (tag == "<test") {
+            test_ = required(line, "name");
+            unit_ = required(line, "unit");
+        } else if (tag == "<metric") {
+            metric(line);
+        }
+    }
+
+    void property(const TextLine& line, const std::string& name, const std::string& value) {
+        const TextWord word{value, static_cast<int>(line.text.find(value)) + 1};
+        if (name == "SMs" || name == "Compute units" || name == "CUs") {
+            const double cores = positive_at(file_, line, word, name);
+            constexpr double most = 1e5;
+            if (cores != std::floor(cores) || cores > most)
+                fail_at(file_, line, word, name, "is not a whole number");
+            device(line).cores = static_cast<int>(cores);
+        }
+    }
+
+    void metric(const TextLine& line) {
+        const std::string name = required(line, "name");
+        if (attribute(line, "status")) return;  // unsupported
+        const std::size_t begin = line.text.find('>');
+        const std::size_t end = line.text.find("</metric>");
+        if (begin == std::string::npos || end == std::string::npos || end < begin)
+            fail_at(file_, line, line.words.front(), name,
+                    "an element that does not end on its line");
+        const TextWord word{line.text.substr(begin + 1, end - begin - 1),
+                            static_cast<int>(begin) + 2};
+        device(line).figures.push_back({.test = test_,
+                                        .metric = name,
+                                        .unit = unit_,
+                                        .value = positive_at(file_, line, word, name),
+                                        .line = line,
+                                        .word = word});
+    }
+
+    const InputText& file_;
+    std::vector<ClpeakDevice> devices_;
+    std::string test_;
+    std::string unit_;
+};
+
+// What a metric counts, per lane and instruction.
+struct Meaning {
+    const char* text_test;
+    const char* xml_test;
+    const char* metric;
+    const char* instruction;
+    double per_lane;  // operations or bytes
+    const char* subsystem;
+    const char* note;
+};
+
+constexpr std::array meanings = {
+    Meaning{"single-precision compute", "single_precision_compute", "float", "fma.f32", 2, "alu",
+            ""},
+    Meaning{"double-precision compute", "double_precision_compute", "double", "fma.f64", 2, "alu",
+            ""},
+    Meaning{"half-precision compute", "half_precision_compute", "half2", "fma.f16x2", 4, "alu",
+            "two values in one instruction"},
+    Meaning{"integer compute", "integer_compute", "int", "mad.s32", 2, "alu", ""},
+    Meaning{"global memory bandwidth", "global_memory_bandwidth", "float", "ld.global.f32", 4,
+            "mem", ""},
+    Meaning{"global memory bandwidth", "global_memory_bandwidth", "float4", "ld.global.v4.f32", 16,
+            "mem", ""},
+};
+
+}  // namespace
+
+ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints, int device) {
+    const bool xml = file.text.find("<clpeak") != std::string::npos;
+    const std::vector<ClpeakDevice> devices =
+        xml ? XmlReader(file).read() : TextReader(file).read();
+    if (devices.empty())
+        throw InputError(file.name, {1, 1}, "", "names no device; this is not clpeak's output");
+    if (device < 1 || static_cast<std::size_t>(device) > devices.size())
+        throw InputError(file.name, {}, "--nth",
+                         fmt::format("is {}, and the file has {} device{}", device, devices.size(),
+                                     devices.size() == 1 ? "" : "s"));
+    const ClpeakDevice& found = devices[static_cast<std::size_t>(device - 1)];
+    ImportedProfile out;
+    GpuProfile& profile = out.profile;
+    profile.device.name = hints.name.empty() ? found.name : hints.name;
+    profile.cores =
+        hints.cores ? *hints.cores : needed(found.cores, file, "--cores", "λ is of one core");
+    profile.warp_size = needed(hints.warp_size, file, "--warp-size", "λ is of a whole warp");
+    profile.clock_hz =
+        needed(hints.clock_hz, file, "--clock-hz",
+               "λ is in cycles of the clock that ran, at most; the driver's number may "
+               "be below it");
+    const double lanes = static_cast<double>(profile.cores) * profile.warp_size;
+    for (const Meaning& meaning : meanings) {
+        for (const Figure& figure : found.figures) {
+            const std::string test = lower(figure.test);
+            if ((xml ? test != meaning.xml_test : test != meaning.text_test) ||
+                figure.metric != meaning.metric)
+                continue;
+            const std::string unit = lower(figure.unit);
+            const bool bytes = std::string_view(meaning.subsystem) == "mem";
+            if (bytes ? unit != "gbps"
+                      : unit != "gflops" && unit != "giops" && unit != "gops" && unit != "tflops")
+                fail_at(file, figure.line, figure.word, figure.metric,
+                        fmt::format("unit '{}' is not known", figure.unit.substr(0, 20)));
+            const double rate = figure.value * (unit == "tflops" ? 1e12 : 1e9);
+            if (profile.find_instruction(meaning.instruction) != nullptr) continue;
+            if (profile.find_subsystem(meaning.subsystem) == nullptr)
+                profile.subsystems.push_back(
+                    {.name = meaning.subsystem, .scope = Scope::core, .contention = {}});
+            InstructionTiming timing;
+            timing.name = meaning.instruction;
+            timing.subsystem = meaning.subsystem;
+            timing.cpi = {.value = lanes * meaning.per_lane * profile.clock_hz / rate,
+                          .std_error = {},
+                          .kind = Estimate::Kind::upper_bound,
+                          .note = "peak throughput of a whole kernel, at the clock that was named"};
+            timing.latency_unknown = "throughput was measured, no latency";
+            timing.source = Source::measured;
+            timing.reference = fmt::format("clpeak, {}: {} {} {}", figure.test, figure.metric,
+                                           figure.value, figure.unit);
+            timing.note = meaning.note;
+            profile.instructions.push_back(std::move(timing));
+        }
+    }
+    if (profile.instructions.empty())
+        throw InputError(
+            file.name, {1, 1}, "",
+            "has no throughput that is one of a known instruction (float, double, half2, "
+            "int, global memory)");
+    Annotation origin;
+    origin.text = "clpeak: peak throughput, no latency";
+    profile.provenance.entries.emplace_back("origin", origin);
+    Annotation hash;
+    hash.text = content_hash(file.text);
+    profile.provenance.entries.emplace_back("results_file", hash);
+    if (!found.driver.empty()) {
+        Annotation driver;
+        driver.text = found.driver;
+        profile.provenance.entries.emplace_back("driver", driver);
+    }
+    out.notes.emplace_back(
+        "throughput alone: λ is an upper bound, Λ unknown; this is a profile and no "
+        "measurement, since clpeak does not say in which shape its kernels ran");
+    out.notes.emplace_back("the bounds hold if the device's clock was at most --clock-hz");
+    out.notes.push_back(fmt::format(
+        "{} of {} figures became an instruction; left out: vector types that are several "
+        "instructions, matrices, transfers, launch latency",
+        profile.instructions.size(), found.figures.size()));
+    validate(profile);
+    return out;
+}
+
+}  // namespace occupipe::analysis

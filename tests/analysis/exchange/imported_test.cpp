@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT
+// Lines as the programs print them (te42kyfo/gpu-benches, caps-tum/mt4g, krrishnarraj/clpeak,
+// NVIDIA/nvbench), with numbers of their published results, and what they mean by hand.
+#include "analysis/exchange/imported.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "core/error.h"
+#include "core/files/files.h"
+
+namespace occupipe::analysis {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal(const std::function<void()>& read) {
+    try {
+        read();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+DeviceHints hints(std::optional<int> cores = {}, std::optional<int> warp_size = {},
+                  std::optional<double> clock_hz = {}) {
+    DeviceHints out;
+    out.cores = cores;
+    out.warp_size = warp_size;
+    out.clock_hz = clock_hz;
+    return out;
+}
+
+// gpu-latency/h100_pcie.txt
+const std::string h100 =
+    "clock: 1755 1755 1755 1755 \n"
+    "  1000000  1755        1     19.5    34.2\n"
+    "  1000000  1755      196     19.8    34.7\n"
+    "  1000000  1755      391    151.4   265.7\n"
+    "  1102135  1755    68883    404.4   644.0\n"
+    " 24465205  1755  1529075   9177.7   658.4\n\n";
+
+TEST(ImportGpuLatency, OneRowForEachWorkingSet) {
+    const InputText file{"h100_pcie.txt", h100};
+    const auto found = import_gpu_latency(file, hints(114, 32));
+    ASSERT_EQ(found.rows.size(), 5u);
+    const MeasurementFile read =
+        parse_measurements(measurement_text(found, file, "gpu-latency"), "m.json");
+    EXPECT_EQ(read.context.at("device_name"), "h100_pcie");
+    EXPECT_EQ(read.context.at("cores"), "114");
+    EXPECT_EQ(read.context.at("clock_hz"), "1755000000");
+    ASSERT_EQ(read.rows.size(), 5u);
+    const MeasurementRow& row = read.rows[2];
+    EXPECT_EQ(row.subject, "ld.global.u64.working_set");
+    EXPECT_EQ(row.shape.group_warps, 2);  // 64 threads
+    EXPECT_EQ(row.shape.depth, 1000000);
+    EXPECT_DOUBLE_EQ(*row.cycles / static_cast<double>(row.shape.depth), 265.7);
+    EXPECT_DOUBLE_EQ(row.counters.at("working_set_bytes"), 391 * 1024);
+    EXPECT_NEAR(row.seconds, 0.1514, 1e-12);
+}
+
+// mi210's wavefronts have 64 threads: one chases.
+TEST(ImportGpuLatency, WavefrontsOf64) {
+    const std::string text = "  1000000  1700        1     69.2   117.7\n";
+    const auto found = import_gpu_latency({"mi210.txt", text}, hints({}, 64));
+    EXPECT_EQ(found.rows.front().shape.group_warps, 1);
+    EXPECT_THAT(testing::PrintToString(found.notes),
+                HasSubstr("number of cores is not in the file"));
+}
+
+TEST(ImportGpuLatency, Refusals) {
+    const auto said = [](const std::string& text, const DeviceHints& with = hints(1, 32)) {
+        return refusal([&] { import_gpu_latency({"f.txt", text}, with); });
+    };
+    EXPECT_THAT(said("clock: 1\n"), HasSubstr("f.txt:1:1: has no row"));
+    EXPECT_THAT(said("1000000 1755 1 19.5\n"), HasSubstr("f.txt:1:1: 4 words"));
+    EXPECT_THAT(said("1000000 1755 x 19.5 34.2\n"), HasSubstr("f.txt:1:14: data set [kB]: 'x'"));
+    EXPECT_THAT(said("1000000 1755 1 19.5 38.2\n"),
+                HasSubstr("f.txt:1:21: cycles: is 38.2, and time x clock / iterations is 34.22"));
+    EXPECT_THAT(said("1000000 1755 2 19.5 34.2\n1000000 1755 1 19.5 34.2\n"),
+                HasSubstr("f.txt:2:14: data set [kB]: data sets have to ascend"));
+    EXPECT_THAT(said("1000000 1755 1 19.5 34.2\n1000000 1600 2 21.4 34.2\n"),
+                HasSubstr("f.txt:2:9: clock [MHz]"));
+    EXPECT_THAT(said("1000000 1755 1 nan 34.2\n"), HasSubstr("time [ms]: 'nan'"));
+    EXPECT_THAT(said("1000000 1755 1 19.5 34.2\n", hints(1, 48)), HasSubstr("--warp-size"));
+}
+
+// A Volta core: FMA in single precision has Λ 4 and λ 0.5, in double precision 8 and 1. The
+// matrices have 1 … 32 warps down and 1, 2, 4, 8 streams across.
+std::string incore_matrix(double latency, double cpi) {
+    std::string text;
+    for (int warps = 1; warps <= 32; warps *= 2) {
+        for (int streams = 1; streams <= 8; streams *= 2)
+            text += " " + std::to_string(std::max(latency / (warps * streams), cpi));
+        text += "\n";
+    }
+    return text + "\n";
+}
+
+TEST(ImportCudaIncore, MatricesOfTheNewerVersion) {
+    const std::string other = incore_matrix(40, 16);
+    const InputText file{"v100.txt", "clock: 1380 1380\n" + incore_matrix(4, 0.5) + other + other +
+                                         incore_matrix(8, 1) + other + other};
+    const auto found = import_cuda_incore(file, hints(80, 32));
+    ASSERT_EQ(found.rows.size(), 48u);
+    const auto of = [&](const std::string& name, int warps, int chains) {
+        for (const ImportedRow& row : found.rows)
+            if (row.subject == name && row.shape.group_warps == warps && row.shape.chains == chains)
+                return row.cycles / static_cast<double>(row.shape.depth);
+        return -1.0;
+    };
+    EXPECT_DOUBLE_EQ(of("fma.f32", 1, 1), 4);              // Λ
+    EXPECT_DOUBLE_EQ(of("fma.f32", 32, 8), 32 * 8 * 0.5);  // ω·ILP·λ
+    EXPECT_DOUBLE_EQ(of("fma.f64", 1, 1), 8);
+    EXPECT_DOUBLE_EQ(of("fma.f64", 1, 8), 8);
+    EXPECT_DOUBLE_EQ(of("fma.f64", 16, 1), 16);
+    EXPECT_EQ(found.rows.front().shape.depth, 1024);
+    EXPECT_EQ(parse_measurements(measurement_text(found, file, "cuda-incore"), "m").rows.size(),
+              48u);
+}
+
+// The lines of the older version: type, N, warps, streams, time, spread, cycles; FMA, division,
+// square root.
+TEST(ImportCudaIncore, LinesOfTheOlderVersion) {
+    const std::string text =
+        "d   128 1     1    0.7   0.0%    8.10\n"
+        "d   128 1     1    9.1   0.0%   98.20\n"
+        "d   128 1     1    8.8   0.0%   95.10\n"
+        "d   128 2     3    0.3   0.0%    1.40\n"
+        "d   128 2     3    9.1   0.0%   98.20\n"
+        "d   128 2     3    8.8   0.0%   95.10\n\n"
+        "  8.10   1.40 \n";
+    const auto found = import_cuda_incore({"f", text}, hints(80, 32, 1380e6));
+    ASSERT_EQ(found.rows.size(), 2u);
+    EXPECT_EQ(found.rows[0].subject, "fma.f64");
+    EXPECT_DOUBLE_EQ(found.rows[0].cycles, 8.1 * 128);
+    EXPECT_EQ(found.rows[1].shape.group_warps, 2);
+    EXPECT_EQ(found.rows[1].shape.chains, 3);
+    EXPECT_EQ(found.rows[1].shape.depth, 42);  // 128 / 3
+    EXPECT_DOUBLE_EQ(found.rows[1].cycles, 1.4 * 128 * 2);
+}
+
+TEST(ImportCudaIncore, OneTypeAlone) {
+    const std::string other = incore_matrix(40, 16);
+    const auto found =
+        import_cuda_incore({"f", incore_matrix(4, 0.5) + other + other}, hints(80, 32, 1380e6));
+    EXPECT_EQ(found.rows.size(), 24u);
+    EXPECT_EQ(found.rows.back().subject, "fma.f32");
+}
+
+TEST(ImportCudaIncore, Refusals) {
+    const auto said = [](const std::string& text, const DeviceHints& with) {
+        return refusal([&] { import_cuda_incore({"f", text}, with); });
+    };
+    const DeviceHints all = hints(80, 32, 1e9);
+    EXPECT_THAT(said("", all), HasSubstr("f"));
+    EXPECT_THAT(said("4.0 2.0 1.0 0.5\n", hints(80, 32)), HasSubstr("--clock-hz: is needed"));
+    EXPECT_THAT(said("4.0 2.0 1.0 0.5\n", all), HasSubstr("1 lines of numbers"));
+    EXPECT_THAT(said("d 128 1 1 0.7 0.0%\n", all), HasSubstr("f:1:1: 6 words"));
+    EXPECT_THAT(said("d 128 1 1.5 0.7 0.0% 8\n", all), HasSubstr("f:1:9: streams"));
+    EXPECT_THAT(said("clock:\n4 2 1 1\n", all), HasSubstr("f:1:1: clock: has no number"));
+}
+
+// gpu-cache/l40.txt: 142 multiprocessors at 2490 MHz.
+TEST(ImportGpuCache, BandwidthBoundsTheCostOfALoad) {
+    const std::string text =
+        "clock: 2490 2490 2490 \n"
+        "     data set   exec time     spread        Eff. bw       DRAM read      DRAM write\n"
+        "        10 kB        25ms       0.0%   22621.7 GB/s         0 GB/s          0 GB/s \n"
+        "       224 kB       103ms       0.3%    5519.3 GB/s         0 GB/s          0 GB/s \n";
+    const GpuProfile p = import_gpu_cache({"l40.txt", text}, hints(142, 32)).profile;
+    const InstructionTiming* const load = p.find_instruction("ld.global.f32");
+    ASSERT_NE(load, nullptr);
+    ASSERT_EQ(load->tables.size(), 1u);
+    // 128 bytes a warp; the first-level cache delivers 64 a cycle.
+    const Estimate near = *load->tables.front().rows[0].cpi;
+    EXPECT_NEAR(near.value, 128.0 * 142 * 2.49e9 / 22621.7e9, 1e-9);
+    EXPECT_NEAR(near.value, 2, 0.01);
+    EXPECT_EQ(near.kind, Estimate::Kind::upper_bound);
+    EXPECT_DOUBLE_EQ(load->tables.front().rows[1].at, 224 * 1024);
+    EXPECT_NEAR(load->cpi.value, 128.0 * 142 * 2.49e9 / 5519.3e9, 1e-9);
+    EXPECT_FALSE(load->latency);
+    EXPECT_EQ(parse_profile(format_profile(p), "p"), p);
+}
+
+// gpu-l2-cache/h200.txt, where a lane loads 8 bytes: 132 multiprocessors.
+TEST(ImportGpuCache, TheSecondLevelsFormat) {
+    const std::string text =
+        "     data set   exec time     spread       Eff. bw\n"
+        "       512 kB      1536 kB         4ms       1.0%   13526.6 GB/s        0 GB/s      0 "
+        "GB/s \n"
+        "       512 kB    132608 kB        13ms       0.0%    3887.9 GB/s        0 GB/s      0 "
+        "GB/s \n";
+    const GpuProfile p = import_gpu_cache({"h200.txt", text}, hints(132, 32, 1980e6)).profile;
+    const InstructionTiming* const load = p.find_instruction("ld.global.f64");
+    ASSERT_NE(load, nullptr);
+    EXPECT_NEAR(load->cpi.value, 256.0 * 132 * 1980e6 / 3887.9e9, 1e-9);
+    DeviceHints wide = hints(132, 64, 1980e6);
+    wide.access_bytes = 16;
+    EXPECT_NE(import_gpu_cache({"mi", text}, wide).profile.find_instruction("ld.global.v4.f32"),
+              nullptr);
+}
+
+TEST(ImportGpuCache, Refusals) {
+    const auto said = [](const std::string& text, const DeviceHints& with) {
+        return refusal([&] { import_gpu_cache({"f", text}, with); });
+    };
+    const std::string row = "10 kB 25ms 0.0% 22621.7 GB/s\n";
+    EXPECT_THAT(said(row, hints(142, 32)), HasSubstr("--clock-hz: is needed"));
+    EXPECT_THAT(said(row, hints({}, 32, 1e9)), HasSubstr("--cores: is needed"));
+    const DeviceHints all = hints(142, 32, 1e9);
+    EXPECT_THAT(said("data set\n", all), HasSubstr("f:1:1: has no row"));
+    EXPECT_THAT(said("10 kB 25 0.0% 1 GB/s\n", all), HasSubstr("f:1:1: is no row"));
+    EXPECT_THAT(said("10 kB 25ms 0.0% 0 GB/s\n", all), HasSubstr("Eff. bw: is 0"));
+    EXPECT_THAT(said(row + row, all), HasSubstr("f:2:1: data set: data sets have to ascend"));
+    EXPECT_THAT(said(row + "512 kB 1536 kB 4ms 1% 1 GB/s\n", all), HasSubstr("f:2:1: is a row of"));
+}
+
+// Facts of sample_results/NVIDIA GeForce RTX 2080 Ti.json.
+std::string mt4g(const std::string& l1_latency =
+                     R"({"mean": 66.0, "measurements": 255, "stdev": 0.0, "unit": "cycles"})") {
+    return R"({"compute": {"maxBlocksPerMultiProcessor": 16, "maxThreadsPerBlock": 1024,
+ "maxThreadsPerMultiProcessor": 1024, "multiProcessorCount": 68, "regsPerMultiProcessor": 65536, "warpSize": 32},
+"general": {"clockRate": {"unit": "kHz", "value": 1545000}, "computeCapability": {"major": 7, "minor": 5},
+ "name": "NVIDIA GeForce RTX 2080 Ti", "vendor": "NVIDIA"},
+"memory": {"l1": {"latency": )" +
+           l1_latency + R"(, "size": {"confidence": 0.97, "size": 62976, "unit": "bytes"}},
+ "l2": {"latency": {"mean": 175.64313725490197, "measurements": 255, "stdev": 4.105175094904848, "unit": "cycles"},
+  "size": {"unit": "bytes", "value": 5767168}},
+ "main": {"latency": {"mean": 496.247679531021, "measurements": 2047, "stdev": 76.88563260908893, "unit": "cycles"},
+  "totalGlobalMem": {"unit": "bytes", "value": 11348672512}},
+ "shared": {"latency": {"mean": 58.0, "measurements": 255, "stdev": 0.0, "unit": "cycles"},
+  "sharedMemPerMultiProcessor": {"unit": "bytes", "value": 65536}}},
+"meta": {"driver": 12080, "timestamp": "2025-08-10T00:16:04Z"}})";
+}
+
+TEST(ImportMt4g, MemoryLevelsAndLimits) {
+    const GpuProfile p = import_mt4g({"2080.json", mt4g()}, {}).profile;
+    EXPECT_EQ(p.device.name, "NVIDIA GeForce RTX 2080 Ti");
+    EXPECT_EQ(p.device.compute_capability, "7.5");
+    EXPECT_EQ(p.cores, 68);
+    EXPECT_DOUBLE_EQ(p.clock_hz, 1545e6);
+    EXPECT_EQ(p.limits.warps, 32);
+    EXPECT_EQ(p.limits.group_warps, 32);
+    EXPECT_EQ(p.limits.shared_memory_bytes, 65536);
+    ASSERT_EQ(p.memory_levels.size(), 4u);
+    EXPECT_DOUBLE_EQ(p.memory_levels[0].latency.value, 66);
+    EXPECT_DOUBLE_EQ(p.memory_levels[0].last_bytes, 62976);
+    EXPECT_DOUBLE_EQ(p.memory_levels[1].first_bytes, 62977);
+    EXPECT_NEAR(*p.memory_levels[1].latency.std_error, 4.105175094904848 / 15.968719422671311,
+                1e-9);
+    EXPECT_DOUBLE_EQ(p.memory_levels[2].last_bytes, 11348672512.0);
+    EXPECT_EQ(p.memory_levels[3].instruction, "ld.shared.u32");
+    EXPECT_TRUE(p.instructions.empty());
+    EXPECT_EQ(parse_profile(format_profile(p), "p"), p);
+}
+
+TEST(ImportMt4g, WhatALevelLacksLeavesItOut) {
+    const auto read = import_mt4g({"f", mt4g("null")}, {});
+    EXPECT_EQ(read.profile.memory_levels.size(), 3u);
+    EXPECT_THAT(testing::PrintToString(read.notes),
+                HasSubstr("memory.l1: left out: it has no latency"));
+}
+
+TEST(ImportMt4g, Refusals) {
+    const auto said = [](const std::string& text) {
+        return refusal([&] { import_mt4g({"f.json", text}, {}); });
+    };
+    EXPECT_THAT(said("{"), HasSubstr("f.json:"));
+    EXPECT_THAT(said("{}"), HasSubstr("general"));
+    EXPECT_THAT(said(mt4g(R"({"mean": 66, "unit": "ns"})")),
+                HasSubstr("f.json:5:51: memory.l1.latency.unit: 'ns' is not 'cycles'"));
+    EXPECT_THAT(said(mt4g(R"({"mean": -1, "unit": "cycles"})")),
+                HasSubstr("memory.l1.latency.mean"));
+    EXPECT_THAT(said(mt4g(R"({"mean": "x", "unit": "cycles"})")),
+                HasSubstr("memory.l1.latency.mean"));
+}
+
+// results/NVIDIA_CUDA/GeForce_RTX_2060.log. Its λ of FMA is half a cycle: at the clock that ran.
+const std::string clpeak_log =
+    "\nPlatform: NVIDIA CUDA\n"
+    "  Device: GeForce RTX 2060\n"
+    "    Driver version  : 440.33.01 (Linux x64)\n"
+    "    Compute units   : 30\n"
+    "    Clock frequency : 1200 MHz\n\n"
+    "    Global memory bandwidth (GBPS)\n"
+    "      float   : 277.69\n      float2  : 292.44\n      float4  : 299.43\n\n"
+    "    Single-precision compute (GFLOPS)\n"
+    "      float   : 6660.58\n      float2  : 6652.10\n\n"
+    "    No half precision support! Skipped\n\n"
+    "    Double-precision compute (GFLOPS)\n      double   : 225.49\n\n"
+    "    Integer compute (GIOPS)\n      int   : 5287.57\n\n"
+    "    Transfer bandwidth (GBPS)\n      enqueueWriteBuffer         : 6.02\n"
+    "      enqueueMapBuffer(for read) : 5.98\n\n"
+    "    Kernel launch latency : 3.44 us\n\n";
+
+TEST(ImportClpeak, TextOfTheOlderVersions) {
+    const auto read = import_clpeak({"f.log", clpeak_log}, hints({}, 32, 1735e6), 1);
+    const GpuProfile& p = read.profile;
+    EXPECT_EQ(p.device.name, "GeForce RTX 2060");
+    EXPECT_EQ(p.cores, 30);
+    ASSERT_EQ(p.instructions.size(), 5u);
+    const auto cpi = [&](const char* name) { return p.find_instruction(name)->cpi; };
+    EXPECT_NEAR(cpi("fma.f32").value, 30 * 32 * 2 * 1735e6 / 6660.58e9, 1e-9);
+    EXPECT_NEAR(cpi("fma.f32").value, 0.5, 0.001);
+    EXPECT_NEAR(cpi("fma.f64").value, 30 * 32 * 2 * 1735e6 / 225.49e9, 1e-9);
+    EXPECT_NEAR(cpi("mad.s32").value, 30 * 32 * 2 * 1735e6 / 5287.57e9, 1e-9);
+    EXPECT_NEAR(cpi("ld.global.f32").value, 30 * 32 * 4 * 1735e6 / 277.69e9, 1e-9);
+    EXPECT_EQ(cpi("fma.f32").kind, Estimate::Kind::upper_bound);
+    EXPECT_FALSE(p.find_instruction("fma.f32")->latency);
+    EXPECT_EQ(parse_profile(format_profile(p), "p"), p);
+}
+
+// results/Nvidia/GeForce_RTX_5060.xml
+const std::string clpeak_xml =
+    "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
+    "<clpeak format_version=\"2\" clpeak_version=\"2.1.2\" os=\"Linux x64\">\n"
+    "  <run backend=\"CUDA\" platform=\"CUDA\" device=\"NVIDIA GeForce RTX 5060\" "
+    "driver=\"13.3\">\n"
+    "    <prop name=\"SMs\" value=\"30\"/>\n"
+    "    <category name=\"fp_compute\">\n"
+    "      <test name=\"single_precision_compute\" display=\"S\" unit=\"gflops\">\n"
+    "        <metric name=\"float\">21112.5156</metric>\n"
+    "      </test>\n"
+    "      <test name=\"half_precision_compute\" display=\"H\" unit=\"gflops\">\n"
+    "        <metric name=\"half2\" info=\"Two values\">21166.7285</metric>\n"
+    "        <metric name=\"x\" status=\"unsupported\" reason=\"none\"/>\n"
+    "      </test>\n    </category>\n  </run>\n"
+    "  <run backend=\"Vulkan\" platform=\"Vulkan\" device=\"second\">\n"
+    "    <prop name=\"SMs\" value=\"2\"/>\n"
+    "      <test name=\"single_precision_compute\" display=\"S\" unit=\"gflops\">\n"
+    "        <metric name=\"float\">100</metric>\n      </test>\n  </run>\n</clpeak>\n";
+
+TEST(ImportClpeak, Xml) {
+    const GpuProfile p = import_clpeak({"f.xml", clpeak_xml}, hints({}, 32, 2.75e9), 1).profile;
+    EXPECT_EQ(p.device.name, "NVIDIA GeForce RTX 5060");
+    EXPECT_NEAR(p.find_instruction("fma.f32")->cpi.value, 30 * 64 * 2.75e9 / 21112.5156e9, 1e-9);
+    EXPECT_NEAR(p.find_instruction("fma.f16x2")->cpi.value, 30 * 128 * 2.75e9 / 21166.7285e9, 1e-9);
+    EXPECT_EQ(import_clpeak({"f.xml", clpeak_xml}, hints({}, 32, 1e9), 2).profile.device.name,
+              "second");
+}
+
+TEST(ImportClpeak, Refusals) {
+    const auto said = [](const std::string& text, const DeviceHints& with, int nth = 1) {
+        return refusal([&] { import_clpeak({"f", text}, with, nth); });
+    };
+    const DeviceHints all = hints({}, 32, 1e9);
+    EXPECT_THAT(said("nothing\n", all), HasSubstr("f:1:1: names no device"));
+    EXPECT_THAT(said(clpeak_log, hints({}, 32)), HasSubstr("--clock-hz: is needed"));
+    EXPECT_THAT(said(clpeak_log, hints({}, {}, 1e9)), HasSubstr("--warp-size: is needed"));
+    EXPECT_THAT(said(clpeak_xml, all, 3), HasSubstr("--nth: is 3, and the file has 2 devices"));
+    EXPECT_THAT(said("x : 1\n", all), HasSubstr("f:1:1: stands before the first 'Device:'"));
+    EXPECT_THAT(
+        said("Device: a\nCompute units : 1\nSingle-precision compute (GFLOPS)\nfloat : x\n", all),
+        HasSubstr("f:4:9: float: 'x'"));
+    EXPECT_THAT(
+        said("Device: a\nCompute units : 1\nSingle-precision compute (furlongs)\nfloat : 1\n", all),
+        HasSubstr("unit 'furlongs' is not known"));
+    EXPECT_THAT(said("Device: a\nCompute units : 1\n", all), HasSubstr("has no throughput"));
+    std::string other = clpeak_xml;
+    other.replace(other.find("format_version=\"2\""), 18, "format_version=\"9\"");
+    EXPECT_THAT(said(other, all), HasSubstr("f:2:1: format_version: '9'"));
+}
+
+std::string nvbench(const std::string& axes, const std::string& summaries) {
+    return R"({"meta": {}, "devices": [{"id": 0, "name": "RTX 2060", "sm_version": 750, "number_of_sms": 30,
+ "sm_default_clock_rate": 1200000000}],
+ "benchmarks": [{"name": "fma.f32", "axes": [], "states": [{"name": "s", "device": 0,
+  "axis_values": [)" +
+           axes + R"(], "summaries": [)" + summaries + R"(], "is_skipped": false},
+  {"name": "t", "axis_values": [], "summaries": null, "is_skipped": true}]}]})";
+}
+const std::string nvbench_axes =
+    R"({"name": "group_warps", "type": "int64", "value": "8"},
+  {"name": "concurrent_groups", "type": "int64", "value": "2"},
+  {"name": "chains", "type": "int64", "value": "1"}, {"name": "depth", "type": "int64", "value": "65536"})";
+const std::string nvbench_time =
+    R"({"tag": "nv/cold/time/gpu/mean", "name": "GPU Time", "data": [{"name": "value", "type": "float64", "value": "3.1e-4"}]})";
+const std::string nvbench_clock =
+    R"({"tag": "nv/cold/sm_clock_rate/mean", "data": [{"name": "value", "type": "float64", "value": "1.7e9"}]})";
+
+TEST(ImportNvbench, AStateWhoseAxesSayTheShape) {
+    const InputText file{"b.json", nvbench(nvbench_axes, nvbench_time + "," + nvbench_clock)};
+    const auto found = import_nvbench(file, {});
+    ASSERT_EQ(found.rows.size(), 1u);
+    const MeasurementFile read =
+        parse_measurements(measurement_text(found, file, "nvbench"), "m.json");
+    EXPECT_EQ(read.rows[0].subject, "fma.f32");
+    EXPECT_EQ(read.rows[0].shape.warps(), 16);
+    EXPECT_EQ(read.rows[0].shape.depth, 65536);
+    EXPECT_NEAR(*read.rows[0].cycles, 3.1e-4 * 1.7e9, 1e-6);
+    EXPECT_EQ(read.rows[0].clock_hz, 1.7e9);
+    EXPECT_EQ(read.context.at("compute_capability"), "7.5");
+    EXPECT_EQ(read.context.at("cores"), "30");
+}
+
+TEST(ImportNvbench, TheInstructionAsAnAxisAndAGivenClock) {
+    const std::string axes =
+        nvbench_axes + R"(,{"name": "instruction", "type": "string", "value": "mul.f64"})";
+    const auto found = import_nvbench({"b", nvbench(axes, nvbench_time)}, hints({}, {}, 1.5e9));
+    EXPECT_EQ(found.rows.front().subject, "mul.f64");
+    EXPECT_NEAR(found.rows.front().cycles, 3.1e-4 * 1.5e9, 1e-6);
+}
+
+TEST(ImportNvbench, Refusals) {
+    const auto said = [](const std::string& text, const DeviceHints& with = {}) {
+        return refusal([&] { import_nvbench({"b.json", text}, with); });
+    };
+    EXPECT_THAT(
+        said(nvbench("", nvbench_time)),
+        HasSubstr("b.json:4:18: benchmarks[0].states[0].axis_values: has no axis 'group_warps'"));
+    EXPECT_THAT(said(nvbench(nvbench_axes, "")), HasSubstr("has no summary nv/cold/time/gpu/mean"));
+    // The driver's clock is not the one that ran.
+    EXPECT_THAT(said(nvbench(nvbench_axes, nvbench_time)), HasSubstr("--clock-hz names it"));
+    EXPECT_THAT(said("{\"devices\": [], \"benchmarks\": []}"), HasSubstr("devices: is empty"));
+    EXPECT_THAT(said("[]"), HasSubstr("b.json"));
+    std::string zero = nvbench_axes;
+    zero.replace(zero.find("\"8\""), 3, "\"0\"");
+    EXPECT_THAT(said(nvbench(zero, nvbench_time)), HasSubstr("is not a number above 0"));
+}
+
+}  // namespace
+}  // namespace occupipe::analysis
