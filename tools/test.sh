@@ -31,7 +31,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${OCCUPIPE_SETUP:-yes} == no ]] || tools/setup.sh --python
 why_no_python=
 if [[ $preset != dev ]]; then
-    why_no_python=$(tools/python.sh 2>&1 | tee /dev/stderr | tail -n 1) && why_no_python=
+    why_no_python=$(tools/python.sh 2>&1 | tee >(cat >&2) | tail -n 1) && why_no_python=
 fi
 OCCUPIPE_SETUP=no tools/build.sh "$preset"
 
