@@ -72,6 +72,8 @@ std::string complaint(const std::string& said) {
     constexpr std::string_view own = "occupipe-match: ";
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with(own)) return line.substr(own.size());
+        if (const std::size_t at = line.find("undefined reference to"); at != std::string::npos)
+            return line.substr(at);
         if (first.empty() && line.find("error:") != std::string::npos) first = line;
     }
     return first.empty() ? said.substr(0, 300) : first;
@@ -245,7 +247,8 @@ Workload analyse_program(const ProgramRun& run,
     // Values in registers, callees inside, loops in one form; nothing is executed that the program
     // does not execute.
     steps.passes(
-        "occupipe-isolate,always-inline,function(sroa,early-cse,simplifycfg<no-speculate-blocks>,"
+        "occupipe-isolate,always-inline,function(sroa,memcpyopt),occupipe-drop-copies,"
+        "function(sroa,early-cse,simplifycfg<no-speculate-blocks>,"
         "instsimplify,loop-simplify,lcssa,loop(loop-rotate),simplifycfg<no-speculate-blocks>,"
         "loop-simplify,lcssa)",
         "program.bc", "kernel.bc", {"-two-entry-phi-node-folding-threshold=0"});

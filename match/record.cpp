@@ -216,6 +216,41 @@ LoopKind kind_of(const LoopFacts& loop, const Facts& facts, std::string& reason)
     return LoopKind::reduction;
 }
 
+// A program that was ended in the midst of a block counted that block whole and its operations in
+// part: what the levels have is what was done, to the operation; of which kind the last few were
+// is not known.
+void agree(Workload& workload) {
+    Operations& o = workload.operations;
+    const auto done = [](const Schedule& schedule) {
+        std::pair<std::int64_t, std::int64_t> sum;
+        for (const LevelWidth& width : schedule.widths) {
+            sum.first += width.levels * width.f64;
+            sum.second += width.levels * width.f32;
+        }
+        return sum;
+    };
+    const auto [f64, f32] = done(workload.as_written());
+    while (o.total != f64 + f32) {
+        const auto most = std::ranges::max(
+            {&Operations::additions, &Operations::multiplications, &Operations::divisions,
+             &Operations::square_roots, &Operations::functions},
+            {}, [&](auto member) { return o.*member; });
+        const std::int64_t change = std::max(f64 + f32 - o.total, -(o.*most));
+        o.*most += change;
+        o.total += change;
+    }
+    o.single_precision = f32;
+    o.vectorisable = std::min(o.vectorisable, o.total);
+    o.fused_pairs = std::min({o.fused_pairs, o.additions, o.multiplications});
+    std::erase_if(workload.schedules, [&](const Schedule& schedule) {
+        return done(schedule) != std::pair{f64, f32};
+    });
+    for (ReuseDistances& reuse : workload.reuse) {
+        reuse.references = reuse.first;
+        for (const DistanceCount& one : reuse.distances) reuse.references += one.count;
+    }
+}
+
 }  // namespace
 
 Workload workload_of(const RecordTexts& record) {
@@ -313,6 +348,7 @@ Workload workload_of(const RecordTexts& record) {
     if (tree_depth)
         workload.schedules.push_back(
             schedule_of("trees", record.levels, at, *tree_depth, record.counts_name));
+    if (!workload.partial.empty()) agree(workload);
     if (!facts.unseen.empty()) workload.unseen = fmt::format("{}", fmt::join(facts.unseen, ", "));
     return workload;
 }

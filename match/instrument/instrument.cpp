@@ -114,6 +114,36 @@ struct Isolate : PassInfoMixin<Isolate> {
     }
 };
 
+// Local structures that are only written, since whoever read them now reads what they were copied
+// from, are gone.
+struct DropCopies : PassInfoMixin<DropCopies> {
+    static bool isRequired() { return true; }
+
+    PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
+        std::vector<AllocaInst*> locals;
+        for (BasicBlock& block : kernel_of(module))
+            for (Instruction& i : block)
+                if (auto* const local = dyn_cast<AllocaInst>(&i)) locals.push_back(local);
+        for (AllocaInst* const local : locals) {
+            std::vector<Instruction*> writers;
+            bool only_written = true;
+            for (User* const user : local->users()) {
+                auto* const i = cast<Instruction>(user);
+                const auto* const copy = dyn_cast<MemTransferInst>(i);
+                only_written = only_written &&
+                               (i->isLifetimeStartOrEnd() ||
+                                (copy != nullptr && !copy->isVolatile() &&
+                                 copy->getRawDest() == local && copy->getRawSource() != local));
+                writers.push_back(i);
+            }
+            if (!only_written) continue;
+            for (Instruction* const i : writers) i->eraseFromParent();
+            local->eraseFromParent();
+        }
+        return PreservedAnalyses::none();
+    }
+};
+
 struct FreeOrder : PassInfoMixin<FreeOrder> {
     static bool isRequired() { return true; }
 
@@ -218,7 +248,23 @@ private:
         std::string reduction;  // recognised, of a scalar
     };
 
+    // Before anything else is said of what they are made of.
+    void require_one_thread() {
+        for (BasicBlock& block : kernel_)
+            for (Instruction& i : block) {
+                const auto* const call = dyn_cast<CallBase>(&i);
+                const Function* const callee =
+                    call != nullptr ? call->getCalledFunction() : nullptr;
+                if (callee == nullptr) continue;
+                const StringRef name = callee->getName();
+                if (name.starts_with("pthread_") || name.starts_with("__kmpc_") ||
+                    name.starts_with("GOMP_") || name.starts_with("_ZNSt6thread"))
+                    refuse("the kernel uses threads (" + name + ") at " + place(i.getDebugLoc()) +
+                           "; give its sequential version");
+            }
+    }
     void require_countable() {
+        require_one_thread();
         for (BasicBlock& block : kernel_)
             for (Instruction& i : block) {
                 if (i.getType()->isVectorTy())
@@ -241,10 +287,6 @@ private:
                     refuse("the kernel calls through a pointer at " + place(i.getDebugLoc()) +
                            "; what is called has to be known");
                 const StringRef name = callee->getName();
-                if (name.starts_with("pthread_") || name.starts_with("__kmpc_") ||
-                    name.starts_with("GOMP_"))
-                    refuse("the kernel uses threads (" + name + ") at " + place(i.getDebugLoc()) +
-                           "; give its sequential version");
                 if (name == "_setjmp" || name == "setjmp" || name == "longjmp")
                     refuse("the kernel uses " + name + " at " + place(i.getDebugLoc()));
             }
@@ -860,6 +902,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
                     passes.addPass(Isolate());
                 else if (name == "occupipe-free-order")
                     passes.addPass(FreeOrder());
+                else if (name == "occupipe-drop-copies")
+                    passes.addPass(DropCopies());
                 else if (name == "occupipe-native")
                     passes.addPass(Native());
                 else if (name == "occupipe-count")

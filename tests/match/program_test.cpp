@@ -392,15 +392,44 @@ TEST_F(Program, SynchronisationsAreAnnotated) {
                 HasSubstr("program.c:5: `// occupipe: sync` does not stand between two"));
 }
 
+// The iteration that it comes in is done to its end, so that all counts agree.
 TEST_F(Program, InterruptedByTheUser) {
     const Workload w = count("kernel",
                              "#include <signal.h>\nvoid kernel(int n, double* a) {"
                              " for (int i = 0; i < n; ++i) { a[0] = a[0] * 2;"
-                             " if (i == 99) raise(SIGINT); } }",
-                             "double a[1] = {1}; kernel(1000, a);");
-    EXPECT_EQ(w.operations.total, 100);
+                             " if (i == 99) raise(SIGINT); a[1] = a[1] + 1; } }",
+                             "double a[2] = {1}; kernel(1000, a);");
+    EXPECT_EQ(w.operations.total, 200);
+    EXPECT_EQ(w.operations.additions, 100);
     EXPECT_EQ(w.as_written().depth, 100);
     EXPECT_THAT(w.partial, HasSubstr("interrupted"));
+}
+
+TEST_F(Program, ACrashInTheMidstOfTheKernel) {
+    const Workload w = count("kernel",
+                             "void kernel(int n, double* a, double** b) {"
+                             " for (int i = 0; i < n; ++i) { a[i] = a[i] + 1.5; b[i][0] = a[i] * 2;"
+                             " } }",
+                             "double a[50] = {0}; double* b[50]; for (int i = 0; i < 50; ++i)"
+                             " b[i] = i < 30 ? a + i : (double*)8; kernel(50, a, b);");
+    EXPECT_EQ(w.partial, "the program crashed");
+    EXPECT_GE(w.operations.total, 60);
+    EXPECT_LE(w.operations.total, 62);
+}
+
+// Copies of whole structures are made between places of memory, not through local ones: 3 words
+// are loaded from each of two, added, stored to one, and copied to the other.
+TEST_F(Program, CopiesOfStructures) {
+    const Workload w = count(
+        "move",
+        "struct P { double x, y, z; }; static struct P add(struct P a, struct P b) {"
+        " struct P c = {a.x + b.x, a.y + b.y, a.z + b.z}; return c; }"
+        " void move(int n, struct P* a, struct P* b) { for (int i = 0; i < n; ++i) {"
+        " struct P p = a[i]; struct P q = b[i]; a[i] = add(p, q); struct P t = a[i]; b[i] = t; } }",
+        "move(100, calloc(100, 24), calloc(100, 24));");
+    EXPECT_EQ(w.operations.total, 300);
+    EXPECT_EQ(w.reuse_of(8)->first, 600);
+    EXPECT_LE(w.reuse_of(8)->references, 1500);
 }
 
 TEST_F(Program, CallsAreOneScheduleAndSynchroniseWhereOneReadsAnothersResult) {
@@ -482,6 +511,25 @@ TEST_F(Program, WhatIsNotCountedIsRefusedOrNamed) {
     EXPECT_THAT(refusal("kernel", "void kernel(void) {}", ""), HasSubstr("kernel was not called"));
     EXPECT_THAT(refusal("kernel", "void kernel(void) { no such thing }", ""),
                 HasSubstr("program.c:4"));
+    EXPECT_THAT(refusal("kernel",
+                        "#include <emmintrin.h>\nvoid kernel(double* a) { _mm_storeu_pd(a,"
+                        " _mm_add_pd(_mm_loadu_pd(a), _mm_loadu_pd(a + 2))); }",
+                        "double a[4] = {1}; kernel(a);"),
+                HasSubstr("vector code at program.c:5"));
+    EXPECT_THAT(
+        refusal("kernel", "#include <setjmp.h>\njmp_buf b; int kernel(void) { return setjmp(b); }",
+                "kernel();"),
+        HasSubstr("uses _setjmp at program.c:5"));
+    const auto none = written("none.c", "void kernel(double* a) { a[0] *= 2; }\n");
+    try {
+        ProgramRun run;
+        run.sources = {none};
+        run.kernel = "kernel";
+        analyse_program(run, {});
+        ADD_FAILURE() << "it has no main()";
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("undefined reference to `main'"));
+    }
     const Workload w = count("kernel", "int kernel(void) { return rand(); }", "kernel();");
     EXPECT_EQ(w.unseen, "rand");
 }
