@@ -28,8 +28,8 @@ void to_decades(plot::Axis& axis, const std::vector<plot::Series>& series,
     if (!(low > 0) || !std::isfinite(high)) return;
     const int first = static_cast<int>(std::floor(std::log10(low)));
     const int last = std::max(first + 1, static_cast<int>(std::ceil(std::log10(high))));
-    axis.low = std::pow(10.0, first);
-    axis.high = std::pow(10.0, last);
+    axis.low = std::pow(10.0, first) * (1 - 1e-9);  // gnuplot leaves ticks at the very end out
+    axis.high = std::pow(10.0, last) * (1 + 1e-9);
     axis.ticks.clear();
     for (int decade = first; decade <= last; ++decade)
         axis.ticks.push_back({std::pow(10.0, decade), fmt::format("1e{}", decade)});
@@ -61,7 +61,8 @@ plot::Figure parallelism_figure(const Workload& workload) {
     return figure;
 }
 
-// Distances are shifted by one unit, since the axis has no zero.
+// Distances are shifted by one unit, since the axis has no zero; how many references were first
+// ones, at an infinite distance, stands with the units.
 plot::Figure distance_figure(const Workload& workload) {
     plot::Figure figure{.title = "Reuse",
                         .x = {"LRU stack distance + 1 [units]", plot::Scale::log10},
@@ -70,7 +71,10 @@ plot::Figure distance_figure(const Workload& workload) {
     int style = 0;
     for (const match::ReuseDistances& reuse : workload.reuse) {
         plot::Series series{
-            fmt::format("units of {} bytes", reuse.unit_bytes), plot::Mark::points, style++, {}};
+            fmt::format("{} bytes; {:.3g} new", reuse.unit_bytes, real(reuse.first)),
+            plot::Mark::points,
+            style++,
+            {}};
         for (const match::DistanceCount& one : reuse.distances)
             series.points.push_back({(real(one.from) + real(one.to)) / 2 + 1,
                                      real(one.count) / (real(one.to - one.from) + 1)});

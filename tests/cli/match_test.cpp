@@ -91,6 +91,18 @@ TEST_F(Match, TextTableAndPicture) {
     EXPECT_THAT(alone.out, HasSubstr("references       3000000 to units of 8 bytes"));
 }
 
+// Of a counted workload that is shipped: 5,833,149 references to new words (Figure 8's infinity),
+// and the lowest decade has its label (levels of 130,321 operations and more).
+TEST_F(Match, PictureOfReuseTellsWhatIsNew) {
+    const std::string picture = folder.path / "spmv.svg";
+    const ProgramRun run = run_program(
+        {"match", "--workload", root + "/match/workloads/counted/spmv.yaml", "--plot", picture});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const std::string svg = read_text_file(picture);
+    EXPECT_THAT(svg, HasSubstr(">8 bytes; 5.83e+06 new<"));
+    EXPECT_LT(svg.find(">1e5<"), svg.find(">1e6<"));
+}
+
 TEST_F(Match, WhatIsMissingIsSaid) {
     const std::string workload = written("triad.yaml", streaming);
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
