@@ -37,6 +37,8 @@ void to_decades(plot::Axis& axis, const std::vector<plot::Series>& series,
 
 constexpr int image_width = 820;
 constexpr int panel_height = 280;
+// A line through more points that goes up and down at each would fill the panel.
+constexpr std::size_t most_joined = 600;
 
 plot::Figure parallelism_figure(const Workload& workload) {
     plot::Figure figure{.title = "Parallelism",
@@ -47,15 +49,23 @@ plot::Figure parallelism_figure(const Workload& workload) {
     for (const match::Schedule& schedule : workload.schedules) {
         plot::Series series{schedule.name, plot::Mark::line, style++, {}};
         double level = 0;
+        double longest = 0;
         for (const match::LevelRange& range : schedule.parallelism) {
             const double width = (real(range.f64) + real(range.f32)) / real(range.levels);
             const double begin = level + 1;
             level += real(range.levels);
             if (width <= 0) continue;
+            longest = std::max(longest, real(range.levels));
             series.points.push_back({begin, width});
             if (level > begin) series.points.push_back({level, width});
         }
-        if (!series.points.empty()) figure.series.push_back(std::move(series));
+        if (series.points.size() > most_joined && longest < level / 200)  // points leave no gap
+            series.mark = plot::Mark::points;
+        if (!figure.series.empty() &&
+            schedule.parallelism == workload.schedules.front().parallelism)
+            figure.series.front().name += ", " + schedule.name;  // it would cover the other
+        else if (!series.points.empty())
+            figure.series.push_back(std::move(series));
     }
     to_decades(figure.y, figure.series, &plot::Point::y);
     return figure;

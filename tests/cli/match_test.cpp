@@ -101,6 +101,15 @@ TEST_F(Match, PictureOfReuseTellsWhatIsNew) {
     const std::string svg = read_text_file(picture);
     EXPECT_THAT(svg, HasSubstr(">8 bytes; 5.83e+06 new<"));
     EXPECT_LT(svg.find(">1e5<"), svg.find(">1e6<"));
+    EXPECT_THAT(svg, HasSubstr(">as-written<"));
+    EXPECT_THAT(svg, HasSubstr(">trees<"));
+    // LUD has no sums to make trees of: one schedule is not drawn over the other.
+    const std::string same = folder.path / "lud.svg";
+    ASSERT_EQ(run_program({"match", "--workload", root + "/match/workloads/counted/lud.yaml",
+                           "--plot", same})
+                  .exit_code,
+              0);
+    EXPECT_THAT(read_text_file(same), HasSubstr(">as-written, trees<"));
 }
 
 TEST_F(Match, WhatIsMissingIsSaid) {
