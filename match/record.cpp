@@ -229,12 +229,14 @@ void agree(Workload& workload) {
         }
         return sum;
     };
-    const auto [f64, f32] = done(workload.as_written());
+    const auto written = done(workload.as_written());
+    const std::int64_t f64 = written.first;
+    const std::int64_t f32 = written.second;
     while (o.total != f64 + f32) {
-        const auto most = std::ranges::max(
-            {&Operations::additions, &Operations::multiplications, &Operations::divisions,
-             &Operations::square_roots, &Operations::functions},
-            {}, [&](auto member) { return o.*member; });
+        const auto most =
+            std::max({&Operations::additions, &Operations::multiplications, &Operations::divisions,
+                      &Operations::square_roots, &Operations::functions},
+                     [&](auto one, auto other) { return o.*one < o.*other; });
         const std::int64_t change = std::max(f64 + f32 - o.total, -(o.*most));
         o.*most += change;
         o.total += change;
