@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/error.h"
+#include "core/files/document.h"
 #include "core/files/files.h"
 
 namespace occupipe::cli {
@@ -50,6 +51,7 @@ void run_import(const Arguments& arguments) {
     std::vector<NamedPath> inputs;
     add_paths(inputs, "FILE", arguments.files);
     keep_apart(inputs, {{"--output", arguments.output}});
+    if (!arguments.hints.name.empty()) require_text(arguments.hints.name, "--name");
     std::vector<analysis::InputText> files;
     for (const std::string& file : arguments.files) files.push_back({file, read_text_file(file)});
     const bool measured = arguments.format == "gpu-latency" || arguments.format == "cuda-incore" ||

@@ -13,8 +13,10 @@
 #include <map>
 
 #include "analysis/exchange/imported.h"
+#include "analysis/exchange/text_table.h"
 #include "analysis/exchange/unit_classes.h"
 #include "core/error.h"
+#include "core/files/document.h"
 #include "core/files/files.h"
 
 namespace occupipe::analysis {
@@ -38,9 +40,9 @@ struct Word {
 std::vector<Word> words_of(const InputText& file) {
     std::vector<Word> words;
     int line = 1;
-    std::size_t line_begin = 0;
     const std::string& text = file.text;
-    for (std::size_t i = 0; i < text.size();) {
+    std::size_t line_begin = mark_length(text);
+    for (std::size_t i = line_begin; i < text.size();) {
         const char c = text[i];
         if (c == '\n') {
             ++line;
@@ -86,6 +88,7 @@ bool names_option(const Word& word) {
 void read_options(const InputText& file, Options& options, std::vector<std::string>& notes) {
     const std::vector<Word> words = words_of(file);
     if (words.empty()) throw InputError(file.name, {1, 1}, "", "contains no options");
+    require_text(file.text, file.name);
     for (std::size_t i = 0; i < words.size(); ++i) {
         const Word& word = words[i];
         if (!names_option(word))
@@ -125,13 +128,13 @@ public:
         provenance(files);
         out_.notes.push_back(
             "a configuration has no errors of its numbers: 'diff' compares them by 5 %");
-        validate(out_.profile);
+        validate(out_.profile, file_, {});
         return std::move(out_);
     }
 
 private:
     static std::string default_name(const std::vector<InputText>& files) {
-        const std::filesystem::path path = files.front().name;
+        const std::filesystem::path path = text_of_name(files.front().name);
         const std::string folder = path.parent_path().filename().string();
         return fmt::format("{} (simulator's configuration)",
                            folder.empty() ? path.stem().string() : folder);
@@ -306,7 +309,8 @@ private:
     }
 
     static std::string place(std::string_view name, const Option& option) {
-        return fmt::format("-{} {}, {}:{}", name, option.value, option.file, option.where.line);
+        return fmt::format("-{} {}, {}:{}", name, option.value, text_of_name(option.file),
+                           option.where.line);
     }
 
     void check_cycles(std::string_view name, double latency, double interval) const {
@@ -511,9 +515,9 @@ private:
                                             "chosen numbers, nothing was measured"));
         Annotation list;
         for (const InputText& file : files)
-            list.items.push_back(
-                text(fmt::format("{} {}", std::filesystem::path(file.name).filename().string(),
-                                 content_hash(file.text))));
+            list.items.push_back(text(fmt::format(
+                "{} {}", text_of_name(std::filesystem::path(file.name).filename().string()),
+                content_hash(file.text))));
         entries.emplace_back("configuration", std::move(list));
         entries.emplace_back(
             "latency",

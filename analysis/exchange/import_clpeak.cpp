@@ -45,6 +45,19 @@ std::string trimmed(const std::string& text) {
     return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
+// XML's five named characters.
+std::string decoded(std::string text) {
+    constexpr std::array<std::pair<std::string_view, char>, 5> entities = {
+        {{"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&amp;", '&'}}};
+    for (std::size_t at = 0; (at = text.find('&', at)) != std::string::npos; ++at)
+        for (const auto& [entity, character] : entities)
+            if (std::string_view(text).substr(at).starts_with(entity)) {
+                text.replace(at, entity.size(), 1, character);
+                break;
+            }
+    return text;
+}
+
 // "  KEY : VALUE"
 class TextReader {
 public:
@@ -134,7 +147,7 @@ private:
         const std::size_t end = line.text.find('"', begin);
         if (end == std::string::npos)
             fail_at(file_, line, line.words.front(), key, "a quotation that does not end");
-        return line.text.substr(begin, end - begin);
+        return decoded(line.text.substr(begin, end - begin));
     }
 
     std::string required(const TextLine& line, const std::string& key) const {
@@ -309,7 +322,7 @@ ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints, i
         "{} of {} figures became an instruction; left out: vector types that are several "
         "instructions, matrices, transfers, launch latency",
         profile.instructions.size(), found.figures.size()));
-    validate(profile);
+    validate(profile, file.name, {});
     return out;
 }
 

@@ -53,7 +53,7 @@ ImportedMeasurements import_gpu_latency(const InputText& file, const DeviceHints
             file.name, {}, "--warp-size",
             fmt::format("the {} threads that chase are not whole warps of {}", threads, warp_size));
     double clock_mhz = 0;
-    double last_kb = 0;
+    double last_bytes = 0;
     for (const TextLine& line : text_lines(file)) {
         if (is_clock_line(line)) continue;
         static constexpr std::array<const char*, 5> keys = {"iterations", "clock [MHz]",
@@ -83,8 +83,12 @@ ImportedMeasurements import_gpu_latency(const InputText& file, const DeviceHints
             fail_at(
                 file, line, line.words[4], keys[4],
                 fmt::format("is {:g}, and time x clock / iterations is {:.4g}", cycles, expected));
-        if (kb <= last_kb) fail_at(file, line, line.words[2], keys[2], "data sets have to ascend");
-        last_kb = kb;
+        // A row is named by its whole bytes: rows of one name would be repetitions.
+        const double bytes = std::nearbyint(kb * kilo_bytes);
+        if (bytes <= last_bytes)
+            fail_at(file, line, line.words[2], keys[2],
+                    "data sets have to ascend, by a byte at least");
+        last_bytes = bytes;
         out.rows.push_back({.subject = "ld.global.u64.working_set",
                             .shape = {.group_warps = threads / warp_size,
                                       .concurrent_groups = 1,
@@ -348,7 +352,7 @@ ImportedProfile import_gpu_cache(const InputText& file, const DeviceHints& hints
         "bandwidth alone: λ of one load is an upper bound for each data set; there "
         "is no Λ, and nothing that 'fit' could read, so that this is a profile and "
         "no measurement");
-    validate(profile);
+    validate(profile, file.name, {});
     return out;
 }
 

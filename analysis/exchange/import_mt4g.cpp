@@ -14,6 +14,7 @@ namespace occupipe::analysis {
 namespace {
 
 constexpr double kilo = 1e3;
+constexpr double most_bytes = 1e15;
 constexpr double least_resolved = 0.5;  // cycles: the clock that it reads counts whole ones
 
 class Reader {
@@ -30,7 +31,7 @@ public:
         out_.notes.emplace_back(
             "latencies and sizes alone: no λ, so that the profile has memory levels and no "
             "instruction, and predicts nothing");
-        validate(out_.profile);
+        validate(out_.profile, file_.name, {});
         return std::move(out_);
     }
 
@@ -120,6 +121,13 @@ private:
         return estimate;
     }
 
+    double bytes_in(const DocumentNode& node) const {
+        const double bytes = document_.number(node);
+        if (!(bytes >= 1) || bytes > most_bytes)
+            document_.fail(node, fmt::format("is not from 1 to {:.0f} bytes", most_bytes));
+        return bytes;
+    }
+
     std::optional<double> size(const DocumentNode& level) const {
         const DocumentNode* const node = Document::find(level, "size");
         if (node == nullptr || node->kind != DocumentNode::Kind::map) return std::nullopt;
@@ -128,9 +136,7 @@ private:
             document_.fail(unit, fmt::format("'{}' is not 'bytes'", document_.text(unit)));
         const DocumentNode* number = Document::find(*node, "size");
         if (number == nullptr) number = &document_.required(*node, "value");
-        const double bytes = document_.number(*number);
-        if (!(bytes >= 1)) document_.fail(*number, "is not at least 1");
-        return bytes;
+        return bytes_in(*number);
     }
 
     // Levels that loads of global memory go through, nearest first: each from above the one before.
@@ -144,7 +150,7 @@ private:
             const auto cycles = latency(*level);
             const bool last = std::string_view(key) == "main";
             std::optional<double> bytes = last ? total(*level) : size(*level);
-            if (!cycles || !bytes || *bytes <= above) {
+            if (!cycles || !bytes || *bytes < above + 1) {
                 out_.notes.push_back(
                     fmt::format("memory.{}: left out: {}", key,
                                 !cycles  ? "it has no latency"
@@ -182,7 +188,8 @@ private:
     std::optional<double> capacity(const DocumentNode& map, const char* key) const {
         const DocumentNode* const node = Document::find(map, key);
         if (node == nullptr || node->kind != DocumentNode::Kind::map) return std::nullopt;
-        return value(*node, "bytes");
+        value(*node, "bytes");
+        return bytes_in(document_.required(*node, "value"));
     }
     std::optional<double> total(const DocumentNode& level) const {
         return capacity(level, "totalGlobalMem");

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/files/document.h"
+#include "core/name_rules.h"
 
 namespace occupipe::analysis {
 
@@ -55,9 +56,22 @@ double positive_at(const InputText& file, const TextLine& line, const TextWord& 
     return value;
 }
 
+std::string text_of_name(const std::string& file_name) {
+    if (file_name.empty()) return file_name;
+    try {
+        require_text(file_name, "");
+        if (!control_character_fault(file_name)) return file_name;
+    } catch (const InputError&) {  // which bytes do not matter
+    }
+    std::string text = file_name;
+    for (char& c : text)
+        if (c < ' ' || c > '~') c = '?';
+    return text;
+}
+
 std::string device_name_of(const InputText& file, const DeviceHints& hints) {
     if (!hints.name.empty()) return hints.name;
-    const std::string stem = std::filesystem::path(file.name).stem().string();
+    const std::string stem = text_of_name(std::filesystem::path(file.name).stem().string());
     return stem.empty() ? "unknown" : stem;
 }
 

@@ -35,6 +35,10 @@ double number_at(const InputText& file, const TextLine& line, const TextWord& wo
 double positive_at(const InputText& file, const TextLine& line, const TextWord& word,
                    const std::string& key);
 
+// A file's name as text: each byte of one that is none, or has control characters, that no text
+// has is a '?'.
+std::string text_of_name(const std::string& file_name);
+
 // "mi210" of "results/mi210.txt"; the hint where there is one.
 std::string device_name_of(const InputText& file, const DeviceHints& hints);
 

@@ -84,6 +84,11 @@ TEST_F(Exchange, RefusalsHaveFileLineAndKey) {
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_THAT(run.err, HasSubstr("g.config:1:1: -gpgpu_n_clusters: '0'"));
     EXPECT_EQ(run_program({"import", "mt4g", at("a"), at("b"), "-o", at("p")}).exit_code, 2);
+    const ProgramRun named =
+        run_program({"import", "gpu-latency", written("h100.txt", "1000000 1755 1 19.5 34.2\n"),
+                     "--name", "a\xff", "-o", at("n.json")});
+    EXPECT_EQ(named.exit_code, 2);
+    EXPECT_THAT(named.err, HasSubstr("--name:1:2: is not UTF-8 text"));
 }
 
 }  // namespace

@@ -184,6 +184,8 @@ TEST(ImportAccelsim, RefusalsNameFileLineAndOption) {
     EXPECT_THAT(refusal(head + "-trace_opcode_latency_initiation_sp 4,2\n"),
                 HasSubstr("-gpgpu_num_sp_units: is missing"));
     const std::string units = head + "-gpgpu_num_sp_units 4\n";
+    EXPECT_THAT(refusal(head + "-x \xff\n"), HasSubstr("g.config:3:4: is not UTF-8 text"));
+    EXPECT_THAT(refusal("\xff\xfe" + head), HasSubstr("g.config:1:1: is not UTF-8 text"));
     EXPECT_THAT(
         refusal(units + "-trace_opcode_latency_initiation_sp 2,4\n"),
         HasSubstr("g.config:4:1: -trace_opcode_latency_initiation_sp: '2,4': the latency is "
@@ -195,6 +197,15 @@ TEST(ImportAccelsim, RefusalsNameFileLineAndOption) {
     EXPECT_THAT(refusal(units + "-trace_opcode_latency_initiation_sp 4,nan\n"), HasSubstr("'nan'"));
     EXPECT_THAT(refusal(units + "-ptx_opcode_latency_fp 4,4,4\n-ptx_opcode_initiation_fp 2,2,2\n"),
                 HasSubstr("has 3 numbers"));
+}
+
+// Editors put a mark in front of a file; a path may be no text, and the profile is.
+TEST(ImportAccelsim, AMarkedFileOfANameThatIsNoText) {
+    const GpuProfile p =
+        import_accelsim({{"a\xff/f\xff.config", "\xef\xbb\xbf" + rtx2060 + rtx2060_trace}}, {})
+            .profile;
+    EXPECT_EQ(p.device.name, "a? (simulator's configuration)");
+    EXPECT_EQ(parse_profile(format_profile(p), "p.yaml"), p);
 }
 
 // Λ and λ of the RTX 2070 by Lemeire et al., Table 5 (profiles/nvidia-rtx-2070.yaml).

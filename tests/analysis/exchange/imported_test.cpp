@@ -72,6 +72,14 @@ TEST(ImportGpuLatency, WavefrontsOf64) {
                 HasSubstr("number of cores is not in the file"));
 }
 
+// A file may have a name that is no text; what is written about it is.
+TEST(ImportGpuLatency, AFileWhoseNameIsNoText) {
+    const InputText file{"h\xff\n.txt", h100};
+    const std::string text =
+        measurement_text(import_gpu_latency(file, hints(114, 32)), file, "gpu-latency");
+    EXPECT_EQ(parse_measurements(text, "m.json").context.at("device_name"), "h??");
+}
+
 TEST(ImportGpuLatency, Refusals) {
     const auto said = [](const std::string& text, const DeviceHints& with = hints(1, 32)) {
         return refusal([&] { import_gpu_latency({"f.txt", text}, with); });
@@ -83,6 +91,10 @@ TEST(ImportGpuLatency, Refusals) {
                 HasSubstr("f.txt:1:21: cycles: is 38.2, and time x clock / iterations is 34.22"));
     EXPECT_THAT(said("1000000 1755 2 19.5 34.2\n1000000 1755 1 19.5 34.2\n"),
                 HasSubstr("f.txt:2:14: data set [kB]: data sets have to ascend"));
+    // Two sizes of one name would be two repetitions of one point.
+    EXPECT_THAT(said("1000000 1755 1.0001 19.5 34.2\n1000000 1755 1.0002 19.5 34.2\n"),
+                HasSubstr("f.txt:2:14: data set [kB]: data sets have to ascend, by a byte"));
+    EXPECT_THAT(said("1000000 1755 1e-4 19.5 34.2\n"), HasSubstr("f.txt:1:14: data set [kB]"));
     EXPECT_THAT(said("1000000 1755 1 19.5 34.2\n1000000 1600 2 21.4 34.2\n"),
                 HasSubstr("f.txt:2:9: clock [MHz]"));
     EXPECT_THAT(said("1000000 1755 1 nan 34.2\n"), HasSubstr("time [ms]: 'nan'"));
@@ -205,6 +217,14 @@ TEST(ImportGpuCache, TheSecondLevelsFormat) {
               nullptr);
 }
 
+TEST(ImportGpuCache, AFileWhoseNameIsNoText) {
+    const GpuProfile p =
+        import_gpu_cache({"l\xff.txt", "10 kB 25ms 0.0% 22621.7 GB/s\n"}, hints(142, 32, 1e9))
+            .profile;
+    EXPECT_EQ(p.device.name, "l?");
+    EXPECT_EQ(parse_profile(format_profile(p), "p"), p);
+}
+
 TEST(ImportGpuCache, Refusals) {
     const auto said = [](const std::string& text, const DeviceHints& with) {
         return refusal([&] { import_gpu_cache({"f", text}, with); });
@@ -216,6 +236,8 @@ TEST(ImportGpuCache, Refusals) {
     EXPECT_THAT(said("data set\n", all), HasSubstr("f:1:1: has no row"));
     EXPECT_THAT(said("10 kB 25 0.0% 1 GB/s\n", all), HasSubstr("f:1:1: is no row"));
     EXPECT_THAT(said("10 kB 25ms 0.0% 0 GB/s\n", all), HasSubstr("Eff. bw: is 0"));
+    // What only the profile's own rules refuse names the file as well.
+    EXPECT_THAT(said("clock: 1e-9\n" + row, hints(142, 32)), HasSubstr("f: clock_hz: must be"));
     EXPECT_THAT(said(row + row, all), HasSubstr("f:2:1: data set: data sets have to ascend"));
     EXPECT_THAT(said(row + "512 kB 1536 kB 4ms 1% 1 GB/s\n", all), HasSubstr("f:2:1: is a row of"));
 }
@@ -278,6 +300,27 @@ TEST(ImportMt4g, Refusals) {
                 HasSubstr("memory.l1.latency.mean"));
     EXPECT_THAT(said(mt4g(R"({"mean": "x", "unit": "cycles"})")),
                 HasSubstr("memory.l1.latency.mean"));
+    const auto with = [&](const std::string& old, const std::string& text) {
+        std::string all = mt4g();
+        all.replace(all.find(old), old.size(), text);
+        return said(all);
+    };
+    // As an integer it would have no value.
+    EXPECT_THAT(with("65536}}}", "1e300}}}"),
+                HasSubstr("memory.shared.sharedMemPerMultiProcessor.value: is not from 1 to "));
+    EXPECT_THAT(with("65536}}}", "0.5}}}"), HasSubstr("f.json:11:60: memory.shared.sharedMem"));
+    EXPECT_THAT(with("\"NVIDIA GeForce RTX 2080 Ti\"", "\"\""),
+                HasSubstr("f.json: device.name: must not be empty"));
+}
+
+// Half a byte more than the level before leaves no byte that is its own.
+TEST(ImportMt4g, ALevelOfNoByteIsLeftOut) {
+    std::string text = mt4g();
+    text.replace(text.find("5767168"), 7, "62976.5");
+    const auto read = import_mt4g({"f", text}, {});
+    EXPECT_EQ(read.profile.memory_levels.size(), 3u);
+    EXPECT_THAT(testing::PrintToString(read.notes),
+                HasSubstr("memory.l2: left out: its size is not above"));
 }
 
 // results/NVIDIA_CUDA/GeForce_RTX_2060.log. Its λ of FMA is half a cycle: at the clock that ran.
@@ -342,6 +385,10 @@ TEST(ImportClpeak, Xml) {
     EXPECT_NEAR(p.find_instruction("fma.f16x2")->cpi.value, 30 * 128 * 2.75e9 / 21166.7285e9, 1e-9);
     EXPECT_EQ(import_clpeak({"f.xml", clpeak_xml}, hints({}, 32, 1e9), 2).profile.device.name,
               "second");
+    std::string named = clpeak_xml;
+    named.replace(named.find("NVIDIA GeForce"), 14, "&quot;A&quot; &amp;amp; &x;");
+    EXPECT_EQ(import_clpeak({"f.xml", named}, hints({}, 32, 1e9), 1).profile.device.name,
+              "\"A\" &amp; &x; RTX 5060");
 }
 
 TEST(ImportClpeak, Refusals) {
