@@ -57,6 +57,7 @@ void characterize(Arguments& arguments) {
     }
     // From here on everything follows from the measurements and can be made again.
     const std::array files = {read_measurements(measurements)};
+    require_measured_on(files.front(), backend->facts());
     FitOutcome fitted = fit_measurements(files, {});
     analysis::apply_issue_choice(fitted.profile, files, fitted.assumed_scopes);
     const std::string table = report::format_timing_table(report::timing_table({fitted.profile}),

@@ -34,6 +34,20 @@ NamedPath receipts_output(const std::filesystem::path& folder) {
     return {.name = "--receipts", .path = folder, .fills = {".txt"}};
 }
 
+void require_measured_on(const MeasurementFile& file, const bench::DeviceFacts& facts) {
+    const auto told = [&](const char* key) {
+        const auto at = file.context.find(key);
+        return at == file.context.end() ? std::string() : at->second;
+    };
+    const std::string device = told("device");
+    const std::string name = told("device_name");
+    if (device == facts.id && name == facts.name) return;
+    throw InputError(fmt::format(
+        "{}: was measured on {} ({}), and --device is {} ({}); choose another folder, or "
+        "--force measures again",
+        file.path, device, name, facts.id, facts.name));
+}
+
 std::function<void(const bench::KernelPlan&, const std::string&)> receipt_writer(
     const std::filesystem::path& folder) {
     if (folder.empty()) return {};

@@ -11,6 +11,7 @@
 #include "bench/kernel/sweep.h"
 #include "cli/options.h"
 #include "core/files/files.h"
+#include "core/measurement.h"
 
 namespace occupipe::cli {
 
@@ -43,6 +44,10 @@ std::vector<NamedPath> device_inputs(const std::string& device,
                                      const std::filesystem::path& kernels);
 // A folder of receipts is as many outputs as it may get files; an empty path none.
 NamedPath receipts_output(const std::filesystem::path& folder);
+
+// A complete file of measurements stands for this device only if it was measured on it. InputError
+// where its device, or that device's name, is another.
+void require_measured_on(const MeasurementFile& file, const bench::DeviceFacts& facts);
 
 // Writes one text per kernel; a kernel compiled again by a later session replaces its own. Empty
 // for an empty path.

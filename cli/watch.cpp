@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -129,6 +130,7 @@ void watch(Arguments& arguments) {
         if (!measure_device(*backend, request)) throw std::runtime_error("interrupted");
     }
     const std::array files = {read_measurements(measurements)};
+    require_measured_on(files.front(), backend->facts());
     FitOutcome fitted = fit_measurements(files, {});
     analysis::apply_issue_choice(fitted.profile, files, fitted.assumed_scopes);
     write_text_file(folder / "profile.yaml", format_profile(fitted.profile), Overwrite::yes);
@@ -141,8 +143,12 @@ void watch(Arguments& arguments) {
     fmt::print("{}", arguments.json
                          ? json
                          : format_watch(report, arguments.baseline, device, arguments.everything));
-    if (report.compared.empty()) throw std::runtime_error("no number could be compared");
     if (report.moved() > 0) throw Reported{exit_moved};
+    if (std::ranges::none_of(report.compared,
+                             [](const Watched& one) { return one.standard_errors.has_value(); }))
+        throw std::runtime_error(
+            "no measured number could be compared, so that this says nothing of λ and Λ (--all "
+            "lists why): the baseline has to be a profile that 'characterize' made of this device");
 }
 
 }  // namespace
@@ -199,8 +205,10 @@ void add_watch(CLI::App& app) {
              "of false alarms and a nightly job.",
          .exit_codes = {exit_nothing_to_run_on, exit_device_lost, exit_moved},
          .examples = "occupipe watch golden.yaml --device cuda:0 -o tonight\n"
-                     "occupipe watch profiles/nvidia-gtx-1060.yaml \\\n"
-                     "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01' --json -o w"});
+                     "occupipe characterize --quick -o golden \\\n"
+                     "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=1'\n"
+                     "occupipe watch golden/profile.yaml --json -o tonight \\\n"
+                     "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=2'"});
     command->callback([arguments] { watch(*arguments); });
 }
 
