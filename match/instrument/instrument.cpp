@@ -15,7 +15,6 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -35,6 +34,7 @@
 #include <string>
 #include <vector>
 
+#include "libm.h"
 #include "reductions.h"
 
 namespace {
@@ -185,7 +185,6 @@ public:
           context_(module.getContext()),
           loops_(analyses.getResult<LoopAnalysis>(kernel)),
           scalars_(analyses.getResult<ScalarEvolutionAnalysis>(kernel)),
-          library_(analyses.getResult<TargetLibraryAnalysis>(kernel)),
           dominators_(analyses.getResult<DominatorTreeAnalysis>(kernel)),
           reductions_(loops_, dominators_),
           word_(Type::getInt32Ty(context_)),
@@ -330,7 +329,7 @@ private:
         reaches_[&phi] = shadows.reach;
     }
     void pass_through(Instruction& i, ArrayRef<Value*> from) {
-        if (!carries(&i)) return;
+        if (!carries(&i) && !i.getType()->isStructTy()) return;
         IRBuilder<> at(i.getNextNode());
         const Needs needs = needs_of(at, from);
         levels_[&i] = needs.level;
@@ -367,13 +366,19 @@ private:
         return count;
     }
     static bool is_single(const Type* type) { return type->isFloatTy() || type->isHalfTy(); }
+    // Of an operation whose result is no number of its own (lroundf, sincosf): by what it takes.
+    static bool is_single(const Instruction& i) {
+        if (i.getType()->isFloatingPointTy() || i.getNumOperands() == 0)
+            return is_single(i.getType());
+        return is_single(i.getOperand(0)->getType());
+    }
     // One operation: where it stands in either schedule. One of a reduction waits for partners in
     // the second; `running` is its operand that goes on.
     Needs operation(IRBuilder<>& at, Instruction& i, Kind kind, const Needs& needs,
                     const Value* running = nullptr, const Needs& added = {}) {
         Value* const one = ConstantInt::get(word_, 1);
         Value* const mine = at.CreateAdd(needs.level, one);
-        const bool single = is_single(i.getType());
+        const bool single = is_single(i);
         Value* const precision = ConstantInt::get(word_, single ? 1 : 0);
         auto& counts = operations_[i.getParent()];
         ++counts[kind];
@@ -475,7 +480,7 @@ private:
         if (!carries(&i)) return;
         SmallVector<Value*> from;
         for (Value* const v : i.operand_values())
-            if (carries(v)) from.push_back(v);
+            if (carries(v) || isa<ExtractValueInst>(i)) from.push_back(v);
         pass_through(i, from);
     }
     unsigned size_of(Type* type) {
@@ -533,23 +538,58 @@ private:
         SmallVector<Value*> from;
         for (Value* const v : call.args())
             if (carries(v)) from.push_back(v);
+        if (id != Intrinsic::not_intrinsic) return shadow_intrinsic(call, id, from);
         const Function* const callee = call.getCalledFunction();
-        LibFunc known{};
-        const bool of_library = library_.getLibFunc(*callee, known) && library_.has(known);
-        if (call.getType()->isFloatingPointTy()) {
-            const StringRef name = callee->getName();
-            const bool sign = id == Intrinsic::fabs || id == Intrinsic::copysign ||
-                              name == "fabs" || name == "fabsf" || name == "copysign";
-            if (sign) return pass_through(call, from);
-            const bool root = id == Intrinsic::sqrt || name == "sqrt" || name == "sqrtf";
-            if (id != Intrinsic::not_intrinsic || of_library) {
-                if (name == "fma" || name == "fmaf") return fuse(call);
-                return compute(call, root ? square_root : function, from);
-            }
-        }
-        if (id != Intrinsic::not_intrinsic) return pass_through(call, from);
         if (callee->getName() == "occupipe_match_sync") return;
-        if (!call.onlyReadsMemory()) unseen_.insert(callee->getName().str());
+        const occupipe_match::LibmCall libm = occupipe_match::libm_call(*callee);
+        if (libm.is_sign() || libm.is_test()) return pass_through(call, from);
+        if (libm.name == "fma") return fuse(call);
+        if (!libm.name.empty()) {
+            Instruction* const after = call.getNextNode();
+            compute(call,
+                    libm.name == "sqrt"   ? square_root
+                    : libm.name == "fmod" ? division
+                                          : function,
+                    from);
+            return results_in_memory(call, libm, after);
+        }
+        // What it does is not known; its result waits for its arguments all the same.
+        unseen_.insert(callee->getName().str());
+        pass_through(call, from);
+    }
+    void shadow_intrinsic(CallBase& call, Intrinsic::ID id, ArrayRef<Value*> from) {
+        switch (id) {
+            case Intrinsic::fabs:
+            case Intrinsic::copysign:
+                return pass_through(call, from);
+            case Intrinsic::sqrt:
+                return compute(call, square_root, from);
+            case Intrinsic::frexp:
+            case Intrinsic::lround:
+            case Intrinsic::llround:
+            case Intrinsic::lrint:
+            case Intrinsic::llrint:
+                return compute(call, function, from);
+            default:
+                break;
+        }
+        if (call.getType()->isFloatingPointTy()) return compute(call, function, from);
+        pass_through(call, from);
+    }
+    // Those that the function leaves where its arguments point to (sincos, modf, frexp).
+    void results_in_memory(CallBase& call, const occupipe_match::LibmCall& libm,
+                           Instruction* after) {
+        const StringRef arguments = libm.shape.drop_front(2);
+        for (unsigned i = 0; i < arguments.size(); ++i) {
+            if (arguments[i] != 'p' && arguments[i] != 'n') continue;
+            const unsigned bytes =
+                arguments[i] == 'n' ? 4 : size_of(call.getArgOperand(0)->getType());
+            small_results_ = small_results_ || bytes < granule_bytes;
+            IRBuilder<> at(after);
+            this->call(at, "occupipe_match_store",
+                       {call.getArgOperand(i), number(bytes), level(&call), tree(&call),
+                        site(call, "store")});
+        }
     }
 
     // Sums and the products that go into them, each in one pair at most.
@@ -766,8 +806,7 @@ private:
     }
     // What the run time has to be for this kernel.
     void define_constants() {
-        constexpr unsigned granule_bytes = 8;
-        bool small = false;
+        bool small = small_results_;
         for (BasicBlock& block : kernel_)
             for (Instruction& i : block) {
                 if (const auto* const store = dyn_cast<StoreInst>(&i))
@@ -828,6 +867,7 @@ private:
     }
 
     static constexpr unsigned most_depth = 64;
+    static constexpr unsigned granule_bytes = 8;
     static constexpr int singles = 6;
     static constexpr int pairs = 7;
 
@@ -836,7 +876,6 @@ private:
     LLVMContext& context_;
     LoopInfo& loops_;
     ScalarEvolution& scalars_;
-    TargetLibraryInfo& library_;
     DominatorTree& dominators_;
     occupipe_match::Reductions reductions_;
     Type* word_;
@@ -846,6 +885,7 @@ private:
     DenseMap<const Value*, Value*> trees_;
     DenseMap<const Value*, Value*> reaches_;
     bool with_trees_ = false;
+    bool small_results_ = false;  // some that a function leaves in memory are less than 8 bytes
     std::vector<MemorySum> memory_sums_;
     std::vector<std::pair<LoadInst*, StoreInst*>> memory_sum_pairs_;
     SmallPtrSet<const Instruction*, 8> tree_loads_;
