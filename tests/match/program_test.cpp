@@ -215,6 +215,78 @@ TEST_F(Program, EveryKindOfOperationIsCountedOnce) {
     EXPECT_EQ(o.total, 13);
 }
 
+// Each function of the mathematical library is one operation, a level above what it takes.
+TEST_F(Program, FunctionsOfTheMathematicalLibraryAreLinksOfAChain) {
+    const Workload loop = count("kernel",
+                                "double kernel(int n, const double* a) { double s = 1;"
+                                " for (int i = 0; i < n; ++i) s = hypot(s, a[i]) * 2; return s; }",
+                                "double a[16] = {1}; printf(\"%g\", kernel(16, a));");
+    EXPECT_EQ(loop.operations.functions, 16);
+    EXPECT_EQ(loop.operations.total, 32);
+    EXPECT_EQ(loop.as_written().depth, 32);
+    EXPECT_EQ(loop.unseen, "");
+
+    // Roundings apart from each other, since one of what is already rounded is taken out.
+    const std::vector<std::string> of_one = {
+        "acos", "acosh",  "asin",  "asinh", "atan",  "atanh",  "cbrt",  "ceil",      "cos",
+        "cosh", "erf",    "erfc",  "exp",   "exp10", "exp2",   "expm1", "floor",     "j0",
+        "j1",   "lgamma", "log",   "log10", "log1p", "log2",   "logb",  "nearbyint", "sin",
+        "rint", "sinh",   "round", "tan",   "tanh",  "tgamma", "trunc", "y0",        "y1"};
+    const std::vector<std::string> of_two = {"atan2", "fdim", "fmax",      "fmin",
+                                             "hypot", "pow",  "nextafter", "remainder"};
+    const std::string begin =
+        "#define _GNU_SOURCE\n#include <complex.h>\n#include <math.h>\n#include <stdio.h>\n";
+    const std::string end =
+        "int main(int argc, char** argv) { printf(\"%g\", (double)kernel(argc, 1)); }\n";
+    std::string text = "double kernel(double given, int n) { int e; long double last = given;";
+    std::int64_t functions = 0;
+    for (const auto& [type, suffix] : std::vector<std::pair<std::string, std::string>>{
+             {"double", ""}, {"float", "f"}, {"long double", "l"}}) {
+        text += "{ " + type + " x, y, s = last;";
+        for (const std::string& name : of_one) text += "s = " + name + suffix + "(s);";
+        for (const std::string& name : of_two) text += "s = " + name + suffix + "(s, 2);";
+        functions += static_cast<std::int64_t>(of_one.size() + of_two.size());
+        for (const std::string name : {"ldexp", "scalbn", "scalbln"})
+            text += "s = " + name + suffix + "(s, n);";
+        for (const std::string name : {"ilogb", "lround", "lrint", "llround", "llrint"})
+            text += "s = " + name + suffix + "(s);";
+        functions += 8;
+        text += "s = jn" + suffix + "(n, s);";
+        // What is left in memory is as deep as what is returned.
+        text += "s = frexp" + suffix + "(s, &e); s = e;";
+        text += "s = modf" + suffix + "(s, &x); s = x;";
+        text += "s = remquo" + suffix + "(s, 2, &e); s = e;";
+        text += "s = lgamma" + suffix + "_r(s, &e); s = e;";
+        text += "sincos" + suffix + "(s, &x, &y); last = x * y; }";
+        functions += 6;
+    }
+    text += "double complex z = last; z = csqrt(z); z = cpow(z, z); return cabs(z); }\n";
+    functions += 3;
+    const Workload w = analyse_program(
+        {.sources = {written("chain.c", begin + text + end)}, .kernel = "kernel"}, {});
+    EXPECT_EQ(w.unseen, "");
+    EXPECT_EQ(w.operations.functions, functions);
+    EXPECT_EQ(w.operations.total, functions + 3);
+    EXPECT_EQ(w.operations.single_precision, (functions - 3) / 3 + 1);
+    EXPECT_EQ(w.as_written().depth, functions + 3);
+}
+
+// What a function outside of the program does is not counted, which is said whether or not it has
+// effects; what comes of it waits for what went in.
+TEST_F(Program, WhatIsNotCountedIsNamedAndWaitedFor) {
+    const Workload w =
+        count("kernel",
+              "double difftime(long, long) __attribute__((const));"
+              " float fadd(double, double) __attribute__((const));"
+              " double kernel(double s) { s = difftime((long)(s * 2), 0) * 2; s = fadd(s, 1) * 2.0;"
+              " s = ldiv((long)s, 3).quot * 2.0; return s * atof(\"2\"); }",
+              "printf(\"%g\", kernel(argc));");
+    EXPECT_EQ(w.unseen, "difftime, fadd, ldiv, strtod");
+    EXPECT_EQ(w.operations.functions, 0);
+    EXPECT_EQ(w.operations.total, 5);
+    EXPECT_EQ(w.as_written().depth, 5);
+}
+
 // Integers pass levels on, addresses and conditions do not.
 TEST_F(Program, WhatIsTrulyDependedOn) {
     const Workload w = count("passes",
