@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Union
@@ -38,7 +39,19 @@ def profile_of(profile: ProfileLike) -> Profile:
 def launch_of(launch: Optional[LaunchLike]) -> Optional[Launch]:
     if launch is None or isinstance(launch, Launch):
         return launch
-    return Launch(*(int(number) for number in launch))
+    try:
+        numbers = [operator.index(number) for number in launch]
+    except TypeError:
+        numbers = []
+    if len(numbers) != 3:
+        raise InputError(
+            f"launch: {launch!r} is not (group_warps, concurrent_groups, groups), three whole numbers", key="launch"
+        )
+    group_warps, concurrent_groups, groups = numbers
+    try:
+        return Launch(group_warps, concurrent_groups, groups)
+    except TypeError:
+        raise InputError(f"launch: {launch!r} has a number beyond all launches", key="launch") from None
 
 
 def options_of(

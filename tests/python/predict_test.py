@@ -52,6 +52,22 @@ def test_occupancies_are_the_programs(program):
     assert [entry["limited_by"] for entry in told] == found.limited_by[:, 0, 0].tolist()
 
 
+@pytest.mark.parametrize(
+    "launch", [(1.9, 1, 1), ("2", 1, 1), "211", (10**30, 1, 1), (1, 1, 10**30), (1, 1), (1, 1, 1, 1), (1, None, 1), 7]
+)
+def test_a_launch_is_three_whole_numbers(launch):
+    with pytest.raises(occupipe.InputError, match="launch") as one:
+        predict("saxpy", "rtx-2070", launch)
+    assert one.value.key == "launch"
+    with pytest.raises(occupipe.InputError, match="launch"):
+        predict_many("saxpy", "rtx-2070", [launch])
+
+
+def test_a_launch_takes_the_whole_numbers_of_numpy():
+    expected = predict("saxpy", "rtx-2070", Launch(2, 3, 400))
+    assert predict("saxpy", "rtx-2070", np.array([2, 3, 400])).cycles == expected.cycles
+
+
 def chain(n: int) -> Kernel:
     return Kernel("chain", [Repeat(n, [Instruction("fma.f32", "a", ["a@-1"])])])
 
