@@ -63,6 +63,8 @@ def test_roofline_shows_roofs_and_kernels(root):
     roof = drawn["roof"]
     assert roof[-1, 1] == pytest.approx(rates["T_SP"][0])
     assert roof[0, 1] == pytest.approx(roof[0, 0] * rates["B_mem"][0])
+    ridge = rates["T_SP"][0] / rates["B_mem"][0]
+    assert [ridge, rates["T_SP"][0]] == pytest.approx(roof[np.argmin(abs(roof[:, 0] / ridge - 1))], rel=1e-12)
     (one,) = occupipe.roofline(counts, profile)
     assert drawn[f"saxpy: {one.bound}"][0] == pytest.approx([one.intensity, one.operations / one.seconds * 1e-9])
     with pytest.raises(occupipe.InputError, match="rate"):
