@@ -258,6 +258,18 @@ WatchReport watch_profile(const GpuProfile& baseline, const GpuProfile& now,
     return Watcher(baseline, now, files, options).watch();
 }
 
+namespace {
+
+std::string what_would_be_found(const std::vector<double>& least) {
+    const std::string half = fmt::format("{:.2g} %", 100 * median_of(least));
+    const std::string all = fmt::format("{:.2g} %", 100 * *std::ranges::max_element(least));
+    if (half == all) return fmt::format("A change of {} would have been found in each number", all);
+    return fmt::format(
+        "A change of {} would have been found in half of the numbers, one of {} in all", half, all);
+}
+
+}  // namespace
+
 std::string format_watch(const WatchReport& report, const std::string& baseline,
                          const std::string& device, bool everything) {
     std::string out;
@@ -279,11 +291,9 @@ std::string format_watch(const WatchReport& report, const std::string& baseline,
     if (!least.empty())
         out += fmt::format(
             "A number counts as moved beyond {:.1f} standard errors of the difference and {:g} %: "
-            "a "
-            "false alarm in {:g} of 100 reports. Half of the numbers would have shown a change of "
-            "{:.2g} %, all one of {:.2g} %.\n",
+            "a false alarm in {:g} of 100 reports. {}.\n",
             report.needed_standard_errors, 100 * report.relative, 100 * report.false_alarm_rate,
-            100 * median_of(least), 100 * *std::ranges::max_element(least));
+            what_would_be_found(least));
     if (!report.not_compared.empty()) {
         out += fmt::format("{} not compared{}\n", report.not_compared.size(),
                            everything ? ":" : " (--all lists them)");

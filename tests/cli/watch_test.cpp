@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
@@ -18,6 +19,7 @@ namespace {
 
 using cli::testing::ProgramRun;
 using cli::testing::run_program;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -53,6 +55,13 @@ protected:
         return run_program(words);
     }
 
+    static std::string largest_found(const std::string& text) {
+        static const std::regex line("; ([0-9.e+]+) % would have been found");
+        std::string largest;
+        for (std::sregex_iterator one(text.begin(), text.end(), line), end; one != end; ++one)
+            if (largest.empty() || std::stod((*one)[1]) > std::stod(largest)) largest = (*one)[1];
+        return largest;
+    }
     const std::string instructions = "mul.f32,mul.s32,ld.global.s32";
     TemporaryFolder work;
     int runs = 0;
@@ -66,6 +75,14 @@ TEST_F(Watch, AnUnchangedDeviceAndFourPlantedChanges) {
     EXPECT_THAT(unchanged.out, HasSubstr(": 0 of "));
     EXPECT_THAT(unchanged.out, HasSubstr("same   mul.f32 λ"));
     EXPECT_THAT(unchanged.out, HasSubstr("a false alarm in 1 of 100 reports"));
+    // What would have been found: the largest of the numbers' own lines.
+    const std::string largest = largest_found(unchanged.out);
+    EXPECT_THAT(
+        unchanged.out,
+        AnyOf(HasSubstr("A change of " + largest + " % would have been found in each number"),
+              HasSubstr("in half of the numbers, one of " + largest + " % in all")));
+    EXPECT_THAT(unchanged.out, Not(HasSubstr("of " + largest +
+                                             " % would have been found in half of the numbers")));
 
     struct Planted {
         const char* what;
