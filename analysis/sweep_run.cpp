@@ -26,6 +26,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/json_reader.h"
+#include "core/files/partial_files.h"
 #include "sim/engine/run_progress.h"
 
 namespace occupipe::analysis {
@@ -124,6 +125,21 @@ public:
 private:
     fs::path path_;
     int number_;
+};
+
+class RemovedUnlessKept {
+public:
+    explicit RemovedUnlessKept(fs::path path) : path_(std::move(path)) {}
+    ~RemovedUnlessKept() {
+        std::error_code ignored;
+        if (!path_.empty()) fs::remove(path_, ignored);
+    }
+    RemovedUnlessKept(const RemovedUnlessKept&) = delete;
+    RemovedUnlessKept& operator=(const RemovedUnlessKept&) = delete;
+    void keep() { path_.clear(); }
+
+private:
+    fs::path path_;
 };
 
 // How far a file of rows has come.
@@ -298,6 +314,7 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run) {
                   .all = sweep.rows()};
     const RowFile file(run.output);
     const Extent there = take_up(file, sweep, run, part);
+    remove_partial_files(manifest_path(run.output));  // the lock on the rows is on them, too
     write_manifest(part, run.output);
     file.cut(there.bytes);
     if (there.bytes == 0) file.append(sweep.header());
@@ -364,6 +381,7 @@ std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& ou
     {
         const RowFile file(partial);
         file.cut(0);
+        RemovedUnlessKept unfinished(partial);
         std::string header;
         for (const auto& [part, path] : parts) {
             std::ifstream in(path, std::ios::binary);
@@ -383,8 +401,10 @@ std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& ou
                 file.append({buffer.data(), static_cast<std::size_t>(in.gcount())});
         }
         file.sync();
+        remove_partial_files(manifest_path(output));
+        fs::rename(partial, output);
+        unfinished.keep();
     }
-    fs::rename(partial, output);
     whole.shard = {1, 1};
     whole.first = 0;
     whole.end = whole.all;

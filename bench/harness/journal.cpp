@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/partial_files.h"
 
 namespace occupipe::bench {
 namespace {
@@ -198,23 +199,6 @@ void read_journal(const fs::path& path, Content& content) {
         content.lines.push_back(is_point ? take_rows(content, entry) : Line{line, {}});
     }
     damage.refuse();
-}
-
-// What write_text_file() leaves beside its target when it is killed: TARGET.PID-N.partial.
-void remove_attempts(const fs::path& target) {
-    const std::string beginning = target.filename().string() + ".";
-    const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-        const std::string name = entry.path().filename().string();
-        if (!name.starts_with(beginning) || !name.ends_with(suffix)) continue;
-        if (name.size() <= beginning.size() + suffix.size()) continue;
-        const std::string middle =
-            name.substr(beginning.size(), name.size() - beginning.size() - suffix.size());
-        if (middle.find('-') == std::string::npos) continue;
-        if (middle.find_first_not_of("0123456789-") != std::string::npos) continue;
-        fs::remove(entry.path(), ignored);
-    }
 }
 
 // One row a line: short enough to read, to search and to compare line by line.
@@ -426,7 +410,7 @@ void Journal::finish() {
     write_line(Json{{"finishing", true}}.dump());
     // Overwriting was allowed or refused before the measurement began.
     write_text_file(file_->output, whole, Overwrite::yes);
-    remove_attempts(file_->output);
+    remove_partial_files(file_->output);
     fs::remove(file_->path);
 }
 

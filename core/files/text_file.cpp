@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/files/partial_files.h"
 #include "core/files/text_blocks.h"
 
 #define XXH_INLINE_ALL
@@ -185,6 +186,23 @@ bool TextBlocks::is_regular_file() const { return S_ISREG(state_->status.st_mode
 
 std::string TextBlocks::content_hash() const {
     return text_of(XXH3_128bits_digest(state_->hash.get()));
+}
+
+void remove_partial_files(const fs::path& target) {
+    constexpr std::string_view suffix = ".partial";
+    const std::string beginning = target.filename().string() + ".";
+    const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with(beginning) || !name.ends_with(suffix)) continue;
+        if (name.size() <= beginning.size() + suffix.size()) continue;
+        const std::string middle =
+            name.substr(beginning.size(), name.size() - beginning.size() - suffix.size());
+        if (middle.find('-') == std::string::npos) continue;
+        if (middle.find_first_not_of("0123456789-") != std::string::npos) continue;
+        fs::remove(entry.path(), ignored);
+    }
 }
 
 std::string read_text_file(const fs::path& path) {
