@@ -48,7 +48,7 @@ public:
         spec.policies = words_of<Policy>(Document::find(root, "policy"));
         spec.selects = words_of<Select>(Document::find(root, "select"));
         spec.launches = launches(Document::find(root, "launches"));
-        spec.uses = names_if_any(Document::find(root, "use"));
+        spec.uses = uses(Document::find(root, "use"));
         spec.classes = names_if_any(Document::find(root, "assume_latency"));
         if (const DocumentNode* const node = Document::find(root, "memory"))
             spec.memory = word_of<MemoryPricing>(document_, *node);
@@ -83,6 +83,15 @@ private:
 
     std::vector<SweepName> names_if_any(const DocumentNode* node) const {
         return node == nullptr ? std::vector<SweepName>{} : names(*node);
+    }
+
+    // {op: instruction, …}, or op=instruction, one or a list.
+    std::vector<SweepName> uses(const DocumentNode* node) const {
+        if (node == nullptr || node->kind != DocumentNode::Kind::map) return names_if_any(node);
+        std::vector<SweepName> all;
+        for (const DocumentNode& one : document_.entries(*node))
+            all.push_back({one.key + "=" + document_.text(one), one.where});
+        return all;
     }
 
     std::vector<std::string> models(const DocumentNode* node) const {
@@ -199,7 +208,8 @@ private:
         return all;
     }
 
-    // From 1 to `most`. Those of a range that are not whole are rounded, each once.
+    // From 1 to `most`. Those of a range that are not whole are rounded, each once; settings() does
+    // not, to which a quantity's name says nothing of its type.
     std::vector<std::int64_t> whole(const DocumentNode& node, std::int64_t most) const {
         std::vector<std::int64_t> all;
         std::set<std::int64_t> seen;

@@ -261,6 +261,23 @@ TEST(Sweep, RangesAreWhatTheySay) {
     EXPECT_EQ(values("{from: 2, to: 2, count: 1}"), (Texts{"2"}));
 }
 
+TEST(Sweep, AUseIsATextOrAMap) {
+    const auto uses = [](const std::string& use) {
+        std::vector<std::string> texts;
+        for (const auto& one : analysis::parse_sweep("format: occupipe-sweep/1\nkernels: k\n"
+                                                     "profiles: p\nuse: " +
+                                                         use + "\n",
+                                                     "s.yaml")
+                                   .uses)
+            texts.push_back(one.text);
+        return texts;
+    };
+    const std::vector<std::string> both = {"compute=fma.f32", "load=ld.global.s32"};
+    EXPECT_EQ(uses("[compute=fma.f32, load=ld.global.s32]"), both);
+    EXPECT_EQ(uses("{compute: fma.f32, load: ld.global.s32}"), both);
+    EXPECT_EQ(uses("compute=fma.f32"), std::vector<std::string>{"compute=fma.f32"});
+}
+
 struct BadSpec {
     const char* name;
     const char* text;
@@ -298,6 +315,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"Quantity", HEAD "set: {fma.f32.latencies: 3}\n", ":4:7: set.fma.f32.latencies: "},
         BadSpec{"Instruction", HEAD "set:\n  fmo.f32.cpi: 3\n", ":5:3: set.fmo.f32.cpi: "},
         BadSpec{"Value", HEAD "set: {cores: [2, 2.5]}\n", "is not a whole number"},
+        BadSpec{"ValueOfARange", HEAD "set: {cores: {from: 1, to: 3, count: 9}}\n",
+                "'1.25' is not a whole number"},
         BadSpec{"NotANumber", HEAD "set: {cores: many}\n", "must be a number"},
         BadSpec{"Infinite", HEAD "set: {cores: .inf}\n", "finite"},
         BadSpec{"LogOfZero", HEAD "set: {cores: {from: 0, to: 4, count: 3, scale: log}}\n",
@@ -313,6 +332,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"Groups", HEAD "launches: [{groups: {from: -3, to: 3}}]\n", "leaves the range"},
         BadSpec{"Use", HEAD "use: fma.f32\n", ":4:6: use: "},
         BadSpec{"UseOfNone", HEAD "use: sin.f32=fma.f32\n", "no kernel has this op"},
+        BadSpec{"UseOfNoneInAMap", HEAD "use:\n  sin.f32: fma.f32\n", ":5:12: use"},
         BadSpec{"Class", HEAD "assume_latency: gma\n", ":4:17: assume_latency: "},
         BadSpec{"Memory", HEAD "memory: some\n", "is not one of none"}),
     [](const auto& test) { return test.param.name; });
@@ -453,6 +473,47 @@ TEST(Sweep, ALimitIsARowWithItsReason) {
     EXPECT_THAT(other.err, HasSubstr("--force"));
     ASSERT_EQ(occupipe({"sweep", spec, "-o", rows, "--limit", "300", "--force"}).code, 0);
     EXPECT_EQ(table(rows).at(1).at("refused"), "");
+}
+
+std::set<std::string> files_in(const std::filesystem::path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        names.insert(entry.path().filename().string());
+    return names;
+}
+
+// Neither a join that fails nor a run that was killed leaves files that nothing removes.
+TEST(Sweep, NothingUnfinishedIsLeft) {
+    const TemporaryFolder folder;
+    const std::string spec = write(folder.path / "s.yaml", thousand);
+    const auto path = [&](const std::string& name) { return (folder.path / name).string(); };
+    write(folder.path / "1.csv.sweep.json.4711-0.partial", "{");  // as a kill leaves it
+    write(folder.path / "1.csv.sweep.json.mine.partial", "not a sweep's");
+    for (const char* const i : {"1", "2"})
+        ASSERT_EQ(occupipe({"sweep", spec, "-o", path(std::string(i) + ".csv"), "--shard",
+                            std::string(i) + "/2"})
+                      .code,
+                  0);
+    std::filesystem::remove(path("1.csv.sweep.json.mine.partial"));
+    const std::set<std::string> shards = {"s.yaml", "1.csv", "1.csv.sweep.json", "2.csv",
+                                          "2.csv.sweep.json"};
+    EXPECT_EQ(files_in(folder.path), shards);
+
+    const std::string rows = read_text_file(path("2.csv"));
+    write(path("2.csv"), rows.substr(0, rows.size() - 9));
+    const std::vector<std::string> join = {"sweep",       "--join", path("1.csv"),
+                                           path("2.csv"), "-o",     path("all.csv")};
+    const Outcome failed = occupipe(join);
+    EXPECT_EQ(failed.code, 2);
+    EXPECT_THAT(failed.err, HasSubstr("though it was complete"));
+    EXPECT_EQ(files_in(folder.path), shards);
+
+    write(path("2.csv"), rows);
+    write(path("all.csv.sweep.json.4711-0.partial"), "{");
+    EXPECT_EQ(occupipe(join).code, 0);
+    std::set<std::string> joined = shards;
+    joined.insert({"all.csv", "all.csv.sweep.json"});
+    EXPECT_EQ(files_in(folder.path), joined);
 }
 
 TEST(Sweep, FilesOfOthersAreLeftAlone) {
