@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "analysis/exchange/exported.h"
 #include "analysis/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "core/error.h"
 #include "core/files/files.h"
 
 namespace occupipe::cli {
@@ -19,6 +25,7 @@ struct Arguments {
     std::string format;
     std::string profile;
     std::filesystem::path output;
+    std::string units;
     analysis::ExportOptions options;
     bool force = false;
 };
@@ -32,7 +39,42 @@ analysis::Exported exported(const std::string& format, const GpuProfile& profile
     return analysis::export_osaca_csv(profile, options);
 }
 
+// "4", or "sp=4,dp=1".
+void take_units(const std::string& text, analysis::ExportOptions& options) {
+    constexpr int most_units = 64;
+    static constexpr std::array<std::string_view, 5> classes = {"int", "sp", "dp", "sfu", "tensor"};
+    const auto refuse = [&](std::string_view part, const std::string& why) {
+        throw InputError(fmt::format("--units: '{}' {}", part, why));
+    };
+    const auto count = [&](std::string_view part, std::string_view digits) {
+        int value = 0;
+        const char* const last = digits.data() + digits.size();
+        const auto [end, error] = std::from_chars(digits.data(), last, value);
+        if (error != std::errc() || end != last || value < 1 || value > most_units)
+            refuse(part, fmt::format("is not a count from 1 to {}", most_units));
+        return value;
+    };
+    if (text.find('=') == std::string::npos) {
+        options.units = count(text, text);
+        return;
+    }
+    for (std::string_view rest = text;;) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view part = rest.substr(0, comma);
+        const std::size_t equals = part.find('=');
+        const std::string_view name = part.substr(0, equals);
+        if (equals == std::string_view::npos || std::ranges::find(classes, name) == classes.end())
+            refuse(part, fmt::format("is not CLASS=N with one of the classes {}",
+                                     fmt::join(classes, ", ")));
+        if (!options.units_of.emplace(name, count(part, part.substr(equals + 1))).second)
+            refuse(part, "names a class again");
+        if (comma == std::string_view::npos) return;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
 void run_export(Arguments& arguments) {
+    if (!arguments.units.empty()) take_units(arguments.units, arguments.options);
     const std::filesystem::path path = analysis::shipped_profile(arguments.profile);
     keep_apart({{"PROFILE", path}}, {{"--output", arguments.output}});
     const GpuProfile profile = read_profile(path);
@@ -62,13 +104,13 @@ void add_export(CLI::App& app) {
         ->type_name("PROFILE");
     command->add_option("-o,--output", arguments->output, "File to write (default: stdout)")
         ->type_name("FILE");
-    constexpr int most_units = 64;
     command
-        ->add_option("--units", arguments->options.units,
-                     "accelsim: execution units of each class on a core (default: as many as the\n"
-                     "profile's subsystem has copies, else as few as λ needs)")
-        ->check(CLI::Range(1, most_units))
-        ->type_name("N");
+        ->add_option(
+            "--units", arguments->units,
+            "accelsim: execution units of each class on a core, or of the classes int, sp,\n"
+            "dp, sfu, tensor that are named (default: as many as the profile's subsystem\n"
+            "has copies, else as few as λ needs)")
+        ->type_name("N|CLASS=N,...");
     constexpr double most_cycles = 100;
     command
         ->add_option(
@@ -89,7 +131,7 @@ void add_export(CLI::App& app) {
              "gets no\n"
              "line. docs/other-tools.md says how each number is converted and why.",
          .exit_codes = {},
-         .examples = "occupipe export accelsim rtx-2070 --units 4 -o rtx2070.config\n"
+         .examples = "occupipe export accelsim rtx-2070 --units int=4,sp=4 -o rtx2070.config\n"
                      "occupipe export osaca-csv profiles/nvidia-gtx-1060.yaml"});
     command->callback([arguments] { run_export(*arguments); });
 }

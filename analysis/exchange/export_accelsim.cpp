@@ -119,13 +119,20 @@ private:
                      fmt::format("the issue limit is {:.4g} for each scheduler, not 1 or 2", each));
     }
 
+    // By the user; absent: as the profile has it.
+    std::optional<int> wanted(std::string_view unit) const {
+        const auto found = options_.units_of.find(unit);
+        return found != options_.units_of.end() ? found->second : options_.units;
+    }
+
     // One line of the trace-driven mode; also remembers how many units there are.
     void unit(const UnitClass& unit) {
         const std::string trace = fmt::format("trace_opcode_latency_initiation_{}", unit.name);
-        const InstructionTiming* const timing = first_determined(profile_, unit.candidates);
-        if (timing == nullptr) return left_out(trace, why_none(profile_, unit.candidates));
+        const InstructionTiming* const timing = first_with(profile_, unit.candidates, Uses::both);
+        if (timing == nullptr)
+            return left_out(trace, why_none(profile_, unit.candidates, Uses::both));
         const UnitCycles cycles =
-            unit_cycles(profile_, *timing, options_.units, options_.pipeline_cycles);
+            unit_cycles(profile_, *timing, wanted(unit.name), options_.pipeline_cycles);
         if (!cycles.fault.empty()) return left_out(trace, cycles.fault);
         comment(cycles.how);
         const auto others = other_than(profile_, unit, *timing);
@@ -148,11 +155,12 @@ private:
                             "which machine instruction computes matrices is known for compute "
                             "capabilities from 7.5 on");
         const std::array names = {name};
-        const InstructionTiming* const timing = first_determined(profile_, names);
+        const InstructionTiming* const timing = first_with(profile_, names, Uses::both);
         if (timing == nullptr)
-            return left_out("trace_opcode_latency_initiation_tensor", why_none(profile_, names));
+            return left_out("trace_opcode_latency_initiation_tensor",
+                            why_none(profile_, names, Uses::both));
         const UnitCycles cycles =
-            unit_cycles(profile_, *timing, options_.units, options_.pipeline_cycles);
+            unit_cycles(profile_, *timing, wanted("tensor"), options_.pipeline_cycles);
         if (!cycles.fault.empty())
             return left_out("trace_opcode_latency_initiation_tensor", cycles.fault);
         comment(cycles.how);
@@ -175,7 +183,8 @@ private:
         if (scheduler_scopes_ + core_scopes_ == 0) return;
         if (core_scopes_ == 0)
             option("gpgpu_sub_core_model", "1");
-        else if (scheduler_scopes_ == 0 && profile_.issue.schedulers > 1 && !options_.units)
+        else if (scheduler_scopes_ == 0 && profile_.issue.schedulers > 1 && !options_.units &&
+                 options_.units_of.empty())
             option("gpgpu_sub_core_model", "0");
         else
             left_out("gpgpu_sub_core_model",
@@ -190,16 +199,16 @@ private:
         std::vector<std::string> intervals;
         std::vector<std::string> missing;
         for (std::size_t i = 0; i < columns.size(); ++i) {
-            const InstructionTiming* const timing = first_determined(profile_, columns[i]);
+            const InstructionTiming* const timing = first_with(profile_, columns[i], Uses::both);
             // Divisions run on the special function units.
             const bool division = i == 4;
             const auto special = units_.find("sfu");
-            std::optional<int> count = options_.units;
+            std::optional<int> count = wanted(division ? "sfu" : unit);
             if (!count && !division && known != units_.end()) count = known->second;
             if (!count && division && special != units_.end()) count = special->second;
             UnitCycles cycles;
             if (timing == nullptr) {
-                cycles.fault = why_none(profile_, columns[i]);
+                cycles.fault = why_none(profile_, columns[i], Uses::both);
             } else {
                 cycles = unit_cycles(profile_, *timing, count, options_.pipeline_cycles);
             }
@@ -251,13 +260,16 @@ private:
 
     // What a level adds to the one before it.
     void level(std::string_view name, LoadFrom from, LoadFrom before) {
-        const InstructionTiming* const far = first_with_latency(profile_, load_names(from));
-        const InstructionTiming* const near = first_with_latency(profile_, load_names(before));
-        if (far == nullptr) return left_out(name, why_none(profile_, load_names(from)));
+        const InstructionTiming* const far = first_with(profile_, load_names(from), Uses::latency);
+        const InstructionTiming* const near =
+            first_with(profile_, load_names(before), Uses::latency);
+        if (far == nullptr)
+            return left_out(name, why_none(profile_, load_names(from), Uses::latency));
         if (near == nullptr)
             return left_out(name,
                             fmt::format("it is what the {} adds to the {}: {}", to_string(from),
-                                        to_string(before), why_none(profile_, load_names(before))));
+                                        to_string(before),
+                                        why_none(profile_, load_names(before), Uses::latency)));
         const double added = far->latency->value - near->latency->value;
         const auto written = std::lround(added);
         if (written < 1)
@@ -269,8 +281,10 @@ private:
     }
 
     void load(std::string_view name, LoadFrom from) {
-        const InstructionTiming* const timing = first_with_latency(profile_, load_names(from));
-        if (timing == nullptr) return left_out(name, why_none(profile_, load_names(from)));
+        const InstructionTiming* const timing =
+            first_with(profile_, load_names(from), Uses::latency);
+        if (timing == nullptr)
+            return left_out(name, why_none(profile_, load_names(from), Uses::latency));
         const auto written =
             std::max(1L, std::lround(timing->latency->value - options_.pipeline_cycles));
         comment(fmt::format("Λ {:.4g} of {}", timing->latency->value, timing->name));

@@ -69,8 +69,8 @@ private:
 
     // Lanes that work at once: a warp takes warp_size / lanes cycles.
     void lanes(const std::string& key, const UnitClass& unit) {
-        const InstructionTiming* const timing = first_determined(profile_, unit.candidates);
-        if (timing == nullptr) return missing(key, why_none(profile_, unit.candidates));
+        const InstructionTiming* const timing = first_with(profile_, unit.candidates, Uses::cpi);
+        if (timing == nullptr) return missing(key, why_none(profile_, unit.candidates, Uses::cpi));
         const double cpi = profile_.cpi_per_core(*timing).value;
         const double exact = profile_.warp_size / cpi;
         const auto written = std::lround(exact);
@@ -120,7 +120,8 @@ private:
               fmt::format("Λ {:.4g} of {}", timing->latency->value, timing->name));
     }
     void latency(const std::string& key, std::span<const std::string_view> names) {
-        latency(key, first_with_latency(profile_, names), why_none(profile_, names));
+        latency(key, first_with(profile_, names, Uses::latency),
+                why_none(profile_, names, Uses::latency));
     }
 
     void latencies() {
@@ -204,9 +205,10 @@ private:
             option("vreg-file-size",
                    fmt::format("{}", *profile_.limits.registers / (simds * profile_.warp_size)));
         const InstructionTiming* const timing =
-            first_determined(profile_, unit_classes()[1].candidates);
+            first_with(profile_, unit_classes()[1].candidates, Uses::cpi);
         if (timing == nullptr)
-            return note("no --issue-period: " + why_none(profile_, unit_classes()[1].candidates));
+            return note("no --issue-period: " +
+                        why_none(profile_, unit_classes()[1].candidates, Uses::cpi));
         const double exact = profile_.cpi_per_core(*timing).value * simds;
         const auto written = std::lround(exact);
         if (written < 1)
@@ -219,9 +221,11 @@ private:
     }
 
     void bypass(const std::string& name, const UnitClass& unit) {
-        const InstructionTiming* const timing = first_with_latency(profile_, unit.candidates);
+        const InstructionTiming* const timing =
+            first_with(profile_, unit.candidates, Uses::latency);
         if (timing == nullptr)
-            return note(fmt::format("no --{}: {}", name, why_none(profile_, unit.candidates)));
+            return note(fmt::format("no --{}: {}", name,
+                                    why_none(profile_, unit.candidates, Uses::latency)));
         comment(fmt::format("Λ {:.4g} of {}", timing->latency->value, timing->name));
         option(name, fmt::format("{}", std::max(1L, std::lround(timing->latency->value))));
         const auto others =

@@ -7,6 +7,7 @@
 //   file.notes   // what the format cannot say, and what was left out: a sentence each
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct ExportOptions {
     // schedulers of the profile where a subsystem has one copy for each, else as few as its λ
     // needs.
     std::optional<int> units;
+    // Of one class, "int", "sp", "dp", "sfu" or "tensor": counts in the place of `units`.
+    std::map<std::string, int, std::less<>> units_of;
     // Core cycles of Λ that the simulator adds itself (operand collector, write-back).
     double pipeline_cycles = 0;
     std::string profile_name;  // for the head of the file

@@ -33,6 +33,17 @@ bool far_from(double value, double reference) {
     return std::abs(value - reference) > a_tenth * std::abs(reference);
 }
 
+// Empty where what is used is there as values.
+std::string why_not(const InstructionTiming& timing, Uses uses) {
+    std::vector<std::string> reasons;
+    if (uses != Uses::latency && !timing.cpi.identifiable()) reasons.emplace_back("λ is a bound");
+    if (uses != Uses::cpi && !timing.latency)
+        reasons.emplace_back("Λ is not known");
+    else if (uses != Uses::cpi && !timing.latency->identifiable())
+        reasons.emplace_back("Λ is a bound");
+    return fmt::format("{}", fmt::join(reasons, " and "));
+}
+
 }  // namespace
 
 std::span<const UnitClass> unit_classes() { return classes; }
@@ -73,36 +84,22 @@ std::string_view to_string(LoadFrom from) {
     return "device memory";
 }
 
-const InstructionTiming* first_determined(const GpuProfile& profile,
-                                          std::span<const std::string_view> names) {
+const InstructionTiming* first_with(const GpuProfile& profile,
+                                    std::span<const std::string_view> names, Uses uses) {
     for (const std::string_view name : names) {
         const InstructionTiming* const timing = profile.find_instruction(name);
-        if (timing != nullptr && timing->determined()) return timing;
+        if (timing != nullptr && why_not(*timing, uses).empty()) return timing;
     }
     return nullptr;
 }
 
-const InstructionTiming* first_with_latency(const GpuProfile& profile,
-                                            std::span<const std::string_view> names) {
-    for (const std::string_view name : names) {
-        const InstructionTiming* const timing = profile.find_instruction(name);
-        if (timing != nullptr && timing->latency && timing->latency->identifiable()) return timing;
-    }
-    return nullptr;
-}
-
-std::string why_none(const GpuProfile& profile, std::span<const std::string_view> names) {
+std::string why_none(const GpuProfile& profile, std::span<const std::string_view> names,
+                     Uses uses) {
     std::vector<std::string> reasons;
     for (const std::string_view name : names) {
         const InstructionTiming* const timing = profile.find_instruction(name);
-        if (timing == nullptr) continue;
-        if (!timing->cpi.identifiable()) {
-            reasons.push_back(fmt::format("{}: λ is a bound", name));
-        } else if (!timing->latency) {
-            reasons.push_back(fmt::format("{}: Λ is not known", name));
-        } else {
-            reasons.push_back(fmt::format("{}: Λ is a bound", name));
-        }
+        if (timing != nullptr)
+            reasons.push_back(fmt::format("{}: {}", name, why_not(*timing, uses)));
     }
     if (!reasons.empty()) return fmt::format("{}", fmt::join(reasons, ", "));
     return fmt::format("{} {} is in the profile", names.size() > 1 ? "none of" : "no",

@@ -27,15 +27,14 @@ enum class LoadFrom { shared, l1, l2, memory };
 std::span<const std::string_view> load_names(LoadFrom from);
 std::string_view to_string(LoadFrom from);
 
-// The first of these names that the profile has with λ and Λ as values; nullptr where there is
-// none.
-const InstructionTiming* first_determined(const GpuProfile& profile,
-                                          std::span<const std::string_view> names);
-// The same for Λ alone: λ may be a bound.
-const InstructionTiming* first_with_latency(const GpuProfile& profile,
-                                            std::span<const std::string_view> names);
+// What a line of a format is made of.
+enum class Uses { cpi, latency, both };
+// The first of these names that the profile has with what is used as values: what is not used may
+// be a bound or unknown. nullptr where there is none.
+const InstructionTiming* first_with(const GpuProfile& profile,
+                                    std::span<const std::string_view> names, Uses uses);
 // Why there is none: "none of fma.f32, add.f32 is in the profile", "fma.f32: λ is a bound".
-std::string why_none(const GpuProfile& profile, std::span<const std::string_view> names);
+std::string why_none(const GpuProfile& profile, std::span<const std::string_view> names, Uses uses);
 
 // Instructions of the profile that a class stands for although their λ or Λ differs from `chosen`
 // by more than a tenth: "mul.f32 (λ 0.5, Λ 4)".

@@ -29,8 +29,8 @@ protected:
 };
 
 TEST_F(Exchange, AConfigurationBesideAProfile) {
-    const ProgramRun out =
-        run_program({"export", "accelsim", "rtx-2070", "--units", "4", "-o", at("rtx.config")});
+    const ProgramRun out = run_program(
+        {"export", "accelsim", "rtx-2070", "--units", "int=4,sp=4", "-o", at("rtx.config")});
     ASSERT_EQ(out.exit_code, 0) << out.err;
     EXPECT_THAT(out.err, HasSubstr("no -gpgpu_l1_latency"));
     const ProgramRun in = run_program({"import", "accelsim", at("rtx.config"), "--clock-hz",
@@ -41,7 +41,16 @@ TEST_F(Exchange, AConfigurationBesideAProfile) {
     const ProgramRun diff = run_program({"diff", "rtx-2070", at("simulator.yaml"), "--all"});
     ASSERT_EQ(diff.exit_code, 0) << diff.err;
     EXPECT_THAT(diff.out, HasSubstr("mul.f32 λ: 0.5 -> 0.5: same"));
-    EXPECT_THAT(diff.out, HasSubstr("mul.f64 Λ: 45 -> 76: larger"));
+    EXPECT_THAT(diff.out, HasSubstr("mul.f64 λ: 19 -> 19: same"));
+    EXPECT_THAT(diff.out, HasSubstr("mul.f64 Λ: 45 -> 45: same"));
+    // Four units of double precision: 76 cycles of each, and Λ is not below.
+    EXPECT_THAT(run_program({"export", "accelsim", "rtx-2070", "--units", "4"}).out,
+                HasSubstr("\n-trace_opcode_latency_initiation_dp 76,76\n"));
+    for (const char* units : {"0", "65", "4x", "sp=4,", "sp=4,5", "sp=0", "fp=4", "sp=4,sp=4"}) {
+        const ProgramRun bad = run_program({"export", "accelsim", "rtx-2070", "--units", units});
+        EXPECT_EQ(bad.exit_code, 2) << units;
+        EXPECT_THAT(bad.err, HasSubstr("--units: '")) << units;
+    }
     // Without --force nothing is replaced.
     EXPECT_EQ(run_program({"export", "gem5", "rtx-2070", "-o", at("rtx.config")}).exit_code, 2);
     EXPECT_EQ(

@@ -63,6 +63,45 @@ TEST(ExportPptGpu, LanesAndLatencies) {
     EXPECT_THAT(testing::PrintToString(file.notes), HasSubstr("ld.global.u32: Λ is a bound"));
 }
 
+// Lanes are of λ, latencies of Λ: what the other one is does not matter, and is no reason.
+TEST(ExportPptGpu, ABoundOfWhatIsNotUsed) {
+    const Exported file = export_ppt_gpu(
+        parse_profile(
+            "format: occupipe-profile/1\ndevice: {name: X}\ncores: 1\nwarp_size: 32\n"
+            "clock_hz: 1e9\nsubsystems: {alu: {scope: core}}\ninstructions:\n"
+            "  ex2.approx.ftz.f32: {subsystem: alu, cpi: 2, latency: {value: 9, bound: upper}}\n"
+            "  fma.f32: {subsystem: alu, cpi: {value: 0.5, bound: upper}, latency: 4}\n"
+            "  fma.f64: {subsystem: alu, cpi: {value: 16, bound: upper}, latency: {value: 45, "
+            "bound: upper}}\n",
+            "p"),
+        {});
+    EXPECT_THAT(file.text, testing::ContainsRegex("\"num_SF_units_per_SM\" *:  16,"));
+    EXPECT_THAT(file.text, testing::ContainsRegex("\"fALU\" *:  4,"));
+    const std::vector<std::string>& notes = file.notes;
+    EXPECT_THAT(notes, testing::Contains("no SFU: ex2.approx.ftz.f32: Λ is a bound"));
+    EXPECT_THAT(notes, testing::Contains("no num_SP_units_per_SM: fma.f32: λ is a bound"));
+    EXPECT_THAT(notes, testing::Contains("no num_DP_units_per_SM: fma.f64: λ is a bound"));
+    EXPECT_THAT(notes, testing::Contains("no dALU: fma.f64: Λ is a bound"));
+}
+
+TEST(ExportGem5, TheIssuePeriodIsOfLambdaAlone) {
+    const auto file = [](const std::string& timing) {
+        return export_gem5(
+                   parse_profile("format: occupipe-profile/1\ndevice: {name: X, vendor: AMD}\n"
+                                 "cores: 1\nwarp_size: 64\nclock_hz: 1e9\n"
+                                 "issue: {schedulers: 4}\nsubsystems: {v: {scope: scheduler}}\n"
+                                 "instructions:\n  fma.f32: {subsystem: v, " +
+                                     timing + "}\n",
+                                 "p"),
+                   {})
+            .text;
+    };
+    EXPECT_THAT(file("cpi: 4, latency: {value: 9, bound: upper}"),
+                HasSubstr("\n--issue-period=4\n"));
+    EXPECT_THAT(file("cpi: {value: 4, bound: upper}, latency: 9"),
+                HasSubstr("\n--sp-bypass-path-length=9\n"));
+}
+
 // GCN: 64 lanes on four SIMDs of 16 take 4 cycles; gem5's own defaults are 4, 4, 10 and 2048.
 TEST(ExportGem5, ACoreOfFourSimds) {
     const GpuProfile gcn = parse_profile(
