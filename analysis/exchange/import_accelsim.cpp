@@ -15,6 +15,7 @@
 #include "analysis/exchange/imported.h"
 #include "analysis/exchange/text_table.h"
 #include "analysis/exchange/unit_classes.h"
+#include "analysis/exchange/unit_cycles.h"
 #include "core/error.h"
 #include "core/files/document.h"
 #include "core/files/files.h"
@@ -98,9 +99,12 @@ void read_options(const InputText& file, Options& options, std::vector<std::stri
         const std::string name = word.text.substr(1);
         if (i + 1 == words.size() || names_option(words[i + 1]))
             throw InputError(file.name, word.where, name, "has no value");
-        if (options.contains(name))
-            notes.push_back(fmt::format("-{} is given again in {}:{}: the later one counts", name,
-                                        file.name, word.where.line));
+        if (const auto before = options.find(name);
+            before != options.end() && before->second.value != words[i + 1].text)
+            notes.push_back(fmt::format(
+                "-{} is '{}' in {}:{} and '{}' in {}:{}: the later one counts, as in the simulator",
+                name, before->second.value, before->second.file, before->second.where.line,
+                words[i + 1].text, file.name, word.where.line));
         options[name] = {words[i + 1].text, file.name, word.where};
         ++i;
     }
@@ -191,6 +195,14 @@ private:
         return has(name) ? whole(name, least) : otherwise;
     }
 
+    // What the simulator takes where the files do not say it.
+    int whole_or_default(std::string_view name, int simulators) {
+        if (has(name)) return whole(name, 1);
+        out_.notes.push_back(
+            fmt::format("no -{}: {}, the simulator's own default", name, simulators));
+        return simulators;
+    }
+
     void device() {
         GpuProfile& profile = out_.profile;
         profile.device.name = name_;
@@ -204,7 +216,7 @@ private:
         } else {
             required("gpgpu_n_clusters", "a profile needs the number of cores (--cores)");
             const double cores = static_cast<double>(whole("gpgpu_n_clusters", 1)) *
-                                 whole_or("gpgpu_n_cores_per_cluster", 1, 1);
+                                 whole_or_default("gpgpu_n_cores_per_cluster", 3);
             if (cores > 1e6)
                 fail("gpgpu_n_clusters", options_.find("gpgpu_n_clusters")->second,
                      "is more cores than a GPU has");
@@ -238,7 +250,7 @@ private:
         limit("gpgpu_shader_cta", profile.limits.groups);
         limit("gpgpu_shader_registers", profile.limits.registers);
         limit("gpgpu_shmem_size", profile.limits.shared_memory_bytes);
-        profile.issue.schedulers = whole_or("gpgpu_num_sched_per_core", 1, 1);
+        profile.issue.schedulers = whole_or_default("gpgpu_num_sched_per_core", 1);
         if (profile.issue.schedulers > most_schedulers)
             fail("gpgpu_num_sched_per_core", options_.find("gpgpu_num_sched_per_core")->second,
                  "is more schedulers than a core has");
@@ -318,6 +330,10 @@ private:
         if (interval < 1 || interval != std::floor(interval) || latency != std::floor(latency))
             fail(name, option,
                  fmt::format("'{}': cycles are whole, the interval at least 1", option.value));
+        if (latency > most_unit_cycles)
+            fail(name, option,
+                 fmt::format("'{}': a unit of the simulator takes at most {} cycles", option.value,
+                             most_unit_cycles));
         if (latency < interval)
             fail(name, option,
                  fmt::format("'{}': the latency is below the initiation interval, "

@@ -10,9 +10,6 @@ namespace occupipe::analysis {
 namespace {
 
 constexpr double nearly_a_cycle = 0.95;
-// GPGPU-Sim keeps the cycles ahead in which a result leaves the unit in a set of 512
-// (MAX_ALU_LATENCY).
-constexpr double longest = 511;
 
 int units_for(const GpuProfile& profile, const InstructionTiming& timing,
               std::optional<int> wanted) {
@@ -45,9 +42,9 @@ UnitCycles unit_cycles(const GpuProfile& profile, const InstructionTiming& timin
             timing.name, cpi, interval, out.units, out.units == 1 ? "" : "s");
         return out;
     }
-    if (interval > longest || latency > longest) {
-        out.fault =
-            fmt::format("{}: takes more than {} cycles, which a unit cannot", timing.name, longest);
+    if (interval > most_unit_cycles || latency > most_unit_cycles) {
+        out.fault = fmt::format("{}: takes more than {} cycles, which a unit cannot", timing.name,
+                                most_unit_cycles);
         return out;
     }
     out.initiation = std::max(1, static_cast<int>(std::lround(interval)));

@@ -10,6 +10,10 @@
 
 namespace occupipe::analysis {
 
+// GPGPU-Sim keeps the cycles ahead in which a result leaves the unit in a set of 512
+// (MAX_ALU_LATENCY).
+constexpr int most_unit_cycles = 511;
+
 struct UnitCycles {
     int units = 1;       // on a core
     int latency = 0;     // cycles, at least `initiation`

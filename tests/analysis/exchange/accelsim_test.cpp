@@ -96,7 +96,8 @@ TEST(ImportAccelsim, ATuringConfigurationDrivenByTraces) {
 TEST(ImportAccelsim, AVoltaConfigurationDrivenByPtx) {
     const std::string text =
         "-gpgpu_compute_capability_major 7\n-gpgpu_compute_capability_minor 0\n"
-        "-gpgpu_n_clusters 80\n-gpgpu_clock_domains 1132.0:1132.0:1132.0:850.0\n"
+        "-gpgpu_n_clusters 80\n-gpgpu_n_cores_per_cluster 1\n"
+        "-gpgpu_clock_domains 1132.0:1132.0:1132.0:850.0\n"
         "-gpgpu_shader_core_pipeline 2048:32 \n"
         "-gpgpu_num_sp_units 4\n-gpgpu_num_sfu_units 4\n-gpgpu_num_dp_units 4\n"
         "-gpgpu_num_int_units 4\n-gpgpu_num_sched_per_core 4\n-gpgpu_sub_core_model 1\n"
@@ -134,7 +135,8 @@ TEST(ImportAccelsim, AVoltaConfigurationDrivenByPtx) {
 TEST(ImportAccelsim, AnAmpereConfiguration) {
     const std::string text =
         "-gpgpu_compute_capability_major 8 -gpgpu_compute_capability_minor 6\n"
-        "-gpgpu_n_clusters 46 -gpgpu_clock_domains 1132:1132:1132:3500.5\n"
+        "-gpgpu_n_clusters 46 -gpgpu_n_cores_per_cluster 1 -gpgpu_clock_domains "
+        "1132:1132:1132:3500.5\n"
         "-gpgpu_shader_core_pipeline 1536:32\n"
         "-gpgpu_num_sp_units 4 -gpgpu_num_sfu_units 4 -gpgpu_num_dp_units 4 -gpgpu_num_int_units "
         "4\n"
@@ -168,6 +170,34 @@ TEST(ImportAccelsim, WithoutUnitsOfTheirOwnOthersDoTheWork) {
     EXPECT_DOUBLE_EQ(cpi(p, "fma.f64"), 8);
 }
 
+// Defaults of gpu-sim.cc: three cores in a cluster, one scheduler on a core.
+TEST(ImportAccelsim, TheSimulatorsDefaultsAreSaid) {
+    const auto read = import_accelsim(
+        {{"g",
+          "-gpgpu_n_clusters 10 -gpgpu_clock_domains 1000:1:1:1 -gpgpu_num_sp_units 2\n"
+          "-trace_opcode_latency_initiation_sp 4,2\n"}},
+        {});
+    EXPECT_EQ(read.profile.cores, 30);
+    EXPECT_EQ(read.profile.issue.schedulers, 1);
+    const auto notes = testing::PrintToString(read.notes);
+    EXPECT_THAT(notes, HasSubstr("no -gpgpu_n_cores_per_cluster: 3, the simulator's own default"));
+    EXPECT_THAT(notes, HasSubstr("no -gpgpu_num_sched_per_core: 1, the simulator's own default"));
+    const auto told = import_accelsim({{"g", rtx2060}, {"t", rtx2060_trace}}, {});
+    EXPECT_THAT(testing::PrintToString(told.notes), Not(HasSubstr("own default")));
+}
+
+TEST(ImportAccelsim, TwoValuesOfAnOptionAreSaidWithBothPlaces) {
+    const auto read =
+        import_accelsim({{"a", rtx2060 + rtx2060_trace},
+                         {"b", "-gpgpu_n_clusters 30\n-trace_opcode_latency_initiation_sp 4,2\n"}},
+                        {});
+    EXPECT_DOUBLE_EQ(latency(read.profile, "fma.f32"), 4);
+    const auto notes = testing::PrintToString(read.notes);
+    EXPECT_THAT(notes, HasSubstr("-trace_opcode_latency_initiation_sp is '2,2' in a:26 and '4,2' "
+                                 "in b:2: the later one counts"));
+    EXPECT_THAT(notes, Not(HasSubstr("-gpgpu_n_clusters is")));  // the same value
+}
+
 TEST(ImportAccelsim, RefusalsNameFileLineAndOption) {
     EXPECT_THAT(refusal(""), HasSubstr("g.config:1:1"));
     EXPECT_THAT(refusal("\n\ngpgpu_n_clusters 30\n"),
@@ -192,6 +222,11 @@ TEST(ImportAccelsim, RefusalsNameFileLineAndOption) {
                   "below the initiation interval"));
     EXPECT_THAT(refusal(units + "-trace_opcode_latency_initiation_sp 4,0\n"),
                 HasSubstr("at least 1"));
+    EXPECT_EQ(refusal(units + "-trace_opcode_latency_initiation_sp 511,1\n"), "");
+    for (const char* const pair : {"512,1", "512,512", "99999999999,1"})
+        EXPECT_THAT(
+            refusal(units + "-trace_opcode_latency_initiation_sp " + pair + "\n"),
+            HasSubstr(std::string("'") + pair + "': a unit of the simulator takes at most 511"));
     EXPECT_THAT(refusal(units + "-trace_opcode_latency_initiation_sp 4\n"),
                 HasSubstr("is not LATENCY,INITIATION"));
     EXPECT_THAT(refusal(units + "-trace_opcode_latency_initiation_sp 4,nan\n"), HasSubstr("'nan'"));
@@ -245,6 +280,20 @@ TEST(ExportAccelsim, FourUnitsOfATuringCore) {
     const auto notes = testing::PrintToString(file.notes);
     EXPECT_THAT(notes, HasSubstr("no -gpgpu_l1_latency: none of ld.global.l1.u32"));
     EXPECT_THAT(notes, HasSubstr("has ?,?,4,?,?"));
+}
+
+// Units of the classes that are named; the others are as the profile has them: one of each.
+TEST(ExportAccelsim, UnitsOfAClass) {
+    const GpuProfile profile = parse_profile(lemeire_rtx2070, "p");
+    const Exported file = export_accelsim(profile, {.units_of = {{"int", 4}, {"sp", 4}}});
+    EXPECT_THAT(file.text, HasSubstr("\n-trace_opcode_latency_initiation_sp 4,2\n"));
+    EXPECT_THAT(file.text, HasSubstr("\n-trace_opcode_latency_initiation_int 2,1\n"));
+    EXPECT_THAT(file.text, HasSubstr("\n-gpgpu_num_dp_units 1\n"));
+    EXPECT_THAT(file.text, HasSubstr("\n-trace_opcode_latency_initiation_dp 45,19\n"));
+    EXPECT_THAT(file.text, HasSubstr("\n-trace_opcode_latency_initiation_sfu 21,2\n"));
+    const Exported both = export_accelsim(profile, {.units = 4, .units_of = {{"dp", 2}}});
+    EXPECT_THAT(both.text, HasSubstr("\n-trace_opcode_latency_initiation_dp 45,38\n"));
+    EXPECT_THAT(both.text, HasSubstr("\n-trace_opcode_latency_initiation_sp 4,2\n"));
 }
 
 TEST(ExportAccelsim, LessThanACycleOfOneUnitIsRefused) {
