@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "analysis/outliers.h"
@@ -15,6 +16,8 @@ namespace occupipe::analysis {
 namespace {
 
 constexpr std::size_t fewest = 4;
+// Of four values with normal errors the standard deviation is this many errors in 6 of a million.
+constexpr double far_above_errors = 3;
 
 struct Sample {
     std::size_t member = 0;
@@ -100,6 +103,38 @@ std::vector<FleetOutlier> outliers_in(const std::string& quantity,
     return found;
 }
 
+std::optional<FleetSpread> spread_in(const std::string& quantity,
+                                     const std::vector<Sample>& samples,
+                                     const std::vector<const FleetMember*>& members,
+                                     const std::vector<FleetOutlier>& outliers, double relative) {
+    std::vector<double> values;
+    double squares = 0;
+    for (const Sample& one : samples) {
+        const std::string& name = members[one.member]->name;
+        if (std::ranges::find(outliers, name, &FleetOutlier::member) != outliers.end()) continue;
+        const std::optional<double>& error = one.estimate.std_error;
+        if (!error || !(*error > 0)) return std::nullopt;
+        values.push_back(one.estimate.value);
+        squares += *error * *error;
+    }
+    if (values.size() < fewest) return std::nullopt;
+    const auto count = static_cast<double>(values.size());
+    double mean = 0;
+    for (const double value : values) mean += value / count;
+    double variance = 0;
+    for (const double value : values) variance += (value - mean) * (value - mean) / (count - 1);
+    const auto [least, most] = std::ranges::minmax(values);
+    const FleetSpread found{.quantity = quantity,
+                            .least = least,
+                            .most = most,
+                            .deviation = std::sqrt(variance),
+                            .error = std::sqrt(squares / count),
+                            .members = values.size()};
+    if (found.deviation <= far_above_errors * found.error) return std::nullopt;
+    if (most - least < relative * std::abs(median_of(values))) return std::nullopt;
+    return found;
+}
+
 }  // namespace
 
 Fleet examine_fleet(const std::vector<FleetMember>& members, const FleetOptions& options) {
@@ -124,8 +159,11 @@ Fleet examine_fleet(const std::vector<FleetMember>& members, const FleetOptions&
         for (const FleetMember* const one : those) model.members.push_back(one->name);
         for (const auto& [name, samples] : quantities[device]) {
             (samples.size() >= fewest ? model.quantities : model.untested) += 1;
-            std::ranges::move(outliers_in(name, samples, those, fleet.level, options.relative),
-                              std::back_inserter(model.outliers));
+            std::vector<FleetOutlier> outliers =
+                outliers_in(name, samples, those, fleet.level, options.relative);
+            if (const auto spread = spread_in(name, samples, those, outliers, options.relative))
+                model.spreads.push_back(*spread);
+            std::ranges::move(outliers, std::back_inserter(model.outliers));
         }
         std::ranges::stable_sort(model.outliers, [](const FleetOutlier& a, const FleetOutlier& b) {
             return a.member != b.member ? a.member < b.member

@@ -43,10 +43,21 @@ struct FleetOutlier {
     double critical = 0;
 };
 
+// A quantity in which the members differ by far more than their errors, though none, or no further
+// one, differs from all others: two batches, say.
+struct FleetSpread {
+    std::string quantity;
+    double least = 0, most = 0;  // of the members that are no outliers
+    double deviation = 0;        // their standard deviation
+    double error = 0;            // root mean square of their standard errors
+    std::size_t members = 0;
+};
+
 struct FleetModel {
     std::string device;
     std::vector<std::string> members;
     std::vector<FleetOutlier> outliers;  // by member, the largest relative distance first
+    std::vector<FleetSpread> spreads;
     // Counts (cores, warp size, schedulers) that are not most members', and instructions that a
     // member lacks though most have them; a sentence each.
     std::vector<std::string> differences;

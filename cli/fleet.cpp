@@ -35,7 +35,8 @@ void fleet(const Options& options) {
     else
         fmt::print("{}", report::to_text(found, options.fleet));
     for (const analysis::FleetModel& model : found.models)
-        if (options.fail && !(model.outliers.empty() && model.differences.empty()))
+        if (options.fail &&
+            !(model.outliers.empty() && model.spreads.empty() && model.differences.empty()))
             throw Reported{exit_failed};
 }
 
@@ -50,7 +51,8 @@ void add_fleet(CLI::App& app) {
         {.text =
              "Input: a profile (YAML) of each GPU; those of one device name are compared.\n"
              "Output: a table on stdout, or JSON: each outlier with its value, the median and the\n"
-             "spread of its model, and by how much it exceeds what chance explains "
+             "spread of its model, and by how much it exceeds what chance explains; and where the "
+             "GPUs\ndiffer by far more than their errors without one that stands out "
              "(docs/fleets.md).",
          .exit_codes = {},
          .examples = "occupipe fleet out/*/profile.yaml\n"
@@ -71,7 +73,8 @@ void add_fleet(CLI::App& app) {
         ->capture_default_str()
         ->type_name("SHARE");
     command->add_flag("--json", options->json, "Print JSON");
-    command->add_flag("--fail", options->fail, "Exit with 1 where a GPU differs");
+    command->add_flag("--fail", options->fail,
+                      "Exit with 1 where a GPU differs, or GPUs from one another");
     command->callback([options] { fleet(*options); });
 }
 

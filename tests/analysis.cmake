@@ -14,4 +14,4 @@ occupipe_test(report_text_test KIND unit ONE_PROCESS
 occupipe_test(annotation_test KIND unit ONE_PROCESS
     SOURCES analysis/annotation_test.cpp analysis/kernel_comparison_test.cpp
     LINK occupipe_sim_test_support occupipe::report occupipe::analysis occupipe::extract occupipe::sim occupipe::isa occupipe::core GTest::gmock nlohmann_json::nlohmann_json)
-occupipe_test(fleet_test KIND unit ONE_PROCESS SOURCES analysis/fleet_test.cpp LINK occupipe::analysis occupipe::core)
+occupipe_test(fleet_test KIND unit ONE_PROCESS SOURCES analysis/fleet_test.cpp LINK occupipe::analysis occupipe::report occupipe::core)

@@ -32,6 +32,11 @@ std::string to_text(const analysis::Fleet& fleet, const analysis::FleetOptions& 
                  fmt::format("{:+.1f} %", 100 * one.relative), fmt::format("{:.4g}", one.distance),
                  fmt::format("{:.4g}", one.critical)});
         if (!table.rows.empty()) text += "\n" + plain_text(table) + "\n";
+        for (const analysis::FleetSpread& one : model.spreads)
+            text += fmt::format(
+                "{}: {} GPUs differ by more than their errors, in no single one: from {:.6g} to "
+                "{:.6g},\nstandard deviation {:.2g}, errors {:.2g}.\n",
+                one.quantity, one.members, one.least, one.most, one.deviation, one.error);
         if (model.untested > 0 && model.quantities > 0)
             text +=
                 fmt::format("{} quantities were not tested: fewer than 4 GPUs determine them.\n",
@@ -65,11 +70,20 @@ nlohmann::ordered_json to_json(const analysis::Fleet& fleet,
             row["critical"] = one.critical;
             outliers.push_back(row);
         }
+        nlohmann::ordered_json spreads = nlohmann::ordered_json::array();
+        for (const analysis::FleetSpread& one : model.spreads)
+            spreads.push_back({{"quantity", one.quantity},
+                               {"least", one.least},
+                               {"most", one.most},
+                               {"deviation", one.deviation},
+                               {"error", one.error},
+                               {"members", one.members}});
         models.push_back({{"device", model.device},
                           {"members", model.members},
                           {"quantities", model.quantities},
                           {"untested", model.untested},
                           {"outliers", outliers},
+                          {"spreads", spreads},
                           {"differences", model.differences}});
     }
     return {{"format", "occupipe-fleet/1"}, {"false_alarms", options.false_alarms},

@@ -15,6 +15,7 @@
 
 #include "analysis/outliers.h"
 #include "core/error.h"
+#include "report/text/fleet_text.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -151,6 +152,49 @@ TEST(Fleet, PlantedOutliersAreFoundAndNoOther) {
                 {"node05", "op2.f32 Λ [cycles]"}};
             EXPECT_EQ(found, planted) << size << " " << round;
         }
+}
+
+// Half of a fleet is slow: there is no outlier, and silence would be wrong.
+TEST(Fleet, TwoHalvesThatDifferAreSaid) {
+    std::mt19937_64 random(12);
+    for (const std::size_t size : {4U, 6U, 8U, 24U}) {
+        auto members = fleet_of(size, 5, 0.002, 0.002, random);
+        EXPECT_TRUE(examine_fleet(members, {}).models.at(0).spreads.empty());
+        for (std::size_t i = 0; i < size; ++i) {
+            Estimate& cpi = members[i].profile.instructions[2].cpi;
+            cpi.value = i % 2 == 0 ? 2 : 2.2;
+            cpi.std_error = 0.004;
+        }
+        const Fleet fleet = examine_fleet(members, {});
+        EXPECT_TRUE(fleet.models.at(0).outliers.empty());
+        ASSERT_EQ(fleet.models[0].spreads.size(), 1U) << size;
+        const FleetSpread& one = fleet.models[0].spreads[0];
+        EXPECT_EQ(one.quantity, "op2.f32 λ per core [cycles]");
+        EXPECT_EQ(one.least, 2);
+        EXPECT_EQ(one.most, 2.2);
+        const auto n = static_cast<double>(size);
+        EXPECT_NEAR(one.deviation, 0.1 * std::sqrt(n / (n - 1)), 1e-12);  // n values, 0.1 off
+        EXPECT_NEAR(one.error, 0.004, 1e-15);
+        EXPECT_EQ(one.members, size);
+        const std::string text = report::to_text(fleet, {});
+        EXPECT_NE(text.find("GPUs differ by more than their errors, in no single one: from 2 to "
+                            "2.2,"),
+                  std::string::npos)
+            << text;
+        // Errors that explain it.
+        for (FleetMember& member : members) member.profile.instructions[2].cpi.std_error = 0.1;
+        EXPECT_TRUE(examine_fleet(members, {}).models.at(0).spreads.empty());
+    }
+}
+
+// An outlier alone is not also a spread.
+TEST(Fleet, AnOutlierIsNoSpread) {
+    std::mt19937_64 random(13);
+    auto members = fleet_of(8, 3, 0.002, 0.002, random);
+    members[2].profile.instructions[1].cpi.value *= 1.2;
+    const Fleet fleet = examine_fleet(members, {});
+    EXPECT_EQ(fleet.models.at(0).outliers.size(), 1U);
+    EXPECT_TRUE(fleet.models[0].spreads.empty());
 }
 
 TEST(Fleet, EvidenceIsWhatWasPlanted) {
