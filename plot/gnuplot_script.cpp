@@ -63,14 +63,16 @@ Span span_of(const Figure& figure, const Value& value) {
 }
 
 // 1, 2, 5 times the powers of ten where gnuplot would label the powers alone, which a short axis
-// may not even hold.
+// may not even hold; more of them where the axis is shorter than a decade.
 std::vector<Tick> decade_ticks(const Span& span) {
     std::vector<Tick> ticks;
     if (span.high / span.low > 1e3) return ticks;
+    const auto steps = span.high / span.low < 10 ? std::vector{1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0}
+                                                 : std::vector{1.0, 2.0, 5.0};
     const int first = static_cast<int>(std::floor(std::log10(span.low))) - 1;
     const int last = static_cast<int>(std::floor(std::log10(2 * span.high)));
     for (int exponent = first; exponent <= last; ++exponent)
-        for (const double step : {1.0, 2.0, 5.0}) {
+        for (const double step : steps) {
             const double tick = step * std::pow(10, exponent);
             ticks.push_back({tick, fmt::format("{:.6g}", tick)});
         }

@@ -75,6 +75,15 @@ TEST(Script, DrawsArrowsOnAxesThatHoldThem) {
     EXPECT_THROW(script(picture), std::runtime_error);
 }
 
+TEST(Script, LabelsMoreOfALogarithmicAxisThatIsShorterThanADecade) {
+    Picture picture = one_point();
+    picture.panels[0].y.scale = Scale::log10;
+    picture.panels[0].series[0].points = {{.x = 1, .y = 9}, {.x = 2, .y = 29}};
+    const std::string text = script(picture);
+    for (const char* tick : {"'7' 7", "'10' 10", "'15' 15", "'20' 20", "'30' 30"})
+        EXPECT_NE(text.find(tick), std::string::npos) << tick << "\n" << text;
+}
+
 TEST(Script, KeepsPercentSignsOfTickLabels) {
     Picture picture = one_point();
     picture.panels[0].x.ticks = {{1, "100 %"}};
