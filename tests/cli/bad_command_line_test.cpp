@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "core/files/files.h"
@@ -314,18 +316,49 @@ TEST(NothingToRunOn, IsExitCodeThreeWithAHint) {
     }
 }
 
-TEST(Help, IsThereForEveryCommandAndNoError) {
-    for (const char* words :
-         {"--help", "list --help", "explain --help", "measure --help", "smoke --help", "fit --help",
-          "characterize --help", "diff --help", "merge --help", "report --help", "table --help",
-          "rates --help", "predict --help", "compare --help", "check --help", "selfcheck --help",
-          "execute --help"}) {
-        const auto run = run_program(split(words));
-        EXPECT_EQ(run.exit_code, 0) << words << run.err;
-        EXPECT_NE(run.out.find("Exit codes: 0 ok"), std::string::npos) << words << run.out;
-        EXPECT_NE(run.out.find("\n  occupipe "), std::string::npos) << "no example: " << run.out;
-        EXPECT_EQ(run.err, "") << words;
+// The commands that `occupipe --help` lists, with what it says of each.
+std::vector<std::pair<std::string, std::string>> commands() {
+    std::istringstream help(run_program({"--help"}).out);
+    std::vector<std::pair<std::string, std::string>> found;
+    bool listed = false;
+    for (std::string line; std::getline(help, line);) {
+        if (line.empty() && !found.empty()) break;
+        if (listed && line.starts_with("  ") && line[2] != ' ') {
+            const std::size_t end = line.find(' ', 2);
+            found.emplace_back(line.substr(2, end - 2),
+                               line.substr(line.find_first_not_of(' ', end)));
+        }
+        listed = listed || line == "Subcommands:";
     }
+    return found;
+}
+
+TEST(Help, IsThereForEveryCommandAndNoError) {
+    ASSERT_GE(commands().size(), 26U);
+    for (const auto& [command, what] : commands()) {
+        const auto run = run_program({command, "--help"});
+        EXPECT_EQ(run.exit_code, 0) << command << run.err;
+        EXPECT_NE(run.out.find("Exit codes: 0 ok"), std::string::npos) << command << run.out;
+        EXPECT_NE(run.out.find("\n  occupipe "), std::string::npos) << "no example: " << run.out;
+        EXPECT_EQ(run.err, "") << command;
+    }
+}
+
+TEST(Help, IsWhatTheManualPageSays) {
+    std::ifstream file(std::string(OCCUPIPE_SOURCE_DIR) + "/packaging/occupipe.1");
+    std::string page(std::istreambuf_iterator<char>(file), {});
+    std::string entries;
+    for (const auto& [command, what] : commands()) {
+        // A manual page is ASCII here: λ and Λ have words.
+        EXPECT_NE(page.find(".TP\n.B " + command + "\n" + what.substr(0, 10)), std::string::npos)
+            << command << ": " << what;
+        entries += command + ' ';
+    }
+    const std::string sections = page.substr(page.find(".SH SUBCOMMANDS"));
+    const std::string listed = sections.substr(0, sections.find(".SH EXIT STATUS"));
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = listed.find(".TP\n", at)) != std::string::npos; ++at) ++count;
+    EXPECT_EQ(count, commands().size()) << "not a command any more? there are: " << entries;
 }
 
 TEST(Help, IsWhatTheProgramAloneShows) {
