@@ -349,8 +349,10 @@ TEST(Help, IsWhatTheManualPageSays) {
     std::string page(std::istreambuf_iterator<char>(file), {});
     std::string entries;
     for (const auto& [command, what] : commands()) {
-        // A manual page is ASCII here: λ and Λ have words.
-        EXPECT_NE(page.find(".TP\n.B " + command + "\n" + what.substr(0, 10)), std::string::npos)
+        // The page is ASCII: λ and Λ have words there.
+        const auto ascii = std::ranges::find_if(what, [](unsigned char c) { return c > 127; });
+        const std::string begins(what.begin(), std::min(ascii, what.begin() + 10));
+        EXPECT_NE(page.find(".TP\n.B " + command + "\n" + begins), std::string::npos)
             << command << ": " << what;
         entries += command + ' ';
     }
