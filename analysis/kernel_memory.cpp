@@ -113,7 +113,8 @@ Followed followed(const KernelIn& in, const Launch& launch, int cores) {
 
 void tell_memory(KernelIn& in) {
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
-    tell(in, passes, extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes),
+    tell(in, passes,
+         extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes, {.threads = 0}),
          in.extracted.kernel);
 }
 
@@ -156,28 +157,26 @@ IssueTimes issue_times(const GpuProfile& profile, const Kernel& kernel,
 
 void tell_memory(KernelIn& in, const IssueTimes& times) {
     std::vector<std::string> said;
-    in.extracted.kernel =
-        with_memory(in, in.kernel(), *in.kernel().launch, in.kernel().memory->cores, said, &times);
+    in.extracted.kernel = with_memory(in, in.kernel(), *in.kernel().launch,
+                                      in.kernel().memory->cores, said, &times, 0);
 }
 
 Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
-                   std::vector<std::string>& said, const IssueTimes* times) {
+                   std::vector<std::string>& said, const IssueTimes* times, unsigned threads) {
     auto [context, filled, groups, sentences] = followed(in, launch, cores);
     std::ranges::move(sentences, std::back_inserter(said));
     const std::vector<bool> passes = extract::passing_first_level(*in.code);
-    if (times == nullptr) {
-        tell(in, passes, extract::reuse_of(*in.memory, filled, passes, groups), kernel);
-    } else {
-        const auto clock_of = [&](const extract::GroupTrace& group,
-                                  const extract::LineReference& one) {
+    extract::ReuseOptions options{.groups = groups, .clock_of = {}, .threads = threads};
+    if (times != nullptr) {
+        options.clock_of = [&](const extract::GroupTrace& group, const extract::Issue& one) {
             const auto& warp =
                 times->ticks[group.group / static_cast<std::uint64_t>(cores)][one.warp];
             return static_cast<std::uint64_t>(
                 warp[std::min(std::size_t{one.step}, warp.size() - 1)]);
         };
         context.order = MemoryOrder::predicted;
-        tell(in, passes, extract::reuse_of(*in.memory, filled, passes, clock_of, groups), kernel);
     }
+    tell(in, passes, extract::reuse_of(*in.memory, filled, passes, options), kernel);
     kernel.memory = context;
     return kernel;
 }

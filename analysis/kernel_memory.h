@@ -35,9 +35,10 @@ void tell_memory(KernelIn& in, const IssueTimes& times);
 // `kernel`, which is in.kernel() but for names of ops, with the reuse that another launch of the
 // code finds: as many groups at once, on so many cores, and the first of the groups where it has
 // fewer. Means of requests stay those of all groups. Without times: round robin. `said`: what of
-// the launch could not be followed, a sentence each.
+// the launch could not be followed, a sentence each. `threads`: 0: one per core.
 Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
-                   std::vector<std::string>& said, const IssueTimes* times = nullptr);
+                   std::vector<std::string>& said, const IssueTimes* times = nullptr,
+                   unsigned threads = 1);
 
 // The same with caches of these sizes whose lines a hash assigns to sets of so many ways: what they
 // find, any capacity does. A size that is not known finds nothing.

@@ -187,7 +187,7 @@ void price_again(const Options& options, const analysis::KernelIn& in, const Ker
         return;
     }
     std::vector<std::string> same;
-    one.told = analysis::with_memory(in, told, one.launch, rows.cores, same, &times);
+    one.told = analysis::with_memory(in, told, one.launch, rows.cores, same, &times, 0);
     one.memory = price_memory(options, one.told, rows);
     one.said.emplace_back(
         "reuse was found in the order in which a first prediction has the warps issue");
@@ -211,7 +211,8 @@ Prepared prepare(const Options& options, const std::optional<analysis::KernelIn>
                         launch.concurrent_groups, launch.concurrent_groups == 1 ? "" : "s",
                         launch.concurrent_groups == 1 ? "is" : "are", in->occupancy.groups));
     if (follows && !finds_the_same(kernel, launch, profile))
-        told = analysis::with_memory(*in, std::move(told), launch, profile.cores, one.said);
+        told = analysis::with_memory(*in, std::move(told), launch, profile.cores, one.said, nullptr,
+                                     0);
     one.memory = price_memory(options, told, profile);
     one.told = told;
     if (!follows && kernel.memory && !one.memory.rows.empty() && options.memory_pricing != "none" &&

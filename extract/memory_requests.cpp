@@ -4,69 +4,51 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 namespace occupipe::extract {
 namespace {
 
 using isa::each_of;
 
-// At most 32 lanes of 16 bytes, each part of which may lie in another sector.
-struct Numbers {
-    std::array<std::uint64_t, 32 * 5> values;
+constexpr std::uint64_t sectors_per_line = line_bytes / sector_bytes;
+
+enum class Pattern : std::uint8_t {
+    side_by_side,  // all lanes, each after the one before it
+    same,          // all lanes ask for the same
+    other,
+};
+
+Pattern pattern_of(const isa::MemoryAccess& access) {
+    const std::uint64_t* const at = access.addresses;
+    if (access.active != isa::all_lanes) return Pattern::other;
+    const std::uint64_t step = at[1] - at[0];
+    if (step != 0 && step != access.bytes) return Pattern::other;
+    std::uint64_t differs = 0;
+    for (std::uint64_t lane = 0; lane < 32; ++lane) differs |= at[lane] ^ (at[0] + lane * step);
+    if (differs != 0) return Pattern::other;
+    return step == 0 ? Pattern::same : Pattern::side_by_side;
+}
+
+// Addresses of the active lanes, ascending, each once.
+struct Addresses {
+    std::array<std::uint64_t, 32> values;
     std::size_t count = 0;
-    bool ascends = true;
 
-    void add(std::uint64_t value) {
-        if (count > 0 && values[count - 1] == value) return;
-        ascends = ascends && (count == 0 || values[count - 1] < value);
-        values[count++] = value;
-    }
-
-    void sort() {
+    explicit Addresses(const isa::MemoryAccess& access) {
+        bool ascends = true;
+        each_of(access.active, [&](int lane) {
+            const std::uint64_t value = access.addresses[lane];
+            if (count > 0 && values[count - 1] == value) return;
+            ascends = ascends && (count == 0 || values[count - 1] < value);
+            values[count++] = value;
+        });
         if (ascends) return;
         const auto end = values.begin() + static_cast<std::ptrdiff_t>(count);
         std::sort(values.begin(), end);
         count = static_cast<std::size_t>(std::unique(values.begin(), end) - values.begin());
-        ascends = true;
     }
 };
-
-// Sectors, and lines of four of them.
-void count_sectors(MemoryCounts& counts, Numbers& sectors) {
-    sectors.sort();
-    counts.sectors += sectors.count;
-    constexpr std::uint64_t per_line = line_bytes / sector_bytes;
-    for (std::size_t i = 0; i < sectors.count; ++i)
-        counts.lines += i == 0 || sectors.values[i] / per_line != sectors.values[i - 1] / per_line;
-}
-
-void add_global(MemoryCounts& counts, const isa::MemoryAccess& access) {
-    Numbers sectors;
-    Numbers addresses;
-    each_of(access.active, [&](int lane) {
-        const std::uint64_t first = access.addresses[lane];
-        const std::uint64_t last = first + access.bytes - 1;
-        addresses.add(first);
-        for (std::uint64_t at = first / sector_bytes; at <= last / sector_bytes; ++at)
-            sectors.add(at);
-    });
-    addresses.sort();
-    count_sectors(counts, sectors);
-    counts.least_sectors += (addresses.count * access.bytes + sector_bytes - 1) / sector_bytes;
-}
-
-void add_local(MemoryCounts& counts, const isa::MemoryAccess& access) {
-    Numbers sectors;
-    each_of(access.active, [&](int lane) {
-        const std::uint64_t first = access.addresses[lane] / 4;
-        const std::uint64_t last = (access.addresses[lane] + access.bytes - 1) / 4;
-        for (std::uint64_t word = first; word <= last; ++word)
-            sectors.add((word * 32 + static_cast<std::uint64_t>(lane)) * 4 / sector_bytes);
-    });
-    count_sectors(counts, sectors);
-    const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
-    counts.least_sectors += (lanes * access.bytes + sector_bytes - 1) / sector_bytes;
-}
 
 // Passes of the lanes of one phase.
 std::uint64_t passes_of(const isa::MemoryAccess& access, isa::Mask lanes) {
@@ -90,6 +72,11 @@ std::uint64_t passes_of(const isa::MemoryAccess& access, isa::Mask lanes) {
 
 void add_shared(MemoryCounts& counts, const isa::MemoryAccess& access) {
     const int lanes = access.bytes <= 4 ? 32 : access.bytes <= 8 ? 16 : 8;
+    if (pattern_of(access) != Pattern::other) {  // at most one word in each bank
+        counts.phases += static_cast<std::uint64_t>(32 / lanes);
+        counts.passes += static_cast<std::uint64_t>(32 / lanes);
+        return;
+    }
     for (int first = 0; first < 32; first += lanes) {
         const isa::Mask together = (lanes == 32 ? isa::all_lanes : (isa::Mask{1} << lanes) - 1)
                                    << first;
@@ -129,15 +116,85 @@ MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
     return *this;
 }
 
-void add_request(MemoryCounts& counts, const isa::MemoryAccess& access) {
+void RequestLines::add(std::uint64_t line, std::uint32_t sectors) {
+    if (count_ > 0 && lines_[count_ - 1].line == line) {
+        lines_[count_ - 1].sectors |= sectors;
+        return;
+    }
+    ascends_ = ascends_ && (count_ == 0 || lines_[count_ - 1].line < line);
+    lines_[count_++] = {.line = line, .sectors = sectors};
+}
+
+void RequestLines::add_range(std::uint64_t first, std::uint64_t bytes) {
+    const std::uint64_t last = first + bytes - 1;
+    for (std::uint64_t line = first / line_bytes; line <= last / line_bytes; ++line) {
+        std::uint32_t sectors = 0xF;
+        if (line == first / line_bytes)
+            sectors &= 0xFU << (first / sector_bytes % sectors_per_line);
+        if (line == last / line_bytes)
+            sectors &= 0xFU >> (3 - last / sector_bytes % sectors_per_line);
+        add(line, sectors);
+    }
+}
+
+void RequestLines::sort() {
+    if (ascends_) return;
+    std::sort(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(count_),
+              [](const Line& a, const Line& b) { return a.line < b.line; });
+    const std::size_t all = std::exchange(count_, 0);
+    ascends_ = true;
+    for (std::size_t i = 0; i < all; ++i) add(lines_[i].line, lines_[i].sectors);
+}
+
+void RequestLines::add_global(const isa::MemoryAccess& access) {
+    std::uint64_t distinct = 1;
+    switch (pattern_of(access)) {
+        case Pattern::side_by_side:
+            distinct = 32;
+            [[fallthrough]];
+        case Pattern::same:
+            add_range(access.addresses[0], distinct * access.bytes);
+            break;
+        case Pattern::other: {
+            const Addresses addresses(access);
+            distinct = addresses.count;
+            for (std::size_t i = 0; i < addresses.count; ++i)
+                add_range(addresses.values[i], access.bytes);
+        }
+    }
+    least_sectors_ = (distinct * access.bytes + sector_bytes - 1) / sector_bytes;
+}
+
+// Word w of lane l lies at (32 w + l) 4: a line for each word.
+void RequestLines::add_local(const isa::MemoryAccess& access) {
+    each_of(access.active, [&](int lane) {
+        const std::uint64_t first = access.addresses[lane] / 4;
+        const std::uint64_t last = (access.addresses[lane] + access.bytes - 1) / 4;
+        for (std::uint64_t word = first; word <= last; ++word) add(word, 1U << (lane / 8));
+    });
+    const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
+    least_sectors_ = (lanes * access.bytes + sector_bytes - 1) / sector_bytes;
+}
+
+RequestLines::RequestLines(const isa::MemoryAccess& access) {
+    if (access.active == 0) return;
+    if (access.space == isa::Space::global) add_global(access);
+    if (access.space == isa::Space::local) add_local(access);
+    sort();
+}
+
+void add_request(MemoryCounts& counts, const isa::MemoryAccess& access,
+                 const RequestLines& touched) {
     if (access.active == 0) return;
     const auto lanes = static_cast<std::uint64_t>(std::popcount(access.active));
     ++counts.requests;
     counts.lanes += lanes;
     counts.bytes_asked += lanes * access.bytes;
     if (access.kind == isa::AccessKind::atomic) counts.same_address += most_at_one_address(access);
-    if (access.space == isa::Space::global) add_global(counts, access);
-    if (access.space == isa::Space::local) add_local(counts, access);
+    counts.lines += touched.lines().size();
+    for (const RequestLines::Line& line : touched.lines())
+        counts.sectors += static_cast<std::uint64_t>(std::popcount(line.sectors));
+    counts.least_sectors += touched.least_sectors();
     if (access.space == isa::Space::shared) add_shared(counts, access);
 }
 

@@ -5,7 +5,10 @@
 //   32 lanes, 4 bytes each, 128 bytes apart: 32 sectors, 32 lines; in shared memory 32 passes
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "isa/machine/machine.h"
 
@@ -35,7 +38,36 @@ struct MemoryCounts {
     bool operator==(const MemoryCounts&) const = default;
 };
 
-// Adds one request to `counts`.
+// The lines of global or local memory that one request touches, with their sectors; none of other
+// spaces.
+class RequestLines {
+public:
+    struct Line {
+        std::uint64_t line;     // address / 128; local: the word, at 128 word of its warp
+        std::uint32_t sectors;  // bit s: sector s
+    };
+
+    explicit RequestLines(const isa::MemoryAccess& access);
+
+    std::span<const Line> lines() const { return {lines_.data(), count_}; }  // ascending
+    // That the distinct bytes would take if they lay side by side.
+    std::uint64_t least_sectors() const { return least_sectors_; }
+
+private:
+    void add(std::uint64_t line, std::uint32_t sectors);
+    void add_range(std::uint64_t first, std::uint64_t bytes);
+    void add_global(const isa::MemoryAccess& access);
+    void add_local(const isa::MemoryAccess& access);
+    void sort();
+
+    // At most 32 lanes of 16 bytes, each part of which may lie in another line.
+    std::array<Line, 32 * 5> lines_;
+    std::size_t count_ = 0;
+    bool ascends_ = true;
+    std::uint64_t least_sectors_ = 0;
+};
+
+// Adds one request to `counts`, `touched` being its lines.
 //
 // Global: a lane's access lies in the 32-byte sectors and 128-byte lines that its bytes touch.
 // Local: lanes' words are interleaved, word w of lane l at (32 w + l) 4, as the hardware lays them
@@ -45,6 +77,10 @@ struct MemoryCounts {
 // words; lanes that ask for the same word share it (NVIDIA, CUDA C++ Programming Guide, "Shared
 // Memory"; how wider accesses are divided is known from measurements, not documented).
 // Constant: requests, lanes and bytes alone.
-void add_request(MemoryCounts& counts, const isa::MemoryAccess& access);
+void add_request(MemoryCounts& counts, const isa::MemoryAccess& access,
+                 const RequestLines& touched);
+inline void add_request(MemoryCounts& counts, const isa::MemoryAccess& access) {
+    add_request(counts, access, RequestLines(access));
+}
 
 }  // namespace occupipe::extract

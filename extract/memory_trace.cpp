@@ -3,84 +3,31 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "core/buffer_fill.h"
+#include "core/parallel.h"
 #include "extract/set_cache.h"
 
 namespace occupipe::extract {
 namespace {
 
-constexpr std::size_t spaces = 4;
+constexpr std::size_t spaces = site_spaces;
 constexpr std::uint64_t sectors_per_line = line_bytes / sector_bytes;
-// Lines of local memory are numbered apart: warp of the group and word; the slot comes later.
+// A line of local memory: warp of the group and word; above them, where lines of both kinds meet,
+// the slot.
 constexpr std::uint64_t local_line = std::uint64_t{1} << 63;
 constexpr int local_warp_shift = 40;
 constexpr int local_slot_shift = 46;
 
-// Lines of one request with their sectors, ascending.
-class RequestLines {
-public:
-    void add(std::uint64_t line, std::uint32_t sectors) {
-        if (count_ > 0 && lines_[count_ - 1].first == line) {
-            lines_[count_ - 1].second |= sectors;
-            return;
-        }
-        ascends_ = ascends_ && (count_ == 0 || lines_[count_ - 1].first < line);
-        lines_[count_++] = {line, sectors};
-    }
-
-    std::span<const std::pair<std::uint64_t, std::uint32_t>> lines() {
-        if (!ascends_) {
-            const auto end = lines_.begin() + static_cast<std::ptrdiff_t>(count_);
-            std::sort(lines_.begin(), end);
-            const std::size_t all = std::exchange(count_, 0);
-            ascends_ = true;
-            for (std::size_t i = 0; i < all; ++i) add(lines_[i].first, lines_[i].second);
-        }
-        return {lines_.data(), count_};
-    }
-
-private:
-    std::array<std::pair<std::uint64_t, std::uint32_t>, 32 * 5> lines_;
-    std::size_t count_ = 0;
-    bool ascends_ = true;
-};
-
-void add_global(RequestLines& lines, const isa::MemoryAccess& access) {
-    isa::each_of(access.active, [&](int lane) {
-        const std::uint64_t first = access.addresses[lane];
-        const std::uint64_t last = first + access.bytes - 1;
-        for (std::uint64_t at = first / sector_bytes; at <= last / sector_bytes; ++at)
-            lines.add(at / sectors_per_line, 1U << (at % sectors_per_line));
-    });
+bool is_local(const LineReference& one) {
+    return one.site() % spaces == static_cast<std::uint32_t>(isa::Space::local);
 }
 
-// Word w of lane l lies at (32 w + l) 4: a line for each word.
-void add_local(RequestLines& lines, std::uint32_t warp, const isa::MemoryAccess& access) {
-    isa::each_of(access.active, [&](int lane) {
-        const std::uint64_t first = access.addresses[lane] / 4;
-        const std::uint64_t last = (access.addresses[lane] + access.bytes - 1) / 4;
-        for (std::uint64_t word = first; word <= last; ++word)
-            lines.add(local_line | (std::uint64_t{warp} << local_warp_shift) | word,
-                      1U << (lane / 8));
-    });
-}
-
-// Positions of `keys` in ascending order of them; equal ones stay as they are.
-std::vector<std::uint32_t> sorted_by(const std::vector<std::uint32_t>& keys) {
-    std::vector<std::uint32_t> order(keys.size()), other(keys.size());
-    std::iota(order.begin(), order.end(), 0U);
-    for (const int shift : {0, 16}) {
-        std::vector<std::size_t> place(65537, 0);
-        for (const std::uint32_t key : keys) ++place[((key >> shift) & 0xFFFF) + 1];
-        std::partial_sum(place.begin(), place.end(), place.begin());
-        for (const std::uint32_t i : order) other[place[(keys[i] >> shift) & 0xFFFF]++] = i;
-        std::swap(order, other);
-    }
-    return order;
+std::uint32_t count_of(std::uint32_t sectors) {
+    return (0x4332'3221'3221'2110 >> 4 * sectors) & 0xF;
 }
 
 }  // namespace
@@ -117,24 +64,39 @@ public:
         SiteCounts& site = sites[number];
         if (site.counts.requests == 0) used.push_back(number);
         site.kind = access.kind;
-        add_request(site.counts, access);
-        RequestLines lines;
-        if (access.space == isa::Space::global)
-            add_global(lines, access);
-        else if (access.space == isa::Space::local)
-            add_local(lines, warp, access);
-        else
-            return;
+        const RequestLines touched(access);
+        add_request(site.counts, access, touched);
+        const std::uint64_t own = access.space == isa::Space::local
+                                      ? local_line | std::uint64_t{warp} << local_warp_shift
+                                      : 0;
         const int halvings = trace_.halvings_.load(std::memory_order_relaxed);
-        for (const auto& [line, sectors] : lines.lines()) {
+        const Warp& one = warps_[warp];
+        for (const auto& [in_space, sectors] : touched.lines()) {
+            const std::uint64_t line = in_space | own;
             if (!stays(line, halvings)) continue;
-            taken.references.push_back({.line = line,
-                                        .clock = warps_[warp].clock,
-                                        .site = static_cast<std::uint32_t>(number) & 0xFFFFFFF,
-                                        .sectors = sectors & 0xF,
-                                        .step = warps_[warp].steps - 1,
-                                        .warp = warp});
+            lines_.push_back(line);
+            references_.push_back(
+                {.clock = one.clock,
+                 .what = LineReference::what_of(static_cast<std::uint32_t>(number), sectors)});
+            issues_.push_back({.warp = warp, .step = one.steps - 1});
         }
+    }
+
+    // Puts what was taken in order; the lines of its references, which have no numbers yet.
+    std::vector<std::uint64_t> finish() {
+        std::vector<std::uint64_t> clocks, lines;
+        clocks.reserve(references_.size());
+        for (const LineReference& one : references_) clocks.push_back(one.clock);
+        const std::vector<std::uint32_t> order = sorted_by(clocks);
+        lines.reserve(order.size());
+        taken.references.reserve(order.size());
+        taken.issues.reserve(order.size());
+        for (const std::uint32_t i : order) {
+            lines.push_back(lines_[i]);
+            taken.references.push_back(references_[i]);
+            taken.issues.push_back(issues_[i]);
+        }
+        return lines;
     }
 
     std::vector<SiteCounts> sites;
@@ -150,6 +112,10 @@ private:
     };
 
     MemoryTrace& trace_;
+    // As executed: of each reference.
+    std::vector<std::uint64_t> lines_;
+    std::vector<LineReference> references_;
+    std::vector<Issue> issues_;
     std::vector<Warp> warps_;
     std::vector<std::uint32_t> latest_;  // clock at each barrier
 };
@@ -185,18 +151,35 @@ MemoryCounts MemoryTrace::counts_of(isa::Space space, isa::AccessKind kind) cons
     return sum;
 }
 
-void MemoryTrace::drop(GroupTrace& group) const {
-    std::erase_if(group.references, [&](const LineReference& one) {
-        return !stays(one.line, halvings_.load(std::memory_order_relaxed));
-    });
+// Leaves out the lines that do not stay, and numbers the others.
+void MemoryTrace::number(GroupTrace& group, const std::vector<std::uint64_t>& lines) {
+    const int halvings = halvings_.load(std::memory_order_relaxed);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::uint64_t line = lines[i];
+        if (!stays(line, halvings)) continue;
+        LineReference one = group.references[i];
+        one.line = (line & local_line) != 0 ? local_.of(line) : global_.of(line);
+        group.references[kept] = one;
+        group.issues[kept++] = group.issues[i];
+    }
+    if (kept == lines.size()) return;
+    group.references.resize(kept);
     group.references.shrink_to_fit();
+    group.issues.resize(kept);
+    group.issues.shrink_to_fit();
 }
 
 void MemoryTrace::halve() {
     ++halvings_;
     references_ = 0;
+    const LineNumbers global = std::exchange(global_, {}), local = std::exchange(local_, {});
     for (GroupTrace& group : groups_) {
-        drop(group);
+        std::vector<std::uint64_t> lines;
+        lines.reserve(group.references.size());
+        for (const LineReference& one : group.references)
+            lines.push_back((is_local(one) ? local : global).lines()[one.line]);
+        number(group, lines);
         references_ += group.references.size();
     }
 }
@@ -204,7 +187,7 @@ void MemoryTrace::halve() {
 void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observer) {
     auto& recorder = dynamic_cast<Recorder&>(*observer);
     GroupTrace& taken = recorder.taken;
-    std::ranges::stable_sort(taken.references, {}, &LineReference::clock);
+    const std::vector<std::uint64_t> lines = recorder.finish();
     const std::scoped_lock lock(mutex_);
     for (const std::size_t i : recorder.used) {
         sites_[i].kind = recorder.sites[i].kind;
@@ -212,7 +195,7 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
         recorder.sites[i] = {};
     }
     resting_.push_back(std::move(recorder.sites));
-    drop(taken);
+    number(taken, lines);
     references_ += taken.references.size();
     const auto place = std::ranges::lower_bound(groups_, taken.group, {}, &GroupTrace::group);
     groups_.insert(place, std::move(taken));
@@ -223,180 +206,171 @@ void MemoryTrace::end(std::uint64_t, std::unique_ptr<isa::GroupObserver> observe
 
 namespace {
 
-// References in the order of their clocks.
-struct Ordered {
-    std::vector<const LineReference*> references;
-    std::vector<std::uint64_t> slots;  // of each, over all cores
-    std::vector<std::uint32_t> cores;
-};
-
 std::span<const GroupTrace> first_groups(const MemoryTrace& trace, std::uint64_t groups) {
     const auto& all = trace.groups();
     const auto end = std::ranges::lower_bound(all, groups, {}, &GroupTrace::group);
     return std::span(all).first(static_cast<std::size_t>(end - all.begin()));
 }
 
-Ordered in_order(std::span<const GroupTrace> groups, const MemoryContext& context,
-                 const ClockOf& clock_of) {
-    Ordered all;
-    std::size_t count = 0;
-    for (const GroupTrace& group : groups) count += group.references.size();
-    std::vector<std::uint64_t> clocks;
-    clocks.reserve(count);
-    std::vector<const LineReference*> references;
-    references.reserve(count);
-    std::vector<std::uint64_t> slots;
-    slots.reserve(count);
-    const auto cores = static_cast<std::uint64_t>(context.cores);
-    const auto at_once = static_cast<std::uint64_t>(context.concurrent_groups);
-    for (const GroupTrace& group : groups) {
-        const std::uint64_t slot = group.group % (cores * at_once);
-        for (const LineReference& one : group.references) {
-            clocks.push_back(clock_of(group, one));
-            references.push_back(&one);
-            slots.push_back(slot);
-        }
-    }
-    const std::uint64_t latest = clocks.empty() ? 0 : std::ranges::max(clocks);
-    int shift = 0;
-    while ((latest >> shift) > 0xFFFFFFFF) ++shift;
-    std::vector<std::uint32_t> keys;
-    keys.reserve(count);
-    for (const std::uint64_t clock : clocks)
-        keys.push_back(static_cast<std::uint32_t>(clock >> shift));
-    for (const std::uint32_t i : sorted_by(keys)) {
-        all.references.push_back(references[i]);
-        all.slots.push_back(slots[i]);
-        all.cores.push_back(static_cast<std::uint32_t>(slots[i] % cores));
-    }
-    return all;
+ReferenceOrder order_of(const MemoryTrace& trace, const MemoryContext& context,
+                        std::uint64_t groups, const ClockOf& clock_of = {}) {
+    return {first_groups(trace, groups),
+            context,
+            {.global = static_cast<std::uint32_t>(trace.global_lines().size()),
+             .local = static_cast<std::uint32_t>(trace.local_lines().size())},
+            clock_of};
 }
 
-bool is_local(const LineReference& one) { return (one.line & local_line) != 0; }
+// What a site does with both levels.
+struct SiteKind {
+    bool reads = false, writes = false;
+    bool uses_first = false, found_in_first = false;  // takes part in it; is counted there
+};
 
-std::uint64_t line_of(const LineReference& one, std::uint64_t slot) {
-    return is_local(one) ? one.line | (slot << local_slot_shift) : one.line;
+std::size_t thread_count(unsigned threads) {
+    return threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads;
+}
+
+std::vector<SiteKind> kinds_of(const MemoryTrace& trace,
+                               const std::vector<bool>& passes_first_level) {
+    std::vector<SiteKind> kinds;
+    for (std::size_t site = 0; site < trace.sites().size(); ++site) {
+        const isa::AccessKind kind = trace.sites()[site].kind;
+        const bool stores = kind == isa::AccessKind::store;
+        const bool atomic = kind == isa::AccessKind::atomic;
+        const bool local = site % spaces == static_cast<std::size_t>(isa::Space::local);
+        const bool first = !atomic && (!stores || local) && !passes_first_level[site / spaces];
+        kinds.push_back({.reads = !stores,
+                         .writes = stores || atomic,
+                         .uses_first = first,
+                         .found_in_first = first && !stores});
+    }
+    return kinds;
 }
 
 // So many references ahead their lines are looked for.
 constexpr std::size_t ahead = 12;
 
-// `empty`: a cache of a core.
-template <typename Cache>
-void first_level(const MemoryTrace& trace, const Ordered& all, int cores,
-                 const std::vector<bool>& passes_first_level, const Cache& empty,
-                 MemoryReuse& result) {
-    const std::vector<std::uint32_t> by_core = sorted_by(all.cores);
-    std::size_t at = 0;
-    for (std::uint32_t core = 0; core < static_cast<std::uint32_t>(cores); ++core) {
-        Cache cache = empty;
-        for (; at < by_core.size() && all.cores[by_core[at]] == core; ++at) {
-            const LineReference& one = *all.references[by_core[at]];
-            if (at + ahead < by_core.size()) {
-                const std::uint32_t next = by_core[at + ahead];
-                cache.expect(line_of(*all.references[next], all.slots[next]));
-            }
-            const isa::AccessKind kind = trace.sites()[one.site].kind;
-            const bool stores = kind == isa::AccessKind::store;
-            if (kind == isa::AccessKind::atomic || (stores && !is_local(one)) ||
-                passes_first_level[one.site / spaces])
-                continue;
-            ReuseCounts& counts = result.sites[one.site].core;
-            cache.read(line_of(one, all.slots[by_core[at]]), one.sectors,
-                       [&](const NeededLines& needed) {
-                           if (!stores) counts.add(needed);
-                       });
-        }
+template <typename Touch>
+void touch_in_turn(std::span<const Turn> turns, const SectorReuse& cache, const Touch& touch) {
+    const std::size_t told = turns.size() - std::min(turns.size(), ahead);
+    for (std::size_t i = 0; i < told; ++i) {
+        cache.expect(turns[i + ahead].line);
+        touch(turns[i], turns[i].line);
     }
+    for (std::size_t i = told; i < turns.size(); ++i) touch(turns[i], turns[i].line);
 }
 
-template <typename Cache>
-void second_level(const MemoryTrace& trace, const Ordered& all, Cache& cache, MemoryReuse& result) {
-    for (std::size_t i = 0; i < all.references.size(); ++i) {
-        const LineReference& one = *all.references[i];
-        SiteReuse& site = result.sites[one.site];
-        if (i + ahead < all.references.size())
-            cache.expect(line_of(*all.references[i + ahead], all.slots[i + ahead]));
-        const std::uint64_t line = line_of(one, all.slots[i]);
-        const auto read = [&](const NeededLines& needed) { site.device.add(needed); };
-        const auto written = [&](const NeededLines& needed) { site.written.add(needed); };
-        switch (trace.sites()[one.site].kind) {
-            case isa::AccessKind::store:
-                cache.write(line, one.sectors, written);
-                break;
-            case isa::AccessKind::atomic:
-                cache.read_and_write(line, one.sectors, read, written);
-                break;
-            default:
-                cache.read(line, one.sectors, read);
-        }
-    }
-}
-
-// Calls use(clock_of) with the times at which groups run in their slots.
-template <typename Use>
-MemoryReuse in_slots(const MemoryTrace& trace, const MemoryContext& context, std::uint64_t groups,
-                     const Use& use) {
-    // When each group's slot was free, in the order of groups.
-    std::vector<std::uint64_t> free(static_cast<std::size_t>(context.cores) *
-                                    static_cast<std::size_t>(context.concurrent_groups));
-    std::vector<std::uint64_t> begins;
-    const std::span<const GroupTrace> launched = first_groups(trace, groups);
-    begins.reserve(launched.size());
-    for (const GroupTrace& group : launched) {
-        std::uint64_t& slot = free[group.group % free.size()];
-        begins.push_back(slot);
-        slot += group.clocks;
-    }
-    const GroupTrace* const first = launched.data();
-    return use([&](const GroupTrace& group, const LineReference& one) {
-        return begins[static_cast<std::size_t>(&group - first)] + one.clock;
+template <typename Cache, typename Line>
+void in_first_level(Cache& cache, Line line, const Turn& one, const std::vector<SiteKind>& kinds,
+                    std::vector<ReuseCounts>& sites) {
+    const SiteKind kind = kinds[one.site()];
+    if (!kind.uses_first) return;
+    ReuseCounts& counts = sites[one.site()];
+    cache.read(line, one.sectors(), [&](NeededLines needed, std::uint32_t of) {
+        if (kind.found_in_first) counts.add(needed, count_of(of));
     });
+}
+
+template <typename Cache, typename Line>
+void in_second_level(Cache& cache, Line line, const Turn& one, const std::vector<SiteKind>& kinds,
+                     std::vector<SiteReuse>& sites) {
+    const SiteKind kind = kinds[one.site()];
+    SiteReuse& site = sites[one.site()];
+    const auto read = [&](NeededLines needed, std::uint32_t of) {
+        site.device.add(needed, count_of(of));
+    };
+    const auto written = [&](NeededLines needed, std::uint32_t of) {
+        site.written.add(needed, count_of(of));
+    };
+    if (kind.reads && kind.writes)
+        cache.read_and_write(line, one.sectors(), read, written);
+    else if (kind.writes)
+        cache.write(line, one.sectors(), written);
+    else
+        cache.read(line, one.sectors(), read);
 }
 
 }  // namespace
 
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
-                     const std::vector<bool>& passes_first_level, std::uint64_t groups) {
-    return in_slots(trace, context, groups, [&](const auto& clock_of) {
-        return reuse_of(trace, context, passes_first_level, clock_of, groups);
-    });
+                     const std::vector<bool>& passes_first_level, const ReuseOptions& options) {
+    const ReferenceOrder order = order_of(trace, context, options.groups, options.clock_of);
+    const std::vector<SiteKind> kinds = kinds_of(trace, passes_first_level);
+    MemoryReuse result;
+    result.sites.resize(kinds.size());
+    // The cores in as many parts as there are threads beside the one of the second level, which
+    // takes about as long as all of the first.
+    const auto cores = static_cast<std::size_t>(context.cores);
+    const std::size_t parts = std::clamp<std::size_t>(thread_count(options.threads), 2, cores + 1);
+    std::vector<std::vector<ReuseCounts>> first(parts - 1);
+    parallel_for(
+        parts,
+        [&](std::size_t part) {
+            if (part == 0) {
+                SectorReuse cache(order.device_lines());
+                order.of_device([&](std::span<const Turn> turns) {
+                    touch_in_turn(turns, cache, [&](const Turn& one, std::uint32_t line) {
+                        in_second_level(cache, line, one, kinds, result.sites);
+                    });
+                });
+                result.lines = cache.lines();
+                return;
+            }
+            std::vector<ReuseCounts>& sites = first[part - 1];
+            sites.resize(kinds.size());
+            SectorReuse cache(order.core_lines());
+            for (std::size_t core = part - 1; core < cores; core += parts - 1) {
+                cache.clear();
+                order.of_core(static_cast<int>(core), [&](std::span<const Turn> turns) {
+                    touch_in_turn(turns, cache, [&](const Turn& one, std::uint32_t line) {
+                        in_first_level(cache, line, one, kinds, sites);
+                    });
+                });
+            }
+        },
+        options.threads);
+    for (const std::vector<ReuseCounts>& sites : first)
+        for (std::size_t site = 0; site < sites.size(); ++site)
+            result.sites[site].core += sites[site];
+    return result;
 }
 
 MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
                          const std::vector<bool>& passes_first_level, const CacheShape& shape,
                          std::uint64_t groups) {
-    return in_slots(trace, context, groups, [&](const auto& clock_of) {
-        MemoryReuse result;
-        result.sites.resize(trace.sites().size());
-        const Ordered all = in_order(first_groups(trace, groups), context, clock_of);
-        // Of one line in so many, a cache has as many fewer.
-        const std::uint64_t line = line_bytes * trace.one_line_in();
-        const SetCache first(shape.first_bytes / line, shape.ways, shape.seed);
-        first_level(trace, all, context.cores, passes_first_level, first, result);
-        SetCache second(shape.second_bytes / line, shape.ways, shape.seed);
-        second_level(trace, all, second, result);
-        std::vector<std::uint64_t> lines;
-        lines.reserve(all.references.size());
-        for (std::size_t i = 0; i < all.references.size(); ++i)
-            lines.push_back(line_of(*all.references[i], all.slots[i]));
-        std::ranges::sort(lines);
-        result.lines =
-            static_cast<std::uint64_t>(std::ranges::unique(lines).begin() - lines.begin());
-        return result;
-    });
-}
-
-MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
-                     const std::vector<bool>& passes_first_level, const ClockOf& clock_of,
-                     std::uint64_t groups) {
+    const ReferenceOrder order = order_of(trace, context, groups);
+    const std::vector<SiteKind> kinds = kinds_of(trace, passes_first_level);
     MemoryReuse result;
-    result.sites.resize(trace.sites().size());
-    const Ordered all = in_order(first_groups(trace, groups), context, clock_of);
-    first_level(trace, all, context.cores, passes_first_level, SectorReuse(), result);
-    SectorReuse second;
-    second_level(trace, all, second, result);
-    result.lines = second.lines();
+    result.sites.resize(kinds.size());
+    // Sets follow from the lines themselves. `core`: the slots of this core alone.
+    const auto line_of = [&](std::uint32_t line, std::uint64_t core, std::uint64_t cores) {
+        if (!order.is_local(line)) return trace.global_lines()[line];
+        const std::uint64_t slot = order.slot_of(line) * cores + core;
+        return trace.local_lines()[order.in_slot(line)] | slot << local_slot_shift;
+    };
+    // Of one line in so many, a cache has as many fewer.
+    const std::uint64_t line_size = line_bytes * trace.one_line_in();
+    std::vector<ReuseCounts> first(kinds.size());
+    const auto cores = static_cast<std::uint64_t>(context.cores);
+    for (std::uint64_t core = 0; core < cores; ++core) {
+        SetCache cache(shape.first_bytes / line_size, shape.ways, shape.seed);
+        order.of_core(static_cast<int>(core), [&](std::span<const Turn> turns) {
+            for (const Turn& one : turns)
+                in_first_level(cache, line_of(one.line, core, cores), one, kinds, first);
+        });
+    }
+    for (std::size_t site = 0; site < first.size(); ++site)
+        result.sites[site].core = std::move(first[site]);
+    SetCache second(shape.second_bytes / line_size, shape.ways, shape.seed);
+    std::vector<bool> seen(order.device_lines(), false);
+    order.of_device([&](std::span<const Turn> turns) {
+        for (const Turn& one : turns) {
+            in_second_level(second, line_of(one.line, 0, 1), one, kinds, result.sites);
+            result.lines += !seen[one.line];
+            seen[one.line] = true;
+        }
+    });
     return result;
 }
 

@@ -5,34 +5,19 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "core/memory_use.h"
+#include "extract/group_trace.h"
+#include "extract/line_numbers.h"
 #include "extract/memory_requests.h"
+#include "extract/reference_order.h"
 #include "extract/sector_reuse.h"
 #include "isa/machine/machine.h"
 
 namespace occupipe::extract {
-
-// The sectors of one line that a request of a warp refers to.
-struct LineReference {
-    std::uint64_t line = 0;         // address / 128; local memory: a line of its warp's own
-    std::uint32_t clock = 0;        // see MemoryTrace
-    std::uint32_t site : 28 = 0;    // instruction * 4 + space
-    std::uint32_t sectors : 4 = 0;  // bit s: sector s
-    std::uint32_t step = 0;         // instructions that the warp had executed before
-    std::uint32_t warp = 0;         // of the group
-};
-
-// Of one group, by clock, then warp.
-struct GroupTrace {
-    std::uint64_t group = 0;
-    std::uint32_t clocks = 0;  // from its begin to its end
-    std::vector<LineReference> references;
-};
 
 struct SiteCounts {
     isa::AccessKind kind = isa::AccessKind::load;
@@ -60,13 +45,17 @@ public:
     MemoryCounts counts_of(isa::Space space, isa::AccessKind kind) const;
     const std::vector<GroupTrace>& groups() const { return groups_; }  // by number
     std::uint64_t one_line_in() const { return std::uint64_t{1} << halvings_; }
+    // By number: address / 128; local memory: a line of its warp's own, the same in each slot.
+    // Which line has which number depends on the order in which groups ended.
+    const std::vector<std::uint64_t>& global_lines() const { return global_.lines(); }
+    const std::vector<std::uint64_t>& local_lines() const { return local_.lines(); }
 
 private:
     class Recorder;
 
     static bool stays(std::uint64_t line, int halvings);
     void halve();
-    void drop(GroupTrace& group) const;
+    void number(GroupTrace& group, const std::vector<std::uint64_t>& lines);
 
     std::vector<bool> barriers_;
     std::uint64_t most_references_;
@@ -74,6 +63,7 @@ private:
     std::vector<GroupTrace> groups_;
     std::vector<SiteCounts> sites_;
     std::vector<std::vector<SiteCounts>> resting_;  // of no group now, empty
+    LineNumbers global_, local_;
     std::uint64_t references_ = 0;
     std::atomic<int> halvings_ = 0;
 };
@@ -84,9 +74,7 @@ struct SiteReuse {
     ReuseCounts written;       // of the sectors written
 };
 
-// Group g runs on core g modulo cores, in its slot (g / cores) modulo the concurrent groups, when
-// the slot's group before it has ended; all slots begin at once. References of one clock are taken
-// in the order of groups.
+// References are taken in the order of their clocks (ReferenceOrder).
 //
 // First level: a core's reads of global memory and all of local memory. A store goes on to the
 // second level and leaves the first as it is. `passes_first_level`: by instruction, reads that
@@ -97,16 +85,13 @@ struct MemoryReuse {
     std::vector<SiteReuse> sites;  // by site
     std::uint64_t lines = 0;       // different ones, of those looked at
 };
-// `groups`: those of smaller numbers alone are launched.
+struct ReuseOptions {
+    std::uint64_t groups = every_group;  // those of smaller numbers alone are launched
+    ClockOf clock_of;                    // absent: the slots' times
+    unsigned threads = 1;                // 0: one per core; the outcome does not depend on it
+};
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
-                     const std::vector<bool>& passes_first_level,
-                     std::uint64_t groups = every_group);
-
-// The same in another order: clock_of(group, reference's clock) in place of the slots' times.
-using ClockOf = std::function<std::uint64_t(const GroupTrace&, const LineReference&)>;
-MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
-                     const std::vector<bool>& passes_first_level, const ClockOf& clock_of,
-                     std::uint64_t groups = every_group);
+                     const std::vector<bool>& passes_first_level, const ReuseOptions& options = {});
 
 // The same launch in caches of these sizes whose lines a hash assigns to sets (set_cache.h): what
 // they find is found from a capacity of one line on.

@@ -7,107 +7,183 @@
 // the one before it. The greatest of these distances, plus one, is the capacity that it needs.
 #pragma once
 
-#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <vector>
 
 #include "core/memory_use.h"
+#include "extract/huge_pages.h"
 #include "extract/stack_distance.h"
 
 namespace occupipe::extract {
 
-// Lines of the smallest cache that finds a sector; none: no cache does.
-using NeededLines = std::optional<std::uint64_t>;
+// Lines of the smallest cache that finds a sector, rounded up to 1 … 16 times a power of two, so
+// that a cache is never said to find more than it does; or none: no cache does.
+class NeededLines {
+public:
+    constexpr NeededLines() = default;  // none
+    constexpr explicit NeededLines(std::uint64_t lines) : bin_(bin_of(lines)) {}
+    static constexpr NeededLines of_bin(std::uint32_t bin) {
+        NeededLines needed;
+        needed.bin_ = static_cast<std::uint8_t>(bin);
+        return needed;
+    }
+
+    // Whether a cache of so many lines, itself 1 … 16 times a power of two, finds the sector.
+    constexpr bool found_in(std::uint64_t lines) const {
+        return bin_ != none && bin_ <= bin_of(lines);
+    }
+    constexpr std::uint8_t bin() const { return bin_; }
+
+    // Ascends with the lines: 1 … 15, then eight to an octave: 16, 18, … 30, 32, 36, …
+    static constexpr std::uint8_t bin_of(std::uint64_t lines) {
+        if (lines < 16) return static_cast<std::uint8_t>(lines);
+        const int shift = static_cast<int>(std::bit_width(lines)) - 4;
+        const std::uint64_t rounded = (lines + (std::uint64_t{1} << shift) - 1) >> shift;  // 8 … 16
+        return static_cast<std::uint8_t>(static_cast<std::uint64_t>(shift) * 8 + rounded);
+    }
+    static double lines_of(std::size_t bin);
+
+    static constexpr std::uint8_t none = 255;  // a bin of more than 2^30 lines
+
+private:
+    std::uint8_t bin_ = none;
+};
 
 class SectorReuse {
 public:
+    // Of lines 0 … lines − 1.
+    explicit SectorReuse(std::size_t lines) : states_(zeros_in_large_pages<State>(lines)) {}
+
     // Four sectors of a line: bit s of `sectors` for sector s.
-    // Calls needed(lines) for each of them.
+    // Calls needed(lines, of) for them all, `of` being those that need so many.
     template <typename Needed>
-    void read(std::uint64_t line, std::uint32_t sectors, const Needed& needed) {
+    void read(std::uint32_t line, std::uint32_t sectors, const Needed& needed) {
         State& state = touch(line);
-        for_each(state.valid, sectors, needed);
+        tell(state.valid, sectors, needed);
     }
 
-    // A written sector is valid, and dirty until its line leaves the cache. needed(lines): of the
-    // smallest cache in which it was dirty already.
+    // A written sector is valid, and dirty until its line leaves the cache. needed(lines, of): of
+    // the smallest cache in which it was dirty already.
     template <typename Needed>
-    void write(std::uint64_t line, std::uint32_t sectors, const Needed& needed) {
+    void write(std::uint32_t line, std::uint32_t sectors, const Needed& needed) {
         State& state = touch(line);
-        for_each(state.dirty, sectors, needed);
-        for_each(state.valid, sectors, [](const NeededLines&) {});
+        tell(state.dirty, sectors, needed);
+        state.valid &= ~bytes_of[sectors];
     }
 
     // Atomic operations: both.
     template <typename Read, typename Written>
-    void read_and_write(std::uint64_t line, std::uint32_t sectors, const Read& read,
+    void read_and_write(std::uint32_t line, std::uint32_t sectors, const Read& read,
                         const Written& written) {
         State& state = touch(line);
-        for_each(state.valid, sectors, read);
-        for_each(state.dirty, sectors, written);
+        tell(state.valid, sectors, read);
+        tell(state.dirty, sectors, written);
     }
 
     // That this line will be touched some ten references later.
-    void expect(std::uint64_t line) const { distances_.expect(line); }
+    void expect(std::uint32_t line) const { __builtin_prefetch(&states_[line], 1); }
 
+    // Different ones, of those touched.
     std::uint64_t lines() const { return distances_.names(); }
 
+    // As if nothing had been touched.
+    void clear() {
+        for (const std::uint32_t line : touched_) states_[line].place = 0;
+        touched_.clear();
+        distances_.clear();
+    }
+
 private:
-    static constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
-    using OfSectors = std::array<std::uint32_t, 4>;  // capacity needed by now
+    static constexpr std::uint32_t each = 0x01010101;
+    // A byte for each sector.
+    static constexpr std::array<std::uint32_t, 16> bytes_of = [] {
+        std::array<std::uint32_t, 16> bytes{};
+        for (std::uint32_t sectors = 0; sectors < bytes.size(); ++sectors)
+            for (std::uint32_t i = 0; i < 4; ++i)
+                bytes[sectors] |= (sectors >> i & 1) * (std::uint32_t{0xFF} << 8 * i);
+        return bytes;
+    }();
     struct State {
-        OfSectors valid{never, never, never, never};
-        OfSectors dirty{never, never, never, never};
+        LastReferences::Place place = 0;
+        std::uint32_t valid = 0;  // by sector the bin of the capacity needed by now
+        std::uint32_t dirty = 0;
     };
 
-    State& touch(std::uint64_t line) {
-        const StackDistances::Touch touch = distances_.touch(line);
-        if (!touch.distance) return states_.emplace_back();
-        State& state = states_[touch.number];
-        const auto lines = static_cast<std::uint32_t>(*touch.distance + 1);
-        for (std::uint32_t& needed : state.valid) needed = std::max(needed, lines);
-        for (std::uint32_t& needed : state.dirty) needed = std::max(needed, lines);
+    State& touch(std::uint32_t line) {
+        State& state = states_[line];
+        if (distances_.full()) renumber();
+        if (state.place == 0) {
+            touched_.push_back(line);
+            state = {.place = distances_.enter(),
+                     .valid = NeededLines::none * each,
+                     .dirty = NeededLines::none * each};
+            return state;
+        }
+        const std::uint32_t bin =
+            NeededLines::bin_of(std::uint64_t{distances_.touch(state.place)} + 1);
+        state.valid = raised(state.valid, bin);
+        state.dirty = raised(state.dirty, bin);
         return state;
     }
 
-    template <typename Needed>
-    static void for_each(OfSectors& of_sectors, std::uint32_t sectors, const Needed& needed) {
-        for (std::size_t i = 0; i < of_sectors.size(); ++i) {
-            if ((sectors >> i & 1) == 0) continue;
-            needed(of_sectors[i] == never ? NeededLines{} : NeededLines{of_sectors[i]});
-            of_sectors[i] = 0;
-        }
+    // Of each byte the greater of it and the bin.
+    static std::uint32_t raised(std::uint32_t bytes, std::uint32_t bin) {
+        if (bytes == 0) return bin * each;
+        if (bytes == NeededLines::none * each) return bytes;
+        // Each byte in 16 bits: the bit above says that it is not less.
+        constexpr std::uint64_t ones = 0x0001000100010001;
+        const std::uint64_t wide = (bytes & 0x00FF00FF) | std::uint64_t{bytes >> 8 & 0x00FF00FF}
+                                                              << 32;
+        const std::uint64_t least = bin * ones;
+        const std::uint64_t kept = (((wide | ones << 8) - least) >> 8 & ones) * 0xFF;
+        const std::uint64_t greater = (wide & kept) | (least & ~kept);
+        return static_cast<std::uint32_t>(greater) | static_cast<std::uint32_t>(greater >> 32) << 8;
     }
 
-    StackDistances distances_;
-    std::vector<State> states_;  // by number of the line
+    template <typename Needed>
+    static void tell(std::uint32_t& bytes, std::uint32_t sectors, const Needed& needed) {
+        if (bytes == (bytes & 0xFF) * each) {
+            needed(NeededLines::of_bin(bytes & 0xFF), sectors);
+        } else {
+            for (std::uint32_t i = 0; i < 4; ++i)
+                if ((sectors >> i & 1) != 0)
+                    needed(NeededLines::of_bin(bytes >> 8 * i & 0xFF), std::uint32_t{1} << i);
+        }
+        bytes &= ~bytes_of[sectors];
+    }
+
+    void renumber() {
+        distances_.renumber([&](const auto& of) {
+            for (const std::uint32_t line : touched_) of(states_[line].place);
+        });
+    }
+
+    LastReferences distances_;
+    std::vector<State> states_;
+    std::vector<std::uint32_t> touched_;  // lines, in the order of first touches
 };
 
 // How many sectors needed which capacity.
 class ReuseCounts {
 public:
-    void add(const NeededLines& lines) {
-        ++total_;
-        if (lines) ++counts_[bin(*lines)];
+    ReuseCounts() = default;
+
+    void add(NeededLines lines, std::uint32_t sectors = 1) {
+        if (counts_.empty()) counts_.resize(NeededLines::none + std::size_t{1});
+        counts_[lines.bin()] += sectors;
     }
     ReuseCounts& operator+=(const ReuseCounts& other);
 
-    std::uint64_t total() const { return total_; }
+    std::uint64_t total() const;
 
-    // Capacities are rounded up to 1 … 16 lines times a power of two, so that a cache is never said
-    // to find more than it does. Points that add less than one part in two hundred are left to the
-    // next. `line_bytes`: what one of the counted lines stands for.
+    // Points that add less than one part in two hundred are left to the next. `line_bytes`: what
+    // one of the counted lines stands for.
     Reuse reuse(double line_bytes) const;
 
 private:
-    static std::size_t bin(std::uint64_t lines);
-    static double lines_of(std::size_t bin);
-
-    std::array<std::uint64_t, 8 * 64> counts_{};
-    std::uint64_t total_ = 0;
+    std::vector<std::uint64_t> counts_;  // by bin; empty: of nothing
 };
 
 }  // namespace occupipe::extract

@@ -3,7 +3,7 @@
 // least recently used line of a set replaced. Lines are allocated and filled sector by sector, and
 // written back. Like SectorReuse, which is every fully associative cache at once.
 //   SetCache cache(/*lines=*/512, /*ways=*/4, /*seed=*/1);
-//   cache.read(line, 0b0011, [](const NeededLines& found) { … });   1: found; none: not
+//   cache.read(line, 0b0011, [](NeededLines found, std::uint32_t of) { … });   1: found; none: not
 #pragma once
 
 #include <algorithm>
@@ -53,8 +53,6 @@ public:
         entry.dirty |= sectors;
     }
 
-    void expect(std::uint64_t) const {}
-
     std::uint64_t sets() const { return sets_; }
 
 private:
@@ -78,8 +76,8 @@ private:
 
     template <typename Needed>
     static void tell(std::uint32_t has, std::uint32_t sectors, const Needed& needed) {
-        for (; sectors != 0; sectors &= sectors - 1)
-            needed((has & sectors & -sectors) != 0 ? NeededLines{1} : NeededLines{});
+        if ((has & sectors) != 0) needed(NeededLines(1), has & sectors);
+        if ((sectors & ~has) != 0) needed(NeededLines(), sectors & ~has);
     }
 
     std::uint64_t ways_, sets_, seed_;

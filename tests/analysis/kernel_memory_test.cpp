@@ -86,9 +86,12 @@ double found_in(const KernelIn& in, const IssueTimes& times, std::size_t lines,
                 std::size_t instruction) {
     std::vector<std::tuple<std::int64_t, std::uint64_t, std::uint64_t, unsigned, bool>> order;
     for (const extract::GroupTrace& group : in.memory->groups())
-        for (const extract::LineReference& one : group.references)
-            order.emplace_back(times.ticks[group.group / 3][one.warp][one.step], group.group,
-                               one.line, one.sectors, one.site / 4 == instruction);
+        for (std::size_t i = 0; i < group.references.size(); ++i) {
+            const extract::LineReference& one = group.references[i];
+            const extract::Issue& by = group.issues[i];
+            order.emplace_back(times.ticks[group.group / 3][by.warp][by.step], group.group,
+                               one.line, one.sectors(), one.site() / 4 == instruction);
+        }
     std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
         return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
     });

@@ -421,11 +421,11 @@ TEST(SetCache, FindsWhatSmithsFormulaSays) {
                 SetCache cache(1024, ways, seed);
                 EXPECT_EQ(cache.sets(), 1024U / static_cast<unsigned>(ways));
                 for (std::uint64_t i = 0; i < 2 * lines; ++i)
-                    cache.read(i % lines, 1, [&](const NeededLines& one) {
+                    cache.read(i % lines, 1, [&](NeededLines one, std::uint32_t) {
                         if (i < lines)
-                            EXPECT_FALSE(one);
+                            EXPECT_FALSE(one.found_in(1));
                         else
-                            ++all, found += one.has_value();
+                            ++all, found += one.found_in(1);
                     });
             }
             // 14,000 references or more, whose fates in one set are not independent.
@@ -441,14 +441,22 @@ TEST(SetCache, OfOneSetIsTheLruCacheOfItsSize) {
     test::RandomValues random(3);
     for (const std::uint64_t lines : {1U, 2U, 7U, 40U}) {
         SetCache cache(lines, static_cast<int>(lines), 5);
-        SectorReuse every;
+        SectorReuse every(61);
         for (int i = 0; i < 20'000; ++i) {
-            const auto line = static_cast<std::uint64_t>(random.between(0, 60));
+            const auto line = static_cast<std::uint32_t>(random.between(0, 60));
             const auto sectors = static_cast<std::uint32_t>(random.between(1, 15));
-            std::vector<bool> one, other;
-            const auto mine = [&](const NeededLines& needed) { one.push_back(needed.has_value()); };
-            const auto its = [&](const NeededLines& needed) {
-                other.push_back(needed && *needed <= lines);
+            // Sectors found valid, found dirty; those of an atomic operation in turn.
+            std::vector<std::uint32_t> one, other;
+            const auto mine = [&](NeededLines needed, std::uint32_t of) {
+                if (needed.found_in(1)) one.push_back(of);
+            };
+            std::uint32_t found = 0;
+            const auto its = [&](NeededLines needed, std::uint32_t of) {
+                if (needed.found_in(lines)) found |= of;
+            };
+            std::uint32_t found_dirty = 0;
+            const auto its_dirty = [&](NeededLines needed, std::uint32_t of) {
+                if (needed.found_in(lines)) found_dirty |= of;
             };
             switch (random.between(0, 2)) {
                 case 0:
@@ -461,8 +469,10 @@ TEST(SetCache, OfOneSetIsTheLruCacheOfItsSize) {
                     break;
                 default:
                     cache.read_and_write(line, sectors, mine, mine);
-                    every.read_and_write(line, sectors, its, its);
+                    every.read_and_write(line, sectors, its, its_dirty);
             }
+            if (found != 0) other.push_back(found);
+            if (found_dirty != 0) other.push_back(found_dirty);
             ASSERT_EQ(one, other) << i;
         }
     }
@@ -471,7 +481,8 @@ TEST(SetCache, OfOneSetIsTheLruCacheOfItsSize) {
 TEST(SetCache, WithoutLinesFindsNothing) {
     SetCache cache(0, 4, 1);
     for (int i = 0; i < 3; ++i)
-        cache.read(7, 0xF, [](const NeededLines& one) { EXPECT_FALSE(one); });
+        cache.read(7, 0xF,
+                   [](NeededLines one, std::uint32_t) { EXPECT_FALSE(one.found_in(1000)); });
     // Fewer lines than ways are one set.
     EXPECT_EQ(SetCache(3, 4, 1).sets(), 1U);
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "extract/line_numbers.h"
 #include "extract/sector_reuse.h"
 #include "tests/support/random_values.h"
 
@@ -26,23 +27,60 @@ std::uint64_t below(RandomValues& random, std::uint64_t end) {
     return static_cast<std::uint64_t>(random.between(0, static_cast<std::int64_t>(end) - 1));
 }
 
+// Names by their numbers, each with its place.
+class StackDistances {
+public:
+    Distance touch(std::uint64_t name) {
+        if (order_.full())
+            order_.renumber([&](const auto& of) {
+                for (LastReferences::Place& place : places_) of(place);
+            });
+        const std::uint32_t number = numbers_.of(name);
+        if (number == places_.size()) {
+            places_.push_back(order_.enter());
+            return {};
+        }
+        return order_.touch(places_.at(number));
+    }
+    std::uint64_t names() const { return order_.names(); }
+    void clear() {
+        order_.clear();
+        places_.clear();
+        numbers_ = {};
+    }
+
+private:
+    LineNumbers numbers_;
+    LastReferences order_;
+    std::vector<LastReferences::Place> places_;
+};
+
 TEST(StackDistances, OfAutoMatchsExample) {
     StackDistances distances;
     std::vector<Distance> found;
     for (const char name : std::string_view("acdbcegedd"))
-        found.push_back(distances.touch(static_cast<std::uint64_t>(name)).distance);
+        found.push_back(distances.touch(static_cast<std::uint64_t>(name)));
     const Distance none;
     EXPECT_THAT(found, testing::ElementsAre(none, none, none, none, 2, none, none, 1, 4, 0));
     EXPECT_EQ(distances.names(), 6);
 }
 
-TEST(StackDistances, NumberNamesByFirstReference) {
-    StackDistances distances;
-    EXPECT_EQ(distances.touch(70).number, 0);
-    EXPECT_EQ(distances.touch(~std::uint64_t{0}).number, 1);
-    EXPECT_EQ(distances.touch(0).number, 2);
-    EXPECT_EQ(distances.touch(~std::uint64_t{0}).number, 1);
-    EXPECT_EQ(distances.touch(70).number, 0);
+TEST(LineNumbers, AreGivenInTheOrderOfFirstReferences) {
+    constexpr std::uint64_t most = ~std::uint64_t{0};
+    for (const std::uint64_t stride : {std::uint64_t{1}, std::uint64_t{64}, std::uint64_t{1} << 32,
+                                       std::uint64_t{0x9E3779B97F4A7C15}}) {
+        LineNumbers numbers;
+        EXPECT_EQ(numbers.of(most), 0);
+        std::map<std::uint64_t, std::uint32_t> expected = {{most, 0}};
+        RandomValues random(stride);
+        for (int i = 0; i < 20'000; ++i) {
+            const std::uint64_t line = below(random, 3000) * stride;
+            const auto next = static_cast<std::uint32_t>(expected.size());
+            ASSERT_EQ(numbers.of(line), expected.try_emplace(line, next).first->second);
+        }
+        ASSERT_EQ(numbers.lines().size(), expected.size());
+        for (const auto& [line, number] : expected) EXPECT_EQ(numbers.lines()[number], line);
+    }
 }
 
 // Distances by going through all names, most recent last.
@@ -82,8 +120,7 @@ TEST(StackDistances, AgreeWithASearchedListOnRandomTraces) {
                 walk = (walk + 1) % names;
             else
                 walk = below(random, 1 + walk);
-            if (random.chance(0.5)) distances.expect(below(random, names) * stride);
-            ASSERT_EQ(distances.touch(walk * stride).distance, naive.touch(walk * stride))
+            ASSERT_EQ(distances.touch(walk * stride), naive.touch(walk * stride))
                 << "seed " << seed << ", reference " << i;
         }
     }
@@ -95,7 +132,31 @@ TEST(StackDistances, OfALoopOverAWorkingSetAreOneLessThanIt) {
         StackDistances distances;
         for (std::uint64_t i = 0; i < 2 * names + 50'000; ++i) {
             const Distance expected = i < names ? Distance{} : Distance{names - 1};
-            ASSERT_EQ(distances.touch(i % names * 3).distance, expected) << names << ' ' << i;
+            ASSERT_EQ(distances.touch(i % names * 3), expected) << names << ' ' << i;
+        }
+    }
+}
+
+// Several loops side by side, as warps make them: next to the place before, next to the latest, and
+// elsewhere. Again after all were forgotten.
+TEST(StackDistances, AgreeOnLoopsSideBySide) {
+    StackDistances distances;
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        RandomValues random(seed);
+        distances.clear();
+        Naive naive;
+        const std::uint64_t loops = 1 + below(random, 5);
+        std::vector<std::uint64_t> begins, lengths, steps, at(loops, 0);
+        for (std::uint64_t i = 0; i < loops; ++i) {
+            begins.push_back(below(random, 500));
+            lengths.push_back(1 + below(random, 700));
+            steps.push_back(1 + below(random, 3));
+        }
+        for (int i = 0; i < 8000; ++i) {
+            const std::uint64_t loop = static_cast<std::uint64_t>(i) % loops;
+            const std::uint64_t name = begins[loop] + at[loop];
+            at[loop] = (at[loop] + steps[loop]) % lengths[loop];
+            ASSERT_EQ(distances.touch(name), naive.touch(name)) << seed << ' ' << i;
         }
     }
 }
@@ -146,21 +207,27 @@ private:
 };
 
 TEST(SectorReuse, FindsWhatCachesOfEverySizeFind) {
-    constexpr std::array sizes = {1, 2, 3, 5, 8, 13, 21, 34, 64};
+    constexpr std::array sizes = {1, 2, 3, 5, 8, 13, 22, 36, 64};  // none is rounded
+    SectorReuse reuse(60);
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         RandomValues random(seed);
-        SectorReuse reuse;
+        reuse.clear();
         std::vector<NaiveCache> caches;
         for (const int size : sizes) caches.emplace_back(static_cast<std::size_t>(size));
         const std::uint64_t lines = 1 + below(random, 60);
         std::map<int, std::uint64_t> newly_dirty;
         for (int i = 0; i < 3000; ++i) {
-            const std::uint64_t line = below(random, 1 + below(random, lines));
+            const auto line = static_cast<std::uint32_t>(below(random, 1 + below(random, lines)));
             const auto sectors = static_cast<std::uint32_t>(1 + below(random, 15));
             const std::uint64_t kind = below(random, 3);
-            std::vector<NeededLines> read, written;
-            const auto on_read = [&](const NeededLines& n) { read.push_back(n); };
-            const auto on_write = [&](const NeededLines& n) { written.push_back(n); };
+            std::array<NeededLines, 4> read, written;  // by sector
+            const auto to = [](std::array<NeededLines, 4>& needed) {
+                return [&needed](NeededLines lines_needed, std::uint32_t of) {
+                    for (std::size_t s = 0; s < 4; ++s)
+                        if ((of >> s & 1) != 0) needed[s] = lines_needed;
+                };
+            };
+            const auto on_read = to(read), on_write = to(written);
             if (kind == 0)
                 reuse.read(line, sectors, on_read);
             else if (kind == 1)
@@ -170,14 +237,10 @@ TEST(SectorReuse, FindsWhatCachesOfEverySizeFind) {
             for (std::size_t c = 0; c < sizes.size(); ++c) {
                 const auto found = caches[c].touch(line, sectors, kind != 1, kind != 0);
                 const auto size = static_cast<std::uint64_t>(sizes[c]);
-                const auto bits = [&](const std::vector<NeededLines>& needed) {
+                const auto bits = [&](const std::array<NeededLines, 4>& needed) {
                     std::uint32_t all = 0;
-                    std::size_t next = 0;
-                    for (std::uint32_t bit = 1; bit < 16; bit *= 2) {
-                        if ((sectors & bit) == 0) continue;
-                        if (needed[next] && *needed[next] <= size) all |= bit;
-                        ++next;
-                    }
+                    for (std::uint32_t s = 0; s < 4; ++s)
+                        if ((sectors >> s & 1) != 0 && needed[s].found_in(size)) all |= 1U << s;
                     return all;
                 };
                 if (kind != 1) {
@@ -185,8 +248,8 @@ TEST(SectorReuse, FindsWhatCachesOfEverySizeFind) {
                 }
                 if (kind == 0) continue;
                 ASSERT_EQ(bits(written), found.dirty) << seed << ' ' << i << ' ' << size;
-                for (const NeededLines& needed : written)
-                    newly_dirty[sizes[c]] += !needed || *needed > size;
+                for (std::uint32_t s = 0; s < 4; ++s)
+                    newly_dirty[sizes[c]] += (sectors >> s & 1) != 0 && !written[s].found_in(size);
             }
         }
         // Every sector that becomes dirty is written back once.
@@ -200,8 +263,8 @@ TEST(SectorReuse, FindsWhatCachesOfEverySizeFind) {
 TEST(SectorReuse, CapacitiesAreNeverSaidToBeSmallerThanTheyAre) {
     for (std::uint64_t lines = 1; lines < 3'000; ++lines) {
         ReuseCounts counts;
-        counts.add(lines);
-        counts.add({});
+        counts.add(NeededLines(lines));
+        counts.add(NeededLines());
         const Reuse reuse = counts.reuse(128);
         ASSERT_EQ(reuse.size(), 1);
         EXPECT_EQ(reuse[0].share, 0.5);
@@ -219,7 +282,7 @@ TEST(SectorReuse, SmallPartsAreLeftToTheNextCapacity) {
     for (int i = 0; i < 999; ++i) counts.add(NeededLines{8});
     counts.add(NeededLines{4});
     EXPECT_EQ(counts.reuse(128), (Reuse{{1024, 1.0}}));
-    for (int i = 0; i < 1000; ++i) counts.add(NeededLines{2});
+    counts.add(NeededLines{2}, 1000);
     EXPECT_EQ(counts.reuse(128), (Reuse{{256, 0.5}, {1024, 1.0}}));
 }
 

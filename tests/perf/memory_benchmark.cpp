@@ -13,9 +13,10 @@
 #include "core/buffer_fill.h"
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
+#include "extract/line_numbers.h"
 #include "extract/memory_trace.h"
 #include "extract/run_plan.h"
-#include "extract/stack_distance.h"
+#include "extract/sector_reuse.h"
 
 namespace occupipe {
 namespace {
@@ -26,13 +27,14 @@ void stack_distances(benchmark::State& state, const Trace& trace) {
     std::vector<std::uint64_t> names(4'000'000);
     for (std::uint64_t i = 0; i < names.size(); ++i) names[i] = trace(i);
     for (auto _ : state) {
-        extract::StackDistances distances;
-        std::uint64_t sum = 0;
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            if (i + 12 < names.size()) distances.expect(names[i + 12]);
-            sum += distances.touch(names[i]).distance.value_or(0);
+        extract::LineNumbers numbers;
+        extract::SectorReuse reuse(names.size());
+        extract::ReuseCounts counts;
+        for (const std::uint64_t name : names) {
+            reuse.read(numbers.of(name), 0xF,
+                       [&](extract::NeededLines needed, std::uint32_t) { counts.add(needed, 4); });
         }
-        benchmark::DoNotOptimize(sum);
+        benchmark::DoNotOptimize(counts);
     }
     state.SetItemsProcessed(static_cast<std::int64_t>(names.size()) * state.iterations());
 }

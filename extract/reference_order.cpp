@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include "extract/reference_order.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+
+#include "core/error.h"
+#include "isa/machine/machine.h"
+
+namespace occupipe::extract {
+namespace {
+
+constexpr int digit_bits = 11;
+
+// Sorts `values` by key, least digit first; equal ones stay as they are. `other`: room.
+template <typename Value, typename Key>
+void sort_by_digits(std::vector<Value>& values, std::vector<Value>& other, std::uint64_t most,
+                    const Key& key) {
+    other.resize(values.size());
+    std::array<std::uint32_t, (1U << digit_bits) + 1> place;
+    for (int shift = 0; (most >> shift) != 0; shift += digit_bits) {
+        const int bits = std::min(digit_bits, static_cast<int>(std::bit_width(most >> shift)));
+        const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+        std::fill_n(place.begin(), mask + 2, 0U);
+        for (const Value& one : values) ++place[(key(one) >> shift & mask) + 1];
+        std::partial_sum(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(mask) + 1,
+                         place.begin());
+        for (const Value& one : values) other[place[key(one) >> shift & mask]++] = one;
+        std::swap(values, other);
+        if (shift + digit_bits >= 64) break;
+    }
+}
+
+bool is_local_site(std::uint32_t site) {
+    return site % site_spaces == static_cast<std::uint32_t>(isa::Space::local);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> sorted_by(std::span<const std::uint64_t> keys) {
+    std::vector<std::uint32_t> order(keys.size()), other;
+    std::iota(order.begin(), order.end(), 0U);
+    const std::uint64_t most = keys.empty() ? 0 : std::ranges::max(keys);
+    sort_by_digits(order, other, most, [&](std::uint32_t i) { return keys[i]; });
+    return order;
+}
+
+ReferenceOrder::ReferenceOrder(std::span<const GroupTrace> groups, const MemoryContext& context,
+                               Lines lines, const ClockOf& clock_of)
+    : lines_(lines), cores_(static_cast<std::uint32_t>(context.cores)) {
+    const auto at_once = static_cast<std::uint64_t>(context.concurrent_groups);
+    const std::uint64_t slots = cores_ * at_once;
+    std::uint64_t used = 0;  // slots
+    placed_.reserve(groups.size());
+    for (const GroupTrace& group : groups) {
+        const std::uint64_t slot = group.group % slots;
+        used = std::max(used, slot + 1);
+        placed_.push_back({.group = &group,
+                           .core = static_cast<std::uint32_t>(slot % cores_),
+                           .slot = static_cast<std::uint32_t>(slot),
+                           .clocks = {},
+                           .order = {}});
+    }
+    if (lines.global + used * lines.local > std::uint64_t{1} << 31)
+        throw InputError("a trace of more than 2^31 different lines");
+    device_slots_ = static_cast<std::uint32_t>(used);
+    core_slots_ = static_cast<std::uint32_t>((used + cores_ - 1) / cores_);
+    in_slots(context);
+    std::erase_if(placed_, [](const Placed& one) { return one.group->references.empty(); });
+    if (clock_of)
+        for (Placed& one : placed_) sort_by(clock_of, one);
+}
+
+// When each group's slot is free, in the order of groups.
+void ReferenceOrder::in_slots(const MemoryContext& context) {
+    std::vector<std::uint64_t> free(static_cast<std::size_t>(context.cores) *
+                                    static_cast<std::size_t>(context.concurrent_groups));
+    for (Placed& one : placed_) {
+        std::uint64_t& slot = free[one.slot];
+        one.begin = slot;
+        slot += one.group->clocks;
+    }
+}
+
+void ReferenceOrder::sort_by(const ClockOf& clock_of, Placed& one) {
+    std::vector<std::uint64_t> clocks;
+    clocks.reserve(one.group->issues.size());
+    for (const Issue& issue : one.group->issues) clocks.push_back(clock_of(*one.group, issue));
+    one.order = sorted_by(clocks);
+    one.clocks.reserve(clocks.size());
+    for (const std::uint32_t i : one.order) one.clocks.push_back(clocks[i]);
+}
+
+// Of some groups: a piece after the other, whose references are sorted where they fit into the
+// processor's cache.
+class ReferenceOrder::Merge {
+public:
+    // `slots_apart`: of local lines, the slots' numbers divided by it.
+    Merge(const ReferenceOrder& order, std::vector<const Placed*> groups, std::uint32_t slots_apart)
+        : lines_(order.lines_), slots_apart_(slots_apart), groups_(std::move(groups)) {
+        if (groups_.empty()) return;
+        std::uint64_t count = 0, last = 0;
+        first_ = groups_.front()->clock(0);
+        for (std::size_t i = 0; i < groups_.size(); ++i) {
+            by_begin_.push_back(i);
+            count += groups_[i]->group->references.size();
+            first_ = std::min(first_, groups_[i]->clock(0));
+            last = std::max(last, groups_[i]->last());
+        }
+        std::ranges::stable_sort(by_begin_, {},
+                                 [&](std::size_t i) { return groups_[i]->clock(0); });
+        constexpr std::uint64_t piece = 8192;
+        const auto clocks = static_cast<double>(last - first_) + 1;
+        width_ = static_cast<std::uint64_t>(
+            std::clamp(clocks * piece / static_cast<double>(count), 1.0, 4.0e6));
+    }
+
+    void each(const Use& use) {
+        std::uint64_t begin = first_;
+        while (begun_ < by_begin_.size() || !active_.empty()) {
+            const std::uint64_t end = begin + width_;
+            admit(end);
+            std::uint64_t next = take(begin, end);
+            if (begun_ < by_begin_.size())
+                next = std::min(next, groups_[by_begin_[begun_]]->clock(0));
+            begin = next;
+            if (piece_.empty()) continue;
+            sort_by_digits(piece_, other_, width_ - 1, [](const Timed& one) { return one.clock; });
+            turns_.clear();
+            for (const Timed& one : piece_) turns_.push_back(one.turn);
+            use(turns_);
+        }
+    }
+
+private:
+    struct Active {
+        std::size_t group = 0;  // of groups_
+        std::size_t at = 0;     // its next reference
+    };
+    struct Timed {
+        std::uint32_t clock = 0;  // from the piece's begin
+        Turn turn;
+    };
+
+    // Groups that begin before this clock; they stay in the order of their numbers.
+    void admit(std::uint64_t end) {
+        const std::size_t before = active_.size();
+        while (begun_ < by_begin_.size() && groups_[by_begin_[begun_]]->clock(0) < end)
+            active_.push_back({.group = by_begin_[begun_++]});
+        if (active_.size() > before) std::ranges::sort(active_, {}, &Active::group);
+    }
+
+    // The active groups' references before `end`; returns the clock of the first one after it.
+    std::uint64_t take(std::uint64_t begin, std::uint64_t end) {
+        piece_.clear();
+        std::uint64_t next = ~std::uint64_t{0};
+        std::size_t kept = 0;
+        for (Active one : active_) {
+            const Placed& placed = *groups_[one.group];
+            const std::vector<LineReference>& all = placed.group->references;
+            const std::uint32_t local = lines_.global + placed.slot / slots_apart_ * lines_.local;
+            const auto put = [&](std::uint64_t clock, const LineReference& of) {
+                piece_.push_back({.clock = static_cast<std::uint32_t>(clock - begin),
+                                  .turn = {.line = of.line + (is_local_site(of.site()) ? local : 0),
+                                           .what = of.what}});
+            };
+            if (placed.clocks.empty()) {
+                for (; one.at < all.size() && placed.begin + all[one.at].clock < end; ++one.at)
+                    put(placed.begin + all[one.at].clock, all[one.at]);
+            } else {
+                for (; one.at < all.size() && placed.clocks[one.at] < end; ++one.at)
+                    put(placed.clocks[one.at], all[placed.order[one.at]]);
+            }
+            if (one.at == all.size()) continue;
+            next = std::min(next, placed.clock(one.at));
+            active_[kept++] = one;
+        }
+        active_.resize(kept);
+        return next;
+    }
+
+    Lines lines_;
+    std::uint32_t slots_apart_;
+    std::vector<const Placed*> groups_;
+    std::vector<std::size_t> by_begin_;
+    std::uint64_t first_ = 0, width_ = 1;
+    std::size_t begun_ = 0;  // of by_begin_
+    std::vector<Active> active_;
+    std::vector<Timed> piece_, other_;
+    std::vector<Turn> turns_;
+};
+
+void ReferenceOrder::of_core(int core, const Use& use) const {
+    std::vector<const Placed*> groups;
+    for (const Placed& one : placed_)
+        if (one.core == static_cast<std::uint32_t>(core)) groups.push_back(&one);
+    Merge(*this, std::move(groups), cores_).each(use);
+}
+
+void ReferenceOrder::of_device(const Use& use) const {
+    std::vector<const Placed*> groups;
+    groups.reserve(placed_.size());
+    for (const Placed& one : placed_) groups.push_back(&one);
+    Merge(*this, std::move(groups), 1).each(use);
+}
+
+}  // namespace occupipe::extract
