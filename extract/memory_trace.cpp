@@ -248,33 +248,22 @@ std::vector<SiteKind> kinds_of(const MemoryTrace& trace,
     return kinds;
 }
 
-// So many references ahead their lines are looked for.
-constexpr std::size_t ahead = 12;
-
-template <typename Touch>
-void touch_in_turn(std::span<const Turn> turns, const SectorReuse& cache, const Touch& touch) {
-    const std::size_t told = turns.size() - std::min(turns.size(), ahead);
-    for (std::size_t i = 0; i < told; ++i) {
-        cache.expect(turns[i + ahead].line);
-        touch(turns[i], turns[i].line);
-    }
-    for (std::size_t i = told; i < turns.size(); ++i) touch(turns[i], turns[i].line);
-}
-
 template <typename Cache, typename Line>
-void in_first_level(Cache& cache, Line line, const Turn& one, const std::vector<SiteKind>& kinds,
-                    std::vector<ReuseCounts>& sites) {
+[[gnu::always_inline]] inline void in_first_level(Cache& cache, Line line, const Turn& one,
+                                                  const std::vector<SiteKind>& kinds,
+                                                  std::vector<SiteReuse>& sites) {
     const SiteKind kind = kinds[one.site()];
     if (!kind.uses_first) return;
-    ReuseCounts& counts = sites[one.site()];
+    ReuseCounts& counts = sites[one.site()].core;
     cache.read(line, one.sectors(), [&](NeededLines needed, std::uint32_t of) {
         if (kind.found_in_first) counts.add(needed, count_of(of));
     });
 }
 
 template <typename Cache, typename Line>
-void in_second_level(Cache& cache, Line line, const Turn& one, const std::vector<SiteKind>& kinds,
-                     std::vector<SiteReuse>& sites) {
+[[gnu::always_inline]] inline void in_second_level(Cache& cache, Line line, const Turn& one,
+                                                   const std::vector<SiteKind>& kinds,
+                                                   std::vector<SiteReuse>& sites) {
     const SiteKind kind = kinds[one.site()];
     SiteReuse& site = sites[one.site()];
     const auto read = [&](NeededLines needed, std::uint32_t of) {
@@ -291,6 +280,42 @@ void in_second_level(Cache& cache, Line line, const Turn& one, const std::vector
         cache.read(line, one.sectors(), read);
 }
 
+// A level's references, one after the other; the first level's are of one core.
+enum class Level : std::uint8_t { first, second };
+
+template <Level level>
+[[gnu::always_inline]] inline void touch_each(std::span<const Turn> turns, SectorReuse& cache,
+                                              const std::vector<SiteKind>& kinds,
+                                              std::vector<SiteReuse>& sites) {
+    constexpr std::size_t ahead = 12;  // so many references ahead their lines are looked for
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+        cache.expect(turns[std::min(i + ahead, turns.size() - 1)].line);
+        if constexpr (level == Level::first)
+            in_first_level(cache, turns[i].line, turns[i], kinds, sites);
+        else
+            in_second_level(cache, turns[i].line, turns[i], kinds, sites);
+    }
+}
+
+#if defined(__x86_64__)
+template <Level level>
+[[gnu::target("popcnt")]] void touch_counting(std::span<const Turn> turns, SectorReuse& cache,
+                                              const std::vector<SiteKind>& kinds,
+                                              std::vector<SiteReuse>& sites) {
+    touch_each<level>(turns, cache, kinds, sites);
+}
+#endif
+
+template <Level level>
+void touch(std::span<const Turn> turns, SectorReuse& cache, const std::vector<SiteKind>& kinds,
+           std::vector<SiteReuse>& sites) {
+#if defined(__x86_64__)
+    static const bool counts = __builtin_cpu_supports("popcnt") != 0;
+    if (counts) return touch_counting<level>(turns, cache, kinds, sites);
+#endif
+    touch_each<level>(turns, cache, kinds, sites);
+}
+
 }  // namespace
 
 MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
@@ -298,41 +323,35 @@ MemoryReuse reuse_of(const MemoryTrace& trace, const MemoryContext& context,
     const ReferenceOrder order = order_of(trace, context, options.groups, options.clock_of);
     const std::vector<SiteKind> kinds = kinds_of(trace, passes_first_level);
     MemoryReuse result;
-    result.sites.resize(kinds.size());
     // The cores in as many parts as there are threads beside the one of the second level, which
     // takes about as long as all of the first.
     const auto cores = static_cast<std::size_t>(context.cores);
     const std::size_t parts = std::clamp<std::size_t>(thread_count(options.threads), 2, cores + 1);
-    std::vector<std::vector<ReuseCounts>> first(parts - 1);
+    std::vector<std::vector<SiteReuse>> sites(parts, std::vector<SiteReuse>(kinds.size()));
     parallel_for(
         parts,
         [&](std::size_t part) {
             if (part == 0) {
                 SectorReuse cache(order.device_lines());
                 order.of_device([&](std::span<const Turn> turns) {
-                    touch_in_turn(turns, cache, [&](const Turn& one, std::uint32_t line) {
-                        in_second_level(cache, line, one, kinds, result.sites);
-                    });
+                    touch<Level::second>(turns, cache, kinds, sites[part]);
                 });
                 result.lines = cache.lines();
                 return;
             }
-            std::vector<ReuseCounts>& sites = first[part - 1];
-            sites.resize(kinds.size());
             SectorReuse cache(order.core_lines());
             for (std::size_t core = part - 1; core < cores; core += parts - 1) {
                 cache.clear();
                 order.of_core(static_cast<int>(core), [&](std::span<const Turn> turns) {
-                    touch_in_turn(turns, cache, [&](const Turn& one, std::uint32_t line) {
-                        in_first_level(cache, line, one, kinds, sites);
-                    });
+                    touch<Level::first>(turns, cache, kinds, sites[part]);
                 });
             }
         },
         options.threads);
-    for (const std::vector<ReuseCounts>& sites : first)
-        for (std::size_t site = 0; site < sites.size(); ++site)
-            result.sites[site].core += sites[site];
+    result.sites = std::move(sites[0]);
+    for (std::size_t part = 1; part < parts; ++part)
+        for (std::size_t site = 0; site < kinds.size(); ++site)
+            result.sites[site].core += sites[part][site].core;
     return result;
 }
 
@@ -351,17 +370,14 @@ MemoryReuse hashed_reuse(const MemoryTrace& trace, const MemoryContext& context,
     };
     // Of one line in so many, a cache has as many fewer.
     const std::uint64_t line_size = line_bytes * trace.one_line_in();
-    std::vector<ReuseCounts> first(kinds.size());
     const auto cores = static_cast<std::uint64_t>(context.cores);
     for (std::uint64_t core = 0; core < cores; ++core) {
         SetCache cache(shape.first_bytes / line_size, shape.ways, shape.seed);
         order.of_core(static_cast<int>(core), [&](std::span<const Turn> turns) {
             for (const Turn& one : turns)
-                in_first_level(cache, line_of(one.line, core, cores), one, kinds, first);
+                in_first_level(cache, line_of(one.line, core, cores), one, kinds, result.sites);
         });
     }
-    for (std::size_t site = 0; site < first.size(); ++site)
-        result.sites[site].core = std::move(first[site]);
     SetCache second(shape.second_bytes / line_size, shape.ways, shape.seed);
     std::vector<bool> seen(order.device_lines(), false);
     order.of_device([&](std::span<const Turn> turns) {

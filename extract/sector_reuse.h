@@ -59,7 +59,8 @@ public:
     // Four sectors of a line: bit s of `sectors` for sector s.
     // Calls needed(lines, of) for them all, `of` being those that need so many.
     template <typename Needed>
-    void read(std::uint32_t line, std::uint32_t sectors, const Needed& needed) {
+    [[gnu::always_inline]] void read(std::uint32_t line, std::uint32_t sectors,
+                                     const Needed& needed) {
         State& state = touch(line);
         tell(state.valid, sectors, needed);
     }
@@ -67,7 +68,8 @@ public:
     // A written sector is valid, and dirty until its line leaves the cache. needed(lines, of): of
     // the smallest cache in which it was dirty already.
     template <typename Needed>
-    void write(std::uint32_t line, std::uint32_t sectors, const Needed& needed) {
+    [[gnu::always_inline]] void write(std::uint32_t line, std::uint32_t sectors,
+                                      const Needed& needed) {
         State& state = touch(line);
         tell(state.dirty, sectors, needed);
         state.valid &= ~bytes_of[sectors];
@@ -75,8 +77,8 @@ public:
 
     // Atomic operations: both.
     template <typename Read, typename Written>
-    void read_and_write(std::uint32_t line, std::uint32_t sectors, const Read& read,
-                        const Written& written) {
+    [[gnu::always_inline]] void read_and_write(std::uint32_t line, std::uint32_t sectors,
+                                               const Read& read, const Written& written) {
         State& state = touch(line);
         tell(state.valid, sectors, read);
         tell(state.dirty, sectors, written);
@@ -111,7 +113,7 @@ private:
         std::uint32_t dirty = 0;
     };
 
-    State& touch(std::uint32_t line) {
+    [[gnu::always_inline]] State& touch(std::uint32_t line) {
         State& state = states_[line];
         if (distances_.full()) renumber();
         if (state.place == 0) {
@@ -129,7 +131,7 @@ private:
     }
 
     // Of each byte the greater of it and the bin.
-    static std::uint32_t raised(std::uint32_t bytes, std::uint32_t bin) {
+    [[gnu::always_inline]] static std::uint32_t raised(std::uint32_t bytes, std::uint32_t bin) {
         if (bytes == 0) return bin * each;
         if (bytes == NeededLines::none * each) return bytes;
         // Each byte in 16 bits: the bit above says that it is not less.
@@ -143,7 +145,8 @@ private:
     }
 
     template <typename Needed>
-    static void tell(std::uint32_t& bytes, std::uint32_t sectors, const Needed& needed) {
+    [[gnu::always_inline]] static void tell(std::uint32_t& bytes, std::uint32_t sectors,
+                                            const Needed& needed) {
         if (bytes == (bytes & 0xFF) * each) {
             needed(NeededLines::of_bin(bytes & 0xFF), sectors);
         } else {

@@ -28,7 +28,7 @@ public:
 
     // A name's first reference: its place. Throws InputError when there are more than 2^29 names.
     // Not when full().
-    Place enter() {
+    [[gnu::always_inline]] Place enter() {
         if (names_ == most_names) refuse();
         ++names_;
         const Place place = next_;
@@ -37,7 +37,7 @@ public:
     }
 
     // How many other names were referred to since; the place becomes the latest. Not when full().
-    std::uint32_t touch(Place& place) {
+    [[gnu::always_inline]] std::uint32_t touch(Place& place) {
         const Place at = place;
         if (at == next_ - 1) return 0;
         const std::uint32_t distance = later_than(at);
@@ -80,17 +80,19 @@ private:
     }
 
     // Bits up to this place's own, in its word.
-    static std::uint64_t through(Place place) { return (std::uint64_t{2} << (place % 64)) - 1; }
+    [[gnu::always_inline]] static std::uint64_t through(Place place) {
+        return (std::uint64_t{2} << (place % 64)) - 1;
+    }
 
     // A word's counts learn of its marks when it is full.
-    void mark_next() {
+    [[gnu::always_inline]] void mark_next() {
         const std::size_t word = next_ / 64;
         marked_[word] |= std::uint64_t{1} << (next_ % 64);
         ++after_recent_;
         if (++next_ % 64 == 0) count_word(word);
     }
 
-    void unmark(Place place) {
+    [[gnu::always_inline]] void unmark(Place place) {
         const std::size_t word = place / 64;
         marked_[word] &= ~(std::uint64_t{1} << (place % 64));
         if (word == next_ / 64) return;
@@ -102,7 +104,7 @@ private:
     }
 
     // Marks later than this place, which is marked and not the latest.
-    std::uint32_t later_than(Place place) const {
+    [[gnu::always_inline]] std::uint32_t later_than(Place place) const {
         if (place == recent_ + 1) return after_recent_ - 1;
         const std::size_t word = place / 64, recent = recent_ / 64;
         if (word == recent) {

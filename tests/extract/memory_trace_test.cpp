@@ -399,6 +399,37 @@ TEST(MemoryTrace, AgreesWithSimulatedCachesOnRandomLaunches) {
     }
 }
 
+// Global and local memory, loads, stores and atomic operations, longer than one piece of the order.
+TEST(MemoryTrace, ReuseDoesNotDependOnThreads) {
+    test::RandomValues random(11);
+    MemoryTrace trace(only_barrier());
+    launch(trace, 23, 3, [&](std::uint64_t, std::uint32_t, std::vector<Access>& to) {
+        for (int i = 0; i < 300; ++i) {
+            Access one = load(static_cast<std::uint64_t>(random.between(0, 200'000)) * 4,
+                              static_cast<std::uint64_t>(random.between(0, 16)) * 4, 0);
+            one.kind = static_cast<AccessKind>(random.between(0, 2));
+            one.instruction = static_cast<std::size_t>(one.kind);
+            if (random.chance(0.2)) {
+                one.space = Space::local;
+                one.kind = AccessKind::load;
+                one.instruction = 3;
+            }
+            to.push_back(one);
+        }
+    });
+    const MemoryContext context{.cores = 5, .concurrent_groups = 2};
+    const MemoryReuse alone = reuse_of(trace, context, none_pass);
+    for (const unsigned threads : {2U, 3U, 0U}) {
+        const MemoryReuse shared = reuse_of(trace, context, none_pass, {.threads = threads});
+        EXPECT_EQ(shared.lines, alone.lines);
+        for (std::size_t i = 0; i < 4; ++i) {
+            const auto use = memory_use(trace, alone, none_pass, i);
+            ASSERT_TRUE(use && use->device.has_value() + use->written.has_value() > 0) << i;
+            EXPECT_EQ(memory_use(trace, shared, none_pass, i), use) << i << ' ' << threads;
+        }
+    }
+}
+
 // Too many references: some lines stand for all. Counts stay exact; a working set's capacity is
 // met to within the spread of the sample (256 of 4096 lines: 1/16), rounded up by at most 1/8.
 // Of references whose LRU distance is d, a cache of S sets by a hash and W ways finds those where
