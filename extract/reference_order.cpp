@@ -127,10 +127,8 @@ public:
                 next = std::min(next, groups_[by_begin_[begun_]]->clock(0));
             begin = next;
             if (piece_.empty()) continue;
-            sort_by_digits(piece_, other_, width_ - 1, [](const Timed& one) { return one.clock; });
-            turns_.clear();
-            for (const Timed& one : piece_) turns_.push_back(one.turn);
-            use(turns_);
+            sort_by_digits(piece_, other_, width_ - 1, [](const Turn& one) { return one.clock; });
+            use(piece_);
         }
     }
 
@@ -139,11 +137,6 @@ private:
         std::size_t group = 0;  // of groups_
         std::size_t at = 0;     // its next reference
     };
-    struct Timed {
-        std::uint32_t clock = 0;  // from the piece's begin
-        Turn turn;
-    };
-
     // Groups that begin before this clock; they stay in the order of their numbers.
     void admit(std::uint64_t end) {
         const std::size_t before = active_.size();
@@ -159,26 +152,38 @@ private:
         std::size_t kept = 0;
         for (Active one : active_) {
             const Placed& placed = *groups_[one.group];
-            const std::vector<LineReference>& all = placed.group->references;
-            const std::uint32_t local = lines_.global + placed.slot / slots_apart_ * lines_.local;
+            const std::size_t all = placed.group->references.size();
+            const std::size_t first = one.at;
             const auto put = [&](std::uint64_t clock, const LineReference& of) {
-                piece_.push_back({.clock = static_cast<std::uint32_t>(clock - begin),
-                                  .turn = {.line = of.line + (is_local_site(of.site()) ? local : 0),
-                                           .what = of.what}});
+                const std::uint32_t local =
+                    lines_.global + placed.slot / slots_apart_ * lines_.local;
+                return Turn{.clock = static_cast<std::uint32_t>(clock - begin),
+                            .line = of.line + (is_local_site(of.site()) ? local : 0),
+                            .what = of.what};
             };
             if (placed.clocks.empty()) {
-                for (; one.at < all.size() && placed.begin + all[one.at].clock < end; ++one.at)
-                    put(placed.begin + all[one.at].clock, all[one.at]);
+                const LineReference* const of = placed.group->references.data();
+                while (one.at < all && placed.begin + of[one.at].clock < end) ++one.at;
+                Turn* to = room_for(one.at - first);
+                for (std::size_t i = first; i < one.at; ++i)
+                    *to++ = put(placed.begin + of[i].clock, of[i]);
             } else {
-                for (; one.at < all.size() && placed.clocks[one.at] < end; ++one.at)
-                    put(placed.clocks[one.at], all[placed.order[one.at]]);
+                while (one.at < all && placed.clocks[one.at] < end) ++one.at;
+                Turn* to = room_for(one.at - first);
+                for (std::size_t i = first; i < one.at; ++i)
+                    *to++ = put(placed.clocks[i], placed.group->references[placed.order[i]]);
             }
-            if (one.at == all.size()) continue;
+            if (one.at == all) continue;
             next = std::min(next, placed.clock(one.at));
             active_[kept++] = one;
         }
         active_.resize(kept);
         return next;
+    }
+
+    Turn* room_for(std::size_t count) {
+        piece_.resize(piece_.size() + count);
+        return piece_.data() + piece_.size() - count;
     }
 
     Lines lines_;
@@ -188,8 +193,7 @@ private:
     std::uint64_t first_ = 0, width_ = 1;
     std::size_t begun_ = 0;  // of by_begin_
     std::vector<Active> active_;
-    std::vector<Timed> piece_, other_;
-    std::vector<Turn> turns_;
+    std::vector<Turn> piece_, other_;
 };
 
 void ReferenceOrder::of_core(int core, const Use& use) const {
