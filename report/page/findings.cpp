@@ -2,10 +2,13 @@
 #include "report/page/findings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "plot/svg.h"
 #include "report/text/text_table.h"
@@ -93,8 +96,42 @@ std::string subject_of(const analysis::Compared& one) {
     return one.subject.empty() ? "the profile" : one.subject;
 }
 
+// A finding, and others that say the same of other subjects.
+struct Alike {
+    const analysis::Finding* first = nullptr;  // the most severe
+    std::vector<const analysis::Finding*> others;
+};
+
+// As many as fill a page are one line each no more: one cause (a clock that moved) can be found in
+// every row.
+constexpr std::size_t most_alone = 3;
+
+std::vector<Alike> gathered(const std::vector<analysis::Finding>& findings) {
+    const auto key = [](const analysis::Finding& one) {
+        return std::tuple(one.check, one.level(), one.quantity, one.meaning, one.explanation,
+                          one.source, one.look_at);
+    };
+    std::vector<Alike> all;
+    std::map<decltype(key(findings.front())), std::size_t> first_of, count;
+    for (const analysis::Finding& one : findings) ++count[key(one)];
+    for (const analysis::Finding& one : findings) {
+        const bool together = count[key(one)] > most_alone;
+        const auto [place, added] = first_of.try_emplace(key(one), all.size());
+        if (added || !together)
+            all.push_back({&one, {}});
+        else
+            all[place->second].others.push_back(&one);
+    }
+    return all;
+}
+
+std::string others_of(const Alike& alike) {
+    return alike.others.empty() ? "" : fmt::format(" and {} others", alike.others.size());
+}
+
 // Label and text of a finding's lines.
-std::vector<std::pair<std::string, std::string>> details(const analysis::Finding& finding) {
+std::vector<std::pair<std::string, std::string>> details(const Alike& alike) {
+    const analysis::Finding& finding = *alike.first;
     std::vector<std::pair<std::string, std::string>> lines = {
         {"measured",
          fmt::format("{} {} {}", finding.quantity, measured_text(finding), finding.unit)},
@@ -102,6 +139,11 @@ std::vector<std::pair<std::string, std::string>> details(const analysis::Finding
                                  finding.source.empty() ? "" : " (" + finding.source + ")")},
         {"could be", finding.explanation},
         {"look at", finding.look_at}};
+    if (alike.others.empty()) return lines;
+    std::vector<std::string> others;
+    for (const analysis::Finding* other : alike.others)
+        others.push_back(fmt::format("{} ({})", subject_of(*other), measured_text(*other)));
+    lines.insert(lines.begin() + 1, {"and", fmt::format("{}", fmt::join(others, ", "))});
     return lines;
 }
 
@@ -175,11 +217,12 @@ std::string findings_markdown(const std::vector<CheckedProfile>& profiles,
         if (!one.check.findings.empty())
             text += "\n## Disagreements, the most suspicious first\n\n";
         int number = 0;
-        for (const analysis::Finding& finding : one.check.findings) {
-            text += fmt::format("{}. **{}** ({:.0f}) `{}`: {}\n", ++number,
+        for (const Alike& alike : gathered(one.check.findings)) {
+            const analysis::Finding& finding = *alike.first;
+            text += fmt::format("{}. **{}** ({:.0f}) `{}`{}: {}\n", ++number,
                                 analysis::to_string(finding.level()), finding.severity,
-                                subject_of(finding), finding.meaning);
-            for (const auto& [label, line] : details(finding))
+                                subject_of(finding), others_of(alike), finding.meaning);
+            for (const auto& [label, line] : details(alike))
                 text += fmt::format("   - {}: {}\n", label, line);
         }
         if (!one.check.agreements.empty())
@@ -203,12 +246,14 @@ std::string findings_html(const std::vector<CheckedProfile>& profiles,
                             plot::html_escaped(summary_of(one)));
         if (!one.check.findings.empty())
             body += "<h2>Disagreements, the most suspicious first</h2>\n<ol>\n";
-        for (const analysis::Finding& finding : one.check.findings) {
+        for (const Alike& alike : gathered(one.check.findings)) {
+            const analysis::Finding& finding = *alike.first;
             body += fmt::format(
-                "<li><strong class=\"{0}\">{0}</strong> ({1:.0f}) <code>{2}</code>: {3}\n<dl>",
+                "<li><strong class=\"{0}\">{0}</strong> ({1:.0f}) <code>{2}</code>{3}: {4}\n<dl>",
                 analysis::to_string(finding.level()), finding.severity,
-                plot::html_escaped(subject_of(finding)), plot::html_escaped(finding.meaning));
-            for (const auto& [label, line] : details(finding))
+                plot::html_escaped(subject_of(finding)), others_of(alike),
+                plot::html_escaped(finding.meaning));
+            for (const auto& [label, line] : details(alike))
                 body += fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, plot::html_escaped(line));
             body += "</dl></li>\n";
         }

@@ -52,6 +52,30 @@ TEST_F(SelfCheckCommand, ASoundCpuProfileIsNotSerious) {
                                Not(HasSubstr("OpenCL C has no bfloat16"))));
 }
 
+TEST_F(SelfCheckCommand, OneCauseInManyRowsIsOneFinding) {
+    const std::vector<std::string> words = {
+        "selfcheck", source("results/cpu-intel-xeon-pocl/profile-quick.yaml"),
+        source("results/cpu-intel-xeon-pocl/2026-11-23-quick.json")};
+    const auto count = [](const std::string& text, const std::string& part) {
+        std::size_t n = 0;
+        for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
+        return n;
+    };
+    const std::string clock = "measured at another clock than the other rows";
+    const auto page = run_program(words);
+    EXPECT_EQ(page.exit_code, 0) << page.err;
+    EXPECT_EQ(count(page.out, clock), 1U);
+    // The rows are named all the same, and each is an entry for programs.
+    auto json = words;
+    json.push_back("--json");
+    const std::size_t rows = count(run_program(json).out, clock);
+    EXPECT_GT(rows, 50U);
+    EXPECT_NE(page.out.find(" and " + std::to_string(rows - 1) + " others: " + clock),
+              std::string::npos)
+        << page.out.substr(0, 2000);
+    EXPECT_NE(page.out.find("fma.f32*16,xor.b32) ("), std::string::npos);
+}
+
 TEST_F(SelfCheckCommand, WritesHtmlAndJson) {
     const auto html = run_program({"selfcheck", turing(), "-o", file("page.html")});
     EXPECT_EQ(html.exit_code, 0) << html.err;
