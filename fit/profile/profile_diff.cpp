@@ -143,9 +143,13 @@ std::string format_diff(const std::vector<ParameterDiff>& diffs, bool everything
                      d.verdict == DiffVerdict::different;
         unknown += d.verdict == DiffVerdict::not_comparable;
         missing += d.verdict == DiffVerdict::only_first || d.verdict == DiffVerdict::only_second;
-        if (d.verdict == DiffVerdict::same && !everything) continue;
-        out += fmt::format("{}: {} -> {}: {}", d.name, value_text(d.first, d.first_word),
-                           value_text(d.second, d.second_word), words_of(d.verdict));
+        const std::string before = value_text(d.first, d.first_word);
+        const std::string after = value_text(d.second, d.second_word);
+        // The same bound twice is no comparison, but nothing to read either.
+        const bool silent = d.verdict == DiffVerdict::same ||
+                            (d.verdict == DiffVerdict::not_comparable && before == after);
+        if (silent && !everything) continue;
+        out += fmt::format("{}: {} -> {}: {}", d.name, before, after, words_of(d.verdict));
         std::vector<std::string> by;
         if (d.relative) by.push_back(fmt::format("{:+.2f} %", 100 * *d.relative));
         if (d.standard_errors)

@@ -281,6 +281,19 @@ TEST(Merge, PoolsTablesLevelsAndOverheads) {
     EXPECT_NEAR(merged.overheads.launch_seconds->value, 2.1e-6, 1e-8);
 }
 
+TEST(Diff, TheSameBoundTwiceIsNoLine) {
+    GpuProfile first = profile(0.25, 6);
+    first.instructions.front().latency = Estimate{.value = 35, .kind = Estimate::Kind::upper_bound};
+    GpuProfile second = first;
+    EXPECT_EQ(format_diff(diff_profiles(first, second), false).find("not comparable\n"),
+              format_diff(diff_profiles(first, second), false).rfind("not comparable\n"));
+    EXPECT_THAT(format_diff(diff_profiles(first, second), false), HasSubstr("1 not comparable\n"));
+    EXPECT_THAT(format_diff(diff_profiles(first, second), true), HasSubstr("35: not comparable\n"));
+    second.instructions.front().latency->value = 36;
+    EXPECT_THAT(format_diff(diff_profiles(first, second), false),
+                HasSubstr("36: not comparable\n"));
+}
+
 // Shares may be 0, of which no change is a relative one.
 TEST(Diff, LimitsAndContentionAreComparedToo) {
     GpuProfile first = profile(0.25, 6);
