@@ -23,6 +23,7 @@
 #include "core/files/launch_files.h"
 #include "core/parallel.h"
 #include "sim/models/registry.h"
+#include "sim/models/shared_work.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -309,9 +310,11 @@ ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& prof
         for (std::string& weak : weak_values(with.back().kernel, with.back().profile))
             curve.warnings.push_back(std::move(weak));
     std::vector<std::string> failed(launches.size() * models.size()), short_of(failed.size());
+    std::vector<SharedWork> shared(with.size());
     parallel_for(failed.size(), [&](std::size_t i) {
         const std::size_t m = i % models.size(), p = i / models.size();
         ModelOptions own = options;
+        own.shared = &shared[p];
         own.memory.dram_bytes_per_warp = with[p].dram_bytes_per_warp;
         try {
             const Prediction made = find_model(models[m]).predict(with[p].profile, with[p].kernel,

@@ -33,6 +33,7 @@
 #include "report/text/prediction_output.h"
 #include "sim/models/kernel_analysis.h"
 #include "sim/models/registry.h"
+#include "sim/models/shared_work.h"
 
 namespace occupipe::cli {
 namespace {
@@ -380,10 +381,12 @@ void predict(const Options& options) {
     report::PredictionSet set{kernel.name, options.profile, profile.device.name, {}};
     set.predictions.resize(chosen.size() * prepared.size());
     limit.expect(set.predictions.size());
+    std::vector<SharedWork> shared(prepared.size());
     parallel_for(set.predictions.size(), [&](std::size_t i) {
         const Model& model = *chosen[i / prepared.size()];
         const Prepared& one = prepared[i % prepared.size()];
         ModelOptions own_options = model_options;
+        own_options.shared = &shared[i % prepared.size()];
         if (options.memory_pricing != "none")
             own_options.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(one.memory);
         set.predictions[i] = with_file(file, [&] {

@@ -16,6 +16,7 @@
 #include "report/figures/prediction_figures.h"
 #include "report/page/sections.h"
 #include "sim/models/registry.h"
+#include "sim/models/shared_work.h"
 
 namespace occupipe::report {
 namespace {
@@ -58,12 +59,15 @@ PredictionSet predict_over_occupancy(const GpuProfile& profile, const Kernel& ke
                                      const ModelOptions& options,
                                      std::map<std::string, std::string>& refusals) {
     PredictionSet set{kernel.name, "", profile.device.name, {}};
+    SharedWork shared;
+    ModelOptions own = options;
+    own.shared = &shared;
     for (const Model& model : models()) {
         try {
             std::vector<Prediction> curve;
             for (int warps = 1; warps <= most; ++warps) {
                 const Launch launch{1, warps, std::int64_t{warps} * profile.cores};
-                curve.push_back(model.predict(profile, kernel, launch, options));
+                curve.push_back(model.predict(profile, kernel, launch, own));
             }
             set.predictions.insert(set.predictions.end(), curve.begin(), curve.end());
         } catch (const InputError& error) {
@@ -103,12 +107,13 @@ std::vector<analysis::Predictor> predictors(const ReportData& data,
         const Launch launch{shape.group_warps, shape.concurrent_groups,
                             std::int64_t{shape.concurrent_groups} * profile.cores};
         const Kernel kernel = graphs.graph(points[i].kernel, shape);
+        SharedWork shared;
+        ModelOptions options = data.model_options;
+        options.shared = &shared;
         for (std::size_t m = 0; m < all.size(); ++m) {
             try {
                 all[m].cycles[i] =
-                    models()[m]
-                        .predict(graphs.profile(), kernel, launch, data.model_options)
-                        .cycles;
+                    models()[m].predict(graphs.profile(), kernel, launch, options).cycles;
             } catch (const InputError&) {  // it cannot say: absent
             }
         }

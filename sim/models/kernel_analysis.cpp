@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "sim/machine/machine.h"
+#include "sim/models/shared_work.h"
 
 namespace occupipe {
 namespace {
@@ -68,12 +69,19 @@ void add_flow(const WorkFlow& flow, double share, WarpTotals& totals) {
     }
 }
 
+WorkFlow flow_of(const GpuProfile& profile, const Kernel& kernel, int program,
+                 const ModelOptions& options) {
+    const auto p = static_cast<std::size_t>(program);
+    const auto made = [&] { return work_flow(profile, kernel.warps[p], options.limits()); };
+    return options.shared ? options.shared->flow(p, made) : made();
+}
+
 }  // namespace
 
 KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                        const ModelOptions& options) {
     KernelAnalysis analysis;
-    analysis.load = warp_load(profile, kernel, launch);
+    analysis.load = warp_load(profile, kernel, launch, options);
     analysis.roof = roof(profile, analysis.load);
     analysis.warps = resident_warps(profile, launch);
     const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
@@ -81,7 +89,7 @@ KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const La
     for (int p = 0; p < static_cast<int>(kernel.warps.size()); ++p) {
         const double share = shares[static_cast<std::size_t>(p)];
         if (share == 0) continue;
-        analysis.programs.push_back({share, work_flow(profile, kernel.warps[p], options.limits())});
+        analysis.programs.push_back({share, flow_of(profile, kernel, p, options)});
         add_flow(analysis.programs.back().flow, share, analysis.totals);
         add_items(profile, kernel.warps[p].instructions, share, sides);
     }

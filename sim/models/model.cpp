@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sim/machine/machine.h"
+#include "sim/models/shared_work.h"
 
 namespace occupipe {
 namespace {
@@ -21,11 +22,15 @@ void count_ops(const std::vector<KernelItem>& items, double times,
 
 }  // namespace
 
-WarpLoad warp_load(const GpuProfile& profile, const Kernel& kernel, const Launch& launch) {
-    validate(profile);
-    validate(kernel);
+WarpLoad warp_load(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                   const ModelOptions& options) {
+    if (!options.shared || !options.shared->checked) {
+        validate(profile);
+        validate(kernel);
+        sim::require_known_instructions(profile, kernel, "kernel '" + kernel.name + "'");
+        if (options.shared) options.shared->checked = true;
+    }
     sim::validate(launch);
-    sim::require_known_instructions(profile, kernel, "kernel '" + kernel.name + "'");
     std::map<std::string, double> counts;  // per warp
     const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
     for (std::size_t program = 0; program < shares.size(); ++program)
@@ -59,13 +64,16 @@ Roof roof(const GpuProfile& profile, const WarpLoad& load) {
 
 double cycles_of_program(const GpuProfile& profile, const Kernel& kernel, std::size_t program,
                          const ModelOptions& options) {
-    Kernel alone{.name = kernel.name,
-                 .warps = {kernel.warps[program]},
-                 .launch = {},
-                 .order = kernel.order,
-                 .memory = kernel.memory};
-    alone.warps[0].share = 1;
-    return simulate(profile, alone, Launch(), options.simulation()).cycles;
+    const auto simulated = [&] {
+        Kernel alone{.name = kernel.name,
+                     .warps = {kernel.warps[program]},
+                     .launch = {},
+                     .order = kernel.order,
+                     .memory = kernel.memory};
+        alone.warps[0].share = 1;
+        return simulate(profile, alone, Launch(), options.simulation()).cycles;
+    };
+    return options.shared ? options.shared->alone(program, simulated) : simulated();
 }
 
 double cycles_alone(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,

@@ -28,6 +28,8 @@ struct MemoryBehaviour {
     bool operator==(const MemoryBehaviour&) const = default;
 };
 
+struct SharedWork;  // sim/models/shared_work.h
+
 // Only models with a scheduler look at policy, selection and order.
 struct ModelOptions {
     std::optional<Policy> policy;  // absent: as in SimulationOptions
@@ -39,6 +41,7 @@ struct ModelOptions {
     std::int64_t max_simulated = SimulationOptions().max_simulated;
     Checkpoint checkpoint = {};
     bool estimate = false;
+    SharedWork* shared = nullptr;  // of this profile, kernel and these options, or none
 
     // A simulation as the model has it, only the limits from here.
     SimulationOptions limits() const {
@@ -95,7 +98,8 @@ struct WarpLoad {
 };
 
 // Throws InputError when profile, kernel or launch are unusable.
-WarpLoad warp_load(const GpuProfile& profile, const Kernel& kernel, const Launch& launch);
+WarpLoad warp_load(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                   const ModelOptions& options = {});
 
 // WPC_roof = min(min_s 1/load_s, IL/n) [warps/cycle], and what sets it.
 struct Roof {

@@ -107,7 +107,7 @@ std::optional<Streaming> streaming(const GpuProfile& profile) {
 
 Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                    const ModelOptions& options, RooflineVariant variant) {
-    const WarpLoad load = warp_load(profile, kernel, launch);
+    const WarpLoad load = warp_load(profile, kernel, launch, options);
     std::map<std::string, Counted> counts;
     const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
     for (std::size_t program = 0; program < shares.size(); ++program)

@@ -6,8 +6,8 @@
 namespace occupipe {
 
 Prediction predict_roofline(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                            const ModelOptions&) {
-    const WarpLoad load = warp_load(profile, kernel, launch);
+                            const ModelOptions& options) {
+    const WarpLoad load = warp_load(profile, kernel, launch, options);
     const Roof limit = roof(profile, load);
     Prediction prediction = throughput_prediction(profile, launch, load, limit.warps_per_cycle);
     prediction.model = "roofline";

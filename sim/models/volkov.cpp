@@ -7,7 +7,7 @@
 namespace occupipe {
 Prediction predict_volkov(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const ModelOptions& options) {
-    const WarpLoad load = warp_load(profile, kernel, launch);
+    const WarpLoad load = warp_load(profile, kernel, launch, options);
     const Roof limit = roof(profile, load);
     const double latency_bound =
         resident_warps(profile, launch) / cycles_alone(profile, kernel, launch, options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What must hold of the models' predictions, on seeded random cases.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "sim/machine/machine.h"
 #include "sim/models/registry.h"
+#include "sim/models/shared_work.h"
 #include "tests/sim/build.h"
 #include "tests/sim/random_case.h"
 
@@ -93,6 +95,31 @@ TEST(ModelsProperty, EveryPredictionIsFiniteAndConsistent) {
                 EXPECT_TRUE(std::isfinite(value.value)) << model.name << ' ' << value.name;
         }
         ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed << '\n' << describe(c);
+    }
+}
+
+// In any order of models and launches, with programs of a group that differ, and where one refuses.
+TEST(ModelsProperty, WhatModelsShareChangesNoPrediction) {
+    for (std::uint64_t seed = 7'500'000; seed < 7'500'150; ++seed) {
+        const Case c = random_case(seed);
+        SharedWork shared;
+        ModelOptions options{.policy = c.options.policy, .order = c.options.order};
+        const auto outcome = [&](const Model& model, const Launch& launch, SharedWork* with) {
+            options.shared = with;
+            try {
+                const Prediction p = model.predict(c.profile, c.kernel, launch, options);
+                return fmt::format("{} {} {}", p.cycles, p.warps_per_cycle, p.limited_by);
+            } catch (const InputError& error) {
+                return std::string(error.what());
+            }
+        };
+        Launch more = c.launch;
+        more.groups += 3;
+        for (const Launch& launch : {c.launch, more})
+            for (const Model& model : models())
+                ASSERT_EQ(outcome(model, launch, &shared), outcome(model, launch, nullptr))
+                    << model.name << ", seed " << seed << '\n'
+                    << describe(c);
     }
 }
 
