@@ -59,9 +59,12 @@ private:
     bool find_move(std::size_t s) {
         const std::int64_t from = before_[s].issued;
         const std::int64_t to = now_[s].issued;
-        if (from - before_[s].completed != to - now_[s].completed) return false;
-        if (from == to) return true;
         const auto& stream = program_.streams[s];
+        // Nobody counts how many of a store have completed that nothing waits for; which ones are
+        // under way is in the queues.
+        if (stream.user_count > 0 && from - before_[s].completed != to - now_[s].completed)
+            return false;
+        if (from == to) return true;
         if (stream.loop < 0 || to == stream.instances) return false;
         moved_ = true;
         moves_[s].instances = to - from;

@@ -58,6 +58,33 @@ TEST(Periods, HoldWhereOneStreamRunsAheadOfAnother) {
     EXPECT_LT(result.simulated, 2000);
 }
 
+// Nothing waits for the stores, so that nobody counts how many have completed.
+TEST(Periods, HoldWhereALoopStores) {
+    const GpuProfile profile = gpu({{"ld.a", 2, 9, "mem"}, {"st.a", 3, 20, "store"}});
+    KernelItem store = instruction("s", "st.a", {"x"});
+    std::get<KernelInstruction>(store).kind = InstructionKind::store;
+    const auto storing = [&](std::int64_t count) {
+        return kernel({repeat(count, {instruction("x", "ld.a", {"x@-1"}), store})});
+    };
+    for (const Order order : {Order::dataflow, Order::in_order}) {
+        SimulationOptions options{.order = order};
+        const SimulationResult result = simulate(profile, storing(iterations), {}, options);
+        // A chain of loads, and the last store counts as finished after λ.
+        EXPECT_EQ(result.cycles, 9 * iterations + 3);
+        EXPECT_LT(result.simulated, 2000);
+        for (const Policy policy : {Policy::lrr, Policy::gto, Policy::oldest}) {
+            options.policy = policy;
+            options.detect_periods = true;
+            const SimulationResult skipped = simulate(profile, storing(5'000), {3, 2, 4}, options);
+            options.detect_periods = false;
+            const SimulationResult full = simulate(profile, storing(5'000), {3, 2, 4}, options);
+            EXPECT_LT(skipped.simulated, full.simulated / 10);
+            EXPECT_EQ(skipped.ticks, full.ticks);
+            EXPECT_EQ(skipped.bounds, full.bounds);
+        }
+    }
+}
+
 TEST(Periods, AreFoundWhereTheFirstWarpHasStoppedLooping) {
     // The first program's warps wait at the barrier for those of the second.
     const GpuProfile profile = gpu({{"op", 1, 4}, {"bar.sync", 1, 2}});
