@@ -175,7 +175,9 @@ report::ExecutedBuffer checked(const extract::PlanRun& run, const LaunchPlan& pl
 void print_template(const analysis::KernelFile& file, const Request& request) {
     std::vector<const isa::Kernel*> kernels;
     if (request.execution.kernel.empty())
-        for (const isa::Kernel& one : file.cubin.kernels) kernels.push_back(&one);
+        for (const isa::Kernel& one : file.cubin.kernels) {
+            if (!one.is_function) kernels.push_back(&one);
+        }
     else
         kernels.push_back(&extract::find_kernel(file.cubin, request.execution.kernel));
     if (kernels.empty()) throw InputError(file.path + ": there is no kernel in it");

@@ -216,6 +216,7 @@ const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name)
     const isa::Kernel* found = nullptr;
     std::size_t matches = 0;
     for (const isa::Kernel& kernel : cubin.kernels) {
+        if (kernel.is_function) continue;
         if (kernel.name == name) return kernel;
         const std::string plain = without_parameters(kernel.name);
         names.push_back(readable_name(kernel.name));

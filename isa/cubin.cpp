@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "core/error.h"
 #include "isa/debug_lines.h"
 #include "isa/decode.h"
+#include "isa/functions.h"
 
 namespace occupipe::isa {
 namespace {
@@ -261,7 +263,9 @@ const Kernel& Cubin::kernel(std::string_view name) const {
     const auto found = std::ranges::find(kernels, name, &Kernel::name);
     if (found != kernels.end()) return *found;
     std::string names;
-    for (const Kernel& one : kernels) names += (names.empty() ? "" : ", ") + one.name;
+    for (const Kernel& one : kernels) {
+        if (!one.is_function) names += (names.empty() ? "" : ", ") + one.name;
+    }
     throw InputError(
         fmt::format("no kernel '{}' in it; there are: {}", name, names.empty() ? "none" : names));
 }
@@ -272,6 +276,11 @@ std::string source_line(const Kernel& kernel, std::int64_t address) {
     const SourceLine& line = *std::prev(behind);
     if (line.line == 0) return "";
     return fmt::format("{}:{}", line.file, line.line);
+}
+
+std::size_t own_instructions(const Kernel& kernel) {
+    if (kernel.functions.empty()) return kernel.code.size();
+    return static_cast<std::size_t>(kernel.functions.front().address / instruction_bytes);
 }
 
 std::int64_t own_shared_bytes(const Kernel& kernel, int architecture) {
@@ -302,7 +311,10 @@ Cubin read_cubin(std::string_view bytes) {
             const std::string_view changed = all[section.info].name;
             if (changed.starts_with(".text.") || changed.starts_with(".nv.constant") ||
                 changed.starts_with(".nv.global")) {
-                cubin.relocations[std::string(changed)] = read_relocations(section, cubin.symbols);
+                // A section may have two tables: with addends and without.
+                std::vector<Relocation>& all_of_it = cubin.relocations[std::string(changed)];
+                std::ranges::move(read_relocations(section, cubin.symbols),
+                                  std::back_inserter(all_of_it));
             }
             if (changed == ".debug_line") {
                 lines = read_debug_lines(all[section.info].content.all(),
@@ -313,6 +325,7 @@ Cubin read_cubin(std::string_view bytes) {
     for (Kernel& kernel : cubin.kernels) {
         kernel.lines = std::move(lines[fmt::format("{}{}", text_prefix, kernel.name)]);
     }
+    add_functions(cubin);
     return cubin;
 }
 

@@ -30,9 +30,20 @@ struct SourceLine {
     int line = 0;
 };
 
+// A function in a section of its own whose code stands behind a kernel's.
+struct KernelFunction {
+    std::string name;
+    std::int64_t address = 0;  // in the kernel's code, bytes
+    std::uint64_t offset = 0;  // among all functions of the file, bytes
+};
+
 struct Kernel {
     std::string name;
-    std::vector<Word> code;                   // subroutines of the kernel included
+    // Subroutines of the kernel included; behind it those functions of the file that have sections
+    // of their own (debug builds).
+    std::vector<Word> code;
+    std::vector<KernelFunction> functions;    // by address
+    bool is_function = false;                 // such a function, which cannot be launched
     std::optional<int> registers;             // per thread; absent where the file does not tell
     std::optional<std::int64_t> stack_bytes;  // per thread: spilled registers and local arrays
     // Per group, known when it was compiled; from sm_90 on with the first 1024 bytes, which are the
@@ -77,6 +88,9 @@ struct Cubin {
     // Throws InputError where no kernel has this name, with those that there are.
     const Kernel& kernel(std::string_view name) const;
 };
+
+// Instructions of the kernel's own section, without the functions behind it.
+std::size_t own_instructions(const Kernel& kernel);
 
 // "kernel.cu:12" for an instruction's address; empty where the cubin does not tell.
 std::string source_line(const Kernel& kernel, std::int64_t address);

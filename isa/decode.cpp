@@ -439,7 +439,7 @@ void Decoder::read_operand(const OperandField& field, const Encoding& encoding) 
             operand.number = general_or_uniform(true, 24).number;
             bit(91);
         }
-        const bool absolute = out_.opcode == "CALL" && out_.has("ABS");
+        const bool absolute = out_.has("ABS");  // of CALL and RET
         if (kind == "TX" || kind == "TU" || absolute)
             operand.value -= out_.address + instruction_bytes;
     } else if (kind == "V" || kind == "W") {
@@ -490,14 +490,16 @@ Operand Decoder::global_address() {
     operand.kind = Operand::Kind::address;
     operand.reuse = false;
     operand.count = 2;
-    const bool load = out_.opcode == "LD" || out_.opcode == "LDG";
+    const bool load = out_.opcode == "LD" || out_.opcode == "LDG" || out_.opcode == "QSPC";
     const int code = static_cast<int>(bits(0, 9));
     const bool always = code == 0x1a2 || code == 0x1a3 || code == 0x18e ||
                         code == 0x1a6;  // bit 76 belongs to the type, or is clear
     const bool copy = out_.opcode == "LDGSTS";
     const bool atomic = out_.opcode.starts_with("ATOM") || out_.opcode.starts_with("RED");
-    const bool generic = (out_.opcode == "LD" && architecture_ < 80) ||
-                         (out_.opcode == "ST" && architecture_ < 80) || out_.opcode == "CCTL";
+    const bool generic =
+        ((out_.opcode == "LD" || (out_.opcode == "ST" && (architecture_ < 80 || form_ == 1))) &&
+         !bit(91)) ||
+        out_.opcode == "CCTL";
     // Blackwell's atomic operations keep one bit of the offset for something else.
     const int short_offset =
         atomic && architecture_ >= 100 && form_ == 4 && out_.opcode.starts_with("ATOM") ? 23 : 24;

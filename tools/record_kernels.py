@@ -21,7 +21,9 @@ PTX = "compute_80"  # of tests/kernels, for the interpreter of tests/ptx
 MOST_PTX = 60000  # characters; longer ones are left out
 OPTIONS = ["--std=c++17", "--fmad=false"]
 WITH_LINES = {ROOT / "tests/kernels" / name for name in ("matmul.cu", "reduction.cu", "spmv.cu", "transpose.cu")}  # compiled with --generate-line-info
-UNUSED = re.compile(r"\.nv\.merc.*|\.nv\.capmerc.*|\.note\.nv\..*|\.nv\.compat|\.nv\.rel\.action|(\.rela?)?\.debug_frame|\.nv_debug_ptx_txt.*")
+DEBUG = {"virtual_calls", "dispatch_table", "recursive_descent", "half_division", "video_bytes"}  # recorded with --device-debug as well
+DEBUG_ARCHITECTURES = [75, 90, 120]
+UNUSED = re.compile(r"(\.rela?)?\.(debug_(?!line$)|nv_debug).*|\.nv\.merc.*|\.nv\.capmerc.*|\.note\.nv\..*|\.nv\.compat|\.nv\.rel\.action|(\.rela?)?\.debug_frame|\.nv_debug_ptx_txt.*")
 
 
 class Nvrtc:
@@ -137,14 +139,18 @@ def record(nvrtc, given, texts, recorded):
         own = texts == FOLDERS[0][0]
         architectures = ARCHITECTURES + [number for number in ALSO if own and path.stem in ALSO[number]]
         files = [recorded / f"sm_{number}/{path.stem}.cubin" for number in architectures]
+        debug = [(number, recorded / f"debug/sm_{number}/{path.stem}.cubin") for number in DEBUG_ARCHITECTURES] if own and path.stem in DEBUG else []
+        files += [file for _, file in debug]
         known = before.startswith("\n".join(head[:3])) and line in before.splitlines() and all(f.exists() for f in files)
         if known and not given.all and not given.names:
             total += sum(f.stat().st_size for f in files)
             continue
-        for number, file in zip(architectures, files):
+        for number, file in [*zip(architectures, files), *debug]:
             options = [f"--gpu-architecture=sm_{number}", f"--include-path={given.include}", f"--include-path={texts}", *OPTIONS]
             if path in WITH_LINES:
                 options.append("--generate-line-info")
+            if (number, file) in debug:
+                options.append("--device-debug")
             cubin = stripped(nvrtc.compile(path.read_text(), path.name, options))
             total += len(cubin)
             if not given.names:
@@ -162,7 +168,7 @@ def record(nvrtc, given, texts, recorded):
         print(path.name)
     if not given.names:
         wanted = {path.stem for path in texts.glob("*.cu")}
-        for file in recorded.glob("sm_*/*.cubin"):
+        for file in [*recorded.glob("sm_*/*.cubin"), *recorded.glob("debug/sm_*/*.cubin")]:
             if file.stem not in wanted:
                 file.unlink()
         listing.write_text("\n".join(head + lines) + "\n")

@@ -14,6 +14,9 @@ struct Layout {
     std::size_t parameters, block, grid, descriptor, stack;
 };
 
+// Where nothing lies, for bank 3 of a module that has none: kernels compare addresses with it.
+constexpr std::uint64_t nowhere = 0x0000'4f00'0000'0000;
+
 Layout layout_of(int architecture) {
     if (architecture >= 100) {
         return {.parameters = 0x380,
@@ -56,7 +59,7 @@ LaunchBank::LaunchBank(const Kernel& kernel, int architecture, const LaunchShape
     if (architecture < 90) put_address(0x18, std::uint64_t{shared_window} << 32);
     put_address(architecture >= 100 ? 0x2f8 : 0x20, std::uint64_t{local_window} << 32);
     const std::size_t constants = architecture >= 100 ? 0x120 : architecture >= 90 ? 0xd0 : 0x50;
-    if (bank_3_address != 0) put_address(constants, bank_3_address);
+    put_address(constants, bank_3_address != 0 ? bank_3_address : nowhere);
 }
 
 bool LaunchBank::known(std::size_t offset, std::size_t size) const {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "isa/decode.h"
+#include "isa/functions.h"
 #include "isa/machine/machine.h"
 
 namespace occupipe::isa {
@@ -83,6 +84,9 @@ void LoadedModule::State::find_symbols() {
 std::uint64_t LoadedModule::State::address_of(const CubinSymbol& symbol) const {
     if (const auto found = variables.find(symbol.section); found != variables.end()) {
         return found->second->address + symbol.value;
+    }
+    if (const auto offset = function_offset(*cubin, symbol.section)) {
+        return first_function + *offset + symbol.value;
     }
     // Code begins at 0, each kernel for itself.
     if (symbol.section.starts_with(".text.")) return symbol.value;
@@ -163,8 +167,15 @@ std::span<std::byte> LoadedModule::bytes(const Symbol& symbol) {
 std::shared_ptr<const std::vector<Instruction>> LoadedModule::decoded(const Kernel& kernel) {
     auto& code = state_->decoded[kernel.name];
     if (!code) {
+        std::vector<Word> words = kernel.code;
+        relocate_code(*state_->cubin, kernel, words, [&](const Relocation& one) {
+            const auto addend = static_cast<std::uint64_t>(one.addend.value_or(0));
+            return addend + (one.symbol.is_foreign_function
+                                 ? state_->address_of_foreign(one.symbol.name)
+                                 : state_->address_of(one.symbol));
+        });
         code = std::make_shared<const std::vector<Instruction>>(
-            decode(kernel.code, *state_->cubin->architecture));
+            decode(words, *state_->cubin->architecture));
     }
     return code;
 }

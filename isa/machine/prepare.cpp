@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "isa/decode.h"
+#include "isa/functions.h"
 #include "isa/machine/launch.h"
 #include "isa/machine/semantics.h"
 #include "isa/machine/stack_check.h"
@@ -26,6 +27,10 @@ void refuse(Warp& warp, const Step& step, Mask) {
     fail(warp, step, -1,
          warp.launch->prepared->why_not.at(static_cast<std::size_t>(step.immediate)));
 }
+
+// A call of a function that the driver brings: an error where it happens, no reason to say so
+// before.
+void leave_the_file(Warp& warp, const Step& step, Mask active) { refuse(warp, step, active); }
 
 void fall_off_the_end(Warp& warp, const Step& step, Mask) {
     fail(warp, step, -1, "there is no instruction at the place that it went to");
@@ -142,6 +147,7 @@ private:
             return step;
         }
         problem_.clear();
+        outside_ = nullptr;
         addresses_ = 0;
         if (const std::string undeclared = undeclared_register(one); !undeclared.empty()) {
             give_up(step, undeclared);
@@ -150,6 +156,11 @@ private:
         for (const Operand& operand : one.operands) use(operand, one, step);
         if (!problem_.empty()) {
             give_up(step, "not executed yet: " + problem_);
+            return step;
+        }
+        if (outside_) {
+            give_up(step, fmt::format("calls '{}', which is not executed", *outside_));
+            step.run = &leave_the_file;
             return step;
         }
         const Semantics* const meaning = semantics_of(one.opcode);
@@ -283,14 +294,18 @@ private:
                     source.index = register_index(operand.file, operand.number, false);
                     add_source(step, source);
                 } else {
-                    step.target = static_cast<std::int32_t>(
-                        launch_.step_at(static_cast<std::uint64_t>(operand.value)));
+                    use_target(static_cast<std::uint64_t>(operand.value), step);
                 }
                 break;
             case Kind::scoreboard:
             case Kind::all_predicates:
                 break;
         }
+    }
+
+    void use_target(std::uint64_t address, Step& step) {
+        step.target = static_cast<std::int32_t>(launch_.step_at(address));
+        outside_ = launch_.module->foreign_function(address);
     }
 
     void use_registers(const Operand& operand, Step& step) {
@@ -372,7 +387,8 @@ private:
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> pool_;
     std::map<std::pair<int, std::uint64_t>, std::uint32_t> bank_pool_;
     std::string problem_;
-    int addresses_ = 0;  // of the step at hand
+    const std::string* outside_ = nullptr;  // the function of another file that the step calls
+    int addresses_ = 0;                     // of the step at hand
 };
 
 std::uint32_t product(const std::array<std::uint32_t, 3>& of) { return of[0] * of[1] * of[2]; }
@@ -400,7 +416,8 @@ void check_shape(const Kernel& kernel, const LaunchShape& shape) {
 }
 
 // Per thread. Besides what the assembler counted, a kilobyte for functions that are called by
-// address or call themselves; nothing where no instruction reaches local memory.
+// address or call themselves, four where they have sections of their own; nothing where no
+// instruction reaches local memory.
 std::uint32_t local_bytes(const Kernel& kernel, const std::vector<Instruction>& code) {
     constexpr std::string_view reaching[] = {"LDL", "STL", "LD", "ST", "ATOM"};
     bool reaches = false, calls = false;
@@ -411,18 +428,8 @@ std::uint32_t local_bytes(const Kernel& kernel, const std::vector<Instruction>& 
     if (!reaches) return 16;
     constexpr std::int64_t most = 512 * 1024;
     const auto stack = std::clamp<std::int64_t>(kernel.stack_bytes.value_or(0), 0, most);
-    return static_cast<std::uint32_t>((stack + (calls ? 1024 : 0) + 31) / 16 * 16);
-}
-
-// Functions in sections of their own are called through addresses that a linker puts into the code.
-void check_relocations(const Cubin& cubin, const Kernel& kernel) {
-    const auto found = cubin.relocations.find(".text." + kernel.name);
-    if (found == cubin.relocations.end() || found->second.empty()) return;
-    const Relocation& one = found->second.front();
-    throw InputError(fmt::format(
-        "kernel '{}' calls or addresses '{}' in another section ({:#06x}, relocation {}), which is "
-        "not executed yet",
-        kernel.name, one.symbol.name, one.offset, one.type));
+    const int more = !kernel.functions.empty() ? 4096 : calls ? 1024 : 0;
+    return static_cast<std::uint32_t>((stack + more + 31) / 16 * 16);
 }
 
 bool order_shows(const Instruction& one) {
@@ -447,6 +454,11 @@ std::span<const std::byte> Launch::bank(int number) const {
 
 std::uint32_t Launch::step_at(std::uint64_t address) const {
     const auto count = static_cast<std::uint64_t>(prepared->code->size());
+    if (address >= first_function && !kernel->functions.empty()) {
+        const std::optional<std::uint64_t> place = place_of_function(*kernel, address);
+        if (!place) return static_cast<std::uint32_t>(count);
+        address = *place;
+    }
     const bool there = address % instruction_bytes == 0 && address / instruction_bytes < count;
     return static_cast<std::uint32_t>(there ? address / instruction_bytes : count);
 }
@@ -518,7 +530,6 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
                                      kernel.name, own + shape.dynamic_shared_bytes, most_shared));
     }
     launch.shared_bytes = static_cast<std::uint32_t>(own) + shape.dynamic_shared_bytes;
-    check_relocations(module.cubin(), kernel);
     launch.prepared = prepared_code(module, launch, parameters);
     launch.steps = launch.prepared->steps;
     launch.local_bytes = launch.prepared->local_bytes;

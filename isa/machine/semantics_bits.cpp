@@ -338,12 +338,12 @@ constexpr u32 differences(u32 a, u32 b, u32) {
 }
 
 Handler bind_vabsdiff4(const Instruction& one, int, Step& step, std::string& why_not) {
-    const Operand& sum = one.operands.back();
-    const bool added = sum.kind != Operand::Kind::registers || sum.number;
-    if (step.predicate_written[0] || (!one.has("ACC") && added)) {
-        why_not = "without .ACC and with a third operand";
+    if (step.predicate_written[0]) {
+        why_not = "with a predicate written";
         return nullptr;
     }
+    // Without .ACC the third operand is what PTX takes bytes of that are not written (vabsdiff4
+    // with a mask); all four are.
     if (!one.has("ACC")) {
         return one.has("U8") ? handler_of<Ternary<differences<false>>>()
                              : handler_of<Ternary<differences<true>>>();

@@ -363,7 +363,8 @@ Handler bind_indirect(const Instruction& one, int, Step& step, std::string& why_
 }
 
 Handler bind_call(const Instruction& one, int, Step& step, std::string& why_not) {
-    if (step.source_count == 0 && one.has("ABS")) {
+    // A linker puts the address in; without one 0 stands there.
+    if (step.source_count == 0 && one.has("ABS") && one.operands.back().value == 0) {
         why_not = "to an address that a linker puts in";
         return nullptr;
     }

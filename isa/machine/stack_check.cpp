@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "isa/decode.h"
 
@@ -21,24 +22,45 @@ bool names(const Operand& operand, int number) {
     return *operand.number <= number && number < *operand.number + operand.count;
 }
 
-bool goes_elsewhere(std::string_view opcode) {
-    constexpr std::string_view all[] = {"BRA", "BRX", "BRXU", "JMP", "JMX", "CALL", "RET", "EXIT"};
-    return std::ranges::find(all, opcode) != std::end(all);
-}
+// The first four registers hold neither what functions are given nor what they return, nor what
+// they must not change (the parameters and results of compiled functions begin with R4).
+constexpr int first_kept = 4;
 
-// On the way from here on, which no jump interrupts.
-bool is_written_before_it_is_read(std::span<const Instruction> code, int number) {
-    for (const Instruction& one : code) {
-        if (!one.unknown.empty() || goes_elsewhere(one.opcode)) return false;
+// Whether no way from `at` on reads the register before it writes it.
+bool is_dead(std::span<const Instruction> code, std::size_t at, int number) {
+    std::vector<bool> seen(code.size());
+    std::vector<std::size_t> open = {at};
+    while (!open.empty()) {
+        const std::size_t here = open.back();
+        open.pop_back();
+        if (here >= code.size()) return false;
+        if (seen[here]) continue;
+        seen[here] = true;
+        const Instruction& one = code[here];
+        if (!one.unknown.empty()) return false;
         bool written = false;
         for (const Operand& operand : one.operands) {
             if (!names(operand, number)) continue;
             if (!operand.written) return false;
             written = true;
         }
-        if (written && !one.guard) return true;
+        if (written && !one.guard) continue;
+        if (one.opcode == "EXIT" && !one.guard) continue;
+        const bool leaves = one.opcode == "CALL" || one.opcode == "RET";
+        if (leaves && number >= first_kept) return false;
+        if (leaves && !one.guard && one.opcode == "RET") continue;
+        if (one.opcode == "BRA") {
+            const std::int64_t target = one.operands.back().value;
+            if (target < 0 || target % instruction_bytes != 0) return false;
+            open.push_back(static_cast<std::size_t>(target / instruction_bytes));
+            if (!one.guard && one.operands.size() == 1 && one.modifiers.empty()) continue;
+        } else if (one.opcode == "BRX" || one.opcode == "BRXU" || one.opcode == "JMP" ||
+                   one.opcode == "JMX") {
+            return false;
+        }
+        open.push_back(here + 1);
     }
-    return false;
+    return true;
 }
 
 }  // namespace
@@ -57,7 +79,7 @@ bool is_stack_check(std::span<const Instruction> code, std::size_t at, int archi
            to_text(code[at + 2], architecture) ==
                fmt::format("@P{} BRA {:#x}", predicate, code[at + 4].address) &&
            code[at + 3].opcode == "BPT" && code[at + 3].has("TRAP") &&
-           is_written_before_it_is_read(code.subspan(at + 4), *number);
+           is_dead(code, at + 4, *number);
 }
 
 }  // namespace occupipe::isa

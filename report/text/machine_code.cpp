@@ -56,7 +56,8 @@ std::string head(const isa::Kernel& kernel, int architecture) {
 }  // namespace
 
 Listing machine_code_listing(const isa::Kernel& kernel, int architecture, bool bits) {
-    const std::vector<isa::Instruction> code = isa::decode(kernel.code, architecture);
+    std::vector<isa::Instruction> code = isa::decode(kernel.code, architecture);
+    code.resize(isa::own_instructions(kernel));
     std::set<std::int64_t> targets;
     for (const isa::Instruction& one : code) {
         for (const isa::Operand& operand : one.operands) {

@@ -142,6 +142,27 @@ TEST(Decoder, ReadsAddresses) {
 }
 
 // What nvdisasm 13.2 writes for these words.
+// Of generic accesses without a uniform register the offset has 32 bits, further down. Texts are
+// nvdisasm's.
+TEST(Decoder, ReadsGenericAddresses) {
+    const auto text = [](Word word, int architecture) {
+        const Instruction one = decode(word, 0, architecture);
+        EXPECT_EQ(one.unknown, "");
+        return to_text(one, architecture);
+    };
+    for (const int architecture : {80, 90}) {
+        EXPECT_EQ(text({0x0000010004087980, 0x000ea40000100b00}, architecture),
+                  "LD.E.64 R8, [R4+0x100]");
+        EXPECT_EQ(text({0x0000012002007385, 0x000fe20000100904}, architecture),
+                  "ST.E [R2+0x120], R4");
+    }
+    EXPECT_EQ(text({0x0000010002007985, 0x000fe2000c101904}, 90), "ST.E desc[UR4][R2.64+0x1], R0");
+    EXPECT_EQ(text({0x00000004ff087980, 0x001ea4000c110900}, 75), "LD.E.STRONG.CTA R8, [UR4]");
+    EXPECT_EQ(text({0x00008008ff007985, 0x0007e4000c10eb04}, 75), "ST.E.64.SYS [UR4+0x80], R8");
+    EXPECT_EQ(text({0x00008004ffff79aa, 0x000ee4000c000500}, 75), "QSPC.E.S P0, RZ, [UR4+0x80]");
+    EXPECT_EQ(text({0x0000000014007950, 0x003fde0003e00000}, 75), "RET.ABS.NODEC R20 0x0");
+}
+
 TEST(Decoder, ReadsTwoBinary32AtOnce) {
     const auto text = [](std::uint64_t low, std::uint64_t high) {
         return to_text(at(100, low, high), 100);

@@ -99,6 +99,48 @@ TEST(ExecuteMore, LeavesTheSameMemoryAsTheCpu) {
     }
 }
 
+// Debug builds: functions in sections of their own, called at addresses that a linker puts in, each
+// with a check of the stack's end; calls of assertions that no thread makes.
+TEST(ExecuteDebugBuilds, LeavesTheSameMemoryAsTheCpu) {
+    for (const char* name :
+         {"virtual_calls", "dispatch_table", "recursive_descent", "half_division", "video_bytes"}) {
+        const LaunchPlan plan = read_launches(kernels_folder() / (std::string(name) + ".yaml"));
+        const std::vector<Buffer> cpu = run_on_cpu(plan);
+        for (const int architecture : {75, 90, 120}) {
+            const isa::Cubin cubin = recorded_code(plan, architecture, "debug/");
+            const Outcome outcome = run(plan, cubin, 2, cpu);
+            EXPECT_EQ(outcome.refused, "") << name << " on sm_" << architecture;
+            EXPECT_EQ(outcome.difference, "") << name << " on sm_" << architecture;
+            for (const isa::Kernel& kernel : cubin.kernels) {
+                EXPECT_EQ(kernel.is_function, !kernel.bank_0_bytes.has_value()) << kernel.name;
+                EXPECT_LE(isa::own_instructions(kernel), kernel.code.size());
+            }
+        }
+    }
+}
+
+// A relocation that is left out, or that goes to another function, shows.
+TEST(ExecuteDebugBuilds, AWrongAddressIsNoticed) {
+    const LaunchPlan plan = read_launches(kernels_folder() / "dispatch_table.yaml");
+    const std::vector<Buffer> cpu = run_on_cpu(plan);
+    const isa::Cubin right = recorded_code(plan, 90, "debug/");
+    int noticed = 0, planted = 0;
+    for (const auto& [section, relocations] : right.relocations) {
+        if (!section.starts_with(".text.")) continue;
+        for (std::size_t i = 0; i < relocations.size() && planted < 12; ++i) {
+            isa::Cubin wrong = right;
+            isa::Relocation& one = wrong.relocations.at(section)[i];
+            if (one.symbol.is_foreign_function) continue;
+            one.addend = one.addend.value_or(0) + 16;
+            ++planted;
+            const Outcome outcome = run(plan, wrong, 1, cpu);
+            noticed += !outcome.refused.empty() || !outcome.difference.empty();
+        }
+    }
+    EXPECT_GT(planted, 6);
+    EXPECT_GT(2 * noticed, planted);
+}
+
 // Whatever number of steps a warp may take at a time: locks between lanes and between warps, parts
 // of warps that meet elsewhere.
 TEST(ExecuteTurns, OfAnyLength) {

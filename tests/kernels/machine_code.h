@@ -103,10 +103,11 @@ inline std::string difference(const std::vector<Buffer>& cpu, const std::vector<
     return {};
 }
 
-inline isa::Cubin recorded_code(const LaunchPlan& plan, int architecture) {
+// `kind`: "debug/" for code made with --device-debug.
+inline isa::Cubin recorded_code(const LaunchPlan& plan, int architecture, const char* kind = "") {
     const std::string name = std::filesystem::path(plan.source).stem().string();
     return isa::read_cubin(read_text_file(
-        kernels_folder() / fmt::format("recorded/sm_{}/{}.cubin", architecture, name)));
+        kernels_folder() / fmt::format("recorded/{}sm_{}/{}.cubin", kind, architecture, name)));
 }
 
 }  // namespace occupipe::test
