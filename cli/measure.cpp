@@ -437,8 +437,8 @@ void add_measure(CLI::App& app) {
                       "byte, and --rates: what 'roofline --sweep' draws");
     command->add_flag("--match", arguments->match,
                       "Measure instead what 'match' asks of this computer's CPU (--device cpu,\n"
-                      "cpu:0-3: these, cpu:1/1: this one without vectors): peak, bandwidths,\n"
-                      "latencies, barrier; docs/match.md");
+                      "cpu:0-3: these, cpu:1/1: this one without vectors) or a GPU (opencl:P.D,\n"
+                      "cuda:N): peak, bandwidths, latencies, synchronisation; docs/match.md");
     command->add_flag("--dry-run", arguments->dry_run, "Print the points that would be measured");
     command->add_flag("--plan", arguments->plan,
                       "Print the numbers of points and kernels, in the order of measuring, and an\n"
@@ -487,6 +487,7 @@ void add_measure(CLI::App& app) {
              "occupipe measure --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.02' \\\n"
              "    --instructions 'fma.*' -o simulated.json\n"
              "occupipe measure --match --device cpu -o this-cpu.json\n"
+             "occupipe measure --match --device cuda:0 -o this-gpu.json\n"
              "occupipe measure --for saxpy.yaml --profile gpu.yaml --extended gpu-more.yaml\n"
              "occupipe measure --device cuda --arch sm_90 --quick --plan"});
     command->callback([arguments, output] {

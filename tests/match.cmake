@@ -57,4 +57,10 @@ endif()
 if(OCCUPIPE_FIT)
     occupipe_test(match_device_numbers_test KIND unit SOURCES match/device_numbers_test.cpp
         LINK occupipe::bench occupipe::fit occupipe::match GTest::gmock)
+    occupipe_test(match_probed_test KIND unit WITHOUT_NVRTC * LINK occupipe::bench occupipe::fit occupipe::match GTest::gmock
+        SOURCES match/probed_device_test.cpp bench/cuda/executing_driver.cpp)
+    # Its CUDA driver calls functions of the test itself.
+    set_target_properties(match_probed_test PROPERTIES ENABLE_EXPORTS ON)
+    add_dependencies(match_probed_test forwarding_libcuda)
+    target_compile_definitions(match_probed_test PRIVATE OCCUPIPE_FORWARDING_LIBCUDA="$<TARGET_FILE:forwarding_libcuda>")
 endif()

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -64,6 +65,13 @@ double counter(const MeasurementRow& row, const char* name) {
     return it == row.counters.end() ? 0 : it->second;
 }
 
+// Part of its time in which a repetition had its processors; devices that are nobody else's do not
+// tell.
+double share_of(const MeasurementRow& row) {
+    const auto it = row.counters.find("cpu_share");
+    return it == row.counters.end() ? 1 : it->second;
+}
+
 std::string bytes_text(double bytes) {
     constexpr double kibi = 1024;
     if (bytes >= kibi * kibi) return fmt::format("{:g} MiB", bytes / kibi / kibi);
@@ -85,6 +93,7 @@ public:
         peaks();
         caches();
         barrier();
+        launches();
         drift();
         return std::move(fit_);
     }
@@ -109,6 +118,7 @@ private:
     void read_context(const MeasurementFile& file) {
         if (const std::string lines = text(file, match_line_context); !lines.empty())
             fit_.device.line_bytes = number(file, match_line_context, lines);
+        read_device_context(file);
         const std::string told = text(file, match_caches_context);
         if (told.empty()) return;
         if (const std::string cores = text(file, "cores"); !cores.empty())
@@ -134,6 +144,33 @@ private:
         fit_.device.fast_bytes = last.bytes * last.instances;
     }
 
+    // Of a device of OpenCL's or CUDA's.
+    void read_device_context(const MeasurementFile& file) {
+        const std::string backend = text(file, "backend");
+        if (backend != "opencl" && backend != "cuda") return;
+        if (std::ranges::none_of(file.rows, is_match)) return;
+        gpu_ = true;
+        if (const std::string lanes = text(file, match_lanes_context); !lanes.empty())
+            fit_.device.processors = number(file, match_lanes_context, lanes);
+        lanes_source_ = text(file, match_lanes_source_context);
+        std::int64_t shared = 0;
+        if (const std::string bytes = text(file, match_shared_context); !bytes.empty())
+            shared = number(file, match_shared_context, bytes) *
+                     number(file, "cores", text(file, "cores"));
+        if (const std::string bytes = text(file, match_last_cache_context); !bytes.empty()) {
+            last_cache_ = number(file, match_last_cache_context, bytes);
+            fit_.device.fast_bytes = shared + *last_cache_;
+        } else {
+            fit_.notes.emplace_back(
+                "match: the device does not tell the size of its last cache: Z is not known, and "
+                "numbers of memory are bounds; with CUDA the driver tells");
+        }
+        if (text(file, "device_type") == "cpu")
+            fit_.notes.emplace_back(
+                "match: this is a CPU through OpenCL; --device cpu measures it natively, with "
+                "barriers in place of launches");
+    }
+
     // What one repetition says, of those that nothing disturbed; the least disturbed quarter, where
     // there are fewer than five.
     template <typename Function>
@@ -142,11 +179,11 @@ private:
         constexpr std::size_t least = 5;
         std::vector<const MeasurementRow*> chosen = rows;
         std::ranges::stable_sort(chosen, [](const auto* a, const auto* b) {
-            return counter(*a, "cpu_share") > counter(*b, "cpu_share");
+            return share_of(*a) > share_of(*b);
         });
         const auto undisturbed =
             static_cast<std::size_t>(std::ranges::count_if(chosen, [](const MeasurementRow* row) {
-                return counter(*row, "cpu_share") >= match_undisturbed;
+                return share_of(*row) >= match_undisturbed;
             }));
         if (undisturbed >= least) {
             chosen.resize(undisturbed);
@@ -197,7 +234,14 @@ private:
 
     void peaks() {
         MatchDevice& device = fit_.device;
-        if (!device.processors) return;
+        if (!device.processors) {
+            if (const auto f64 = gpu_ ? fastest("f64") : std::nullopt)
+                fit_.notes.push_back(fmt::format(
+                    "match: the device does not tell how many lanes it has, so that n_p and π0 are "
+                    "not known; all together reach {:.4g} GFLOP/s in double precision",
+                    1e-9 * f64->first.value));
+            return;
+        }
         const auto cores = static_cast<double>(*device.processors);
         const auto per_core = [&](const Value& all) {
             return Value{all.value / cores, all.error / cores};
@@ -207,7 +251,10 @@ private:
             device.vector_width = static_cast<std::int64_t>(width);
             device.flops_per_second =
                 estimate_of(per_core(all),
-                            fmt::format("vectors of {:g}, all {:g} cores at work", width, cores));
+                            gpu_ ? fmt::format("a lane of {:g} ({}), all at work", cores,
+                                               lanes_source_)
+                                 : fmt::format("vectors of {:g}, all {:g} cores at work", width,
+                                               cores));
             if (const auto clock = witnessed_clock())
                 fit_.notes.push_back(
                     fmt::format("match: π0 is {:.2f} vector multiply-adds a cycle at the witnessed "
@@ -218,7 +265,10 @@ private:
         if (const auto f32 = fastest("f32"))
             device.f32_flops_per_second = estimate_of(
                 per_core(f32->first),
-                fmt::format("vectors of {:g}, all {:g} cores at work", f32->second, cores));
+                gpu_ ? fmt::format("a lane of {:g} ({}), all at work", cores, lanes_source_)
+                     : fmt::format("vectors of {:g}, all {:g} cores at work", f32->second, cores));
+        else if (gpu_)
+            device.vector_width = 1;
     }
 
     std::optional<double> witnessed_clock() const {
@@ -265,7 +315,8 @@ private:
     void slow(const std::map<double, Value>& curve, std::optional<Estimate>& into,
               Estimate::Kind bound) const {
         if (curve.empty()) return;
-        const auto last = static_cast<double>(fit_.device.fast_bytes.value_or(0));
+        const auto last = static_cast<double>(
+            gpu_ ? last_cache_.value_or(0) : fit_.device.fast_bytes.value_or(0));
         std::vector<Value> beyond;
         for (const auto& [bytes, value] : curve)
             if (last > 0 && bytes >= 4 * last) beyond.push_back(value);
@@ -275,9 +326,10 @@ private:
             return;
         }
         into = estimate_of(curve.rbegin()->second,
-                           fmt::format("the largest working set, {}, is less than four times the "
-                                       "last cache",
-                                       bytes_text(curve.rbegin()->first)));
+                           fmt::format("the largest working set, {}, is {} four times the last "
+                                       "cache",
+                                       bytes_text(curve.rbegin()->first),
+                                       last > 0 ? "less than" : "not known to be"));
         into->kind = bound;
     }
 
@@ -294,17 +346,12 @@ private:
     void fast(const std::map<double, Value>& curve, std::optional<Estimate>& into, bool latency) {
         double sum = 0, variance = 0, levels = 0, before = 0;
         std::string each;
-        for (const Cache& cache : caches_) {
-            // One core's chase has one instance, all cores' reading all of them.
-            const double capacity = static_cast<double>(cache.bytes) *
-                                    (latency ? 1.0 : static_cast<double>(cache.instances));
-            const auto level = of_level(curve, before, capacity);
-            before = capacity;
+        const auto add = [&](const std::string& name, const std::optional<Value>& level) {
             if (!level) {
                 fit_.notes.push_back(
-                    fmt::format("match: no working set of level {} was measured for {}",
-                                cache.level, latency ? "latency" : "bandwidth"));
-                continue;
+                    fmt::format("match: no working set of {} was measured for {}", name,
+                                latency ? "latency" : "bandwidth"));
+                return;
             }
             // 1/x has the error e/x².
             const double term = latency ? level->value : 1 / level->value;
@@ -315,8 +362,22 @@ private:
             levels += 1;
             const Estimate own =
                 estimate_of({level->value, level->error}).times(latency ? 1e9 : 1e-9);
-            each += fmt::format("{}L{} {} {}", each.empty() ? "" : ", ", cache.level,
-                                estimate_text(own), latency ? "ns" : "GB/s");
+            each += fmt::format("{}{} {} {}", each.empty() ? "" : ", ", name, estimate_text(own),
+                                latency ? "ns" : "GB/s");
+        };
+        for (const Cache& cache : caches_) {
+            // One core's chase has one instance, all cores' reading all of them.
+            const double capacity = static_cast<double>(cache.bytes) *
+                                    (latency ? 1.0 : static_cast<double>(cache.instances));
+            add(fmt::format("L{}", cache.level), of_level(curve, before, capacity));
+            before = capacity;
+        }
+        if (gpu_ && last_cache_) {
+            if (const auto shared = groups_own(latency)) add("shared memory", shared);
+            // Each core walks through the whole set, of which no first level holds more.
+            constexpr double largest_first_level = 256 << 10;
+            const auto last = static_cast<double>(*last_cache_);
+            add("last cache", of_level(curve, std::min(largest_first_level, last / 8), last));
         }
         if (levels == 0) return;
         const double mean = sum / levels, error = std::sqrt(variance) / levels;
@@ -324,11 +385,23 @@ private:
                        : estimate_of({1 / mean, error / mean / mean}, "harmonic mean of " + each);
     }
 
+    // Memory of the groups.
+    std::optional<Value> groups_own(bool latency) {
+        for (const auto& [name, rows] : points_)
+            if (rows.front()->subject == (latency ? match_chase_shared : match_read_shared))
+                return over_repetitions(name, rows, [&](const MeasurementRow& row) {
+                    return latency ? row.seconds / counter(row, match_steps)
+                                   : counter(row, match_bytes) / row.seconds;
+                });
+        return std::nullopt;
+    }
+
     // Where chases leave the last cache, beside what the system says of it.
     void knee(const std::map<double, Value>& chases) {
-        if (chases.size() < 3 || caches_.empty()) return;
-        const double told = static_cast<double>(caches_.back().bytes);
+        if (chases.size() < 3 || (caches_.empty() && !last_cache_)) return;
+        const double told = static_cast<double>(gpu_ ? *last_cache_ : caches_.back().bytes);
         const double before =
+            gpu_ ? std::min(double{256 << 10}, told / 8) :
             caches_.size() > 1 ? static_cast<double>(caches_[caches_.size() - 2].bytes) : 0;
         std::optional<Value> inside;
         for (const auto& [bytes, value] : chases)
@@ -364,6 +437,29 @@ private:
                                              }),
                             name.substr(name.find("threads")));
         }
+    }
+
+    // From one launch to the next, many of them back to back beside fewer.
+    void launches() {
+        std::map<double, Value> by_number;
+        for (const auto& [name, rows] : points_) {
+            if (rows.front()->subject != match_launch) continue;
+            by_number[counter(*rows.front(), match_launches)] = over_repetitions(
+                name, rows, [](const MeasurementRow& row) { return row.seconds; });
+        }
+        if (by_number.size() < 2) return;
+        const auto& [few, first] = *by_number.begin();
+        const auto& [many, last] = *by_number.rbegin();
+        const Value each{(last.value - first.value) / (many - few),
+                         std::hypot(first.error, last.error) / (many - few)};
+        if (!(each.value > 0)) {
+            fit_.notes.push_back(fmt::format(
+                "match: {:g} launches took no longer than {:g}: s0 is not known", many, few));
+            return;
+        }
+        fit_.device.synchronisation_seconds = estimate_of(
+            each, fmt::format("from one launch to the next, {:g} beside {:g} back to back", many,
+                              few));
     }
 
     void drift() {
@@ -408,6 +504,9 @@ private:
 
     MatchFit fit_;
     std::vector<Cache> caches_;
+    bool gpu_ = false;  // through OpenCL or CUDA
+    std::optional<std::int64_t> last_cache_;
+    std::string lanes_source_;
     std::map<std::string, std::vector<const MeasurementRow*>> points_;
     std::vector<std::string> disturbed_;  // "match.peak.f64/… (2 of 80)"
     std::vector<std::string> scattered_;
