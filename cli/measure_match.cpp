@@ -30,13 +30,12 @@ bool measure_cpu(const std::string& device, const MeasureRequest& request) {
     const bench::Host host = host_at(device);
     fmt::print(stderr, "cpu: {}, {} cores\n", host.name, host.cores.size());
     const StopOnSignal guard;
-    const bench::HostResult result =
-        bench::measure_host(host, {.output = request.output,
-                                   .overwrite = request.overwrite,
-                                   .quick = request.quick,
-                                   .progress = tell,
-                                   .stop = &StopOnSignal::stopped(),
-                                   .version = OCCUPIPE_VERSION});
+    const bench::HostResult result = bench::measure_host(host, {.output = request.output,
+                                                                .overwrite = request.overwrite,
+                                                                .quick = request.quick,
+                                                                .progress = tell,
+                                                                .stop = &StopOnSignal::stopped(),
+                                                                .version = OCCUPIPE_VERSION});
     if (result.disturbed > 0)
         fmt::print(stderr,
                    "occupipe: the machine is busy: {} of {} points have few repetitions that had "
@@ -50,8 +49,7 @@ bool measure_gpu(const std::string& device, const MeasureRequest& request) {
     fmt::print(stderr, "{}: {}, {} cores\n", gpu->facts().id, gpu->facts().name,
                gpu->facts().cores);
     if (gpu->facts().cpu)
-        fmt::print(stderr,
-                   "occupipe: {} is a CPU; --device cpu measures it natively, and better\n",
+        fmt::print(stderr, "occupipe: {} is a CPU; --device cpu measures it natively, and better\n",
                    gpu->facts().id);
     const StopOnSignal guard;
     return bench::measure_probed_device(*gpu, {.output = request.output,

@@ -16,7 +16,7 @@ inline constexpr const char* match_barrier = "match.barrier";  // all logical CP
 // Of devices of OpenCL's and CUDA's. There match.read is read by all groups alike, each the whole.
 inline constexpr const char* match_read_shared = "match.read_shared";    // memory of the groups
 inline constexpr const char* match_chase_shared = "match.chase_shared";  // one work-item
-inline constexpr const char* match_launch = "match.launch";              // of kernels that do nothing
+inline constexpr const char* match_launch = "match.launch";  // of kernels that do nothing
 
 // Counters, of one repetition.
 inline constexpr const char* match_operations = "operations";
@@ -38,8 +38,8 @@ inline constexpr const char* match_lanes_source_context = "match_lanes_source";
 inline constexpr const char* match_shared_context = "match_shared_bytes";  // of a core
 inline constexpr const char* match_last_cache_context = "match_last_cache_bytes";
 
-// Counter cpu_share (CPUs alone have it): of the time between begin and end, the part in which the thread that ran least
-// did run. From here on a repetition counts as undisturbed.
+// Counter cpu_share (CPUs alone have it): of the time between begin and end, the part in which the
+// thread that ran least did run. From here on a repetition counts as undisturbed.
 inline constexpr double match_undisturbed = 0.97;
 
 }  // namespace occupipe

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -220,6 +221,14 @@ private:
     WorkFolder folder_;
 };
 
+// Processor time of the kernel with counters; absent where the run time did not tell.
+std::optional<double> seconds_counting(const std::string& counts) {
+    constexpr std::string_view key = "\nnanoseconds ";
+    const std::size_t at = counts.find(key);
+    if (at == std::string::npos) return std::nullopt;
+    return 1e-9 * std::strtod(counts.c_str() + at + key.size(), nullptr);
+}
+
 // The environment of the counted program, for as long as it runs.
 class Variable {
 public:
@@ -254,7 +263,8 @@ Workload analyse_program(const ProgramRun& run,
         "program.bc", "kernel.bc", {"-two-entry-phi-node-folding-threshold=0"});
     const std::set<std::string> vectorised = steps.vectorised();
     steps.passes("occupipe-count", "kernel.bc", "counted.bc",
-                 {fmt::format("-occupipe-order-memory={}", run.order_memory)});
+                 {fmt::format("-occupipe-order-memory={}", run.order_memory),
+                  fmt::format("-occupipe-stretches={}", !run.distances)});
     steps.call("llvm-link-19", tool("llvm-link"),
                {steps.file("counted.bc").string(),
                 instrument(run.distances ? "occupipe-match-runtime.bc" : "occupipe-match-levels.bc")
@@ -286,9 +296,13 @@ Workload analyse_program(const ProgramRun& run,
             exit_code == -1 ? "a signal ended the program"
                             : fmt::format("the program ended with exit code {}", exit_code),
             complaint(read_text_file(said))));
+    const std::string counted = read_text_file(counts);
+    if (const auto seconds = seconds_counting(counted))
+        tell(fmt::format("counted: the kernel took {:.4g} s of processor time with counters",
+                         *seconds));
     Workload workload = workload_of({.facts = read_text_file(steps.file("facts.txt")),
                                      .facts_name = "facts of " + run.kernel,
-                                     .counts = read_text_file(counts),
+                                     .counts = counted,
                                      .counts_name = "record of " + run.kernel,
                                      .levels = read_text_file(counts.string() + ".levels"),
                                      .vectorised = vectorised,

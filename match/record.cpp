@@ -275,6 +275,8 @@ Workload workload_of(const RecordTexts& record) {
         } else if (key == "block") {
             const std::int64_t number = lines.integer();
             executed[static_cast<std::size_t>(number)] = lines.integer();
+        } else if (key == "nanoseconds") {
+            lines.integer();  // of the analysis, not of the program: match/program.cpp tells it
         } else if (key == "loop") {
             LoopFacts& loop = facts.loops[lines.index(facts.loops.size())];
             loop.instances = lines.integer();

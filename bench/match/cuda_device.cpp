@@ -28,6 +28,7 @@ ProbedFacts facts_of(const Session& session, int ordinal) {
     facts.warp_size = all.warp_size;
     facts.most_items = session.attribute(cu::DeviceAttribute::max_threads_per_block);
     facts.memory_bytes = all.global_memory_bytes;
+    facts.nominal_clock_hz = all.nominal_clock_hz;
     facts.line_bytes = 128;
     facts.shared_bytes = all.limits.shared_memory_bytes;
     if (const int l2 = session.attribute(cu::DeviceAttribute::l2_bytes); l2 > 0)

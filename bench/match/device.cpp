@@ -35,7 +35,7 @@ std::string probe_kernels() {
 }
 
 std::unique_ptr<ProbedDevice> open_probed_device(const std::string& id,
-                                               std::shared_ptr<const KernelCompiler> compiler) {
+                                                 std::shared_ptr<const KernelCompiler> compiler) {
     int platform = 0, number = 0, end = 0;
     const auto is_all = [&] { return static_cast<std::size_t>(end) == id.size(); };
     if (std::sscanf(id.c_str(), "cuda:%d%n", &number, &end) == 1 && is_all())
@@ -44,8 +44,9 @@ std::unique_ptr<ProbedDevice> open_probed_device(const std::string& id,
 #if OCCUPIPE_OPENCL
         return open_probed_opencl(platform, number);
 #else
-        throw NothingToRunOn("this build has no OpenCL backend; build with OpenCL, or choose "
-                             "another device");
+        throw NothingToRunOn(
+            "this build has no OpenCL backend; build with OpenCL, or choose "
+            "another device");
 #endif
     }
     throw InputError(fmt::format(

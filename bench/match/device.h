@@ -25,12 +25,13 @@ struct ProbedFacts {
     bool cpu = false;
     bool f64 = true;
     int cores = 0;
-    int most_items = 0;                        // of a group
+    int most_items = 0;  // of a group
     int warp_size = 1;
     std::optional<std::int64_t> lanes;         // of all cores: n_p
     std::optional<std::int64_t> line_bytes;    // L
     std::optional<std::int64_t> shared_bytes;  // memory of the groups on a core
     std::optional<std::int64_t> last_cache_bytes;
+    std::optional<double> nominal_clock_hz;  // that the device states
     std::int64_t memory_bytes = 0;
     std::string lanes_source;  // where the number of lanes is from
 };
@@ -74,7 +75,7 @@ std::unique_ptr<ProbedDevice> open_probed_device(
 std::string probe_kernels();
 
 std::unique_ptr<ProbedDevice> open_probed_cuda(int ordinal,
-                                                    std::shared_ptr<const KernelCompiler> compiler);
+                                               std::shared_ptr<const KernelCompiler> compiler);
 std::unique_ptr<ProbedDevice> open_probed_opencl(int platform, int device);
 
 }  // namespace occupipe::bench

@@ -45,15 +45,14 @@ Words distinct_words(std::size_t bytes) {
     return words;
 }
 
-// One cycle through all lines, in an order that no prefetcher guesses: each line's first word is the
-// index of the next one. `order`: lines as they are come by, from 0 on.
+// One cycle through all lines, in an order that no prefetcher guesses: each line's first word is
+// the index of the next one. `order`: lines as they are come by, from 0 on.
 Words cycle_through(std::size_t bytes, std::size_t words_per_line, Words& order) {
     Words memory(bytes / sizeof(std::uint32_t));
     order.resize(std::max<std::size_t>(1, memory.size() / words_per_line));
     std::iota(order.begin(), order.end(), 0U);
     std::mt19937_64 random(1);
-    for (std::size_t i = order.size() - 1; i > 1; --i)
-        std::swap(order[i], order[1 + random() % i]);
+    for (std::size_t i = order.size() - 1; i > 1; --i) std::swap(order[i], order[1 + random() % i]);
     for (std::size_t i = 0; i < order.size(); ++i)
         memory[order[i] * words_per_line] =
             static_cast<std::uint32_t>(order[(i + 1) % order.size()] * words_per_line);
@@ -84,8 +83,8 @@ public:
         prepare(point);
         std::uint32_t rounds = rounds_for(point);
         FinishedPoint finished{.name = point.name, .repetitions = {}, .statistics = {}};
-        const int wanted = options_.quick ? std::min(options_.repetitions, 12)
-                                          : options_.repetitions;
+        const int wanted =
+            options_.quick ? std::min(options_.repetitions, 12) : options_.repetitions;
         for (int i = 0; i < wanted; ++i) {
             if (options_.stop != nullptr && *options_.stop) return std::nullopt;
             const double seconds = run(point, rounds);
@@ -137,7 +136,7 @@ private:
             case Kind::chase_shared:
                 launch.kernel = "chase_shared";
                 launch.mask = shared_words - 1;
-                launch.groups = launch.items = 1;
+                launch.groups = 1;
                 break;
             case Kind::read:
                 launch.kernel = "read_memory";
@@ -275,8 +274,7 @@ std::map<std::string, std::string> context_of(const ProbedFacts& facts,
     context["device_name"] = facts.name;
     context["device_vendor"] = facts.vendor;
     if (!facts.architecture.empty()) context["device_architecture"] = facts.architecture;
-    if (!facts.compute_capability.empty())
-        context["compute_capability"] = facts.compute_capability;
+    if (!facts.compute_capability.empty()) context["compute_capability"] = facts.compute_capability;
     context["driver"] = facts.driver;
     context["device_type"] = facts.cpu ? "cpu" : "gpu";
     context["cores"] = std::to_string(facts.cores);
@@ -287,6 +285,10 @@ std::map<std::string, std::string> context_of(const ProbedFacts& facts,
     };
     put(match_lanes_context, facts.lanes);
     if (facts.lanes) context[match_lanes_source_context] = facts.lanes_source;
+    if (facts.nominal_clock_hz && *facts.nominal_clock_hz > 0) {
+        context["clock_hz"] = fmt::format("{:.0f}", *facts.nominal_clock_hz);
+        context["clock_source"] = "what the device states; no number of match depends on it";
+    }
     put(match_line_context, facts.line_bytes);
     put(match_shared_context, facts.shared_bytes);
     put(match_last_cache_context, facts.last_cache_bytes);
@@ -316,7 +318,8 @@ std::vector<ProbePoint> probe_points(const ProbedFacts& facts, bool quick) {
     if (facts.shared_bytes) {
         add({.kind = Kind::read_shared, .name = {}},
             fmt::format("{}/groups:{}", match_read_shared, groups));
-        add({.kind = Kind::chase_shared, .name = {}}, fmt::format("{}/groups:1", match_chase_shared));
+        add({.kind = Kind::chase_shared, .name = {}},
+            fmt::format("{}/groups:1", match_chase_shared));
     }
     constexpr std::size_t least = std::size_t{1} << 14, unknown = std::size_t{1} << 28;
     const auto room = std::bit_floor(static_cast<std::size_t>(

@@ -43,6 +43,7 @@ ProbedFacts facts_of(const cl::Platform& platform, const cl::Device& device,
     facts.warp_size = all.warp_size;
     facts.most_items = static_cast<int>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
     facts.memory_bytes = all.global_memory_bytes;
+    facts.nominal_clock_hz = all.nominal_clock_hz;
     if (const auto line = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE>(); line > 0)
         facts.line_bytes = line;
     if (device.getInfo<CL_DEVICE_LOCAL_MEM_TYPE>() == CL_LOCAL)
@@ -64,11 +65,10 @@ ProbedFacts facts_of(const cl::Platform& platform, const cl::Device& device,
     } else if (simds && width && *simds > 0 && *width > 0) {
         tells_last_cache = false;  // AMD's, too
         facts.lanes = cores * *simds * *width;
-        facts.lanes_source = fmt::format("{} SIMD units of {} a core, as the device tells", *simds,
-                                         *width);
+        facts.lanes_source =
+            fmt::format("{} SIMD units of {} a core, as the device tells", *simds, *width);
     }
-    const auto cache =
-        static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
+    const auto cache = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
     if (tells_last_cache && cache > 0) facts.last_cache_bytes = cache;
     return facts;
 }
@@ -128,9 +128,8 @@ public:
             }
             queue_.finish();
             const cl::Event& end = launch.launches > 1 ? last : first;
-            return 1e-9 * static_cast<double>(
-                              end.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
-                              first.getProfilingInfo<CL_PROFILING_COMMAND_START>());
+            return 1e-9 * static_cast<double>(end.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
+                                              first.getProfilingInfo<CL_PROFILING_COMMAND_START>());
         } catch (const cl::Error& error) {
             fail(error);
         }
@@ -152,13 +151,13 @@ std::unique_ptr<ProbedDevice> open_probed_opencl(int platform, int device) {
         const auto platforms = opencl_platforms();
         const std::string id = fmt::format("opencl:{}.{}", platform, device);
         if (platform < 0 || static_cast<std::size_t>(platform) >= platforms.size())
-            throw NothingToRunOn(fmt::format("no device {}: there are {} OpenCL platforms", id,
-                                             platforms.size()));
+            throw NothingToRunOn(
+                fmt::format("no device {}: there are {} OpenCL platforms", id, platforms.size()));
         const cl::Platform& own = platforms[static_cast<std::size_t>(platform)];
         const auto devices = opencl_devices_of(own);
         if (device < 0 || static_cast<std::size_t>(device) >= devices.size())
-            throw NothingToRunOn(fmt::format("no device {}: its platform has {} devices", id,
-                                             devices.size()));
+            throw NothingToRunOn(
+                fmt::format("no device {}: its platform has {} devices", id, devices.size()));
         return std::make_unique<OpenClDevice>(own, devices[static_cast<std::size_t>(device)], id);
     } catch (const cl::Error& error) {
         fail(error);

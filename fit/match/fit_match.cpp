@@ -178,13 +178,10 @@ private:
                            const Function& says) {
         constexpr std::size_t least = 5;
         std::vector<const MeasurementRow*> chosen = rows;
-        std::ranges::stable_sort(chosen, [](const auto* a, const auto* b) {
-            return share_of(*a) > share_of(*b);
-        });
-        const auto undisturbed =
-            static_cast<std::size_t>(std::ranges::count_if(chosen, [](const MeasurementRow* row) {
-                return share_of(*row) >= match_undisturbed;
-            }));
+        std::ranges::stable_sort(
+            chosen, [](const auto* a, const auto* b) { return share_of(*a) > share_of(*b); });
+        const auto undisturbed = static_cast<std::size_t>(std::ranges::count_if(
+            chosen, [](const MeasurementRow* row) { return share_of(*row) >= match_undisturbed; }));
         if (undisturbed >= least) {
             chosen.resize(undisturbed);
         } else {
@@ -249,12 +246,10 @@ private:
         if (const auto f64 = fastest("f64")) {
             const auto& [all, width] = *f64;
             device.vector_width = static_cast<std::int64_t>(width);
-            device.flops_per_second =
-                estimate_of(per_core(all),
-                            gpu_ ? fmt::format("a lane of {:g} ({}), all at work", cores,
-                                               lanes_source_)
-                                 : fmt::format("vectors of {:g}, all {:g} cores at work", width,
-                                               cores));
+            device.flops_per_second = estimate_of(
+                per_core(all),
+                gpu_ ? fmt::format("a lane of {:g} ({}), all at work", cores, lanes_source_)
+                     : fmt::format("vectors of {:g}, all {:g} cores at work", width, cores));
             if (const auto clock = witnessed_clock())
                 fit_.notes.push_back(
                     fmt::format("match: π0 is {:.2f} vector multiply-adds a cycle at the witnessed "
@@ -315,8 +310,8 @@ private:
     void slow(const std::map<double, Value>& curve, std::optional<Estimate>& into,
               Estimate::Kind bound) const {
         if (curve.empty()) return;
-        const auto last = static_cast<double>(
-            gpu_ ? last_cache_.value_or(0) : fit_.device.fast_bytes.value_or(0));
+        const auto last = static_cast<double>(gpu_ ? last_cache_.value_or(0)
+                                                   : fit_.device.fast_bytes.value_or(0));
         std::vector<Value> beyond;
         for (const auto& [bytes, value] : curve)
             if (last > 0 && bytes >= 4 * last) beyond.push_back(value);
@@ -348,9 +343,8 @@ private:
         std::string each;
         const auto add = [&](const std::string& name, const std::optional<Value>& level) {
             if (!level) {
-                fit_.notes.push_back(
-                    fmt::format("match: no working set of {} was measured for {}", name,
-                                latency ? "latency" : "bandwidth"));
+                fit_.notes.push_back(fmt::format("match: no working set of {} was measured for {}",
+                                                 name, latency ? "latency" : "bandwidth"));
                 return;
             }
             // 1/x has the error e/x².
@@ -400,9 +394,10 @@ private:
     void knee(const std::map<double, Value>& chases) {
         if (chases.size() < 3 || (caches_.empty() && !last_cache_)) return;
         const double told = static_cast<double>(gpu_ ? *last_cache_ : caches_.back().bytes);
-        const double before =
-            gpu_ ? std::min(double{256 << 10}, told / 8) :
-            caches_.size() > 1 ? static_cast<double>(caches_[caches_.size() - 2].bytes) : 0;
+        const double before = gpu_ ? std::min(double{256 << 10}, told / 8)
+                              : caches_.size() > 1
+                                  ? static_cast<double>(caches_[caches_.size() - 2].bytes)
+                                  : 0;
         std::optional<Value> inside;
         for (const auto& [bytes, value] : chases)
             if (bytes >= 2 * before && !inside) inside = value;
@@ -444,8 +439,8 @@ private:
         std::map<double, Value> by_number;
         for (const auto& [name, rows] : points_) {
             if (rows.front()->subject != match_launch) continue;
-            by_number[counter(*rows.front(), match_launches)] = over_repetitions(
-                name, rows, [](const MeasurementRow& row) { return row.seconds; });
+            by_number[counter(*rows.front(), match_launches)] =
+                over_repetitions(name, rows, [](const MeasurementRow& row) { return row.seconds; });
         }
         if (by_number.size() < 2) return;
         const auto& [few, first] = *by_number.begin();
@@ -458,8 +453,8 @@ private:
             return;
         }
         fit_.device.synchronisation_seconds = estimate_of(
-            each, fmt::format("from one launch to the next, {:g} beside {:g} back to back", many,
-                              few));
+            each,
+            fmt::format("from one launch to the next, {:g} beside {:g} back to back", many, few));
     }
 
     void drift() {

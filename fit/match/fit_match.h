@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What AutoMatch asks of a CPU or GPU (core/match_device.h), from measured rows (core/match_rows.h).
+// What AutoMatch asks of a CPU or GPU (core/match_device.h), from measured rows
+// (core/match_rows.h).
 //
 //   if (const auto fit = fit_match(files)) profile.match = fit->device;
 #pragma once
@@ -27,8 +28,8 @@ struct MatchFit {
 //   working sets of four times Z and more; smaller ones give bounds. s0: a barrier of all logical
 //   CPUs.
 // Of GPUs (rows of OpenCL's and CUDA's devices): n_p: lanes, as the device or a table tells them.
-//   v: 1. Z: the groups' memory of all cores and the last cache; β_f and α_f: of these two. s0: from
-//   one launch to the next, many back to back.
+//   v: 1. Z: the groups' memory of all cores and the last cache; β_f and α_f: of these two. s0:
+//   from one launch to the next, many back to back.
 // Of a point's repetitions during which its threads ran all the time, the fastest quarter: its
 // median, and half of its range for the standard error. Over the working sets of a level: the
 // median with its standard error by the median absolute deviation, where that is greater.

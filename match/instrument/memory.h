@@ -45,8 +45,8 @@ COLD void* reserve(u64 bytes, u64 wanted = 0) {
 
 // In pages of 2 MiB, where the system has them: what is touched here is touched all over, and half
 // of the time would go into page faults.
-COLD void* reserve_dense(u64 bytes) {
-    void* const at = reserve(bytes);
+COLD void* reserve_dense(u64 bytes, u64 wanted = 0) {
+    void* const at = reserve(bytes, wanted);
     madvise(at, bytes, MADV_HUGEPAGE);
     return at;
 }

@@ -20,8 +20,6 @@
 #include <initializer_list>
 
 #include "memory.h"
-#include "reuse.h"
-#include "tree.h"
 
 // Two run times are made of this text: levels alone are counted several times as fast.
 #ifdef OCCUPIPE_MATCH_LEVELS_ALONE
@@ -36,7 +34,12 @@ extern const u32 occupipe_match_granule_bits;  // 2 or 3
 extern const u32 occupipe_match_trees;         // there are reductions
 extern const u32 occupipe_match_memory_sums;   // some of them into memory
 extern const u32 occupipe_match_order_memory;  // a store waits for what lay there
+extern const u32 occupipe_match_stretches;     // loads are looked at together (below)
 }
+
+#include "patterns.h"
+#include "reuse.h"
+#include "tree.h"
 
 namespace {
 
@@ -56,7 +59,16 @@ constexpr u32 unfinished = ~u32{0};
 Shadow<Store, 0> stores;
 Shadow<Tree, 1> memory_trees;
 
+// Where stretches are looked at, the shadow of an address follows from it: programs (from 0x0 or
+// 0x55… on), what they take from the system and their stacks (up to 0x7fff…) lie in parts of 8 TiB
+// that do not overlap when their highest bits are left out.
+constexpr int window_bits = 43;
+constexpr u64 window_place = 0x3000'0000'0000;
+
 HOT Store* store_at(u64 address) {
+    if (occupipe_match_stretches)
+        return reinterpret_cast<Store*>(window_place + ((address & ((u64{1} << window_bits) - 1)) >>
+                                                        occupipe_match_granule_bits << 4));
     return stores.at(address, static_cast<int>(occupipe_match_granule_bits));
 }
 
@@ -88,6 +100,7 @@ struct Known {
     const u64* begin;
     u64 begun;
     u64 store;
+    u64 stays;  // what is found now holds for the innermost loop's whole instance
 };
 Active active[most_depth];
 u64 clock_now = tick;
@@ -97,7 +110,24 @@ u64 calls;
 u64 calls_that_read;  // what an earlier call stored
 u64 call_begin;
 bool call_read;
+constexpr u64 most_timed = 4096;
+timespec entered;
+u64 nanoseconds;
 u64 synchronisations;  // annotated
+
+// Where stretches are looked at, a store's time is when the innermost loop around it was entered,
+// so that all of them within say the same; what an instruction stored last tells whether that was
+// in this iteration.
+struct LastStore {
+    u64 from;
+    u64 to;
+    u64 iteration;
+};
+LastStore* last_stores;  // by site
+// What a load found last, by site: as the shadow has it, or with a time that nothing has.
+using Found = u64 __attribute__((vector_size(16)));
+constexpr u64 no_time = ~u64{0};
+Found* found_last;
 
 COLD void carried(u64 loop_number, u32 load, u32 store) {
     LoopCount& loop = loops[loop_number];
@@ -115,20 +145,73 @@ COLD void look_for_loop(u64 when, u32 load, u32 depth) {
         if (when < active[i].begin) continue;
         if (when < active[i].iteration) {
             carried(active[i].loop, load, store);
-            now = {active[i].begin, active[i].iteration - active[i].begin, &active[i].begin,
-                   active[i].begin, store};
+            now = {active[i].begin,
+                   active[i].iteration - active[i].begin,
+                   &active[i].begin,
+                   active[i].begin,
+                   store,
+                   false};
         } else {
-            now = {active[i].iteration, active[i + 1].begin - active[i].iteration,
-                   &active[i + 1].begin, active[i + 1].begin, store};
+            now = {active[i].iteration,
+                   active[i + 1].begin - active[i].iteration,
+                   &active[i + 1].begin,
+                   active[i + 1].begin,
+                   store,
+                   false};
         }
         return;
     }
     if (when < call_begin) {
         call_read = true;
-        now = {0, call_begin, &call_begin, call_begin, store};
+        now = {0, call_begin, &call_begin, call_begin, store, false};
     } else if (depth > 0) {
-        now = {call_begin, active[0].begin - call_begin, &active[0].begin, active[0].begin, store};
+        now = {call_begin, active[0].begin - call_begin, &active[0].begin, active[0].begin, store,
+               false};
     }
+}
+
+// The same where stretches are looked at. Whether it is the same for as long as the innermost loop
+// around the load is not left.
+COLD bool look_for_loop_of(u64 when, u64 address, u32 load, u32 depth) {
+    if (when == 0) return true;
+    const u32 store = static_cast<u32>(when & (tick - 1));
+    const u64 time = when - store;
+    Known& now = known[load];
+    for (u32 i = depth; i-- > 0;) {
+        if (time < active[i].begin) continue;
+        const bool stays = i + 1 < depth;
+        if (time == active[i].begin) {  // the innermost loop around the store
+            const LastStore& last = last_stores[store];
+            if (last.iteration != loops[active[i].loop].iterations || address < last.from ||
+                address >= last.to)
+                carried(active[i].loop, load, store);
+        } else if (time < active[i].iteration) {
+            carried(active[i].loop, load, store);
+            now = {active[i].begin + tick,
+                   active[i].iteration - active[i].begin - tick,
+                   &active[i].begin,
+                   active[i].begin,
+                   store,
+                   stays};
+        } else if (stays) {
+            now = {active[i].iteration,
+                   active[i + 1].begin - active[i].iteration,
+                   &active[i + 1].begin,
+                   active[i + 1].begin,
+                   store,
+                   true};
+        }
+        return stays;
+    }
+    if (time < call_begin) {
+        call_read = true;
+        now = {0, call_begin, &call_begin, call_begin, store, true};
+        return true;
+    }
+    if (depth > 0)
+        now = {call_begin, active[0].begin - call_begin, &active[0].begin, active[0].begin, store,
+               true};
+    return depth > 0;
 }
 
 HOT void loaded(u64 when, u32 load, u32 depth) {
@@ -187,6 +270,7 @@ COLD void finish_at(u64 address, Store* store) { store->tree = memory_tree_at(ad
 
 bool opened;
 bool written;
+bool inside;  // of the kernel
 u64* block_counts;
 u32 block_total;
 u32 loop_total;
@@ -211,9 +295,11 @@ void write_report(const char* partial) {
         complain("the record of the run cannot be written");
         return;
     }
+    spread_all();
     out.line("occupipe-match-record 1");
     if (partial != nullptr) out.text("partial ", partial);
     out.line("calls %llu %llu", calls, calls_that_read);
+    if (calls <= most_timed && !inside) out.line("nanoseconds %llu", nanoseconds);
     out.line("synchronisations %llu", synchronisations);
     for (u32 i = 0; i < block_total; ++i)
         if (block_counts[i] != 0) out.line("block %llu %llu", i, block_counts[i]);
@@ -247,7 +333,6 @@ void write_report(const char* partial) {
 
 void at_exit() { write_report(nullptr); }
 
-bool inside;   // of the kernel
 int ended_by;  // a signal that asks for an end: heeded where all counts agree
 
 COLD void end_now() {
@@ -273,8 +358,10 @@ void* tell_progress(void* name) {
         const timespec second = {1, 0};
         nanosleep(&second, nullptr);
         char text[64];
+        u64 iterations = 0;
+        for (u32 i = 0; i < loop_total; ++i) iterations += loops[i].iterations;
         const int length = snprintf(text, sizeof text, "%20llu %20llu\n",
-                                    static_cast<unsigned long long>(clock_now >> site_bits),
+                                    static_cast<unsigned long long>(iterations),
                                     static_cast<unsigned long long>(words.counted.references));
         if (file < 0 || pwrite(file, text, static_cast<size_t>(length), 0) != length)
             return nullptr;
@@ -299,13 +386,21 @@ void start_progress() {
 extern "C" {
 
 COLD void occupipe_match_open(u32 block_number, u32 site_number, u32 loop_number, u32 tree_number,
-                              u64* counts) {
+                              u64* counts, Found* found, LastStore* last, u64* patterns,
+                              u64 words_of_patterns) {
     if (opened) return;
     opened = true;
     block_total = block_number;
     loop_total = loop_number;
     block_counts = counts;
-    stores.open();
+    found_last = found;
+    last_stores = last;
+    pattern_words = patterns;
+    pattern_total = words_of_patterns;
+    if (occupipe_match_stretches)
+        reserve_dense(u64{16} << (window_bits - occupipe_match_granule_bits), window_place);
+    else
+        stores.open();
     as_written.open();
     loops = static_cast<LoopCount*>(reserve((loop_number + 1) * sizeof(LoopCount)));
     known = static_cast<Known*>(reserve((site_number + 1) * sizeof(Known)));
@@ -338,13 +433,21 @@ COLD void occupipe_match_open(u32 block_number, u32 site_number, u32 loop_number
     start_progress();
 }
 
+// Processor time in the kernel, with all that is counted; of few calls, since asking takes time.
 COLD void occupipe_match_begin() {
     ++calls;
+    if (calls <= most_timed) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &entered);
     call_begin = clock_now += tick;
     call_read = false;
     inside = true;
 }
 COLD void occupipe_match_end() {
+    timespec left = {};
+    if (calls <= most_timed) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &left);
+    if (calls <= most_timed)
+        nanoseconds += static_cast<u64>((left.tv_sec - entered.tv_sec) * 1'000'000'000 +
+                                        (left.tv_nsec - entered.tv_nsec));
+    entered = left;
     calls_that_read += call_read ? 1 : 0;
     inside = false;
     if (ended_by != 0) end_now();
@@ -357,8 +460,8 @@ CALLED void occupipe_match_enter(u32 loop, u32 depth) {
     active[depth] = {clock_now, clock_now, loop};
     ++loops[loop].instances;
 }
-CALLED void occupipe_match_iterate(u32 loop, u32 depth) {
-    active[depth].iteration = clock_now += tick;
+CALLED void occupipe_match_iterate(u32 loop, u32 depth, u32 innermost) {
+    if (!occupipe_match_stretches || !innermost) active[depth].iteration = clock_now += tick;
     if (__builtin_expect(*const_cast<const volatile int*>(&ended_by) != 0, 0)) end_now();
     ++loops[loop].iterations;
 }
@@ -382,6 +485,65 @@ CALLED u64 occupipe_match_load(const void* pointer, u32 bytes, u32 site, u32 dep
     }
     return u64{tree} << 32 | level;
 }
+
+// Whether memory says what the instruction found last.
+CALLED Found occupipe_match_differs(const void* pointer, u32 bytes, const Found* found) {
+    const u64 address = reinterpret_cast<u64>(pointer);
+    const u32 granule = 1U << occupipe_match_granule_bits;
+    Found all = {0, 0};
+    for (u32 at = 0; at < bytes; at += granule)
+        all |= *reinterpret_cast<const Found*>(store_at(address + at)) ^ *found;
+    return all;
+}
+__attribute__((noinline)) static u32 look_closely(const void* pointer, u32 bytes, u32 site,
+                                                  u32 depth, u32 sum) {
+    const u64 address = reinterpret_cast<u64>(pointer);
+    const u64 window = address >> window_bits;
+    if (window != 0 && window != 10 && window != 15)
+        give_up("the program's memory lies where its record cannot be");
+    const u32 granule = 1U << occupipe_match_granule_bits;
+    u32 level = 0;
+    u32 tree = 0;
+    bool stays = true;
+    u64 last = no_time;
+    u64 last_levels = 0;
+    for (u32 at = 0; at < bytes; at += granule) {
+        Store* const store = store_at(address + at);
+        if (!sum && occupipe_match_memory_sums && store->tree == unfinished)
+            finish_at(address + at, store);
+        if (!look_for_loop_of(store->when, (address + at) & ~u64{granule - 1}, site, depth))
+            stays = false;
+        const u64 levels = u64{store->tree} << 32 | store->level;
+        if (last != no_time && (store->when != last || levels != last_levels)) stays = false;
+        last = store->when;
+        last_levels = levels;
+        if (store->level > level) level = store->level;
+        if (store->tree > tree) tree = store->tree;
+    }
+    const u64 levels = (sum ? last_levels >> 32 << 32 : u64{tree} << 32) | level;
+    const u64 before = found_last[site][1];
+    found_last[site] = Found{stays && levels == last_levels ? last : no_time, levels};
+    return before != levels;
+}
+// Not: 1 where its levels are others than before.
+CALLED u32 occupipe_match_look(const void* pointer, u32 bytes, u32 site, u32 depth, u32 sum) {
+    const u64 address = reinterpret_cast<u64>(pointer);
+    if (bytes <= 1U << occupipe_match_granule_bits) {
+        const Store& store = *store_at(address);
+        const Known& now = known[site];
+        if (LIKELY(store.when - now.low < now.span && (store.when & (tick - 1)) == now.store &&
+                   *now.begin == now.begun &&
+                   (sum || !occupipe_match_memory_sums || store.tree != unfinished))) {
+            const u64 levels = u64{store.tree} << 32 | store.level;
+            const u64 before = found_last[site][1];
+            found_last[site] = Found{now.stays ? store.when : no_time, levels};
+            return before != levels;
+        }
+    }
+    return look_closely(pointer, bytes, site, depth, sum);
+}
+// What lies between loads, and is counted as one as long as it stays the same.
+COLD void occupipe_match_spread(u64* pattern) { spread(pattern); }
 
 // The same of a load that only goes into a sum that is stored where it was loaded from.
 CALLED u64 occupipe_match_load_sum(const void* pointer, u32 site, u32 depth) {
@@ -420,6 +582,44 @@ CALLED void occupipe_match_store_sum(const void* pointer, u32 level, u32 site) {
     if (occupipe_match_order_memory && store->when != 0 && store->level >= mine)
         mine = store->level + 1;
     *store = {clock_now | site, mine, unfinished};
+}
+
+// Of the innermost loop around it: its depth, from 1 on, and number; depth 0: of the call.
+CALLED void occupipe_match_put(const void* pointer, u32 bytes, u32 level, u32 tree, u32 site,
+                               u32 depth, u32 loop, u32 sum) {
+    const u64 address = reinterpret_cast<u64>(pointer);
+    const u32 granule = 1U << occupipe_match_granule_bits;
+    const u64 when = (depth == 0 ? call_begin : active[depth - 1].begin) | site;
+    for (u32 at = 0; at < bytes; at += granule) {
+        Store* const store = store_at(address + at);
+        if (!sum && occupipe_match_memory_sums && __builtin_expect(store->tree == unfinished, 0))
+            finish_at(address + at, store);
+        // Of bytes that share a granule, the deepest counts.
+        const bool shared = bytes < granule;
+        *reinterpret_cast<Found*>(store) =
+            Found{when, u64{shared && store->tree > tree ? store->tree : tree} << 32 |
+                            (shared && store->level > level ? store->level : level)};
+    }
+    last_stores[site] = {address & ~u64{granule - 1}, address + bytes,
+                         depth == 0 ? 0 : loops[loop].iterations};
+}
+COLD void occupipe_match_put_copy(void* to, const void* from, u64 bytes, u32 site, u32 depth,
+                                  u32 loop) {
+    for (u64 at = 0; at < bytes; at += 8) {
+        const u32 part = bytes - at < 8 ? static_cast<u32>(bytes - at) : 8;
+        occupipe_match_look(static_cast<const char*>(from) + at, part, site, depth, 0);
+        const u64 levels = found_last[site][1];
+        occupipe_match_put(static_cast<char*>(to) + at, part, static_cast<u32>(levels),
+                           static_cast<u32>(levels >> 32), site, depth, loop, 0);
+        last_stores[site].from = reinterpret_cast<u64>(to);
+    }
+}
+COLD void occupipe_match_put_fill(void* to, u64 bytes, u32 site, u32 depth, u32 loop) {
+    for (u64 at = 0; at < bytes; at += 8)
+        occupipe_match_put(static_cast<char*>(to) + at,
+                           bytes - at < 8 ? static_cast<u32>(bytes - at) : 8, 0, 0, site, depth,
+                           loop, 0);
+    last_stores[site].from = reinterpret_cast<u64>(to);
 }
 
 COLD void occupipe_match_copy(void* to, const void* from, u64 bytes, u32 site, u32 depth) {

@@ -32,6 +32,9 @@ struct Widths {
         ++(single ? f32() : f64())[level];
         if (distances && reached > reach()[level]) reach()[level] = reached;
     }
+    static void count_many(u32 level, u64 single, u64 times) {
+        (single != 0 ? f32() : f64())[level] += times;
+    }
     bool empty(u64 level) const { return (f64()[level] | f32()[level]) == 0; }
     // The last level that has an operation; but for stores that wait, all up to it have.
     u64 last() const {
@@ -66,6 +69,8 @@ Widths<12> with_trees;
 struct Tree {
     u64 ready[2];
     u32 base[2];
+    u32 same;        // leaves that came at one level after the other,
+    u32 same_level;  // and at which: they are put in together
     std::uint8_t single;
     std::uint8_t neutral;  // it began with what changes nothing, and nothing came since
     std::uint8_t kind;     // of those in memory: which operation,
@@ -77,24 +82,20 @@ struct Tree {
         ready[0] = from_neutral ? 0 : 1;
         ready[1] = 0;
         base[0] = level;
+        same = 0;
     }
     HOT void add(u32 level, u32 reached, bool distances) {
         if (distances && reached > with_trees.reach()[level + 1])
             with_trees.reach()[level + 1] = reached;
-        if (neutral) {
-            // The program's first operation; no other waits for it.
-            neutral = 0;
-            operation(level + 1);
-            ready[0] = 1;
-            base[0] = level;
-        } else if (LIKELY(level - base[0] <= most_bit)) {
-            insert(0, level);
-        } else {
-            add_far(level);
+        if (LIKELY(level == same_level && same - 1 < most_same)) {
+            ++same;
+            return;
         }
+        add_other(level);
     }
     // The level of the whole, when all that waits is combined, from the lowest up.
     COLD u32 finish() {
+        put_same();
         if ((ready[0] | ready[1]) == 0) return neutral ? base[0] : 0;
         u32 level = take_lowest();
         while ((ready[0] | ready[1]) != 0) {
@@ -110,7 +111,53 @@ struct Tree {
 
 private:
     static constexpr u32 most_bit = 55;  // what is carried may come above it
+    static constexpr u32 most_same = 1U << 30;
 
+    __attribute__((noinline)) void add_other(u32 level) {
+        put_same();
+        same = 1;
+        same_level = level;
+    }
+    void put_same() {
+        u64 left = same;
+        same = 0;
+        if (left == 0) return;
+        const u32 level = same_level;
+        // One by one until there is room for the rest in one window, as in a sum of binary numbers.
+        while (left > 0) {
+            put(level);
+            --left;
+            if (left > 0 && !neutral && level >= base[0] && level - base[0] <= most_bit / 2) {
+                put_many(level - base[0], left);
+                return;
+            }
+        }
+    }
+    void put_many(u32 bit, u64 many) {
+        u32 level = base[0] + bit;
+        while (many > 0) {
+            const u64 here = many + (ready[0] >> bit & 1);
+            many = here >> 1;
+            ready[0] = (ready[0] & ~(u64{1} << bit)) | (here & 1) << bit;
+            ++level;
+            (single ? with_trees.f32() : with_trees.f64())[level] += many;
+            ++bit;
+        }
+        if (ready[0] >> (most_bit + 5) != 0) make_room(0);
+    }
+    void put(u32 level) {
+        if (neutral) {
+            // The program's first operation; no other waits for it.
+            neutral = 0;
+            operation(level + 1);
+            ready[0] = 1;
+            base[0] = level;
+        } else if (LIKELY(level - base[0] <= most_bit)) {
+            insert(0, level);
+        } else {
+            add_far(level);
+        }
+    }
     HOT void operation(u32 level) { ++(single ? with_trees.f32() : with_trees.f64())[level]; }
     HOT void insert(int window, u32 level) {
         u64 mask = u64{1} << (level - base[window]);

@@ -101,14 +101,14 @@ TEST_F(ProbedCuda, NumbersAreThoseOfTheDriversClock) {
     auto real = bench::open_probed_device("cuda:0");
     EXPECT_EQ(real->facts().lanes, 36 * 64);  // of compute capability 7.5
     EXPECT_EQ(real->facts().last_cache_bytes, 4 << 20);
-    Smaller device(std::move(real), 256 << 10);
+    Smaller device(std::move(real), 64 << 10);
     const MeasurementFile file = measured(device, folder.path / "gpu.json");
     const FitOutcome outcome = fit_measurements({&file, 1});
     const GpuProfile again = parse_profile(format_profile(outcome.profile), "again");
     const match::Device fitted = match::device_of(again);
     EXPECT_EQ(fitted.processors, 64);
     EXPECT_EQ(fitted.line_bytes, 128);
-    EXPECT_EQ(fitted.fast_bytes, 65536 + (256 << 10));
+    EXPECT_EQ(fitted.fast_bytes, 65536 + (64 << 10));
     EXPECT_EQ(fitted.vector_width, 1);
     // Four groups of 256 at once (Turing holds 1,024 threads): 4 warp-instructions a nanosecond, 64
     // operations each; the loop's own instructions are less than a tenth.
@@ -122,7 +122,7 @@ TEST_F(ProbedCuda, NumbersAreThoseOfTheDriversClock) {
     EXPECT_GT(fitted.slow_latency, 1e-9 / 16);
     EXPECT_LT(fitted.slow_latency, 4e-9 / 16);
     EXPECT_GT(fitted.fast_latency, 1e-9 / 16);
-    EXPECT_LT(fitted.fast_latency, 4e-9 / 16);
+    EXPECT_LT(fitted.fast_latency, 4e-9 / 4);
     // A load instruction of a warp is 512 bytes, and each word goes into a sum.
     EXPECT_LT(fitted.slow_bandwidth, 4e9 * 512);
     EXPECT_GT(fitted.slow_bandwidth, 4e9 * 512 / 16);
@@ -136,7 +136,7 @@ TEST_F(ProbedCuda, NumbersAreThoseOfTheDriversClock) {
 }
 
 TEST_F(ProbedCuda, AKernelThatDoesNotDoItsWorkIsFound) {
-    Smaller device(bench::open_probed_device("cuda:0"), 256 << 10);
+    Smaller device(bench::open_probed_device("cuda:0"), 64 << 10);
     test::spoilt_byte = 2;
     const bench::ProbeOptions options{
         .output = folder.path / "gpu.json", .seconds_per_repetition = 2e-5, .repetitions = 2};
@@ -159,9 +159,17 @@ TEST(ProbedDevices, WrongWordsAndMissingDevices) {
 
 // 32-bit additions a clock and core (CUDA C++ Programming Guide 13.0, table of throughputs).
 TEST(ProbedDevices, LanesOfNvidiasCores) {
-    for (const auto& [major, minor, lanes] :
-         {std::tuple{5, 2, 128}, {6, 0, 64}, {6, 1, 128}, {7, 0, 64}, {7, 5, 64}, {8, 0, 64},
-          {8, 6, 128}, {8, 9, 128}, {9, 0, 128}, {10, 0, 128}, {12, 0, 128}})
+    for (const auto& [major, minor, lanes] : {std::tuple{5, 2, 128},
+                                              {6, 0, 64},
+                                              {6, 1, 128},
+                                              {7, 0, 64},
+                                              {7, 5, 64},
+                                              {8, 0, 64},
+                                              {8, 6, 128},
+                                              {8, 9, 128},
+                                              {9, 0, 128},
+                                              {10, 0, 128},
+                                              {12, 0, 128}})
         EXPECT_EQ(bench::nvidia_lanes(major, minor), lanes) << major << "." << minor;
     EXPECT_FALSE(bench::nvidia_lanes(3, 5));
     EXPECT_FALSE(bench::nvidia_lanes(13, 0));
@@ -200,7 +208,7 @@ TEST(ProbedDevices, PoclsCpuFromTheKernelsToAProfile) {
     for (const bench::DeviceFacts& facts : bench::list_devices())
         if (facts.backend == "opencl" && facts.cpu) pocl = facts.id;
     if (pocl.empty()) GTEST_SKIP() << "no OpenCL CPU on this machine (package pocl-opencl-icd)";
-    Smaller device(bench::open_probed_device(pocl), 512 << 10);
+    Smaller device(bench::open_probed_device(pocl), 64 << 10);
     const MeasurementFile file = measured(device, folder.path / "cpu.json");
     EXPECT_EQ(row_of(file, "match.peak.f64").counters.at(match_vector_width), 1);
     for (const MeasurementRow& row : file.rows) EXPECT_GT(row.seconds, 0) << row.name;
@@ -208,7 +216,7 @@ TEST(ProbedDevices, PoclsCpuFromTheKernelsToAProfile) {
     ASSERT_TRUE(fit);
     EXPECT_THAT(fit->notes, Contains(HasSubstr("a CPU through OpenCL")));
     EXPECT_EQ(fit->device.processors, 1);
-    EXPECT_EQ(fit->device.fast_bytes, 65536 + (512 << 10));
+    EXPECT_EQ(fit->device.fast_bytes, 65536 + (64 << 10));
     for (const auto* number :
          {&fit->device.flops_per_second, &fit->device.fast_bytes_per_second,
           &fit->device.fast_latency_seconds, &fit->device.slow_bytes_per_second,
@@ -223,8 +231,12 @@ TEST(ProbedDevices, PoclsCpuFromTheKernelsToAProfile) {
 MeasurementFile given(bool tells) {
     MeasurementFile file;
     file.path = "given.json";
-    file.context = {{"backend", "opencl"}, {"device_name", "given"}, {"device_type", "gpu"},
-                    {"cores", "4"},        {"warp_size", "32"},      {match_line_context, "128"},
+    file.context = {{"backend", "opencl"},
+                    {"device_name", "given"},
+                    {"device_type", "gpu"},
+                    {"cores", "4"},
+                    {"warp_size", "32"},
+                    {match_line_context, "128"},
                     {match_shared_context, "65536"}};
     if (tells) {
         file.context[match_lanes_context] = "256";

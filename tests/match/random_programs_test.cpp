@@ -278,10 +278,19 @@ TEST(RandomPrograms, AreCountedAsAPlainInterpreterCountsThem) {
         run.sources = {path};
         run.kernel = "kernel";
         const Workload w = analyse_program(run, {});
+        // In another way, which has to come to the same; in full for all.
+        run.distances = false;
+        const Workload alone = analyse_program(run, {});
         Interpreter plain;
         plain.run(nodes);
         SCOPED_TRACE(source);
 
+        EXPECT_EQ(alone.as_written().widths, w.as_written().widths);
+        EXPECT_EQ(alone.operations, w.operations);
+        EXPECT_EQ(alone.loops, w.loops);
+        EXPECT_EQ(alone.synchronisations, w.synchronisations);
+        EXPECT_EQ(alone.schedules.size(), w.schedules.size());
+        EXPECT_EQ(alone.schedules.back().widths, w.schedules.back().widths);
         const Operations& o = w.operations;
         EXPECT_EQ(o.additions, plain.operations['+'] + plain.operations['-']);
         EXPECT_EQ(o.multiplications, plain.operations['*']);

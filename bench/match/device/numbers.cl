@@ -117,11 +117,12 @@ KERNEL read_shared(PARAMETERS) {
     out[OWN] = sum.x ^ sum.y ^ sum.z ^ sum.w;
 }
 
-// 677 is odd: from each word all others are come by.
+// 677 is odd: from each word all others are come by. All fill it, one goes.
 KERNEL chase_shared(PARAMETERS) {
     SHARED uint next[4096];
     for (uint i = ITEM; i < 4096; i += ITEMS) next[i] = i + 677 & mask;
     BARRIER();
+    if (ITEM != 0) return;
     uint at = out[0];
     for (uint i = 0; i < rounds; ++i) {
         at = next[at];

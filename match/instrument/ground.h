@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libm.h"
+#include "reductions.h"
+
+namespace {
+
+using namespace llvm;
+using occupipe_match::Fold;
+using occupipe_match::Reduction;
+
+// Found by the driver at the beginning of a line of standard error.
+[[noreturn]] void refuse(const Twine& reason) {
+    errs() << "occupipe-match: " << reason << "\n";
+    std::exit(65);
+}
+
+std::string place(const DebugLoc& where) {
+    if (!where || where.getLine() == 0) return "?";
+    const DILocation* at = where.get();
+    return (sys::path::filename(at->getFilename()) + ":" + Twine(at->getLine())).str();
+}
+// Of something that the compiler made: of what went into it, or of the loop around.
+std::string place(const Instruction& i, const DebugLoc& loop) {
+    if (i.getDebugLoc() && i.getDebugLoc().getLine() != 0) return place(i.getDebugLoc());
+    for (const Value* const v : i.operand_values())
+        if (const auto* const from = dyn_cast<Instruction>(v);
+            from != nullptr && !isa<PHINode>(from))
+            if (from->getDebugLoc() && from->getDebugLoc().getLine() != 0)
+                return place(from->getDebugLoc());
+    return place(loop);
+}
+
+// What is known of a kernel before calls are put into it: whether it can be counted, its loops,
+// what they reduce, sums into memory, and where all that stands in the source.
+class Ground {
+protected:
+    Ground(Module& module, Function& kernel, FunctionAnalysisManager& analyses)
+        : module_(module),
+          kernel_(kernel),
+          context_(module.getContext()),
+          loops_(analyses.getResult<LoopAnalysis>(kernel)),
+          scalars_(analyses.getResult<ScalarEvolutionAnalysis>(kernel)),
+          dominators_(analyses.getResult<DominatorTreeAnalysis>(kernel)),
+          reductions_(loops_, dominators_) {}
+
+    // A load, an operation and a store to where the load was from; which operation, or none where
+    // a comparison decides whether it is stored.
+    struct MemorySum {
+        LoadInst* load;
+        Instruction* operation;
+        StoreInst* store;
+        Fold fold;
+    };
+    struct LoopFacts {
+        Loop* loop = nullptr;
+        int parent = -1;
+        std::string carried;    // by a phi; empty: nothing
+        std::string reduction;  // recognised, of a scalar
+    };
+
+    // Before anything else is said of what they are made of.
+    void require_one_thread() {
+        for (BasicBlock& block : kernel_)
+            for (Instruction& i : block) {
+                const auto* const call = dyn_cast<CallBase>(&i);
+                const Function* const callee =
+                    call != nullptr ? call->getCalledFunction() : nullptr;
+                if (callee == nullptr) continue;
+                const StringRef name = callee->getName();
+                if (name.starts_with("pthread_") || name.starts_with("__kmpc_") ||
+                    name.starts_with("GOMP_") || name.starts_with("_ZNSt6thread"))
+                    refuse("the kernel uses threads (" + name + ") at " + place(i.getDebugLoc()) +
+                           "; give its sequential version");
+            }
+    }
+    void require_countable() {
+        require_one_thread();
+        for (BasicBlock& block : kernel_)
+            for (Instruction& i : block) {
+                if (i.getType()->isVectorTy())
+                    refuse("the kernel has vector code at " + place(i.getDebugLoc()) +
+                           "; give scalar code, as clang -O1 makes it");
+                if (isa<AtomicRMWInst>(i) || isa<AtomicCmpXchgInst>(i) || isa<FenceInst>(i) ||
+                    i.isAtomic())
+                    refuse("the kernel has atomic code at " + place(i.getDebugLoc()) +
+                           "; only sequential kernels are counted");
+                if (isa<InvokeInst>(i) || isa<CallBrInst>(i) || isa<ResumeInst>(i) ||
+                    isa<IndirectBrInst>(i))
+                    refuse("the kernel has exceptions or computed jumps at " +
+                           place(i.getDebugLoc()) + "; compile it with -fno-exceptions");
+                const auto* const call = dyn_cast<CallBase>(&i);
+                if (call == nullptr) continue;
+                if (call->isInlineAsm())
+                    refuse("the kernel has assembler at " + place(i.getDebugLoc()));
+                const Function* const callee = call->getCalledFunction();
+                if (callee == nullptr)
+                    refuse("the kernel calls through a pointer at " + place(i.getDebugLoc()) +
+                           "; what is called has to be known");
+                const StringRef name = callee->getName();
+                if (name == "_setjmp" || name == "setjmp" || name == "longjmp")
+                    refuse("the kernel uses " + name + " at " + place(i.getDebugLoc()));
+            }
+    }
+
+    // ---- loops
+    // ------------------------------------------------------------------------------------
+
+    void number_loops() {
+        // In the order of the source, which LoopInfo's own is not.
+        const auto ordered = loops_.getLoopsInPreorder();
+        const std::vector<Loop*> in_preorder(ordered.begin(), ordered.end());
+        for (Loop* const loop : in_preorder) {
+            if (loop->getLoopPreheader() == nullptr || !loop->hasDedicatedExits() ||
+                loop->getLoopLatch() == nullptr)
+                refuse("the loop at " + place(loop->getStartLoc()) +
+                       " cannot be brought into a simple form");
+            if (loop->getLoopDepth() > most_depth)
+                refuse("loops are nested more than 64 deep at " + place(loop->getStartLoc()));
+        }
+        reductions_.find(in_preorder,
+                         [&](PHINode& phi, Loop& loop) { return is_induction(phi, loop); });
+        for (Loop* const loop : in_preorder) {
+            LoopFacts facts;
+            facts.loop = loop;
+            if (Loop* const parent = loop->getParentLoop())
+                facts.parent = static_cast<int>(loop_numbers_[parent]);
+            for (PHINode& phi : loop->getHeader()->phis()) look_at(phi, facts);
+            loop_numbers_[loop] = static_cast<unsigned>(all_loops_.size());
+            all_loops_.push_back(facts);
+        }
+    }
+    bool is_induction(PHINode& phi, Loop& loop) {
+        Value* const back = phi.getIncomingValueForBlock(loop.getLoopLatch());
+        if (back == &phi || loop.isLoopInvariant(back)) return true;
+        if (!scalars_.isSCEVable(phi.getType())) return false;
+        const auto* const recurrence = dyn_cast<SCEVAddRecExpr>(scalars_.getSCEV(&phi));
+        return recurrence != nullptr && recurrence->getLoop() == &loop;
+    }
+    void look_at(PHINode& phi, LoopFacts& facts) {
+        Loop* const loop = facts.loop;
+        if (is_induction(phi, *loop)) return;
+        const auto& back = *cast<Instruction>(phi.getIncomingValueForBlock(loop->getLoopLatch()));
+        if (const Reduction* const r = reductions_.of(&phi)) {
+            const Instruction& shown = r->operations.empty() ? back : *r->operations.front();
+            const std::string at = place(shown, loop->getStartLoc());
+            facts.reduction += (facts.reduction.empty() ? "" : ", ") +
+                               (r->follows ? "what goes with it: " : std::string()) +
+                               (r->follows ? "" : std::string(name_of(r->fold)) + " at ") + at;
+            return;
+        }
+        facts.carried =
+            "the value of " + place(back, loop->getStartLoc()) + " goes into the next iteration";
+    }
+
+    // ---- sums into memory
+    // ------------------------------------------------------------------------------------
+
+    const MemorySum* memory_sum_of(const Instruction& i) const {
+        for (const MemorySum& sum : memory_sums_)
+            if (sum.operation == &i) return &sum;
+        return nullptr;
+    }
+    bool same_place(const LoadInst& load, const StoreInst& store) {
+        return scalars_.getSCEV(const_cast<Value*>(load.getPointerOperand())) ==
+               scalars_.getSCEV(const_cast<Value*>(store.getPointerOperand()));
+    }
+    // Nothing else is stored between them.
+    static bool undisturbed(const LoadInst& load, const StoreInst& store) {
+        if (load.getParent() != store.getParent() || load.isVolatile() || store.isVolatile())
+            return false;
+        bool begun = false;
+        for (const Instruction& i : *load.getParent()) {
+            if (&i == &load) begun = true;
+            if (&i == &store) return begun;
+            if (begun && &i != &load && i.mayWriteToMemory()) return false;
+        }
+        return false;
+    }
+    // A store of a sum, or the like, into the place where one of its operands was loaded from.
+    void find_memory_sums() {
+        for (BasicBlock& block : kernel_)
+            for (Instruction& i : block) {
+                auto* const store = dyn_cast<StoreInst>(&i);
+                if (store == nullptr) continue;
+                find_memory_choice(*store);
+                auto* const sum = dyn_cast<Instruction>(store->getValueOperand());
+                if (sum == nullptr || !sum->hasOneUse() || isa<PHINode>(sum)) continue;
+                for (Value* const v : sum->operand_values()) {
+                    auto* const load = dyn_cast<LoadInst>(v);
+                    if (load == nullptr || !load->hasOneUse() || !undisturbed(*load, *store) ||
+                        load->getParent() != sum->getParent() || !same_place(*load, *store))
+                        continue;
+                    const Fold fold = occupipe_match::fold_of(*sum, load);
+                    if (fold == Fold::none) continue;
+                    memory_sum_pairs_.push_back({load, store});
+                    // Of values that take levels.
+                    const bool fused = isa<CallBase>(sum) && cast<CallBase>(sum)->arg_size() > 2;
+                    if (sum->getType()->isFloatingPointTy() && !fused) {
+                        memory_sums_.push_back({load, sum, store, fold});
+                        tree_loads_.insert(load);
+                        tree_stores_.insert(store);
+                    }
+                    break;
+                }
+            }
+    }
+    // if (x > *place) *place = x;
+    void find_memory_choice(StoreInst& store) {
+        const BasicBlock* const head = store.getParent()->getSinglePredecessor();
+        if (head == nullptr) return;
+        const auto* const branch = dyn_cast<BranchInst>(head->getTerminator());
+        if (branch == nullptr || !branch->isConditional()) return;
+        const auto* const compare = dyn_cast<CmpInst>(branch->getCondition());
+        if (compare == nullptr) return;
+        for (unsigned n = 0; n < 2; ++n) {
+            auto* const load = dyn_cast<LoadInst>(compare->getOperand(n));
+            if (load == nullptr || !load->hasOneUse() || !compare->hasOneUse() ||
+                compare->getOperand(1 - n) != store.getValueOperand() || load->isVolatile() ||
+                store.isVolatile() || !same_place(*load, store))
+                continue;
+            if (occupipe_match::chosen_by(*compare, load, true) != Fold::none)
+                memory_sum_pairs_.push_back({load, &store});
+        }
+    }
+
+    static constexpr unsigned most_depth = 64;
+
+    Module& module_;
+    Function& kernel_;
+    LLVMContext& context_;
+    LoopInfo& loops_;
+    ScalarEvolution& scalars_;
+    DominatorTree& dominators_;
+    occupipe_match::Reductions reductions_;
+    std::vector<MemorySum> memory_sums_;
+    std::vector<std::pair<LoadInst*, StoreInst*>> memory_sum_pairs_;
+    SmallPtrSet<const Instruction*, 8> tree_loads_;
+    SmallPtrSet<const Instruction*, 8> tree_stores_;
+    std::vector<LoopFacts> all_loops_;
+    DenseMap<const Loop*, unsigned> loop_numbers_;
+};
+
+}  // namespace
