@@ -205,14 +205,15 @@ public:
         call(run_.sources.front().string().c_str(), tool("opt"), words);
     }
 
-    // The loops that could be vectorised, at any price, in a copy without counters.
+    // The loops that could be vectorised, at any price (also that of looking at run time whether
+    // arrays overlap, however many there are), in a copy without counters.
     std::set<std::string> vectorised() const {
         const fs::path remarks = file("remarks.yaml");
-        passes(
-            "occupipe-free-order,function(loop-vectorize)", "kernel.bc", {},
-            {"-force-vector-width=4", "-force-vector-interleave=1", "-vector-library=LIBMVEC-X86",
-             "-runtime-memory-check-threshold=128", "-pass-remarks-filter=loop-vectorize",
-             fmt::format("-pass-remarks-output={}", remarks.string())});
+        passes("occupipe-free-order,function(loop-vectorize)", "kernel.bc", {},
+               {"-force-vector-width=4", "-force-vector-interleave=1",
+                "-vector-library=LIBMVEC-X86", "-runtime-memory-check-threshold=100000",
+                "-vectorize-memory-check-threshold=100000", "-pass-remarks-filter=loop-vectorize",
+                fmt::format("-pass-remarks-output={}", remarks.string())});
         return vectorised_loops(read_text_file(remarks));
     }
 

@@ -178,8 +178,9 @@ TEST(MeasureMatch, IsAMeasurementOfItsOwn) {
           "match.chase/working_set_bytes:8192/", "match.barrier/threads:"})
         EXPECT_THAT(plan.out, HasSubstr(point));
     const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
-        {{"--device", "cuda:0"},
-         "--device is cpu, or a part of it such as cpu:0-3, and not 'cuda:0'"},
+        {{"--device", "gpu:0"},
+         "device 'gpu:0': expected cpu, a part of it such as cpu:0-3, opencl:PLATFORM.DEVICE or "
+         "cuda:N"},
         {{"--device", "cpu:0-"}, "--device cpu:0-: is none of cpu, cpu:LIST and cpu:LIST/1"},
         {{"--device", "cpu:99999"}, "is none of"},
         {{"--rates"}, "--match is a measurement of its own"},
