@@ -270,7 +270,8 @@ COLD void finish_at(u64 address, Store* store) { store->tree = memory_tree_at(ad
 
 bool opened;
 bool written;
-bool inside;  // of the kernel
+char record_path[4096];  // kept, since a program that crashes may have written over its environment
+bool inside;             // of the kernel
 u64* block_counts;
 u32 block_total;
 u32 loop_total;
@@ -289,9 +290,9 @@ void write_reuse(Output& out, u32 unit, const Distances& counted) {
 void write_report(const char* partial) {
     if (!opened || written) return;
     written = true;
-    const char* const path = getenv("OCCUPIPE_MATCH_RECORD");
+    const char* const path = record_path;
     static Output out;
-    if (path == nullptr || !out.open(path)) {
+    if (*path == 0 || !out.open(path)) {
         complain("the record of the run cannot be written");
         return;
     }
@@ -390,6 +391,8 @@ COLD void occupipe_match_open(u32 block_number, u32 site_number, u32 loop_number
                               u64 words_of_patterns) {
     if (opened) return;
     opened = true;
+    const char* const path = getenv("OCCUPIPE_MATCH_RECORD");
+    if (path != nullptr && strlen(path) < sizeof record_path) strcpy(record_path, path);
     block_total = block_number;
     loop_total = loop_number;
     block_counts = counts;

@@ -637,6 +637,16 @@ TEST_F(Program, ACrashKeepsWhatWasCounted) {
     EXPECT_EQ(w.partial, "the program crashed");
 }
 
+// What is beyond the end of a local array is the program's arguments and its environment.
+TEST_F(Program, ACrashBehindTheEnvironmentKeepsWhatWasCounted) {
+    const Workload w = count("kernel",
+                             "void kernel(long n, double* a) { for (long i = 0; i < n; ++i)"
+                             " a[i] = a[i] * 2; }",
+                             "double a[8] = {1}; kernel(100000000, a);");
+    EXPECT_EQ(w.partial, "the program crashed");
+    EXPECT_GT(w.operations.multiplications, 8);
+}
+
 // Distances of a program against a plain stack (the paper's Figure 5, and random traces).
 TEST_F(Program, StackDistancesAreThoseOfAPlainStack) {
     std::mt19937 random(11);
