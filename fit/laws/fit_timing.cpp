@@ -393,6 +393,7 @@ void Fitter::widen_by_skew(TimingFit& out) const {
         part += p.skew / p.cycles / static_cast<double>(curve_.points.size());
     for (Estimate* e : {&out.cpi, &out.latency})
         if (e->identifiable()) e->std_error = std::hypot(*e->std_error, doubt * part * e->value);
+    out.common_error = std::hypot(out.common_error, doubt * part);
     out.notes.push_back(
         fmt::format("warps started at different times, by {:.2g} % of the run", 100 * part));
 }
@@ -405,6 +406,7 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
             e->value *= factor;
             e->std_error = std::hypot(*e->std_error * factor, relative * e->value);
         }
+        out.common_error = std::hypot(out.common_error, relative);
     };
     // It is unknown which end of the run was right: both are 1.5 standard errors away.
     if (!out.drift && !curve_.drift) widen(1, hidden_drift_ / 3);
@@ -435,10 +437,20 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
     }
 }
 
+// Mean product of values `lag` apart, about their mean.
+double covariance_at(std::span<const double> values, double mean, std::size_t lag) {
+    double sum = 0;
+    for (std::size_t i = lag; i < values.size(); ++i)
+        sum += (values[i] - mean) * (values[i - lag] - mean);
+    return sum / static_cast<double>(values.size() - lag);
+}
+
 // A drift that goes to and fro (a saw-tooth, a warm-up) is no straight line over the run, but what
 // follows in time has residuals alike. In random order it moves all shapes by its mean, which
-// leaves no residual. Of a saw-tooth of height A the residuals' covariance with their successors is
-// A²/12; either end of it may be right, as with a steady drift.
+// leaves no residual. Of a saw-tooth of height A the drift's variance is A²/12; either end of it
+// may be right, as with a steady drift. Scatter has no part in the covariance of neighbours, but
+// these are less alike the shorter the teeth (two thirds of the variance with 16 points each), so
+// the covariance is followed back to distance nothing along the line through the first two.
 void Fitter::widen_by_wandering(TimingFit& out) const {
     constexpr std::size_t fewest = 24;
     constexpr double clear = 4;  // standard errors of the correlation
@@ -454,17 +466,15 @@ void Fitter::widen_by_wandering(TimingFit& out) const {
     away.reserve(n);
     for (const std::size_t i : turn)
         away.push_back(-std::clamp(out.residuals[i], -clip, clip) * curve_.points[i].log_error);
-    const auto count = static_cast<double>(n);
-    const double mean = std::accumulate(away.begin(), away.end(), 0.0) / count;
-    double squares = 0;
-    double together = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        squares += std::pow(away[i] - mean, 2);
-        if (i > 0) together += (away[i] - mean) * (away[i - 1] - mean);
-    }
-    if (!(squares > 0) || together / squares * std::sqrt(count) < clear) return;
-    const double height = std::sqrt(12 * together / (count - 1));
+    const double mean = std::accumulate(away.begin(), away.end(), 0.0) / static_cast<double>(n);
+    const double variance = covariance_at(away, mean, 0);
+    const double first = covariance_at(away, mean, 1);
+    if (!(variance > 0) || first / variance * std::sqrt(static_cast<double>(n)) < clear) return;
+    const double second = covariance_at(away, mean, 2);
+    const double height = std::sqrt(12 * std::clamp(2 * first - second, first, variance));
     if (height < smallest) return;
+    out.wandering = height;
+    out.common_error = std::hypot(out.common_error, height / 2);
     for (Estimate* e : {&out.cpi, &out.latency}) {
         if (e->identifiable())
             e->std_error = std::hypot(*e->std_error, height / 2 * e->value);

@@ -70,6 +70,13 @@ struct TimingFit {
     // taken out of λ and Λ, which hold for its middle; absent where none shows.
     std::optional<Estimate> drift;
 
+    // Height of a drift to and fro that residuals show in the order of measuring, relative to the
+    // times; 0 where none shows.
+    double wandering = 0;
+    // What stands in the errors of λ and Λ for disturbances that move all points alike (a drift,
+    // delays, starts that differ), relative: it stays whatever else is found of either.
+    double common_error = 0;
+
     std::vector<double> predicted;     // cycles, by point of the curve
     std::vector<double> aside_cycles;  // what the loop itself and the start skew add to them
     std::vector<double> residuals;     // log(predicted / measured) in standard errors, by point

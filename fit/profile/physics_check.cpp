@@ -30,7 +30,12 @@ bool is_plain_arithmetic(std::string_view instruction) {
     return std::ranges::find(names, first) != names.end() && !wide;
 }
 
-std::optional<Estimate> left_end_latency(const Curve& curve) {
+std::optional<Estimate> left_end_latency(const Curve& curve, double wandering) {
+    // Between its two ends a saw-tooth moves a time evenly.
+    const double moved = wandering / std::sqrt(12.0);
+    const auto weight = [&](const CurvePoint& point) {
+        return std::pow(std::hypot(point.log_error, moved) * point.cycles, -2);
+    };
     double sum_w = 0;
     double sum_n = 0;
     double sum_t = 0;
@@ -38,7 +43,7 @@ std::optional<Estimate> left_end_latency(const Curve& curve) {
     for (const CurvePoint& point : curve.points) {
         if (point.shape.warps() * point.shape.chains != 1) continue;
         points.push_back(&point);
-        const double w = std::pow(point.log_error * point.cycles, -2);
+        const double w = weight(point);
         sum_w += w;
         sum_n += w * static_cast<double>(point.shape.depth);
         sum_t += w * point.cycles;
@@ -46,7 +51,7 @@ std::optional<Estimate> left_end_latency(const Curve& curve) {
     double spread = 0;
     double together = 0;
     for (const CurvePoint* point : points) {
-        const double w = std::pow(point->log_error * point->cycles, -2);
+        const double w = weight(*point);
         const double n = static_cast<double>(point->shape.depth) - sum_n / sum_w;
         spread += w * n * n;
         together += w * n * (point->cycles - sum_t / sum_w);
@@ -60,7 +65,8 @@ std::optional<Estimate> left_end_latency(const Curve& curve) {
 
 void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& fit) {
     if (!fit.ok) return;
-    const auto left = kind == InstructionKind::barrier ? std::nullopt : left_end_latency(curve);
+    const auto left =
+        kind == InstructionKind::barrier ? std::nullopt : left_end_latency(curve, fit.wandering);
     if (left && fit.latency.identifiable()) {
         const double difference = std::abs(left->value - fit.latency.value);
         // A fit that is uncertain because the law misses must not hide that the left end is not.
@@ -72,7 +78,8 @@ void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& 
                 "occupancies: the law does not hold between",
                 left->value, fit.latency.value));
             fit.latency.value = left->value;
-            fit.latency.std_error = std::max(*left->std_error, difference);
+            fit.latency.std_error =
+                std::hypot(std::max(*left->std_error, difference), fit.common_error * left->value);
         }
     }
     if (is_plain_arithmetic(fit.subject)) {

@@ -17,12 +17,14 @@ bool is_plain_arithmetic(std::string_view instruction);
 
 // Λ read directly at the left end of the hull: the slope of cycles over depth with one instruction
 // in flight (one warp, one chain), weighted; nullopt when that was not measured at two depths.
-std::optional<Estimate> left_end_latency(const Curve& curve);
+// A drift to and fro of this height (TimingFit::wandering) stands in the points' errors.
+std::optional<Estimate> left_end_latency(const Curve& curve, double wandering = 0);
 
 // Two checks that no law can make by itself.
 //  - Left end: "Λ comes from the left end" (docs/pipeline-model.md). Where one instruction in
 //    flight contradicts the fit over all occupancies, Λ is what that point says, its standard error
-//    is the contradiction, and a note gives both.
+//    is the contradiction and what moves all points alike (TimingFit::common_error), and a note
+//    gives both.
 //  - Floor: no result is available to the next instruction in less than one cycle. A Λ below that
 //  is
 //    code that the compiler removed or merged: the fit is withdrawn, with the reason.

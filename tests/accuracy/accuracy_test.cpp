@@ -160,11 +160,13 @@ TEST(Accuracy, ManyDelaysDoNotLengthenTimes) {
     EXPECT_EQ(s.silent, 0);
 }
 
+// The left end's single points replaced Λ and its error where they were off by the drift's chance:
+// 14 of 120 values were missed.
 TEST(Accuracy, ASawToothIsFlaggedAndItsEndsAreCovered) {
-    const Score s = score_of("saw-tooth of 5 %, seven teeth", 8);
+    const Score s = score_of("saw-tooth of 5 %, seven teeth", 12);
     EXPECT_EQ(s.flagged, s.curves);
-    EXPECT_GE(within_two(s.cpi), 0.85);
-    EXPECT_GE(within_two(s.latency), 0.8);
+    EXPECT_GE(within_two(s.cpi), 0.95);
+    EXPECT_GE(within_two(s.latency), 0.95);
     EXPECT_EQ(s.silent, 0);
     // Where nothing drifts none is seen.
     EXPECT_LE(score_of("Gaussian 1 %", 8).flagged, 2);
