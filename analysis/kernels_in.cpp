@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -287,6 +288,19 @@ std::string to_text(const GroupsSeen& seen) {
         100 * seen.unseen_share, 100 * confidence);
 }
 
+void set_sample(const std::string& text, KernelsInOptions& options) {
+    if (text == "auto") return;
+    options.sample.reset();
+    if (text == "all") return;
+    std::uint64_t count = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (fault != std::errc() || end != text.data() + text.size() || count < 1)
+        throw InputError(fmt::format(
+            "--sample {}: expected auto, all, or a whole number of at least 1, such as 8", text));
+    options.sample = count;
+    options.sample_instructions = 0;
+}
+
 bool names_kernels(const std::string& path) {
     return path.ends_with(".cu") || path.ends_with(".cl") || path.ends_with(".ptx") ||
            path.ends_with(".cubin");
@@ -294,9 +308,15 @@ bool names_kernels(const std::string& path) {
 
 KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
                    const KernelsInOptions& options) {
+    return kernel_of(executed_launch(plan, file, options), options);
+}
+
+ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
+                               const KernelsInOptions& options) {
     const KernelLaunch& launch = chosen_launch(plan, file.cubin, options);
     extract::PlanRun run(plan, file.cubin, file.ptx);
-    KernelIn in;
+    ExecutedLaunch executed;
+    KernelIn& in = executed.in;
     in.launch = launch;
     in.architecture = *file.cubin.architecture;
     in.code = run.code_of(launch);
@@ -314,10 +334,10 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
         for (const extract::SampledGroup& one : sample.groups())
             plan_options.groups_of_last.push_back(one.group);
     plan_options.more_groups = [&]() -> std::vector<std::uint64_t> {
-        const auto executed = streams.group_instructions();
-        const bool exact_enough = judge_sample(in.seen, executed, options.sample_error);
+        const auto counts = streams.group_instructions();
+        const bool exact_enough = judge_sample(in.seen, counts, options.sample_error);
         std::uint64_t instructions = 0;
-        for (const auto& [group, count] : executed) instructions += count;
+        for (const auto& [group, count] : counts) instructions += count;
         if (sample.all() || exact_enough || instructions >= options.sample_instructions) return {};
         std::vector<std::uint64_t> fresh = sample.grow();
         streams.watch(sample.groups());
@@ -338,26 +358,37 @@ KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
     in.occupancy = result->occupancy;
     in.execution = std::move(result->execution);
     in.streams = streams.streams();
+    executed.kernel = result->kernel;
+    executed.runs = sample.runs();
+    if (!file.note.empty()) {
+        executed.compiled =
+            fmt::format("compiled by {} with {}", file.compiler, fmt::join(file.options, " "));
+        executed.note = file.note;
+    }
+    return executed;
+}
+
+KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
+    KernelIn in = std::move(executed.in);
     in.extracted = extract::extract_kernel(
-        extract::readable_name(result->kernel->name), in.streams, *result->kernel, *in.code,
-        extract::names_known_to(options.known), options.classes, sample.runs());
+        extract::readable_name(executed.kernel->name), in.streams, *executed.kernel, *in.code,
+        extract::names_known_to(options.known), options.classes, executed.runs);
     in.extracted.kernel.order = Order::in_order;
     in.extracted.kernel.launch = Launch{.group_warps = in.occupancy.group_warps,
                                         .concurrent_groups = in.occupancy.groups,
                                         .groups = static_cast<std::int64_t>(in.seen.groups)};
     in.assumptions = assumptions_of(in);
     in.warnings = warnings_of(in);
-    if (!file.note.empty()) {
-        in.assumptions.push_back(
-            fmt::format("compiled by {} with {}", file.compiler, fmt::join(file.options, " ")));
-        in.assumptions.push_back(file.note);
+    if (!executed.note.empty()) {
+        in.assumptions.push_back(executed.compiled);
+        in.assumptions.push_back(executed.note);
     }
-    if (in.memory) {
+    if (in.memory && options.memory_cores) {
         in.extracted.kernel.memory = MemoryContext{
             .cores = *options.memory_cores,
             .concurrent_groups = in.occupancy.groups,
             .group_shared_bytes =
-                isa::own_shared_bytes(*result->kernel, in.architecture) + launch.shared_bytes};
+                isa::own_shared_bytes(*executed.kernel, in.architecture) + in.launch.shared_bytes};
         tell_memory(in);
         if (in.memory->one_line_in() > 1)
             in.assumptions.push_back(fmt::format(

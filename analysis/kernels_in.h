@@ -88,6 +88,16 @@ struct KernelIn {
     const Kernel& kernel() const { return extracted.kernel; }
 };
 
+// A launch that was executed; kernels for several profiles are made of it without executing it
+// again. The file that it was executed from must outlive it.
+struct ExecutedLaunch {
+    KernelIn in;  // without `extracted`, and what follows from it
+    const isa::Kernel* kernel = nullptr;
+    std::vector<extract::GroupRun> runs;
+    std::string compiled;  // "compiled by …", and a note; empty: nothing to tell
+    std::string note;
+};
+
 // Of a class of warps that no warp of a group so large is of, as counts of warps are whole, and
 // that executes more than any warp that is: the instructions of the longest. Absent: there is none.
 struct AbsentClass {
@@ -105,6 +115,15 @@ std::string shorter_than_absent(const KernelIn& in, const GpuProfile& profile, c
 // Executes the plan up to the chosen launch. Throws InputError (no such kernel or launch, what the
 // executor refuses), and what options.execute throws.
 KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file, const KernelsInOptions& options);
+
+// kernel_in() in two parts. The second depends on `known` and the number of `memory_cores`, which
+// the first does not; the other options have to be the same.
+ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
+                               const KernelsInOptions& options);
+KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options);
+
+// "auto", "all" or a number, as `--sample` takes it. Throws InputError.
+void set_sample(const std::string& text, KernelsInOptions& options);
 
 // The launch that the options choose. Throws InputError that says which ones there are.
 const KernelLaunch& chosen_launch(const LaunchPlan& plan, const isa::Cubin& cubin,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The predictions of a sweep as rows of a table. Each row is what `occupipe predict` says of the
-// same input; one that `predict` refuses is a row with the reason.
+// same input; one that `predict` refuses is a row with the reason. Machine code is compiled when
+// the sweep is read, and executed when the first of its rows is made.
 //
 //   const Sweep sweep(parse_sweep(text, "spec.yaml"), {.folder = "."});
 //   SweepWorker worker(sweep, [] { return false; });
@@ -16,9 +17,12 @@
 
 #include "analysis/launch_choice.h"
 #include "analysis/profile_for_kernel.h"
+#include "analysis/sweep_code.h"
+#include "analysis/sweep_manifest.h"
 #include "analysis/sweep_spec.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
+#include "core/prediction.h"
 
 namespace occupipe::analysis {
 
@@ -31,12 +35,8 @@ struct SweepLimit {
 
 class Sweep {
 public:
-    struct Input {
-        SweepName name;
-        std::string text;  // of the file
-    };
-
-    // Reads the kernels and profiles. `file_name`, `text`: of the spec. Throws InputError.
+    // Reads the kernels and profiles. `file_name`, `text`: of the spec. Throws InputError, and
+    // DeviceError where a compiler is needed and not there.
     Sweep(SweepSpec spec, const std::string& file_name, const std::string& text,
           const std::filesystem::path& folder, SweepLimit limit);
 
@@ -45,6 +45,8 @@ public:
     std::int64_t rows() const { return first_row_.back(); }
     // "row,kernel,profile,…\n"
     const std::string& header() const { return header_; }
+    // Of the columns, and of what the rows are made of.
+    const SweepOrigin& origin() const { return origin_; }
     // Hash of all that decides over the rows: spec, limit, files and the program's version.
     const std::string& made_of() const { return made_of_; }
     // "2 kernels x 3 profiles x 31 settings x …"
@@ -53,34 +55,51 @@ public:
 private:
     friend class SweepWorker;
 
-    struct Pair {  // of a kernel and a profile
+    struct Pair {  // of a kernel, with values for its parameters, and a profile
         std::size_t kernel = 0;
+        std::size_t combination = 0;
         std::size_t profile = 0;
+        std::shared_ptr<const CodeLaunch> code;  // absent: a graph, or refused
         std::vector<LaunchChoice> launches;
         std::string launches_refused;  // why there are none: one row stands for them
     };
 
+    void read_kernels(const std::string& file_name, const std::filesystem::path& folder,
+                      std::string& all);
+    void read_profiles(const std::string& file_name, const std::filesystem::path& folder,
+                       std::string& all);
+    void find_pairs(const std::string& file_name, const std::filesystem::path& folder,
+                    std::string& all);
+    Pair pair_of(std::size_t kernel, std::size_t combination, std::size_t profile,
+                 CodeReader& reader) const;
+    void name_columns();
+    bool has_code() const;
     void check_settings(const std::string& file_name) const;
     void check_changes(const std::string& file_name) const;
     ProfileChanges changes_of(const Kernel& kernel) const;
-    std::vector<LaunchChoice> launches_of(const Kernel& kernel, const GpuProfile& profile) const;
+    std::vector<LaunchChoice> launches_of(int own_group_warps, const GpuProfile& profile) const;
 
     SweepSpec spec_;
     SweepLimit limit_;
-    std::vector<Kernel> kernels_;
+    std::vector<Kernel> kernels_;  // empty ones for machine code
     std::vector<GpuProfile> profiles_;
     std::int64_t variants_ = 1;  // of one pair: settings, iterations, orders, policies, selects
     std::vector<Pair> pairs_;
     std::vector<std::int64_t> first_row_;  // of each pair, and the number of all rows
+    std::vector<std::string> parameters_;  // of all kernels, in the order of their columns
     std::string header_;
+    SweepOrigin origin_;
     std::string made_of_;
+    mutable CodeKernels code_;  // what of the machine code was executed
 };
 
 // Makes rows, one after the other; each thread has its own.
 class SweepWorker {
 public:
-    // Where `stopped` says so, append() throws Interrupted.
-    SweepWorker(const Sweep& sweep, std::function<bool()> stopped);
+    // Where `stopped` says so, append() throws Interrupted. `threads`: to execute machine code
+    // with. `warn`: told what `predict` warns of, besides the rows; may be empty.
+    SweepWorker(const Sweep& sweep, std::function<bool()> stopped, unsigned threads = 1,
+                std::function<void(const std::string&)> warn = {});
     ~SweepWorker();
     SweepWorker(const SweepWorker&) = delete;
     SweepWorker& operator=(const SweepWorker&) = delete;
@@ -92,9 +111,16 @@ private:
     struct Variant;
 
     void prepare(std::int64_t pair, std::int64_t variant);
+    void take_pair(std::int64_t pair);
+    void weigh(const std::string& file);
+    void follow(const Launch& launch);
+    std::string assumptions_of(const Prediction& prediction, const Launch& launch,
+                               const std::vector<std::string>& fitted) const;
 
     const Sweep& sweep_;
     std::function<bool()> stopped_;
+    unsigned threads_;
+    std::function<void(const std::string&)> warn_;
     std::unique_ptr<Variant> variant_;
 };
 

@@ -18,14 +18,14 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 
+#include "analysis/sweep_parquet.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "core/files/json_reader.h"
 #include "core/files/partial_files.h"
 #include "sim/engine/run_progress.h"
 
@@ -34,53 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view format_name = "occupipe-sweep-run/1";
 constexpr std::int64_t rows_per_task = 16;
-
-// What a file of rows is a part of.
-struct Manifest {
-    std::string made_of;
-    SweepShard shard;
-    std::int64_t first = 0, end = 0, all = 0;  // rows
-    bool complete = false;
-
-    bool same_part(const Manifest& o) const {
-        return made_of == o.made_of && first == o.first && end == o.end && all == o.all;
-    }
-};
-
-fs::path manifest_path(const fs::path& output) { return output.string() + ".sweep.json"; }
-
-void write_manifest(const Manifest& m, const fs::path& output) {
-    const nlohmann::ordered_json json = {
-        {"format", format_name},
-        {"program", OCCUPIPE_VERSION},
-        {"made_of", m.made_of},
-        {"shard", {{"number", m.shard.number}, {"count", m.shard.count}}},
-        {"rows", {{"first", m.first}, {"end", m.end}, {"all", m.all}}},
-        {"complete", m.complete}};
-    write_text_file(manifest_path(output), json.dump(2) + "\n", Overwrite::yes);
-}
-
-Manifest read_manifest(const fs::path& output) {
-    const std::string name = manifest_path(output).string();
-    const Document document = parse_json(read_text_file(name), name);
-    const DocumentNode& root = document.root();
-    document.only_keys(root, {"format", "program", "made_of", "shard", "rows", "complete"});
-    const DocumentNode& format = document.required(root, "format");
-    if (document.text(format) != format_name)
-        document.fail(format, fmt::format("unknown format '{}'", format.text));
-    const auto number = [&](std::string_view map, std::string_view key) {
-        return document.integer(document.required(document.required(root, map), key), 0,
-                                most_sweep_rows);
-    };
-    return {.made_of = document.text(document.required(root, "made_of")),
-            .shard = {number("shard", "number"), number("shard", "count")},
-            .first = number("rows", "first"),
-            .end = number("rows", "end"),
-            .all = number("rows", "all"),
-            .complete = document.boolean(document.required(root, "complete"))};
-}
 
 [[noreturn]] void fail(const fs::path& path, const char* action) {
     throw std::runtime_error(fmt::format("{}: cannot {}: {}", path.string(), action,
@@ -96,6 +50,11 @@ public:
         if (::flock(number_, LOCK_EX | LOCK_NB) != 0) {
             ::close(number_);
             throw InputError(path_.string() + ": another sweep is writing this file");
+        }
+        struct stat about = {};  // it may have been removed between the two calls, when that ended
+        if (::fstat(number_, &about) != 0 || about.st_nlink == 0) {
+            ::close(number_);
+            throw InputError(path_.string() + ": another sweep has just written this file");
         }
     }
     ~RowFile() { ::close(number_); }
@@ -199,16 +158,18 @@ Extent extent_of(const fs::path& path, const std::string& header, std::int64_t f
 class OrderedWork {
 public:
     OrderedWork(const Sweep& sweep, std::int64_t first, std::int64_t end, unsigned threads,
-                const std::atomic<bool>& stop,
+                const std::atomic<bool>& stop, std::function<void(const std::string&)> warn,
                 std::function<void(std::int64_t, std::int64_t, const std::string&)> write)
         : sweep_(sweep),
           first_(first),
           end_(end),
           window_(std::int64_t{64} * threads),
           asked_to_stop_(stop),
+          warn_(std::move(warn)),
           write_(std::move(write)) {}
 
     void run(unsigned threads) {
+        threads_ = threads;
         std::vector<std::jthread> workers;
         for (unsigned t = 1; t < threads; ++t) workers.emplace_back([this] { work(); });
         work();
@@ -224,7 +185,9 @@ private:
 
     void work() {
         try {
-            SweepWorker worker(sweep_, [this] { return stop_ || asked_to_stop_; });
+            SweepWorker worker(
+                sweep_, [this] { return stop_ || asked_to_stop_; }, threads_,
+                [this](const std::string& line) { warn_once(line); });
             for (;;) {
                 std::unique_lock lock(mutex_);
                 moved_.wait(lock, [&] { return next_ < written_ + window_ || ended(); });
@@ -250,6 +213,11 @@ private:
         moved_.notify_all();
     }
 
+    void warn_once(const std::string& line) {
+        const std::lock_guard lock(mutex_);
+        if (warn_ && warned_.insert(line).second) warn_(line);
+    }
+
     bool ended() const { return stop_ || asked_to_stop_ || first_ + next_ * rows_per_task >= end_; }
 
     // With the lock.
@@ -266,6 +234,9 @@ private:
     std::int64_t first_, end_;
     std::int64_t window_;
     const std::atomic<bool>& asked_to_stop_;
+    std::function<void(const std::string&)> warn_;
+    std::set<std::string> warned_;
+    unsigned threads_ = 1;
     std::atomic<bool> stop_ = false;  // also where a thread has failed
     std::function<void(std::int64_t, std::int64_t, const std::string&)> write_;
     std::mutex mutex_;
@@ -275,16 +246,44 @@ private:
     std::exception_ptr failure_;
 };
 
+// Rows are written to this file; where Parquet is asked for, that is made of it in the end.
+fs::path rows_path(const fs::path& output) {
+    return is_parquet(output) ? fs::path(output.string() + ".csv") : output;
+}
+
+// What is there of the output.
+struct There {
+    Extent extent;
+    std::optional<SweepManifest> finished;  // where nothing is left to do, of a file of Parquet
+};
+
 // Takes up what is there, if it is this sweep's.
-Extent take_up(const RowFile& file, const Sweep& sweep, const SweepRun& run, const Manifest& part) {
+There take_up(const RowFile& file, const Sweep& sweep, const SweepRun& run,
+              const SweepManifest& part) {
     const bool known = fs::exists(manifest_path(run.output));
-    if (file.size() > 0 || known) {
+    const bool parquet = is_parquet(run.output);
+    const bool made = parquet && fs::exists(run.output);
+    if (file.size() > 0 || known || made) {
         std::string other;
+        std::optional<SweepManifest> found;
         if (!known)
             other = "exists already, and is no sweep's";
-        else if (!read_manifest(run.output).same_part(part))
+        else if (found = read_manifest(run.output); !found->same_part(part))
             other = "has rows of another sweep, shard, limit, or of files that have changed";
-        if (other.empty()) return extent_of(run.output, sweep.header(), part.first, part.end);
+        if (other.empty() && made && found->complete) {
+            try {
+                check_parquet(run.output, *found);
+                return {.extent = {}, .finished = found};
+            } catch (const InputError&) {
+                if (!run.force) throw;
+                file.cut(0);
+                return {};
+            }
+        }
+        if (other.empty())
+            return {
+                .extent = extent_of(rows_path(run.output), sweep.header(), part.first, part.end),
+                .finished = {}};
         if (!run.force)
             throw InputError(
                 fmt::format("{}: {}; --force replaces it", run.output.string(), other));
@@ -295,25 +294,29 @@ Extent take_up(const RowFile& file, const Sweep& sweep, const SweepRun& run, con
 
 }  // namespace
 
-std::int64_t SweepShard::first_row(std::int64_t rows) const {
-    __extension__ using Wide = __int128;
-    return static_cast<std::int64_t>(static_cast<Wide>(rows) * (number - 1) / count);
-}
-
-std::int64_t SweepShard::end_row(std::int64_t rows) const {
-    return SweepShard{number + 1, count}.first_row(rows);
-}
-
 SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run) {
     static const std::atomic<bool> never = false;
     const std::atomic<bool>& stop = run.stop != nullptr ? *run.stop : never;
-    Manifest part{.made_of = sweep.made_of(),
-                  .shard = run.shard,
-                  .first = run.shard.first_row(sweep.rows()),
-                  .end = run.shard.end_row(sweep.rows()),
-                  .all = sweep.rows()};
-    const RowFile file(run.output);
-    const Extent there = take_up(file, sweep, run, part);
+    const bool parquet = is_parquet(run.output);
+    if (parquet) columnar::parquet();  // before hours of work
+    SweepManifest part{.made_of = sweep.made_of(),
+                       .shard = run.shard,
+                       .first = run.shard.first_row(sweep.rows()),
+                       .end = run.shard.end_row(sweep.rows()),
+                       .all = sweep.rows(),
+                       .origin = sweep.origin()};
+    const fs::path rows_file = rows_path(run.output);
+    const bool fresh = !fs::exists(rows_file);
+    const RowFile file(rows_file);
+    RemovedUnlessKept unused(fresh ? rows_file : fs::path());  // where another sweep's is refused
+    const There before = take_up(file, sweep, run, part);
+    if (before.finished) {
+        fs::remove(rows_file);
+        const std::int64_t rows = part.end - part.first;
+        return {.rows = rows, .resumed = rows, .refused = before.finished->refused};
+    }
+    const Extent& there = before.extent;
+    unused.keep();
     remove_partial_files(manifest_path(run.output));  // the lock on the rows is on them, too
     write_manifest(part, run.output);
     file.cut(there.bytes);
@@ -331,7 +334,7 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run) {
     tell();
     const unsigned threads =
         run.threads != 0 ? run.threads : std::max(1U, std::thread::hardware_concurrency());
-    OrderedWork work(sweep, part.first + there.rows, part.end, threads, stop,
+    OrderedWork work(sweep, part.first + there.rows, part.end, threads, stop, run.warn,
                      [&](std::int64_t rows, std::int64_t refused, const std::string& csv) {
                          file.append(csv);
                          progress.done += rows;
@@ -340,15 +343,19 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run) {
                      });
     work.run(threads);
     file.sync();
+    if (parquet) write_parquet(rows_file, part, run.output, stop);
     part.complete = true;
+    part.refused = outcome.refused;
     write_manifest(part, run.output);
+    if (parquet) fs::remove(rows_file);
     return outcome;
 }
 
-std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& output, bool force) {
-    if (shards.empty()) throw InputError("which shards? Give the files of all of them");
-    if (!force && fs::exists(output)) throw InputError(output.string(), {}, {}, "exists already");
-    std::vector<std::pair<Manifest, fs::path>> parts;
+namespace {
+
+// Sorts them by their rows, each of which has to be in one of them.
+std::vector<std::pair<SweepManifest, fs::path>> parts_of(const std::vector<fs::path>& shards) {
+    std::vector<std::pair<SweepManifest, fs::path>> parts;
     for (const fs::path& path : shards) {
         if (!fs::exists(manifest_path(path)))
             throw InputError(fmt::format("{}: no {} beside it", path.string(),
@@ -357,7 +364,7 @@ std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& ou
     }
     std::ranges::stable_sort(
         parts, {}, [](const auto& one) { return std::pair(one.first.first, one.first.end); });
-    Manifest whole = parts.front().first;
+    const SweepManifest& whole = parts.front().first;
     std::int64_t next = 0;
     for (const auto& [part, path] : parts) {
         if (part.made_of != whole.made_of || part.all != whole.all)
@@ -376,38 +383,69 @@ std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& ou
     if (next != whole.all)
         throw InputError(
             fmt::format("rows {} to {} are in none of the files", next, whole.all - 1));
+    return parts;
+}
 
-    const fs::path partial = output.string() + ".partial";
+// Appends the rows of one file; the header is that of all, and is written with the first.
+void append_part(const RowFile& file, const fs::path& path, const SweepManifest& part,
+                 std::string& header) {
+    const auto take_header = [&](const std::string& own) {
+        if (header.empty()) file.append(header = own);
+        if (own != header) throw InputError(path.string() + ": has another header");
+    };
+    if (is_parquet(path)) {
+        bool first = true;
+        read_parquet(path, part, [&](const std::string& line) {
+            first ? take_header(line) : file.append(line);
+            first = false;
+        });
+        return;
+    }
+    std::ifstream in(path, std::ios::binary);
+    std::string first;
+    if (!std::getline(in, first) || in.eof()) throw InputError(path.string() + ": has no header");
+    take_header(first + '\n');
+    const Extent extent = extent_of(path, header, part.first, part.end);
+    if (extent.rows != part.end - part.first ||
+        extent.bytes != static_cast<std::int64_t>(fs::file_size(path)))
+        throw InputError(fmt::format("{}: ends after row {}, though it was complete", path.string(),
+                                     part.first + extent.rows - 1));
+    std::array<char, 1 << 16> buffer{};
+    while (in.read(buffer.data(), buffer.size()) || in.gcount() > 0)
+        file.append({buffer.data(), static_cast<std::size_t>(in.gcount())});
+}
+
+}  // namespace
+
+std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& output, bool force) {
+    if (shards.empty()) throw InputError("which shards? Give the files of all of them");
+    if (!force && fs::exists(output)) throw InputError(output.string(), {}, {}, "exists already");
+    if (is_parquet(output)) columnar::parquet();
+    const auto parts = parts_of(shards);
+    SweepManifest whole = parts.front().first;
+    whole.shard = {1, 1};
+    whole.first = 0;
+    whole.end = whole.all;
+    whole.refused = 0;
+    for (const auto& [part, path] : parts) whole.refused += part.refused;
+
+    const fs::path partial = rows_path(output).string() + ".partial";
     {
         const RowFile file(partial);
         file.cut(0);
         RemovedUnlessKept unfinished(partial);
         std::string header;
-        for (const auto& [part, path] : parts) {
-            std::ifstream in(path, std::ios::binary);
-            std::string first;
-            if (!std::getline(in, first) || in.eof())
-                throw InputError(path.string() + ": has no header");
-            first += '\n';
-            if (header.empty()) file.append(header = first);
-            if (first != header) throw InputError(path.string() + ": has another header");
-            const Extent extent = extent_of(path, header, part.first, part.end);
-            if (extent.rows != part.end - part.first ||
-                extent.bytes != static_cast<std::int64_t>(fs::file_size(path)))
-                throw InputError(fmt::format("{}: ends after row {}, though it was complete",
-                                             path.string(), part.first + extent.rows - 1));
-            std::array<char, 1 << 16> buffer{};
-            while (in.read(buffer.data(), buffer.size()) || in.gcount() > 0)
-                file.append({buffer.data(), static_cast<std::size_t>(in.gcount())});
-        }
+        for (const auto& [part, path] : parts) append_part(file, path, part, header);
         file.sync();
         remove_partial_files(manifest_path(output));
-        fs::rename(partial, output);
-        unfinished.keep();
+        if (is_parquet(output)) {
+            static const std::atomic<bool> never = false;
+            write_parquet(partial, whole, output, never);
+        } else {
+            fs::rename(partial, output);
+            unfinished.keep();
+        }
     }
-    whole.shard = {1, 1};
-    whole.first = 0;
-    whole.end = whole.all;
     write_manifest(whole, output);
     return whole.all;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A sweep's table as a file that grows row by row: on all cores, resumed where it was ended, in
-// shards that are joined again.
+// shards that are joined again. A file of Parquet is made in the end, of a CSV file that grew.
 //
 //   run_sweep(sweep, {.output = "rows.csv", .shard = {2, 8}});   // rows.csv, rows.csv.sweep.json
-//   join_shards({"1.csv", "2.csv"}, "all.csv", false);
+//   join_shards({"1.csv", "2.parquet"}, "all.parquet", false);
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,9 @@
 #include <vector>
 
 #include "analysis/sweep.h"
+#include "analysis/sweep_manifest.h"
 
 namespace occupipe::analysis {
-
-// Shard i of n has the rows from ⌊rows·(i−1)/n⌋ up to, not including, ⌊rows·i/n⌋: shards one after
-// the other are the whole.
-struct SweepShard {
-    std::int64_t number = 1;
-    std::int64_t count = 1;
-
-    std::int64_t first_row(std::int64_t rows) const;
-    std::int64_t end_row(std::int64_t rows) const;
-};
 
 struct SweepProgress {
     std::int64_t done = 0;  // rows of the shard that are in the file
@@ -41,6 +32,7 @@ struct SweepRun {
     bool force = false;    // what another sweep left is replaced
     const std::atomic<bool>* stop = nullptr;
     std::function<void(const SweepProgress&)> progress;  // called often, one at a time
+    std::function<void(const std::string&)> warn;        // told each warning of `predict` once
 };
 
 struct SweepOutcome {
@@ -50,8 +42,9 @@ struct SweepOutcome {
 };
 
 // Ends with a file that is the same bytes however many threads made it and however often it was
-// ended before. Beside it stands OUTPUT.sweep.json, which says what the rows were made of. Throws
-// InputError where the file is another sweep's, and Interrupted.
+// ended before. Beside it stands OUTPUT.sweep.json, which says what the rows were made of, and,
+// until it is complete, OUTPUT.csv beside a file of Parquet. Throws InputError where the file is
+// another sweep's, and Interrupted.
 SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run);
 
 // Joins files of one sweep that are complete and together have every row once; returns the rows.

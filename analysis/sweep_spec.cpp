@@ -8,10 +8,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <type_traits>
+#include <utility>
 
+#include "analysis/kernels_in.h"
 #include "analysis/shipped_files.h"
 #include "core/enum_text.h"
 #include "core/files/yaml_reader.h"
@@ -36,7 +39,7 @@ public:
         if (document_.text(format) != format_name)
             document_.fail(format, fmt::format("unknown format '{}'", format.text));
         SweepSpec spec;
-        spec.kernels = names(document_.required(root, "kernels"));
+        spec.kernels = kernels(document_.required(root, "kernels"));
         spec.profiles = names(document_.required(root, "profiles"));
         spec.models = models(Document::find(root, "models"));
         if (const DocumentNode* const set = Document::find(root, "set"))
@@ -78,6 +81,155 @@ private:
                 document_.fail(*item, fmt::format("'{}' is a duplicate", one.text));
             all.push_back(std::move(one));
         }
+        return all;
+    }
+
+    std::vector<SweepKernel> kernels(const DocumentNode& node) const {
+        std::vector<SweepKernel> all;
+        for (const DocumentNode* const item : listed(node)) {
+            SweepKernel one;
+            if (item->kind == DocumentNode::Kind::map)
+                one = code(*item);
+            else
+                one.name = {document_.text(*item), item->where};
+            if (one.name.text.empty()) document_.fail(*item, "is empty");
+            if (!one.code && names_kernels(one.name.text))
+                document_.fail(
+                    *item, fmt::format("how is it launched? {{code: {}, launch: FILE.yaml}}, or "
+                                       "with grid, block and args",
+                                       one.name.text));
+            for (const SweepKernel& other : all)
+                if (other.name == one.name)
+                    document_.fail(*item, fmt::format("'{}' is a duplicate{}", one.name.text,
+                                                      one.code ? "; 'name' tells them apart" : ""));
+            all.push_back(std::move(one));
+        }
+        return all;
+    }
+
+    SweepKernel code(const DocumentNode& node) const {
+        document_.only_keys(
+            node, {"name", "code", "launch", "kernel", "grid", "block", "shared_bytes", "args",
+                   "architecture", "compiler_options", "step", "sample", "classes", "with"});
+        const auto text = [&](std::string_view key) {
+            const DocumentNode* const found = Document::find(node, key);
+            return found == nullptr ? std::string() : document_.text(*found);
+        };
+        SweepCode one{.file = text("code"),
+                      .launch = text("launch"),
+                      .kernel = text("kernel"),
+                      .grid = text("grid"),
+                      .block = text("block"),
+                      .shared_bytes = text("shared_bytes"),
+                      .arguments = text("args"),
+                      .architecture = text("architecture"),
+                      .compiler_options = {}};
+        if (one.launch.empty()) {
+            for (const char* const key : {"code", "grid", "block"})
+                if (text(key).empty())
+                    document_.fail(node, fmt::format("{} is missing: name a launch file with "
+                                                     "'launch', or code, grid, block and args",
+                                                     key));
+        } else {
+            for (const char* const key : {"grid", "block", "shared_bytes", "args"})
+                if (const DocumentNode* const found = Document::find(node, key))
+                    document_.fail(*found, "is in the launch file; leave one of them out");
+        }
+        if (const DocumentNode* const found = Document::find(node, "code");
+            found != nullptr && !names_kernels(one.file))
+            document_.fail(*found, "is none of .cu, .cl, .ptx and .cubin");
+        if (const DocumentNode* const found = Document::find(node, "compiler_options"))
+            for (const DocumentNode* const item : listed(*found))
+                one.compiler_options.push_back(document_.text(*item));
+        if (const DocumentNode* const found = Document::find(node, "step"))
+            one.step = static_cast<std::size_t>(document_.integer(*found, 1, 1'000'000));
+        if (const DocumentNode* const found = Document::find(node, "classes"))
+            one.classes = static_cast<std::size_t>(document_.integer(*found, 1, 1000));
+        if (const DocumentNode* const found = Document::find(node, "sample")) {
+            one.sample = document_.text(*found);
+            if (one.sample != "auto" && one.sample != "all")
+                one.sample =
+                    std::to_string(document_.integer(*found, 1, std::numeric_limits<int>::max()));
+        }
+        SweepKernel kernel;
+        kernel.name = {text("name"), node.where};
+        if (kernel.name.text.empty()) kernel.name.text = one.file.empty() ? one.launch : one.file;
+        kernel.code = std::move(one);
+        if (const DocumentNode* const with = Document::find(node, "with"))
+            read_parameters(*with, kernel);
+        return kernel;
+    }
+
+    // A map of parameters is every combination of their values; a list of maps: one after the
+    // other.
+    void read_parameters(const DocumentNode& with, SweepKernel& kernel) const {
+        kernel.combinations.clear();
+        for (const DocumentNode* const item : listed(with)) {
+            std::vector<std::string> names;
+            std::vector<std::vector<std::string>> combinations = {{}};
+            for (const DocumentNode& one : document_.entries(*item)) {
+                check_parameter(one);
+                names.push_back(one.key);
+                const std::vector<std::string> values = parameter_values(one);
+                if (static_cast<double>(combinations.size()) * static_cast<double>(values.size()) >
+                    static_cast<double>(most_code_launches))
+                    document_.fail(with,
+                                   fmt::format("are more than {} launches", most_code_launches));
+                std::vector<std::vector<std::string>> longer;
+                for (const auto& begin : combinations)
+                    for (const std::string& value : values) {
+                        longer.push_back(begin);
+                        longer.back().push_back(value);
+                    }
+                combinations = std::move(longer);
+            }
+            if (kernel.parameters.empty()) kernel.parameters = names;
+            if (names.empty() || names != kernel.parameters)
+                document_.fail(*item, fmt::format("every map has the same parameters in the same "
+                                                  "order: {}",
+                                                  fmt::join(kernel.parameters, ", ")));
+            std::ranges::move(combinations, std::back_inserter(kernel.combinations));
+        }
+        if (std::cmp_greater(kernel.combinations.size(), most_code_launches))
+            document_.fail(with, fmt::format("are more than {} launches", most_code_launches));
+        if (const std::set<std::vector<std::string>> distinct(kernel.combinations.begin(),
+                                                              kernel.combinations.end());
+            distinct.size() != kernel.combinations.size())
+            document_.fail(with, "has a combination of values twice");
+    }
+
+    void check_parameter(const DocumentNode& one) const {
+        const std::string& name = one.key;
+        const auto fits = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                   c == '_';
+        };
+        if (name.empty() || (name[0] >= '0' && name[0] <= '9') || !std::ranges::all_of(name, fits))
+            document_.fail(one, "a parameter's name has letters, digits and _");
+        if (is_sweep_column(name) || name == "architecture")
+            document_.fail(one, "is the name of something else; choose another");
+    }
+
+    // Whole numbers of a range are written as such; those of a list are as they are.
+    std::vector<std::string> parameter_values(const DocumentNode& node) const {
+        std::vector<std::string> all;
+        if (node.kind == DocumentNode::Kind::map) {
+            for (const double value : range(node)) {
+                constexpr double exact = 9007199254740992;  // 2^53
+                if (!(std::abs(value) < exact)) document_.fail(node, "leaves the whole numbers");
+                all.push_back(value == std::floor(value)
+                                  ? fmt::format("{}", static_cast<std::int64_t>(value))
+                                  : fmt::format("{}", value));
+            }
+        } else {
+            for (const DocumentNode* const item : listed(node)) {
+                all.push_back(document_.text(*item));
+                if (all.back().find_first_of("\r\n") != std::string::npos)
+                    document_.fail(*item, "is more than one line");
+            }
+        }
+        std::set<std::string> seen;
+        std::erase_if(all, [&](const std::string& one) { return !seen.insert(one).second; });
         return all;
     }
 
@@ -264,8 +416,10 @@ private:
 
     // As if every profile held as many groups as there may be warps.
     void check_size(const SweepSpec& spec) const {
-        double rows = static_cast<double>(spec.kernels.size() * spec.profiles.size()) *
-                      static_cast<double>(spec.models.size());
+        double rows = static_cast<double>(spec.profiles.size() * spec.models.size());
+        std::size_t kernels = 0;
+        for (const SweepKernel& one : spec.kernels) kernels += one.combinations.size();
+        rows *= static_cast<double>(kernels);
         for (const SweepParameter& one : spec.set) rows *= static_cast<double>(one.values.size());
         for (const std::size_t n : {spec.iterations.size(), spec.orders.size(),
                                     spec.policies.size(), spec.selects.size()})
@@ -295,6 +449,31 @@ bool looks_like_path(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_sweep_column(std::string_view name) {
+    constexpr std::array columns = {"row",
+                                    "kernel",
+                                    "profile",
+                                    "iterations",
+                                    "order",
+                                    "policy",
+                                    "select",
+                                    "group_warps",
+                                    "concurrent_groups",
+                                    "groups",
+                                    "model",
+                                    "groups_per_core",
+                                    "cycles",
+                                    "seconds",
+                                    "warps_per_cycle",
+                                    "cycles_per_run",
+                                    "instructions_per_cycle",
+                                    "limited_by",
+                                    "busy",
+                                    "refused",
+                                    "assumptions"};
+    return std::ranges::find(columns, name) != columns.end();
+}
 
 SweepSpec parse_sweep(const std::string& text, const std::string& file_name) {
     const Document document = parse_yaml(text, file_name);

@@ -3,7 +3,9 @@
 // value of every parameter, at every launch, by every model.
 //
 //   format: occupipe-sweep/1
-//   kernels: [saxpy, own.yaml]
+//   kernels:
+//     - saxpy
+//     - {code: axpy.cubin, kernel: axpy, grid: "${g}", block: 256, args: "…", with: {g: [8, 64]}}
 //   profiles: [rtx-2070, gtx-1060]
 //   models: [roofline, volkov]
 //   set: {ld.global.s32.latency: {from: 200, to: 800, count: 31}}
@@ -14,6 +16,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/memory_pricing.h"
@@ -29,6 +32,33 @@ struct SweepName {
     SourcePosition where;
 
     bool operator==(const SweepName& o) const { return text == o.text; }
+};
+
+// Machine code and how it is launched, as `predict` takes it. In each text, and in the launch file,
+// "${n}" stands for the value of the parameter n, and "${architecture}" for the profile's
+// ("sm_75").
+struct SweepCode {
+    std::string file;    // .cu, .cl, .ptx or .cubin; empty: the launch file's source
+    std::string launch;  // launch file; empty: grid, block, shared_bytes and arguments say it
+    std::string kernel, grid, block, shared_bytes, arguments;
+    std::string architecture;
+    std::vector<std::string> compiler_options;
+    std::size_t step = 1;
+    std::string sample = "auto";
+    std::size_t classes = 8;
+
+    bool operator==(const SweepCode&) const = default;
+};
+
+// A graph, or machine code with its launches.
+struct SweepKernel {
+    SweepName name;                       // of a graph: its file or shipped name
+    std::optional<SweepCode> code;        // absent: a graph
+    std::vector<std::string> parameters;  // of `with`
+    // A value for each of them, and each combination of values one after the other; never empty.
+    std::vector<std::vector<std::string>> combinations = {{}};
+
+    bool operator==(const SweepKernel&) const = default;
 };
 
 // The values of one quantity of the profile, as `predict --set NAME=VALUE` takes them.
@@ -54,7 +84,7 @@ struct SweepLaunches {
 };
 
 struct SweepSpec {
-    std::vector<SweepName> kernels;        // graphs: files, or shipped names
+    std::vector<SweepKernel> kernels;      // never empty
     std::vector<SweepName> profiles;       // files, or shipped names
     std::vector<std::string> models;       // in the order of the file; never empty, no "all"
     std::vector<SweepParameter> set;       // in the order of the file
@@ -73,10 +103,14 @@ struct SweepSpec {
 
 // More values of one quantity, and more rows in all, are refused.
 inline constexpr std::int64_t most_sweep_values = 1'000'000;
+inline constexpr std::int64_t most_code_launches = 10'000;  // of one kernel
 inline constexpr std::int64_t most_sweep_rows = 1'000'000'000'000;
 
 // Opens no other file. Throws InputError naming file, line and key.
 SweepSpec parse_sweep(const std::string& text, const std::string& file_name);
+
+// Whether a column of the rows has this name, other than those of `set` and `with`.
+bool is_sweep_column(std::string_view name);
 
 // The file that a name of a spec in `folder` means: a path (with a slash or the extension .yaml) is
 // below that folder, anything else is a shipped name.

@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 
+#include "analysis/launch_text.h"
 #include "cli/console.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
@@ -23,33 +24,6 @@
 
 namespace occupipe::cli {
 namespace {
-
-// "4096", "64,64", "64x64x2"
-std::array<std::uint32_t, 3> extents(const std::string& option, const std::string& text,
-                                     const std::array<std::uint32_t, 3>& most) {
-    std::array<std::uint32_t, 3> result = {1, 1, 1};
-    std::size_t place = 0;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    for (;;) {
-        std::uint32_t value = 0;
-        const auto [next, fault] = std::from_chars(at, end, value);
-        if (place == 3 || fault != std::errc() || value < 1)
-            throw InputError(fmt::format(
-                "{} {}: expected one to three whole numbers of at least 1, such as 4096 or 64,64",
-                option, text));
-        if (value > most[place])
-            throw InputError(fmt::format("{} {}: {} is at most {}", option, text,
-                                         std::string_view("xyz").substr(place, 1), most[place]));
-        result[place++] = value;
-        if (next == end) return result;
-        if (*next != ',' && *next != 'x')
-            throw InputError(fmt::format(
-                "{} {}: expected one to three whole numbers of at least 1, such as 4096 or 64,64",
-                option, text));
-        at = next + 1;
-    }
-}
 
 // What the user set against endless work, and how far it has come.
 class Watch {
@@ -189,13 +163,6 @@ bool tells_launch(const ExecutionRequest& request) {
 
 namespace {
 
-void require_group(const std::array<std::uint32_t, 3>& block, const std::string& said) {
-    const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
-    if (threads > most_group_threads)
-        throw InputError(fmt::format("--block {}: {} threads; a group has at most {}", said,
-                                     threads, most_group_threads));
-}
-
 const std::string* first_kernel(const std::vector<PlanStep>& steps) {
     for (const PlanStep& step : steps) {
         if (const auto* launch = std::get_if<KernelLaunch>(&step)) return &launch->kernel;
@@ -214,9 +181,11 @@ int change_launches(std::vector<PlanStep>& steps, const std::string& kernel,
             changed += change_launches(repeat->steps, kernel, request);
         auto* launch = std::get_if<KernelLaunch>(&step);
         if (launch == nullptr || launch->kernel != kernel) continue;
-        if (!request.grid.empty()) launch->grid = extents("--grid", request.grid, most_grid);
-        if (!request.block.empty()) launch->block = extents("--block", request.block, most_block);
-        require_group(launch->block, request.block);
+        if (!request.grid.empty())
+            launch->grid = analysis::extents("--grid", request.grid, most_grid);
+        if (!request.block.empty())
+            launch->block = analysis::extents("--block", request.block, most_block);
+        analysis::require_group(launch->block, request.block);
         if (request.changed_shared_bytes) launch->shared_bytes = *request.changed_shared_bytes;
         ++changed;
     }
@@ -252,25 +221,11 @@ LaunchPlan plan_of(const ExecutionRequest& request) {
             fmt::format("how is it launched? --launch FILE, or --grid and --block (and --args); "
                         "'occupipe execute {} --template' prints a launch file to begin with",
                         request.kernels.empty() ? "KERNELS" : request.kernels));
-    LaunchPlan plan;
-    KernelLaunch launch;
-    launch.kernel = request.kernel;
-    launch.grid = extents("--grid", request.grid, most_grid);
-    launch.block = extents("--block", request.block, most_block);
-    require_group(launch.block, request.block);
-    launch.shared_bytes = request.shared_bytes;
-    try {
-        launch.arguments = parse_arguments(request.arguments, plan);
-    } catch (const InputError& error) {
-        throw InputError(fmt::format("--args: {}", error.what()));
-    }
-    for (const BufferPlan& buffer : plan.buffers) {
-        BufferCheck check;
-        check.buffer = buffer.name;
-        plan.checks.push_back(check);
-    }
-    plan.steps.emplace_back(std::move(launch));
-    return plan;
+    return analysis::described_launch({.kernel = request.kernel,
+                                       .grid = request.grid,
+                                       .block = request.block,
+                                       .arguments = request.arguments,
+                                       .shared_bytes = request.shared_bytes});
 }
 
 std::string kernels_of(const ExecutionRequest& request, const LaunchPlan& plan) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdio>
 
 #include "analysis/shipped_files.h"
@@ -12,22 +11,6 @@
 #include "core/files/files.h"
 
 namespace occupipe::cli {
-namespace {
-
-void set_sample(const std::string& text, analysis::KernelsInOptions& options) {
-    if (text == "auto") return;
-    options.sample.reset();
-    if (text == "all") return;
-    std::uint64_t count = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (fault != std::errc() || end != text.data() + text.size() || count < 1)
-        throw InputError(fmt::format(
-            "--sample {}: expected auto, all, or a whole number of at least 1, such as 8", text));
-    options.sample = count;
-    options.sample_instructions = 0;
-}
-
-}  // namespace
 
 void add_extraction_options(CLI::App& command, KernelsInRequest& request,
                             const std::string& heading) {
@@ -91,7 +74,7 @@ analysis::KernelIn read_kernel_in(const KernelsInRequest& request, const LaunchP
     analysis::KernelsInOptions options;
     options.kernel = execution.kernel;
     options.step = request.step;
-    set_sample(request.sample, options);
+    analysis::set_sample(request.sample, options);
     options.classes = request.classes;
     options.memory_cores = request.memory_cores;
     if (profile != nullptr) options.known = analysis::known_names(*profile);

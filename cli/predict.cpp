@@ -9,9 +9,9 @@
 #include <set>
 
 #include "analysis/assumed_latency.h"
-#include "analysis/kernel_memory.h"
 #include "analysis/line_intervals.h"
 #include "analysis/memory_pricing.h"
+#include "analysis/prepared_launch.h"
 #include "analysis/profile_for_kernel.h"
 #include "analysis/shipped_files.h"
 #include "analysis/weak_values.h"
@@ -130,10 +130,7 @@ Input read_input(const Options& options, const GpuProfile& profile) {
         keep_outputs_apart(options, path);
         return {file, read_kernel(path), {}};
     }
-    if (options.launch.group_warps)
-        throw InputError(
-            "--group-warps is for kernel graphs: the warps of a group of machine code execute what "
-            "they did with the group that --block or the launch file gives them");
+    if (options.launch.group_warps) throw InputError(analysis::no_group_warps_of_code);
     const LaunchPlan plan = plan_of(options.kernel.execution);
     Input input;
     input.file = kernels_of(options.kernel.execution, plan);
@@ -148,95 +145,39 @@ Input read_input(const Options& options, const GpuProfile& profile) {
     return input;
 }
 
+analysis::MemoryPricing pricing_word(const Options& options) {
+    for (const auto one : words(std::type_identity<analysis::MemoryPricing>{}))
+        if (to_string(one) == options.memory_pricing) return one;
+    return analysis::MemoryPricing::none;
+}
+
+analysis::CacheSizes asked_caches(const Options& options) {
+    return {.first = options.l1_bytes,
+            .second = options.l2_bytes,
+            .first_from = "--l1-bytes",
+            .second_from = "--l2-bytes"};
+}
+
 analysis::PricedMemory price_memory(const Options& options, const Kernel& kernel,
                                     const GpuProfile& profile) {
-    analysis::MemoryPricing pricing = analysis::MemoryPricing::none;
-    for (const auto one : words(std::type_identity<analysis::MemoryPricing>{}))
-        if (to_string(one) == options.memory_pricing) pricing = one;
-    const analysis::CacheSizes asked{.first = options.l1_bytes,
-                                     .second = options.l2_bytes,
-                                     .first_from = "--l1-bytes",
-                                     .second_from = "--l2-bytes"};
-    return analysis::price_memory(kernel, profile, pricing, asked);
+    return analysis::price_memory(kernel, profile, pricing_word(options), asked_caches(options));
 }
 
-// One launch, with the memory as it finds it.
-struct Prepared {
-    Launch launch;
-    Kernel told;  // with the memory's behaviour, before that was priced
-    analysis::PricedMemory memory;
-    std::vector<std::string> said;
-};
-
-// Again, with the warps in the order in which the first round's prediction has them issue.
-// `rows`: the profile without the prices of memory.
-void price_again(const Options& options, const analysis::KernelIn& in, const Kernel& told,
-                 const GpuProfile& rows, Prepared& one) {
-    Kernel launched = one.memory.kernel;
-    launched.launch = one.launch;
-    analysis::IssueTimes times;
-    if (one.launch.group_warps == in.occupancy.group_warps)
-        times = analysis::issue_times(one.memory.profile, launched,
-                                      {.policy = parse_policy(options.policy),
-                                       .select = parse_select(options.select),
-                                       .order = parse_order(options.order)});
-    else
-        times.why_not = "the launch has groups of another size than were executed";
-    if (!times.why_not.empty()) {
-        one.said.push_back(
-            fmt::format("warps are taken to execute round robin, since {}", times.why_not));
-        return;
-    }
-    std::vector<std::string> same;
-    one.told = analysis::with_memory(in, told, one.launch, rows.cores, same, &times, 0);
-    one.memory = price_memory(options, one.told, rows);
-    one.said.emplace_back(
-        "reuse was found in the order in which a first prediction has the warps issue");
-}
-
-// Whether the reuse in the kernel, which is that of its own launch, is this launch's.
-bool finds_the_same(const Kernel& told, const Launch& launch, const GpuProfile& profile) {
-    return told.launch && launch == *told.launch && told.memory->cores == profile.cores;
-}
+using Prepared = analysis::PreparedLaunch;
 
 // `kernel`: with the reuse of its own launch.
 Prepared prepare(const Options& options, const std::optional<analysis::KernelIn>& in,
                  const Kernel& kernel, const GpuProfile& profile, const Launch& launch) {
-    Prepared one{.launch = launch, .told = {}, .memory = {}, .said = {}};
-    Kernel told = kernel;
-    const bool follows = in && in->memory && options.memory_pricing != "none";
-    if (in && !options.launch.occupancy && launch.concurrent_groups != in->occupancy.groups)
-        one.said.push_back(
-            fmt::format("{} group{} at once on a core {} predicted, not the {} of "
-                        "the code's occupancy",
-                        launch.concurrent_groups, launch.concurrent_groups == 1 ? "" : "s",
-                        launch.concurrent_groups == 1 ? "is" : "are", in->occupancy.groups));
-    if (follows && !finds_the_same(kernel, launch, profile))
-        told = analysis::with_memory(*in, std::move(told), launch, profile.cores, one.said, nullptr,
-                                     0);
-    one.memory = price_memory(options, told, profile);
-    one.told = told;
-    if (!follows && kernel.memory && !one.memory.rows.empty() && options.memory_pricing != "none" &&
-        launch.concurrent_groups != kernel.memory->concurrent_groups)
-        one.said.push_back(
-            fmt::format("reuse was found for {} groups at once on a core, the launch has {}",
-                        kernel.memory->concurrent_groups, launch.concurrent_groups));
-    if (follows && options.memory_order == "predicted")
-        price_again(options, *in, told, profile, one);
-    std::ranges::move(one.memory.said, std::back_inserter(one.said));
-    return one;
-}
-
-// Code of one architecture on a GPU of another: neither its instructions nor its occupancy are the
-// GPU's.
-std::string other_architecture(const analysis::KernelIn& in, const GpuProfile& profile) {
-    std::string digits = profile.device.compute_capability;
-    std::erase(digits, '.');
-    if (digits.empty() || digits == std::to_string(in.architecture)) return {};
-    return fmt::format(
-        "the code is of sm_{}, '{}' of compute capability {}: instructions and occupancy are those "
-        "of the code",
-        in.architecture, profile.device.name, profile.device.compute_capability);
+    analysis::PrepareOptions how{.pricing = pricing_word(options),
+                                 .caches = asked_caches(options),
+                                 .occupancy_asked = options.launch.occupancy.has_value()};
+    if (options.memory_order == "predicted")
+        how.again = SimulationOptions{.policy = parse_policy(options.policy),
+                                      .select = parse_select(options.select),
+                                      .order = parse_order(options.order)};
+    const analysis::KernelIn* const code = in ? &*in : nullptr;
+    return analysis::prepared_launch(code, analysis::told_for(code, kernel, profile, launch, how),
+                                     profile, launch, how);
 }
 
 KernelOrigin origin_of(const Options& options, const std::optional<analysis::KernelIn>& in) {
@@ -339,7 +280,7 @@ void predict(const Options& options) {
     const auto chosen = find_models(options.models);
     require_use(options.memory, chosen);
     if (in)
-        if (auto said = other_architecture(*in, profile); !said.empty())
+        if (auto said = analysis::other_architecture(*in, profile); !said.empty())
             unasked.push_back(std::move(said));
     std::vector<Prepared> prepared;
     for (const Launch& shape : launches(options.launch, kernel, profile, unasked)) {

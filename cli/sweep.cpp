@@ -24,18 +24,21 @@ namespace occupipe::cli {
 namespace {
 
 constexpr const char* about =
-    "Input: a spec (YAML, docs/file-formats.md): kernels as graphs, profiles, models, launches, "
-    "and\n"
-    "ranges of what 'predict --set' changes. Every combination is predicted.\n"
-    "Output: CSV, a row per prediction, in an order that neither threads nor shards change; a\n"
-    "prediction that 'predict' refuses is a row with the reason. FILE.csv.sweep.json beside it "
-    "says\n"
+    "Input: a spec (YAML, docs/file-formats.md): kernels as graphs or as machine code with its\n"
+    "launches, profiles, models, launches, and ranges of what 'predict --set' changes. Every\n"
+    "combination is predicted.\n"
+    "Output: CSV, or Parquet where the name ends in .parquet and Apache Arrow was there when this\n"
+    "program was built: a row per prediction, in an order that neither threads nor shards change; "
+    "a\n"
+    "prediction that 'predict' refuses is a row with the reason. FILE.sweep.json beside it says\n"
     "what the rows were made of. The same command goes on where it was ended.\n"
-    "--join puts the shards of a sweep together, which is to write them one after the other.";
+    "--join puts the shards of a sweep together, which is to write them one after the other; they\n"
+    "and the output may be CSV or Parquet.";
 
 constexpr const char* examples =
     "occupipe sweep latencies.yaml --count\n"
     "occupipe sweep latencies.yaml -o rows.csv\n"
+    "occupipe sweep latencies.yaml -o rows.parquet\n"
     "occupipe sweep latencies.yaml -o rows-2.csv --shard 2/8\n"
     "occupipe sweep --join rows-1.csv rows-2.csv -o rows.csv";
 
@@ -126,10 +129,12 @@ void sweep(const Options& options) {
     if (options.spec.empty()) throw InputError("which sweep? SPEC is a YAML file");
     const analysis::SweepShard shard = shard_of(options.shard);
     const analysis::SweepLimit limit = limit_of(options.limit);
-    keep_apart({{"SPEC", options.spec}},
-               {{"--output", options.output},
-                {"--output's .sweep.json",
-                 options.output.empty() ? std::string() : options.output + ".sweep.json"}});
+    keep_apart(
+        {{"SPEC", options.spec}},
+        {{"--output", options.output},
+         {"--output's .sweep.json",
+          options.output.empty() ? std::string() : options.output + ".sweep.json"},
+         {"--output's .csv", options.output.empty() ? std::string() : options.output + ".csv"}});
     const std::string text = read_text_file(options.spec);
     const analysis::Sweep sweep(analysis::parse_sweep(text, options.spec), options.spec, text,
                                 std::filesystem::path(options.spec).parent_path(), limit);
@@ -138,7 +143,7 @@ void sweep(const Options& options) {
         return;
     }
     if (options.output.empty())
-        throw InputError("where to? -o names the CSV file; --count only counts");
+        throw InputError("where to? -o names the file (.csv, .parquet); --count only counts");
     const StopOnSignal stop;
     ProgressLine progress;
     try {
@@ -148,7 +153,11 @@ void sweep(const Options& options) {
                     .threads = options.threads,
                     .force = options.force,
                     .stop = &StopOnSignal::stopped(),
-                    .progress = [&](const analysis::SweepProgress& now) { progress(now); }});
+                    .progress = [&](const analysis::SweepProgress& now) { progress(now); },
+                    .warn =
+                        [](const std::string& line) {
+                            fmt::print(stderr, "occupipe: warning: {}\n", line);
+                        }});
         fmt::print(stderr, "{} predictions in {}, {} of them refused with a reason\n", outcome.rows,
                    options.output, outcome.refused);
     } catch (const Interrupted&) {
@@ -165,8 +174,8 @@ void add_sweep(CLI::App& app) {
         "sweep", "Predict every combination of kernels, profiles, settings, launches and models");
     add_help_end(*command, {.text = about, .exit_codes = {exit_interrupted}, .examples = examples});
     command->add_option("spec", options->spec, "What to predict (YAML)")->type_name("SPEC.yaml");
-    command->add_option("-o,--output", options->output, "CSV to write, or to go on with")
-        ->type_name("FILE.csv");
+    command->add_option("-o,--output", options->output, "CSV or Parquet to write, or to go on with")
+        ->type_name("FILE");
     command
         ->add_option("--shard", options->shard,
                      "Only part I of N: rows that stand one after the other")
@@ -175,15 +184,15 @@ void add_sweep(CLI::App& app) {
     command
         ->add_option("--limit", options->limit,
                      "Refuse a prediction after one simulation has issued this many instructions\n"
-                     "one by one, or after so many seconds (60s), which not every machine needs")
+                     "one by one, or machine code has executed as many for all warps; or after so\n"
+                     "many seconds (60s), which not every machine needs")
         ->capture_default_str()
         ->type_name("N|Ns");
     command->add_option("--threads", options->threads, "Threads (default: one per core)")
         ->check(CLI::Range(1U, 4096U))
         ->type_name("N");
     command->add_flag("--count", options->count, "Print how many predictions these are, no more");
-    command->add_option("--join", options->join, "Join the files of all shards")
-        ->type_name("FILE.csv");
+    command->add_option("--join", options->join, "Join the files of all shards")->type_name("FILE");
     command->add_flag("--force", options->force, "Replace a file that is another sweep's");
     command->callback([options] { sweep(*options); });
 }
