@@ -274,8 +274,9 @@ There take_up(const RowFile& file, const Sweep& sweep, const SweepRun& run,
             try {
                 check_parquet(run.output, *found);
                 return {.extent = {}, .finished = found};
-            } catch (const InputError&) {
-                if (!run.force) throw;
+            } catch (const InputError& error) {
+                if (!run.force)
+                    throw InputError(fmt::format("{}; --force makes it anew", error.what()));
                 file.cut(0);
                 return {};
             }

@@ -70,7 +70,7 @@ def test_values_are_those_of_the_csv(files):
             assert found == expected, (name, row["row"])
         kinds[name] = str(kind)
     assert kinds["row"] == kinds["groups"] == "int64" and kinds["cycles"] == kinds["issue.limit"] == "double"
-    assert kinds["busy"] == "map<string, double>" and kinds["refused"] == "string"
+    assert kinds["busy"].startswith("map<string, double") and kinds["refused"] == "string"
     refused = [row["refused"] for row in table.to_pylist() if row["refused"]]
     assert 0 < len(refused) < len(rows) and all("exceeds the limit" in one for one in refused)
 
