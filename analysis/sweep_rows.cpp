@@ -250,6 +250,8 @@ void SweepWorker::follow(const Launch& launch) {
     Variant& now = *variant_;
     if (now.followed == launch) return;
     const PrepareOptions how{.pricing = sweep_.spec().memory};
+    constexpr std::size_t most_told = 64;  // a kernel may be large
+    if (now.told.size() >= most_told) now.told.clear();
     const auto [at, fresh] = now.told.try_emplace(
         {launch.group_warps, launch.concurrent_groups, launch.groups, now.profile.cores});
     if (fresh) at->second = told_for(now.in.get(), now.kernel, now.profile, launch, how);

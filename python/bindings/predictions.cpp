@@ -56,6 +56,21 @@ auto with_kernel(const Scenario& scenario, const Run& run) {
     }
 }
 
+// What is wrong with an argument says which one it was.
+template <class Run>
+decltype(auto) keyed(const char* argument, const Run& run) {
+    try {
+        return run();
+    } catch (const InputError& error) {
+        if (!error.key().empty() || !error.file().empty()) throw;
+        throw InputError({}, {}, argument, error.what());
+    }
+}
+
+const Model& model_named(const std::string& name) {
+    return keyed("model", [&]() -> const Model& { return find_model(name); });
+}
+
 ModelOptions options_for(const Scenario& scenario, ModelOptions options) {
     if (scenario.priced) options.memory.dram_bytes_per_warp = scenario.dram_bytes_per_warp;
     return options;
@@ -76,7 +91,7 @@ std::vector<std::string> about_launch(const Scenario& scenario, const Launch& la
 
 Prediction predict_one(const Scenario& scenario, const std::optional<Launch>& wanted,
                        const std::string& model_name, const Asked& asked) {
-    const Model& model = find_model(model_name);
+    const Model& model = model_named(model_name);
     const ModelOptions options = options_for(scenario, options_of(asked));
     const auto [launch, fitted] = launch_of(scenario, wanted);
     Prediction found = without_lock([&, launch = launch](const std::atomic<bool>& stop) {
@@ -191,7 +206,7 @@ nb::dict predict_arrays(const std::vector<Scenario>& scenarios, const Column& gr
     if (concurrent_groups.size() != launches || groups.size() != launches)
         throw InputError({}, {}, "launches", "the columns have different lengths");
     std::vector<const Model*> models;
-    for (const std::string& name : model_names) models.push_back(&find_model(name));
+    for (const std::string& name : model_names) models.push_back(&model_named(name));
     const ModelOptions options = options_of(asked);
     const std::size_t per_launch = scenarios.size() * models.size();
     Cells cells(launches * per_launch);
@@ -279,7 +294,9 @@ std::pair<Launch, std::vector<std::string>> launch_of(const Scenario& scenario,
                   .concurrent_groups = wanted->concurrent_groups,
                   .groups = wanted->groups};
     std::vector<std::string> said;
-    const Launch found = analysis::chosen_launch(choice, scenario.kernel, scenario.completed, said);
+    const Launch found = keyed("launch", [&] {
+        return analysis::chosen_launch(choice, scenario.kernel, scenario.completed, said);
+    });
     return {found, said};
 }
 
@@ -290,13 +307,17 @@ Scenario prepare(const Kernel& kernel, const GpuProfile& profile, const Asked& a
     made.kernel_name = kernel_name.empty() ? kernel.name : kernel_name;
     validate(kernel, made.kernel_name);
     GpuProfile completed = profile;
-    made.assumptions = analysis::apply_uses(asked.uses, kernel, completed);
-    append(made.assumptions, analysis::apply_what_ifs(asked.settings, completed));
+    made.assumptions =
+        keyed("use", [&] { return analysis::apply_uses(asked.uses, kernel, completed); });
+    append(made.assumptions,
+           keyed("changes", [&] { return analysis::apply_what_ifs(asked.settings, completed); }));
     validate(completed);
     const GpuProfile offered = completed;
     made.unasked = analysis::assumed_in_profile(kernel, completed);
     append(made.unasked, analysis::apply_stand_ins(kernel, completed));
-    append(made.assumptions, analysis::assume_latencies(asked.assumed_classes, kernel, completed));
+    append(made.assumptions, keyed("assume_latency", [&] {
+               return analysis::assume_latencies(asked.assumed_classes, kernel, completed);
+           }));
     const auto pricing = enum_of<analysis::MemoryPricing>(asked.memory_pricing, "memory");
     made.memory = analysis::price_memory(kernel, completed, pricing,
                                          {.first = asked.l1_bytes,

@@ -184,17 +184,17 @@ class Predictions:
     profiles: tuple[str, ...]
     models: tuple[str, ...]
     cycles: npt.NDArray[np.float64]
-    """Core cycles for all groups of one core."""
+    """Core cycles for all groups of one core, shape (launches, profiles, models), as what follows."""
     seconds: npt.NDArray[np.float64]
     """cycles / clock, and the launch overhead where the profile has it [s]."""
     warps_per_cycle: npt.NDArray[np.float64]
-    """WPC [warps/cycle]."""
+    """WPC of one core [warps per core cycle]."""
     cycles_per_run: npt.NDArray[np.float64]
     """CPR = ω / WPC [core cycles]."""
     instructions_per_cycle: npt.NDArray[np.float64]
     """[warp-instructions per cycle per core]"""
     groups_per_core: npt.NDArray[np.int64]
-    """That the busiest core runs."""
+    """Groups that the busiest core runs."""
     limiter: npt.NDArray[np.int64]
     """Places in ``limiters``: what limits each run."""
     limiters: tuple[str, ...]
@@ -299,7 +299,11 @@ def _columns(
     for array in arrays:
         if not np.issubdtype(array.dtype, np.integer):
             raise InputError("launches: counts are whole numbers", key="launches")
-    g, c, n = np.broadcast_arrays(*arrays)
+    try:
+        g, c, n = np.broadcast_arrays(*arrays)
+    except ValueError:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise InputError(f"launches: columns of shapes {shapes} do not fit each other", key="launches") from None
     flat = [np.ascontiguousarray(array.reshape(-1), dtype=np.int64) for array in (g, c, n)]
     return flat[0], flat[1], flat[2]
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/cli/command.h"
@@ -38,12 +39,11 @@ std::string arguments_of(const std::string& n) {
     return fmt::format("x=f32[{0}]:iota y=f32[{0}] out=f32[{0}] f32:2.5 i32:{0}", n);
 }
 
-std::vector<Row> rows_of(const std::string& text, const std::vector<std::string>& further = {}) {
+std::vector<Row> rows_of(const std::string& text, const std::string& limit = "50000") {
     const TemporaryFolder folder;
     const std::string spec = write(folder.path / "s.yaml", text);
     const std::string rows = (folder.path / "rows.csv").string();
-    std::vector<std::string> arguments = {"sweep", spec, "-o", rows, "--limit", "50000"};
-    arguments.insert(arguments.end(), further.begin(), further.end());
+    std::vector<std::string> arguments = {"sweep", spec, "-o", rows, "--limit", limit};
     const Outcome run = occupipe(arguments);
     EXPECT_EQ(run.code, 0) << run.err << text;
     return run.code == 0 ? table(rows) : std::vector<Row>();
@@ -129,14 +129,29 @@ TEST(SweepCode, ALaunchFileMayHaveParameters) {
 
 // Warps of several classes, barriers and shared memory; code of another architecture than the GPU.
 TEST(SweepCode, KernelsOfManyKinds) {
-    for (const std::string name : {"reduction", "bfs"}) {
+    const std::vector<std::pair<std::string, std::vector<std::string>>> lacking = {
+        {"reduction",
+         {"mad.wide.u32", "setp.lt.s32", "shf.l.wrap.b32", "shfl.sync.down.b32", "st.shared.u32"}},
+        {"transpose",
+         {"add.s32", "mad.wide.u32", "setp.lt.s32", "shf.l.wrap.b32", "st.shared.u32"}}};
+    for (const auto& [name, ops] : lacking) {
         const std::string launch = kernels + name + ".yaml";
         const std::string code = recorded + name + ".cubin";
+        const std::string limit = "100000000";
+        std::string list;
+        std::vector<std::string> further = {"--launch", launch};
+        for (const std::string& op : ops) {
+            list += (list.empty() ? "" : ", ") + op + ": fma.f32";
+            further = joined(further, {"--use", op + "=fma.f32"});
+        }
         const std::vector<Row> all =
             rows_of(head + "kernels: {code: " + code + ", launch: " + launch +
-                    "}\nprofiles: [rtx-2070, tesla-c2050]\nmodels: [pipeline, volkov]\n");
+                        "}\nprofiles: [rtx-2070, tesla-c2050]\nmodels: [pipeline, volkov]\nuse: {" +
+                        list + "}\n",
+                    limit);
         ASSERT_EQ(all.size(), 4U);
-        for (const Row& row : all) expect_as_predicted(row, {}, code, {"--launch", launch});
+        for (const Row& row : all) expect_as_predicted(row, {}, code, further, limit);
+        EXPECT_NE(all[0].at("cycles"), "") << all[0].at("refused");
     }
 }
 

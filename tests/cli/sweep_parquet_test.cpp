@@ -165,19 +165,36 @@ TEST_F(SweepParquet, FilesOfOthersAreLeftAlone) {
     run("rows.parquet", {"--force"});
 }
 
-// More than one group of rows.
-TEST_F(SweepParquet, HasGroupsOfRows) {
-    write(path("s.yaml"),
-          "format: occupipe-sweep/1\nkernels: mix\nprofiles: gtx-1060\nmodels: roofline\n"
-          "assumptions: false\nset: {fma.f32.cpi: {from: 1, to: 2, count: 70000}}\n");
-    run("rows.parquet");
-    const auto reader = columnar::parquet().read(path("rows.parquet"));
-    EXPECT_EQ(reader->rows(), 70000);
+// More rows than a group has, values at the ends of their types, texts with everything in them.
+TEST_F(SweepParquet, ReadsWhatItWrote) {
+    using columnar::ColumnType;
+    const columnar::Table table{
+        .columns =
+            {{.name = "i", .type = ColumnType::whole, .unit = "rows"},
+             {.name = "x", .type = ColumnType::real, .meaning = "a number", .absent = "none"},
+             {.name = "t, \"quoted\"", .type = ColumnType::text},
+             {.name = "s", .type = ColumnType::shares}},
+        .metadata = {{"key", "value\nof two lines"}}};
+    const std::vector<std::vector<std::string>> kinds = {
+        {"", "none", "", ""},
+        {"9223372036854775807", "1.7976931348623157e+308", "λ, \"x\"", "alu=1"},
+        {"-9223372036854775808", "5e-324", " ", "alu=0.1 a=b=0.30000000000000004"},
+        {"0", "-0", "none", "mem=0"}};
+    const std::int64_t rows = columnar::rows_per_group + 1000;
+    const auto writer = columnar::parquet().write(path("t.parquet"), table);
+    for (std::int64_t i = 0; i < rows; ++i) writer->append(kinds[static_cast<std::size_t>(i % 4)]);
+    EXPECT_THROW(writer->append({"1.5", "1", "", ""}), InputError);
+    writer->finish();
+    const auto reader = columnar::parquet().read(path("t.parquet"));
+    EXPECT_EQ(reader->rows(), rows);
+    EXPECT_EQ(reader->table().columns, table.columns);
+    EXPECT_EQ(reader->table().metadata, table.metadata);
     std::vector<std::string> cells;
     std::int64_t row = 0;
-    while (reader->next(cells)) ASSERT_EQ(cells.at(0), std::to_string(row++));
-    EXPECT_EQ(row, 70000);
-    EXPECT_EQ(cells.at(3), "2");
+    while (reader->next(cells)) ASSERT_EQ(cells, kinds[static_cast<std::size_t>(row++ % 4)]);
+    EXPECT_EQ(row, rows);
+    write(path("other.parquet"), "PAR1");
+    EXPECT_THROW(columnar::parquet().read(path("other.parquet")), InputError);
 }
 
 TEST(SweepWithoutArrow, SaysWhatToInstallBeforeAnyWork) {

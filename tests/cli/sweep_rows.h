@@ -53,11 +53,11 @@ inline double number(const std::string& text) {
 // What the row says, asked of `predict KERNEL FURTHER…`: equal to the last digit, or refused for
 // the same reason.
 inline void expect_as_predicted(const Row& row, const std::vector<std::string>& settings,
-                                const std::string& kernel,
-                                const std::vector<std::string>& further) {
+                                const std::string& kernel, const std::vector<std::string>& further,
+                                const std::string& limit = "50000") {
     std::vector<std::string> arguments = {"predict",         kernel,    "--profile",
                                           row.at("profile"), "--model", row.at("model"),
-                                          "--json",          "--limit", "50000"};
+                                          "--json",          "--limit", limit};
     for (const std::string& name : settings) {
         arguments.emplace_back("--set");
         arguments.push_back(name + "=" + row.at(name));
@@ -74,7 +74,7 @@ inline void expect_as_predicted(const Row& row, const std::vector<std::string>& 
     if (run.code != 0) {
         EXPECT_NE(refused, "") << said << "\n" << run.err;
         if (run.code == 4) {
-            EXPECT_EQ(refused, "no answer within --limit 50000");
+            EXPECT_EQ(refused, "no answer within --limit " + limit);
         } else {
             EXPECT_EQ(run.code, 2) << said << run.err;
             EXPECT_THAT(run.err, ::testing::HasSubstr(refused)) << said;

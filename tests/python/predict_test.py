@@ -194,3 +194,26 @@ def test_ctrl_c_ends_it_and_other_threads_run_meanwhile(many):
             predict(kernel, profile, launch, **GREEDY)
     thread.join()
     assert predict("mix", "rtx-2070").cycles > 0  # nothing is left behind
+
+
+@pytest.mark.parametrize(
+    ("key", "call"),
+    [
+        ("model", lambda: occupipe.predict("saxpy", "rtx-2070", model="pipelin")),
+        ("model", lambda: occupipe.predict_many("saxpy", "rtx-2070", [(1, 1, 1)], ["nope"])),
+        ("launch", lambda: occupipe.predict("saxpy", "rtx-2070", (8, 2000, 1))),
+        ("changes", lambda: occupipe.predict("saxpy", "rtx-2070", changes={"fma.f32.latencies": 3})),
+        ("use", lambda: occupipe.predict("saxpy", "rtx-2070", use={"xx": "fma.f32"})),
+        ("assume_latency", lambda: occupipe.predict("saxpy", "rtx-2070", assume_latency=["gma"])),
+        (
+            "launches",
+            lambda: occupipe.predict_many(
+                "saxpy", "rtx-2070", {"group_warps": [1, 2], "concurrent_groups": [1, 2, 3]}
+            ),
+        ),
+    ],
+)
+def test_what_is_wrong_says_which_argument(key, call):
+    with pytest.raises(occupipe.InputError) as caught:
+        call()
+    assert caught.value.key == key and key in str(caught.value)
