@@ -38,7 +38,7 @@ void price_again(const KernelIn& in, const Kernel& told, const GpuProfile& profi
         return;
     }
     std::vector<std::string> same;
-    one.told = with_memory(in, told, one.launch, profile.cores, same, &times);
+    one.told = with_memory(in, told, one.launch, profile.cores, same, &times, options.threads);
     one.memory = price_memory(one.told, profile, options.pricing, options.caches);
     one.said.emplace_back(
         "reuse was found in the order in which a first prediction has the warps issue");
@@ -57,7 +57,8 @@ ToldKernel told_for(const KernelIn* in, const Kernel& kernel, const GpuProfile& 
                         launch.concurrent_groups, launch.concurrent_groups == 1 ? "" : "s",
                         launch.concurrent_groups == 1 ? "is" : "are", in->occupancy.groups));
     if (follows(in, options) && !finds_the_same(kernel, launch, profile))
-        told.kernel = with_memory(*in, std::move(told.kernel), launch, profile.cores, told.said);
+        told.kernel = with_memory(*in, std::move(told.kernel), launch, profile.cores, told.said,
+                                  nullptr, options.threads);
     return told;
 }
 

@@ -27,6 +27,7 @@ struct PrepareOptions {
     // Reuse once more, in the order in which a first prediction with these options has the warps
     // issue; for machine code.
     std::optional<SimulationOptions> again = {};
+    unsigned threads = 0;  // of this machine, to find the reuse with; 0: one per core
 };
 
 // A kernel with the reuse that a launch finds, before that is priced.

@@ -249,7 +249,7 @@ void SweepWorker::weigh(const std::string& file) {
 void SweepWorker::follow(const Launch& launch) {
     Variant& now = *variant_;
     if (now.followed == launch) return;
-    const PrepareOptions how{.pricing = sweep_.spec().memory};
+    const PrepareOptions how{.pricing = sweep_.spec().memory, .threads = 1};
     constexpr std::size_t most_told = 64;  // a kernel may be large
     if (now.told.size() >= most_told) now.told.clear();
     const auto [at, fresh] = now.told.try_emplace(
