@@ -276,9 +276,7 @@ void print_blocks(const bench::Backend& backend, const Arguments& arguments) {
 void print_plan(const bench::Backend& backend, const Arguments& arguments) {
     const auto sweep = plan(backend, arguments);
     for (const auto& point : sweep.points) fmt::print("{}\n", point.name());
-    for (const auto& skipped : sweep.skipped) {
-        fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
-    }
+    say_skipped(backend, sweep);
     fmt::print(stderr, "{} points, {} repetitions each\n", sweep.points.size(), sweep.repetitions);
     if (backend.facts().cpu || backend.facts().model) return;
     fmt::print(

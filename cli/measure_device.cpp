@@ -80,6 +80,19 @@ bool measure_device(bench::Backend& backend, const MeasureRequest& request) {
     return measure_sweep(backend, sweep, request);
 }
 
+void say_skipped(const bench::Backend& backend, const bench::SweepPlan& sweep) {
+    constexpr std::size_t most_lines = 12;  // more would hide what the run says first
+    if (sweep.skipped.size() > most_lines) {
+        fmt::print(stderr,
+                   "not measured: {} instructions that {} cannot run; 'occupipe list instructions "
+                   "--device {}' says why, and so does the file's context\n",
+                   sweep.skipped.size(), backend.facts().id, backend.facts().id);
+        return;
+    }
+    for (const auto& skipped : sweep.skipped)
+        fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
+}
+
 bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
                    const MeasureRequest& request) {
     if (sweep.points.empty() && !sweep.skipped.empty()) {
@@ -92,9 +105,7 @@ bool measure_sweep(bench::Backend& backend, const bench::SweepPlan& sweep,
         const bench::DeviceFacts& facts = backend.facts();
         fmt::print(stderr, "{}: {} ({}){}\n", facts.id, facts.name, facts.driver,
                    facts.model ? " -- A MODEL, NOT HARDWARE" : "");
-        for (const auto& skipped : sweep.skipped) {
-            fmt::print(stderr, "not measured: {}: {}\n", skipped.subject, skipped.reason);
-        }
+        say_skipped(backend, sweep);
         fmt::print(stderr, "{} points with {} repetitions each, and more within {:g} s, into {}\n",
                    points, sweep.repetitions, budget, request.output.string());
         if (resumed > 0)

@@ -57,6 +57,9 @@ std::function<void(const bench::KernelPlan&, const std::string&)> receipt_writer
 // What a data-centre GPU may take (bench::TimeBudget): under three minutes, or under thirty.
 constexpr double default_budget_seconds(bool quick) { return quick ? 170 : 1700; }
 
+// On stderr, what the plan leaves out: a line for each and its reason, or where they stand.
+void say_skipped(const bench::Backend& backend, const bench::SweepPlan& sweep);
+
 // Measures with progress on stderr; what `measure` and `characterize` share. Returns false when
 // interrupted: what was measured is kept beside the output, and the same call goes on from there.
 // Ends the process (exit_device_lost) when the device was lost and points are left.

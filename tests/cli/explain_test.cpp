@@ -5,6 +5,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "tests/support/run_program.h"
@@ -14,8 +15,28 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+// What a device cannot run comes before the first progress: a screen of it would hide that.
+TEST(Measure, FewReasonsAreSaidAndManyAreCounted) {
+    const auto said = [](std::vector<std::string> words) {
+        words.insert(words.begin(), {"measure", "--device", "opencl:0.0", "--dry-run"});
+        const auto run = run_program(words);
+        std::istringstream lines(run.err);
+        std::vector<std::string> found;
+        for (std::string line; std::getline(lines, line);)
+            if (line.starts_with("not measured: ")) found.push_back(line);
+        return std::pair(run.exit_code, found);
+    };
+    const auto [code, one] = said({"--instructions", "bar.warp.sync,fma.f32"});
+    if (code == 3) GTEST_SKIP() << "no OpenCL device";
+    EXPECT_THAT(one, ElementsAre(HasSubstr("bar.warp.sync: OpenCL C 1.2 has barriers of")));
+    EXPECT_THAT(said({"--quick"}).second,
+                ElementsAre(ContainsRegex("not measured: [0-9]+ instructions that opencl:0.0 "
+                                          "cannot run; .*list instructions --device opencl:0.0")));
+}
 
 TEST(Explain, AMixIsExplainedByItsLawsAndALaunchInSeconds) {
     const auto mix = run_program({"explain", "mix(fma.f32*8,ld.global.f32)"});
