@@ -2,10 +2,16 @@
 // `occupipe match` as a user runs it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/files/files.h"
@@ -197,6 +203,70 @@ TEST(MeasureMatch, IsAMeasurementOfItsOwn) {
         EXPECT_EQ(run.exit_code, 2) << said;
         EXPECT_THAT(run.err, HasSubstr(said));
     }
+}
+
+// tools/match_*.py as a user runs them; what they print goes to a file.
+class MatchTools : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (std::system("python3 -c '' && gcc --version > /dev/null 2>&1") != 0)
+            GTEST_SKIP() << "python3 or gcc is not here";
+    }
+    int run(const std::string& words) {
+        const std::string out = (folder.path / "out.txt").string();
+        const int status = std::system(
+            ("cd " + root + " && python3 tools/" + words + " > " + out + " 2>&1").c_str());
+        said = read_text_file(out);
+        return WEXITSTATUS(status);
+    }
+    test::TemporaryFolder folder;
+    std::string said;
+};
+
+// The rankings of the counted workloads, which tests/match/table_1_test.cpp derives by hand.
+TEST_F(MatchTools, TheTableOfThePapersDevices) {
+    ASSERT_EQ(run("match_table.py --occupipe " OCCUPIPE_PROGRAM), 0) << said;
+    EXPECT_THAT(said, HasSubstr("| lbm | 60 60 75 4 | 148.6 |"));
+    EXPECT_THAT(said,
+                ::testing::ContainsRegex("\\| stencil \\|.*ARC5, ARC3 .*ARC1, ARC2 .*ARC5, ARC4"));
+    EXPECT_THAT(said, ::testing::ContainsRegex("\\| lud \\|.*ARC2, ARC1 "));
+}
+
+// Two costs of a device of their own each: all eight inner planes are given, and the default halves
+// them.
+TEST_F(MatchTools, ASplitGivesEachPlaneToOneDevice) {
+    if (!OCCUPIPE_MATCH_INSTRUMENTS) GTEST_SKIP() << "LLVM 19 was not there when this was built";
+    const std::string picture = (folder.path / "split.svg").string();
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int first = 0;
+    while (!CPU_ISSET(first, &allowed)) ++first;
+    const std::string cpu = std::to_string(first);
+    ASSERT_EQ(run("match_split.py --occupipe " OCCUPIPE_PROGRAM " --device " + cpu +
+                  " --profile intel-i5-2400 --device " + cpu +
+                  "/1 --profile intel-i7-4700 --side 10 --steps 2 --times 1 --svg " + picture),
+              0)
+        << said;
+    const std::regex row("\\| 10³ \\| (\\w+) \\| (\\d+) : (\\d+) \\|");
+    std::map<std::string, std::pair<int, int>> planes;
+    for (std::sregex_iterator at(said.begin(), said.end(), row), end; at != end; ++at)
+        planes[(*at)[1]] = {std::stoi((*at)[2]), std::stoi((*at)[3])};
+    ASSERT_EQ(planes.size(), 3U) << said;
+    for (const auto& [strategy, own] : planes) EXPECT_EQ(own.first + own.second, 8) << strategy;
+    EXPECT_EQ(planes["default"].first, 4);
+    const std::string svg = read_text_file(picture);
+    EXPECT_TRUE(svg.starts_with("<svg"));
+    for (const char* strategy : {"default", "AutoMatch", "oracle"})
+        EXPECT_THAT(svg, HasSubstr(std::string(">") + strategy + "<"));
+}
+
+TEST_F(MatchTools, WhatIsMissingIsSaid) {
+    EXPECT_EQ(run("match_openmp.py"), 2);
+    EXPECT_THAT(said, HasSubstr("--profile"));
+    EXPECT_EQ(run("match_openmp.py --profile none.yaml --only no-such-workload"), 2);
+    EXPECT_THAT(said, HasSubstr("no-such-workload"));
+    EXPECT_EQ(run("match_split.py --device 0 --profile intel-i5-2400"), 1);
+    EXPECT_THAT(said, HasSubstr("give two or more --device"));
 }
 
 }  // namespace
