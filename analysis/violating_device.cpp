@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <random>
@@ -80,7 +81,12 @@ void take(ViolatingDevice& device, std::string_view key, std::string_view value)
         }
     } else if (key == "ways") {
         device.ways = number(value, device.id, key, 1, 1024);
-        say(fmt::format("hashed caches of {} way{}", *device.ways, *device.ways == 1 ? "" : "s"));
+        const bool costs = std::ranges::any_of(device.gpu.instructions, [](const auto& one) {
+            return one.name.starts_with("ld.global.l1.") || one.name.starts_with("ld.global.l2.");
+        });
+        say(fmt::format(
+            "hashed caches of {} way{}{}", *device.ways, *device.ways == 1 ? "" : "s",
+            costs ? "" : ", without effect: the profile does not say what a hit costs"));
     } else if (key == "noise") {
         device.noise = number(value, device.id, key, 0.0, 0.5);
         if (device.noise > 0) say(fmt::format("noise {}", device.noise));

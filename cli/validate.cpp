@@ -453,9 +453,9 @@ void Run::dump() {
     const std::string table = analysis::launches_to_time(all);
     write_text_file(folder / "runner.txt", runner, Overwrite::yes);
     write_text_file(folder / "launches.csv", table, overwrite);
-    fmt::print(stderr, "{} launches of {} kernels for {} in {}\n",
-               std::ranges::count(table, '\n') - 1, all.size(), profile_.device.name,
-               folder.string());
+    fmt::print(stderr, "{} launches of {} kernel{} for {} in {}\n",
+               std::ranges::count(table, '\n') - 1, all.size(), all.size() == 1 ? "" : "s",
+               profile_.device.name, folder.string());
 }
 
 void validate(const Options& options) {

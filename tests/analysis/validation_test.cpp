@@ -301,8 +301,16 @@ TEST(ViolatingDevice, HashedCachesFindLess) {
     EXPECT_EQ(mape(""), 0);
     EXPECT_GT(mape("?ways=1"), 10);
     EXPECT_LT(mape("?ways=16"), mape("?ways=1") / 4);
-    EXPECT_THAT(open_violating_device(model_of_turing("?ways=4")).violations,
+    const test::TemporaryFolder folder;
+    const std::string file = (folder.path / "levels.yaml").string();
+    write_text_file(file, format_profile(with_levels()), Overwrite::no);
+    EXPECT_THAT(open_violating_device("model:" + file + "?ways=4").violations,
                 ElementsAre("hashed caches of 4 ways"));
+    // One number for global memory.
+    EXPECT_THAT(
+        open_violating_device(model_of_turing("?ways=1")).violations,
+        ElementsAre("hashed caches of 1 way, without effect: the profile does not say what a "
+                    "hit costs"));
     EXPECT_THAT(refusal(model_of_turing("?ways=0")), HasSubstr("ways"));
 }
 
