@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-occupipe_test(cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC Carry.*:Explain.SaysMeaning*:Explain.WithNvrtc*:Version.* FULL Compare.MeasuresAnOpenCl* LINK occupipe::core GTest::gmock
+occupipe_test(cli_test KIND cli TIMEOUT 600 WITHOUT_NVRTC Carry.*:Explain.SaysMeaning*:Explain.WithNvrtc*:Version.* FULL Compare.MeasuresAnOpenCl*:Loop.Characterize* LINK occupipe::core GTest::gmock
     SOURCES cli/bad_command_line_test.cpp cli/loop_test.cpp cli/compare_test.cpp cli/carry_test.cpp cli/explain_test.cpp cli/published_test.cpp cli/roofline_test.cpp cli/selfcheck_test.cpp support/run_program.cpp)
 target_compile_definitions(cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}> OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
@@ -14,7 +14,7 @@ occupipe_test(carry_ptx_test KIND codegen TIMEOUT 900 WITHOUT_NVRTC * FULL * LIN
     SOURCES cli/carry_ptx_test.cpp support/carried.cpp support/run_program.cpp)
 target_compile_definitions(carry_ptx_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(carry_ptx_test occupipe)
-occupipe_test(plot_cli_test KIND cli LINK occupipe::core SOURCES cli/plot_test.cpp support/run_program.cpp)
+occupipe_test(plot_cli_test KIND cli ONE_PROCESS LINK occupipe::core SOURCES cli/plot_test.cpp support/run_program.cpp)
 target_compile_definitions(plot_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(plot_cli_test occupipe)

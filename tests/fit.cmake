@@ -49,7 +49,7 @@ add_library(virtual_gpu STATIC ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/timed_cod
             ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/virtual_core.cpp)
 target_include_directories(virtual_gpu PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(virtual_gpu PUBLIC occupipe::bench occupipe::warnings)
-occupipe_test(virtual_gpu_test KIND fit WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
+occupipe_test(virtual_gpu_test KIND fit SHARDS 2 WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew*:*DriftingWarps* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
 
 # Planted and found: event simulations that know nothing of the fitter's law (docs/accuracy.md).
 add_library(accuracy_devices STATIC ${PROJECT_SOURCE_DIR}/tests/accuracy/event_core.cpp

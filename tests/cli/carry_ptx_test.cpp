@@ -234,7 +234,7 @@ void execute(const std::filesystem::path& folder, const CarriedLaunch& row) {
 }
 
 // Of which the ordinary run takes one, another on each architecture.
-constexpr int parts = 24;
+constexpr int parts = 48;
 
 // What the ordinary run dumps: a part of the rows that the architecture has, and mixes of one type,
 // of two, and with a walk through memory.

@@ -11,6 +11,7 @@
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/thinned.h"
 
 namespace occupipe::cli::testing {
 namespace {
@@ -32,8 +33,10 @@ void expect_recovered(const Estimate& found, const Estimate& truth, const std::s
 
 TEST_F(Loop, CharacterizeRecoversEveryLambdaOfTheModelDevice) {
     const std::string profile = "profiles/nvidia-gtx-1060.yaml";
-    const auto run = run_program(
-        {"characterize", "--device", "model:" + profile + "?noise=0.02&seed=7", "-o", path("out")});
+    std::vector<std::string> command = {
+        "characterize", "--device", "model:" + profile + "?noise=0.02&seed=7", "-o", path("out")};
+    if (!thinned::all_cases()) command.emplace_back("--quick");
+    const auto run = run_program(command);
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const GpuProfile truth = read_profile(std::filesystem::path(OCCUPIPE_SOURCE_DIR) / profile);
     const GpuProfile found = read_profile(path("out/profile.yaml"));

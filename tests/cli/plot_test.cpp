@@ -15,10 +15,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* model = "profiles/nvidia-gtx-1060.yaml";
+
+// What a model device measures of two instructions and a mix; made once.
+std::string measured() {
+    static const test::TemporaryFolder folder;
+    const std::string path = (folder.path / "m.json").string();
+    if (fs::exists(path)) return path;
+    const ProgramRun run = run_program(
+        {"measure", "--device", std::string("model:") + model + "?noise=0.01&seed=3", "--quick",
+         "--instructions", "fma.f32,cos.approx.f32,mix(fma.f32*4,cos.approx.f32)", "-o", path});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return path;
+}
+
 struct Plotted {
     const char* name;
-    std::vector<std::string> words;
-    bool writes_output;  // -o before --plot
+    std::vector<std::string> words;  // "MEASURED" is the file
+    bool writes_output;              // -o before --plot
 };
 
 class PlotOption : public ::testing::TestWithParam<Plotted> {
@@ -28,6 +42,7 @@ protected:
     ProgramRun run(const std::string& plot, const std::vector<std::string>& more = {},
                    const std::vector<std::string>& environment = {}) const {
         std::vector<std::string> words = GetParam().words;
+        std::ranges::replace(words, "MEASURED", measured());
         if (GetParam().writes_output) words.insert(words.end(), {"-o", file("output.yaml")});
         words.insert(words.end(), {"--plot", plot});
         words.insert(words.end(), more.begin(), more.end());
@@ -93,15 +108,14 @@ TEST_P(PlotOption, NamesThePackageWhenGnuplotIsMissingAndLosesNothing) {
 std::vector<Plotted> commands() {
     std::vector<Plotted> all;
 #if OCCUPIPE_FIT
-    all.push_back({"fit", {"fit", "results/cpu-amd-zen4-pocl/2026-11-21.json"}, true});
+    all.push_back({"fit", {"fit", "MEASURED"}, true});
 #endif
     all.push_back({"predict",
                    {"predict", "sim/kernels/example.yaml", "--profile",
                     "sim/kernels/example_gpu.yaml", "--model", "all", "--occupancy", "1-10"},
                    false});
     all.push_back({"compare",
-                   {"compare", "results/cpu-amd-zen4-pocl/2026-11-21.json", "--profile",
-                    "results/cpu-amd-zen4-pocl/profile.yaml", "--model", "roofline,pipeline"},
+                   {"compare", "MEASURED", "--profile", model, "--model", "roofline,pipeline"},
                    false});
     return all;
 }

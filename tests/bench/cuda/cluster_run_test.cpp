@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "bench/cuda/driver/compile.h"
 #include "bench/cuda/stamps.h"
@@ -34,6 +36,16 @@ struct Executed {
     }
 };
 
+// Compiled once for all numbers of warps.
+const CompiledKernel& compiled_for(const KernelPlan& plan, const KernelSource& source,
+                                   const std::string& architecture, const TableSizes& sizes) {
+    static std::map<std::pair<std::string, std::string>, CompiledKernel> known;
+    const std::pair key{plan.subject(), architecture};
+    const auto found = known.find(key);
+    if (found != known.end()) return found->second;
+    return known.emplace(key, compile_cuda(source, architecture, sizes)).first->second;
+}
+
 Executed execute(const Row& row, const std::string& architecture, unsigned warps,
                  bool copies_arrive = true) {
     Executed result;
@@ -41,7 +53,7 @@ Executed execute(const Row& row, const std::string& architecture, unsigned warps
     TableSizes sizes;
     sizes.second_level = 64 << 10;
     const KernelSource source = kernel_source(result.plan);
-    const CompiledKernel compiled = compile_cuda(source, architecture, sizes);
+    const CompiledKernel& compiled = compiled_for(result.plan, source, architecture, sizes);
     EXPECT_TRUE(compiled.receipt.ok()) << format_receipt(compiled.receipt);
     const std::size_t all = std::size_t{warps} * groups;
     std::vector<ptx::Buffer> buffers = {

@@ -125,7 +125,8 @@ TEST_P(EveryArchitecture, CheckpointsStandOutsideTheCountedLoop) {
         const bool fits = row.pattern != Pattern::barrier && row.order != Order::waits &&
                           row.cluster == 1 && row.group_warps == 1 && !row.working_sets &&
                           row.pattern != Pattern::empty_loop && !measures_launches(row.pattern);
-        if (!fits || !thinned::taken(number++, 0, 3)) continue;
+        if (!fits || !thinned::taken(number++, 0, 5)) continue;
+        if (row.unroll > 1000 && !thinned::all_cases()) continue;  // takes long to compile
         const Receipt plain = compile_cuda(kernel_source(plan), GetParam()).receipt;
         plan.checkpointed = true;
         const Receipt noted = compile_cuda(kernel_source(plan), GetParam()).receipt;
@@ -144,7 +145,7 @@ TEST_P(EveryArchitecture, CheckpointsStandOutsideTheCountedLoop) {
         EXPECT_THAT(format_receipt(noted), HasSubstr("checkpoints: 3, each "));
         ++seen;
     }
-    EXPECT_GT(seen, 5);
+    EXPECT_GT(seen, 3);
 }
 
 TEST_P(EveryArchitecture, MixesHaveTheirReceipts) {
@@ -189,7 +190,7 @@ TEST_P(SeveralChains, EveryRowHasItsReceipt) {
         const bool one = row.pattern == Pattern::barrier || measures_launches(row.pattern);
         const auto part = static_cast<std::size_t>(chains);
         if (has(architecture, row) && !one && row.most_chains >= chains &&
-            thinned::taken(row_number(row), part, 6)) {
+            thinned::taken(row_number(row), part, 12)) {
             plans.push_back(plan_of(row, chains));
         }
     }

@@ -14,7 +14,7 @@ namespace occupipe::bench {
 namespace {
 
 // Of which the ordinary run takes one.
-constexpr int parts = 6;
+constexpr int parts = 12;
 
 class CarriedRows : public testing::TestWithParam<const char*> {};
 
