@@ -197,7 +197,7 @@ void add_match(CLI::App& app) {
         ->capture_default_str()
         ->type_name("ORDER");
     command->add_flag("--no-distances", request->without_distances,
-                      "Count no stack distances: faster, and no cost follows from it");
+                      "Count no stack distances: faster; costs then leave out the memory");
     command->add_option("-o,--output", request->output, "Write what was counted (YAML)")
         ->type_name("FILE");
     command

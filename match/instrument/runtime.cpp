@@ -606,9 +606,18 @@ CALLED void occupipe_match_put(const void* pointer, u32 bytes, u32 level, u32 tr
     last_stores[site] = {address & ~u64{granule - 1}, address + bytes,
                          depth == 0 ? 0 : loops[loop].iterations};
 }
+// Where the words of a copy are taken up, one after the other: as memmove has to, backwards where
+// the target overlaps what is still to be read.
+static inline u64 word_of_copy(const void* to, const void* from, u64 bytes, u64 done) {
+    const u64 target = reinterpret_cast<u64>(to), source = reinterpret_cast<u64>(from);
+    const bool backwards = source < target && target < source + bytes;
+    return backwards ? (bytes - 1 & ~u64{7}) - done : done;
+}
+
 COLD void occupipe_match_put_copy(void* to, const void* from, u64 bytes, u32 site, u32 depth,
                                   u32 loop) {
-    for (u64 at = 0; at < bytes; at += 8) {
+    for (u64 done = 0; done < bytes; done += 8) {
+        const u64 at = word_of_copy(to, from, bytes, done);
         const u32 part = bytes - at < 8 ? static_cast<u32>(bytes - at) : 8;
         occupipe_match_look(static_cast<const char*>(from) + at, part, site, depth, 0);
         const u64 levels = found_last[site][1];
@@ -626,7 +635,8 @@ COLD void occupipe_match_put_fill(void* to, u64 bytes, u32 site, u32 depth, u32 
 }
 
 COLD void occupipe_match_copy(void* to, const void* from, u64 bytes, u32 site, u32 depth) {
-    for (u64 at = 0; at < bytes; at += 8) {
+    for (u64 done = 0; done < bytes; done += 8) {
+        const u64 at = word_of_copy(to, from, bytes, done);
         const u32 part = bytes - at < 8 ? static_cast<u32>(bytes - at) : 8;
         const u64 loaded =
             occupipe_match_load(static_cast<const char*>(from) + at, part, site, depth);

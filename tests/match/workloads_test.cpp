@@ -523,6 +523,37 @@ INSTANTIATE_TEST_SUITE_P(
                       OnGpu{"srad", "srad", {30, 26, 1}, "image", srad_launches, 1e-5}),
     [](const auto& one) { return one.param.name; });
 
+// A target that overlaps what is still to be read is written from its end, as memmove does: what
+// moves is what stood there before. By hand: one sum waits for the product that moved, and one for
+// the product in place; the others wait for nothing.
+TEST(WorkloadCounts, AnOverlappingMoveMovesWhatStoodThere) {
+    if (!OCCUPIPE_MATCH_INSTRUMENTS) GTEST_SKIP() << "LLVM 19 was not there when this was built";
+    const TemporaryFolder folder;
+    const auto widths = [&](const char* moved, bool distances) {
+        const fs::path source = folder.path / "move.c";
+        write_text_file(source,
+                        fmt::format("#include <string.h>\n"
+                                    "double a[40];\n"
+                                    "void kernel(int n) {{\n"
+                                    "    a[0] = a[0] * a[1];\n"
+                                    "    memmove({} * sizeof(double));\n"
+                                    "    for (int i = 0; i < n; i++) a[i] = a[i] + 1;\n"
+                                    "}}\n"
+                                    "int main(void) {{ kernel(30); }}\n",
+                                    moved),
+                        Overwrite::yes);
+        const match::Workload found = match::analyse_program(
+            {.sources = {source}, .kernel = "kernel", .distances = distances}, {});
+        std::map<std::int64_t, std::int64_t> levels;  // by operations
+        for (const match::LevelWidth& width : found.as_written().widths)
+            levels[width.f64 + width.f32] += width.levels;
+        return levels;
+    };
+    const std::map<std::int64_t, std::int64_t> by_hand = {{2, 1}, {29, 1}};
+    EXPECT_EQ(widths("a + 3, a, 30", true), by_hand);
+    EXPECT_EQ(widths("a + 1, a, 39", false), by_hand);
+}
+
 // Operations by hand formula. Additions count subtractions.
 TEST(WorkloadCounts, FollowHandFormulas) {
     if (!OCCUPIPE_MATCH_INSTRUMENTS) GTEST_SKIP() << "LLVM 19 was not there when this was built";
