@@ -165,10 +165,13 @@ private:
                 "match: the device does not tell the size of its last cache: Z is not known, and "
                 "numbers of memory are bounds; with CUDA the driver tells");
         }
-        if (text(file, "device_type") == "cpu")
+        if (text(file, "device_type") == "cpu") {
+            scalar_ = true;
             fit_.notes.emplace_back(
-                "match: this is a CPU through OpenCL; --device cpu measures it natively, with "
-                "barriers in place of launches");
+                "match: this is a CPU through OpenCL, whose work-items compute one number at a "
+                "time: its vector units do more than π0, of which this is a lower bound; --device "
+                "cpu measures it natively, with barriers in place of launches");
+        }
     }
 
     // What one repetition says, of those that nothing disturbed; the least disturbed quarter, where
@@ -264,6 +267,13 @@ private:
                      : fmt::format("vectors of {:g}, all {:g} cores at work", f32->second, cores));
         else if (gpu_)
             device.vector_width = 1;
+        if (!scalar_) return;
+        for (auto* const peak : {&device.flops_per_second, &device.f32_flops_per_second})
+            if (*peak)
+                *peak = Estimate{.value = (*peak)->value,
+                                 .kind = Estimate::Kind::lower_bound,
+                                 .note = "one number at a time; vector units do more"};
+        device.vector_width.reset();
     }
 
     std::optional<double> witnessed_clock() const {
@@ -499,7 +509,8 @@ private:
 
     MatchFit fit_;
     std::vector<Cache> caches_;
-    bool gpu_ = false;  // through OpenCL or CUDA
+    bool gpu_ = false;     // through OpenCL or CUDA
+    bool scalar_ = false;  // a CPU through OpenCL: π0 is of one lane of its vectors
     std::optional<std::int64_t> last_cache_;
     std::string lanes_source_;
     std::map<std::string, std::vector<const MeasurementRow*>> points_;

@@ -35,6 +35,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::ThrowsMessage;
 
 // Tells less of itself than the device behind it is, so that it takes no time.
 class Smaller : public ProbedDevice {
@@ -217,10 +218,16 @@ TEST(ProbedDevices, PoclsCpuFromTheKernelsToAProfile) {
     EXPECT_THAT(fit->notes, Contains(HasSubstr("a CPU through OpenCL")));
     EXPECT_EQ(fit->device.processors, 1);
     EXPECT_EQ(fit->device.fast_bytes, 65536 + (64 << 10));
+    // Vector units do more than one work-item at a time: no peak, and no bound follows from it.
+    ASSERT_TRUE(fit->device.flops_per_second);
+    EXPECT_EQ(fit->device.flops_per_second->kind, Estimate::Kind::lower_bound);
+    GpuProfile profile;
+    profile.match = fit->device;
+    EXPECT_THAT([&] { match::device_of(profile); },
+                ThrowsMessage<InputError>(HasSubstr("π0, of which only a bound is known")));
     for (const auto* number :
-         {&fit->device.flops_per_second, &fit->device.fast_bytes_per_second,
-          &fit->device.fast_latency_seconds, &fit->device.slow_bytes_per_second,
-          &fit->device.slow_latency_seconds}) {
+         {&fit->device.fast_bytes_per_second, &fit->device.fast_latency_seconds,
+          &fit->device.slow_bytes_per_second, &fit->device.slow_latency_seconds}) {
         ASSERT_TRUE(*number);
         EXPECT_GT((*number)->value, 0);
         EXPECT_TRUE((*number)->std_error);
