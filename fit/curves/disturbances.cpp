@@ -62,7 +62,6 @@ std::optional<double> drift_over_run(std::span<const PointHistory> points) {
     double together = 0;
     double spread = 0;
     double squares = 0;
-    double count = 0;
     double first = std::numeric_limits<double>::infinity();
     double last = -first;
     for (const PointHistory& p : points) {
@@ -78,15 +77,11 @@ std::optional<double> drift_over_run(std::span<const PointHistory> points) {
             together += x * away;
             spread += x * x;
             squares += away * away * x * x;
-            ++count;
             first = std::min(first, p.order[i]);
             last = std::max(last, p.order[i]);
         }
     }
-    // A slope over a few neighbours says nothing about the whole run: teeth of a saw would be taken
-    // for a drift of twenty times their height. Then the law's residuals tell.
-    constexpr double least_share = 0.2;  // of the run, which a point's repetitions have to span
-    if (!(std::sqrt(12 * spread / count) >= least_share * (last - first))) return std::nullopt;
+    if (!(spread > 0)) return std::nullopt;
     const double slope = together / spread;
     const double error = std::sqrt(squares) / spread;
     if (!(std::abs(slope) > clear * error)) return std::nullopt;

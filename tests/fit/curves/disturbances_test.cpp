@@ -45,23 +45,6 @@ TEST(Disturbances, ADriftOverTheRunIsToldFromScatter) {
         EXPECT_FALSE(drift_over_run(histories(0, 0, seed)));
 }
 
-// Repetitions that were taken one after the other see a tooth of a saw as a steep drift: over the
-// run it would be twenty times a tooth's height.
-TEST(Disturbances, TeethOfASawAreNoDriftOverTheRun) {
-    std::mt19937_64 random(1);
-    std::normal_distribution<double> normal(0, 0.002);
-    std::vector<PointHistory> points(66);
-    constexpr int repetitions = 5, teeth = 20;
-    for (std::size_t i = 0; i < points.size() * repetitions; ++i) {
-        const double through = static_cast<double>(teeth * i) / (66.0 * repetitions);
-        PointHistory& p = points[i / repetitions];
-        p.log_times.push_back(0.04 * (through - std::floor(through)) + normal(random));
-        p.order.push_back(static_cast<double>(i));
-    }
-    const auto drift = drift_over_run(points);
-    EXPECT_LE(std::abs(drift.value_or(0)), 0.04) << *drift;
-}
-
 // By the points' places among the shapes: one sweep, two sweeps one in the other's gaps, shuffled.
 TEST(Disturbances, PointsInTheOrderOfTheirShapesAreTold) {
     const auto points = [](const std::vector<int>& turns) {
