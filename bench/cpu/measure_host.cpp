@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <ctime>
 #include <fstream>
 #include <map>
 #include <numeric>
@@ -15,6 +14,7 @@
 
 #include "bench/cpu/probes.h"
 #include "bench/cpu/team.h"
+#include "bench/harness/date.h"
 #include "bench/harness/journal.h"
 #include "core/error.h"
 #include "core/match_rows.h"
@@ -211,12 +211,7 @@ std::map<std::string, std::string> host_context(const Host& host, const HostOpti
     std::string load;
     std::ifstream("/proc/loadavg") >> load;
     if (!load.empty()) context["load_average_at_begin"] = load;
-    const std::time_t now = std::time(nullptr);
-    std::tm utc{};
-    gmtime_r(&now, &utc);
-    char date[32];
-    if (std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S+00:00", &utc) > 0)
-        context["date"] = date;
+    context["date"] = date_now();
     return context;
 }
 

@@ -7,11 +7,11 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <numeric>
 #include <random>
 
+#include "bench/harness/date.h"
 #include "bench/harness/journal.h"
 #include "core/error.h"
 #include "core/match_rows.h"
@@ -292,12 +292,7 @@ std::map<std::string, std::string> context_of(const ProbedFacts& facts,
     put(match_line_context, facts.line_bytes);
     put(match_shared_context, facts.shared_bytes);
     put(match_last_cache_context, facts.last_cache_bytes);
-    const std::time_t now = std::time(nullptr);
-    std::tm utc{};
-    gmtime_r(&now, &utc);
-    char date[32];
-    if (std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S+00:00", &utc) > 0)
-        context["date"] = date;
+    context["date"] = date_now();
     return context;
 }
 

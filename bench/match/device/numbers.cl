@@ -81,19 +81,17 @@ KERNEL read_memory(PARAMETERS) {
     out[OWN] = sum.x ^ sum.y ^ sum.z ^ sum.w;
 }
 
+// Eight steps of a chase.
+#define WALK \
+    at = next[at]; at = next[at]; at = next[at]; at = next[at]; \
+    at = next[at]; at = next[at]; at = next[at]; at = next[at];
+
 // One work-item, from where out[0] says; each word is the index of the next one.
 KERNEL chase_memory(PARAMETERS) {
     GLOBAL const uint *next = (GLOBAL const uint *)memory;
     uint at = out[0];
     for (uint i = 0; i < rounds; ++i) {
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
+        WALK
     }
     out[0] = at;
 }
@@ -125,14 +123,7 @@ KERNEL chase_shared(PARAMETERS) {
     if (ITEM != 0) return;
     uint at = out[0];
     for (uint i = 0; i < rounds; ++i) {
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
-        at = next[at];
+        WALK
     }
     out[0] = at;
 }
