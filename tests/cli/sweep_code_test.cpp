@@ -248,12 +248,7 @@ TEST_P(BadSweepCode, GetsFileLineAndKey) {
     for (std::size_t at; (at = text.find("CODE")) != std::string::npos;) text.replace(at, 4, saxpy);
     write(folder.path / "l.yaml", "occupipe_launches: 1\nlaunches: []\n");
     const std::string spec = write(folder.path / "s.yaml", text);
-    const std::string rows = (folder.path / "rows.csv").string();
-    const Outcome run = occupipe({"sweep", spec, "-o", rows});
-    EXPECT_EQ(run.code, 2) << run.err;
-    EXPECT_THAT(run.err, HasSubstr(spec + ":"));
-    EXPECT_THAT(run.err, HasSubstr(GetParam().says));
-    EXPECT_FALSE(std::filesystem::exists(rows));
+    expect_refused(spec, GetParam().says);
 }
 
 #define LAUNCHED "kernel: saxpy, grid: 1, block: 32"

@@ -50,6 +50,16 @@ inline double number(const std::string& text) {
     return value;
 }
 
+// The spec's file, line and key, exit code 2, and no rows.
+inline void expect_refused(const std::string& spec, const std::string& says) {
+    const std::string rows = (std::filesystem::path(spec).parent_path() / "rows.csv").string();
+    const test::Outcome run = test::occupipe({"sweep", spec, "-o", rows});
+    EXPECT_EQ(run.code, 2) << run.err;
+    EXPECT_THAT(run.err, ::testing::HasSubstr(spec + ":"));
+    EXPECT_THAT(run.err, ::testing::HasSubstr(says));
+    EXPECT_FALSE(std::filesystem::exists(rows));
+}
+
 // What the row says, asked of `predict KERNEL FURTHER…`: equal to the last digit, or refused for
 // the same reason.
 inline void expect_as_predicted(const Row& row, const std::vector<std::string>& settings,

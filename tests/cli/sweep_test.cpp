@@ -207,12 +207,7 @@ class BadSweep : public ::testing::TestWithParam<BadSpec> {};
 TEST_P(BadSweep, GetsFileLineAndKey) {
     const TemporaryFolder folder;
     const std::string spec = write(folder.path / "s.yaml", GetParam().text);
-    const std::string rows = (folder.path / "rows.csv").string();
-    const Outcome run = occupipe({"sweep", spec, "-o", rows});
-    EXPECT_EQ(run.code, 2);
-    EXPECT_THAT(run.err, HasSubstr(spec + ":"));
-    EXPECT_THAT(run.err, HasSubstr(GetParam().says));
-    EXPECT_FALSE(std::filesystem::exists(rows));
+    expect_refused(spec, GetParam().says);
 }
 
 #define HEAD "format: occupipe-sweep/1\nkernels: saxpy\nprofiles: gtx-1060\n"
