@@ -16,6 +16,7 @@
 #include "bench/cpu/team.h"
 #include "bench/harness/date.h"
 #include "bench/harness/journal.h"
+#include "bench/harness/measure_points.h"
 #include "core/error.h"
 #include "core/match_rows.h"
 #include "core/measurement.h"
@@ -346,33 +347,18 @@ std::vector<HostPoint> host_points(const Host& host, bool quick) {
 }
 
 HostResult measure_host(const Host& host, const HostOptions& options) {
-    if (options.overwrite == Overwrite::no && std::filesystem::exists(options.output) &&
-        !Journal::finishing(options.output))
-        throw InputError(fmt::format("{}: exists; --force replaces it", options.output.string()));
+    require_free(options.output, options.overwrite);
     const auto points = host_points(host, options.quick);
     std::string key = fmt::format("{}, version {}, CPUs {}, one by one {}:", host.name,
                                   options.version, fmt::join(host.cores, " "), host.one_by_one);
     for (const HostPoint& point : points) key += " " + point.name;
     Journal journal(options.output, key, context_json(host_context(host, options)), points.size());
     Session session(host, options);
-    HostResult result{.complete = true, .points = points.size()};
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        if (options.progress) options.progress(i, points.size(), points[i].name);
-        if (journal.finished().contains(points[i].name)) continue;
-        journal.begin(points[i].name);
-        const auto finished = session.measure(points[i]);
-        if (!finished) {
-            journal.leave(points[i].name);
-            result.complete = false;
-            break;
-        }
-        journal.append(*finished);
-    }
+    HostResult result{.points = points.size()};
+    result.complete =
+        measure_points(journal, points, options.progress,
+                       [&](const HostPoint& point) { return session.measure(point); });
     result.disturbed = session.disturbed();
-    if (result.complete)
-        journal.finish();
-    else
-        journal.sync();
     return result;
 }
 

@@ -13,6 +13,7 @@
 
 #include "bench/harness/date.h"
 #include "bench/harness/journal.h"
+#include "bench/harness/measure_points.h"
 #include "core/error.h"
 #include "core/match_rows.h"
 
@@ -341,29 +342,15 @@ std::vector<ProbePoint> probe_points(const ProbedFacts& facts, bool quick) {
 }
 
 bool measure_probed_device(ProbedDevice& device, const ProbeOptions& options) {
-    if (options.overwrite == Overwrite::no && std::filesystem::exists(options.output) &&
-        !Journal::finishing(options.output))
-        throw InputError(fmt::format("{}: exists; --force replaces it", options.output.string()));
+    require_free(options.output, options.overwrite);
     const ProbedFacts& facts = device.facts();
     const auto points = probe_points(facts, options.quick);
     std::string key = fmt::format("{}, {}, version {}:", facts.id, facts.name, options.version);
     for (const ProbePoint& point : points) key += " " + point.name;
     Journal journal(options.output, key, context_json(context_of(facts, options)), points.size());
     Session session(device, options);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        if (options.progress) options.progress(i, points.size(), points[i].name);
-        if (journal.finished().contains(points[i].name)) continue;
-        journal.begin(points[i].name);
-        const auto finished = session.measure(points[i]);
-        if (!finished) {
-            journal.leave(points[i].name);
-            journal.sync();
-            return false;
-        }
-        journal.append(*finished);
-    }
-    journal.finish();
-    return true;
+    return measure_points(journal, points, options.progress,
+                          [&](const ProbePoint& point) { return session.measure(point); });
 }
 
 }  // namespace occupipe::bench
