@@ -52,22 +52,32 @@ struct Addresses {
 
 // Passes of the lanes of one phase.
 std::uint64_t passes_of(const isa::MemoryAccess& access, isa::Mask lanes) {
-    std::array<std::uint64_t, bank_count> words_of_bank{};
-    std::array<std::uint64_t, 32 * 5> words;
-    std::size_t count = 0;
+    // Distinct words, numbered from 1 on; those of a bank in a chain.
+    struct Word {
+        std::uint64_t word;
+        std::uint8_t before;   // in its bank; 0: none
+        std::uint8_t in_bank;  // so many up to this one
+    };
+    std::array<Word, 1 + 32 * 5> words;
+    std::array<std::uint8_t, bank_count> newest{};
+    words[0].in_bank = 0;
+    std::uint8_t count = 0, passes = 0;
     each_of(lanes, [&](int lane) {
         const std::uint64_t first = access.addresses[lane] / 4;
         const std::uint64_t last = (access.addresses[lane] + access.bytes - 1) / 4;
         for (std::uint64_t word = first; word <= last; ++word) {
-            std::uint64_t& in_bank = words_of_bank[word % bank_count];
-            const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
-            // Only where the bank has words already can this be one of them.
-            if (in_bank > 0 && std::find(words.begin(), end, word) != end) continue;
-            ++in_bank;
-            words[count++] = word;
+            const std::uint8_t before = newest[word % bank_count];
+            std::uint8_t at = before;
+            while (at != 0 && words[at].word != word) at = words[at].before;
+            if (at != 0) continue;
+            newest[word % bank_count] = ++count;
+            words[count] = {.word = word,
+                            .before = before,
+                            .in_bank = static_cast<std::uint8_t>(words[before].in_bank + 1)};
+            passes = std::max(passes, words[count].in_bank);
         }
     });
-    return std::ranges::max(words_of_bank);
+    return passes;
 }
 
 void add_shared(MemoryCounts& counts, const isa::MemoryAccess& access) {
