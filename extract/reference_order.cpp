@@ -14,25 +14,6 @@ namespace {
 
 constexpr int digit_bits = 11;
 
-// Sorts `values` by key, least digit first; equal ones stay as they are. `other`: room.
-template <typename Value, typename Key>
-void sort_by_digits(std::vector<Value>& values, std::vector<Value>& other, std::uint64_t most,
-                    const Key& key) {
-    other.resize(values.size());
-    std::array<std::uint32_t, (1U << digit_bits) + 1> place;
-    for (int shift = 0; (most >> shift) != 0; shift += digit_bits) {
-        const int bits = std::min(digit_bits, static_cast<int>(std::bit_width(most >> shift)));
-        const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-        std::fill_n(place.begin(), mask + 2, 0U);
-        for (const Value& one : values) ++place[(key(one) >> shift & mask) + 1];
-        std::partial_sum(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(mask) + 1,
-                         place.begin());
-        for (const Value& one : values) other[place[key(one) >> shift & mask]++] = one;
-        std::swap(values, other);
-        if (shift + digit_bits >= 64) break;
-    }
-}
-
 bool is_local_site(std::uint32_t site) {
     return site % site_spaces == static_cast<std::uint32_t>(isa::Space::local);
 }
@@ -40,10 +21,21 @@ bool is_local_site(std::uint32_t site) {
 }  // namespace
 
 std::vector<std::uint32_t> sorted_by(std::span<const std::uint64_t> keys) {
-    std::vector<std::uint32_t> order(keys.size()), other;
+    std::vector<std::uint32_t> order(keys.size()), other(keys.size());
     std::iota(order.begin(), order.end(), 0U);
     const std::uint64_t most = keys.empty() ? 0 : std::ranges::max(keys);
-    sort_by_digits(order, other, most, [&](std::uint32_t i) { return keys[i]; });
+    // Least digit first.
+    std::array<std::uint32_t, (1U << digit_bits) + 1> place;
+    for (int shift = 0; shift < 64 && (most >> shift) != 0; shift += digit_bits) {
+        const int bits = std::min(digit_bits, static_cast<int>(std::bit_width(most >> shift)));
+        const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+        std::fill_n(place.begin(), mask + 2, 0U);
+        for (const std::uint32_t i : order) ++place[(keys[i] >> shift & mask) + 1];
+        std::partial_sum(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(mask) + 1,
+                         place.begin());
+        for (const std::uint32_t i : order) other[place[keys[i] >> shift & mask]++] = i;
+        std::swap(order, other);
+    }
     return order;
 }
 
@@ -93,8 +85,8 @@ void ReferenceOrder::sort_by(const ClockOf& clock_of, Placed& one) {
     for (const std::uint32_t i : one.order) one.clocks.push_back(clocks[i]);
 }
 
-// Of some groups: a piece after the other, whose references are sorted where they fit into the
-// processor's cache.
+// Of some groups: a piece of some clocks after the other, whose references fit into the processor's
+// cache; how many there are of each clock says where each goes.
 class ReferenceOrder::Merge {
 public:
     // `slots_apart`: of local lines, the slots' numbers divided by it.
@@ -111,24 +103,21 @@ public:
         }
         std::ranges::stable_sort(by_begin_, {},
                                  [&](std::size_t i) { return groups_[i]->clock(0); });
-        constexpr std::uint64_t piece = 8192;
+        constexpr double piece = 8192, most_clocks = 4096;
         const auto clocks = static_cast<double>(last - first_) + 1;
         width_ = static_cast<std::uint64_t>(
-            std::clamp(clocks * piece / static_cast<double>(count), 1.0, 4.0e6));
+            std::clamp(clocks * piece / static_cast<double>(count), 1.0, most_clocks));
     }
 
     void each(const Use& use) {
         std::uint64_t begin = first_;
         while (begun_ < by_begin_.size() || !active_.empty()) {
-            const std::uint64_t end = begin + width_;
-            admit(end);
-            std::uint64_t next = take(begin, end);
+            admit(begin + width_);
+            std::uint64_t next = take(begin);
             if (begun_ < by_begin_.size())
                 next = std::min(next, groups_[by_begin_[begun_]]->clock(0));
             begin = next;
-            if (piece_.empty()) continue;
-            sort_by_digits(piece_, other_, width_ - 1, [](const Turn& one) { return one.clock; });
-            use(piece_);
+            if (!piece_.empty()) use(piece_);
         }
     }
 
@@ -136,6 +125,7 @@ private:
     struct Active {
         std::size_t group = 0;  // of groups_
         std::size_t at = 0;     // its next reference
+        std::size_t end = 0;    // that of the piece after this one
     };
     // Groups that begin before this clock; they stay in the order of their numbers.
     void admit(std::uint64_t end) {
@@ -145,45 +135,54 @@ private:
         if (active_.size() > before) std::ranges::sort(active_, {}, &Active::group);
     }
 
-    // The active groups' references before `end`; returns the clock of the first one after it.
-    std::uint64_t take(std::uint64_t begin, std::uint64_t end) {
-        piece_.clear();
+    // The piece that begins at this clock; returns the clock of the first reference after it.
+    std::uint64_t take(std::uint64_t begin) {
+        places_.assign(width_ + 1, 0);
         std::uint64_t next = ~std::uint64_t{0};
+        for (Active& one : active_) {
+            const Placed& placed = *groups_[one.group];
+            const std::size_t all = placed.group->references.size();
+            one.end = one.at;
+            with_clocks(placed, begin, [&](const auto& clock_of, const auto&) {
+                for (; one.end < all; ++one.end) {
+                    const std::uint64_t clock = clock_of(one.end);
+                    if (clock >= width_) return;
+                    ++places_[clock + 1];
+                }
+            });
+            if (one.end < all) next = std::min(next, placed.clock(one.end));
+        }
+        std::partial_sum(places_.begin(), places_.end(), places_.begin());
+        piece_.resize(places_.back());
         std::size_t kept = 0;
         for (Active one : active_) {
             const Placed& placed = *groups_[one.group];
-            const std::size_t all = placed.group->references.size();
-            const std::size_t first = one.at;
-            const auto put = [&](std::uint64_t clock, const LineReference& of) {
-                const std::uint32_t local =
-                    lines_.global + placed.slot / slots_apart_ * lines_.local;
-                return Turn{.clock = static_cast<std::uint32_t>(clock - begin),
-                            .line = of.line + (is_local_site(of.site()) ? local : 0),
-                            .what = of.what};
-            };
-            if (placed.clocks.empty()) {
-                const LineReference* const of = placed.group->references.data();
-                while (one.at < all && placed.begin + of[one.at].clock < end) ++one.at;
-                Turn* to = room_for(one.at - first);
-                for (std::size_t i = first; i < one.at; ++i)
-                    *to++ = put(placed.begin + of[i].clock, of[i]);
-            } else {
-                while (one.at < all && placed.clocks[one.at] < end) ++one.at;
-                Turn* to = room_for(one.at - first);
-                for (std::size_t i = first; i < one.at; ++i)
-                    *to++ = put(placed.clocks[i], placed.group->references[placed.order[i]]);
-            }
-            if (one.at == all) continue;
-            next = std::min(next, placed.clock(one.at));
-            active_[kept++] = one;
+            const std::uint32_t local = lines_.global + placed.slot / slots_apart_ * lines_.local;
+            with_clocks(placed, begin, [&](const auto& clock_of, const auto& reference) {
+                for (; one.at < one.end; ++one.at) {
+                    const LineReference& of = reference(one.at);
+                    piece_[places_[clock_of(one.at)]++] = {
+                        .line = of.line + (is_local_site(of.site()) ? local : 0), .what = of.what};
+                }
+            });
+            if (one.at < placed.group->references.size()) active_[kept++] = one;
         }
         active_.resize(kept);
         return next;
     }
 
-    Turn* room_for(std::size_t count) {
-        piece_.resize(piece_.size() + count);
-        return piece_.data() + piece_.size() - count;
+    // use(clock_of(i), reference(i)): of a group's i-th reference, the clock since `begin`.
+    template <typename WithClocks>
+    static void with_clocks(const Placed& placed, std::uint64_t begin, const WithClocks& use) {
+        const LineReference* const of = placed.group->references.data();
+        if (placed.clocks.empty()) {
+            const std::uint64_t since = placed.begin - begin;
+            use([&](std::size_t i) { return since + of[i].clock; },
+                [&](std::size_t i) -> const LineReference& { return of[i]; });
+        } else {
+            use([&](std::size_t i) { return placed.clocks[i] - begin; },
+                [&](std::size_t i) -> const LineReference& { return of[placed.order[i]]; });
+        }
     }
 
     Lines lines_;
@@ -193,7 +192,8 @@ private:
     std::uint64_t first_ = 0, width_ = 1;
     std::size_t begun_ = 0;  // of by_begin_
     std::vector<Active> active_;
-    std::vector<Turn> piece_, other_;
+    std::vector<std::uint32_t> places_;  // by clock: the next one's in the piece
+    std::vector<Turn> piece_;
 };
 
 void ReferenceOrder::of_core(int core, const Use& use) const {

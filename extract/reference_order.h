@@ -15,7 +15,6 @@ namespace occupipe::extract {
 // A reference in its turn. The line's number: local lines are numbered for each slot after the
 // global ones.
 struct Turn {
-    std::uint32_t clock = 0;  // since its piece of the order began
     std::uint32_t line = 0;
     std::uint32_t what = 0;  // site and sectors, as in the trace
 

@@ -123,25 +123,21 @@ private:
                      .dirty = NeededLines::none * each};
             return state;
         }
-        const std::uint32_t bin =
-            NeededLines::bin_of(std::uint64_t{distances_.touch(state.place)} + 1);
-        state.valid = raised(state.valid, bin);
-        state.dirty = raised(state.dirty, bin);
+        raise(state, NeededLines::bin_of(std::uint64_t{distances_.touch(state.place)} + 1));
         return state;
     }
 
-    // Of each byte the greater of it and the bin.
-    [[gnu::always_inline]] static std::uint32_t raised(std::uint32_t bytes, std::uint32_t bin) {
-        if (bytes == 0) return bin * each;
-        if (bytes == NeededLines::none * each) return bytes;
-        // Each byte in 16 bits: the bit above says that it is not less.
-        constexpr std::uint64_t ones = 0x0001000100010001;
-        const std::uint64_t wide = (bytes & 0x00FF00FF) | std::uint64_t{bytes >> 8 & 0x00FF00FF}
-                                                              << 32;
-        const std::uint64_t least = bin * ones;
-        const std::uint64_t kept = (((wide | ones << 8) - least) >> 8 & ones) * 0xFF;
-        const std::uint64_t greater = (wide & kept) | (least & ~kept);
-        return static_cast<std::uint32_t>(greater) | static_cast<std::uint32_t>(greater >> 32) << 8;
+    // No sector of the line needs less than this bin from now on.
+    [[gnu::always_inline]] static void raise(State& state, std::uint32_t bin) {
+        using Bytes [[gnu::vector_size(8)]] = std::uint8_t;
+        const auto bytes =
+            std::bit_cast<Bytes>(std::array<std::uint32_t, 2>{state.valid, state.dirty});
+        const auto least =
+            std::bit_cast<Bytes>(std::array<std::uint32_t, 2>{bin * each, bin * each});
+        const auto raised =
+            std::bit_cast<std::array<std::uint32_t, 2>>(bytes > least ? bytes : least);
+        state.valid = raised[0];
+        state.dirty = raised[1];
     }
 
     template <typename Needed>
