@@ -15,21 +15,30 @@ constexpr int panel_height = 260;
 constexpr int key_height = 18;  // of a line
 constexpr int columns = 3;
 
-std::optional<double> reference_of(const analysis::ValidationCurve& curve) {
-    for (const analysis::ValidationPoint& point : curve.points) {
-        if (point.measured) return point.measured->warps_per_cycle;
-        for (const auto& one : point.predicted)
-            if (one) return one->warps_per_cycle;
-    }
+// What is drawn as 100.
+struct Reference {
+    double warps_per_cycle = 0;
+    std::optional<std::size_t> model;  // whose prediction it is; absent: it was measured
+};
+
+std::optional<Reference> reference_of(const analysis::ValidationCurve& curve) {
+    for (const analysis::ValidationPoint& point : curve.points)
+        if (point.measured) return Reference{point.measured->warps_per_cycle, std::nullopt};
+    for (const analysis::ValidationPoint& point : curve.points)
+        for (std::size_t m = 0; m < point.predicted.size(); ++m)
+            if (point.predicted[m]) return Reference{point.predicted[m]->warps_per_cycle, m};
     return std::nullopt;
 }
 
 plot::Figure figure_of(const analysis::ValidationCurve& curve,
-                       const std::vector<std::string>& models, double reference) {
-    plot::Figure figure{.title = curve.kernel,
-                        .x = {"occupancy in warps per core"},
-                        .y = {"throughput, 100 at the least"},
-                        .key = plot::Key::below};
+                       const std::vector<std::string>& models, const Reference& at) {
+    const double reference = at.warps_per_cycle;
+    plot::Figure figure{
+        .title = at.model ? curve.kernel + ", not measured" : curve.kernel,
+        .x = {"occupancy in warps per core"},
+        .y = {at.model ? fmt::format("predicted, 100: {} at the least", models[*at.model])
+                       : "throughput, 100 at the least"},
+        .key = plot::Key::below};
     figure.y.low = 0;
     plot::Series measured{"device", plot::Mark::line_and_points, 0, {}};
     for (const analysis::ValidationPoint& point : curve.points)
@@ -59,11 +68,12 @@ PlotContent validation_plot(const Validation& v) {
                                                  v.gpu),
                       .columns = columns};
     for (const analysis::ValidationCurve& curve : v.curves) {
-        const std::optional<double> reference = reference_of(curve);
+        const std::optional<Reference> reference = reference_of(curve);
         if (!reference) continue;
         all.panels.push_back(figure_of(curve, v.models, *reference));
         content.page.push_back(
-            {.description = fmt::format("{}: throughput against occupancy.", curve.kernel),
+            {.description = fmt::format("{}: {} throughput against occupancy.", curve.kernel,
+                                        reference->model ? "predicted" : "measured and predicted"),
              .panels = {all.panels.back()},
              .width = 760,
              .height = 440});

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/validation_file.h"
 #include "report/figures/validation_figures.h"
 #include "report/page/sections.h"
@@ -45,6 +47,10 @@ void add_validation_section(ReportPage& page, const ReportData& data) {
     set.gpu = data.fit.profile.device.name;
     set.models = std::move(saved.models);
     set.curves = std::move(saved.curves);
+    const bool measured = std::ranges::any_of(set.curves, [](const auto& curve) {
+        return std::ranges::any_of(curve.points,
+                                   [](const auto& one) { return one.measured.has_value(); });
+    });
     std::vector<std::string> figures;
     for (plot::Picture& picture : validation_plot(set).page)
         figures.push_back(page.figure(std::move(picture)));
@@ -52,7 +58,10 @@ void add_validation_section(ReportPage& page, const ReportData& data) {
                  paragraph("What validate wrote into the folder validation: throughput relative to "
                            "the measured one at the least occupancy, which is 100; where nothing "
                            "was measured, to the first model's.") +
-                     html(errors(set)) + grid(figures));
+                     (measured ? html(errors(set))
+                               : paragraph("Not measured: these curves are predictions alone, and "
+                                           "say nothing of how good a model is.")) +
+                     grid(figures));
 }
 
 }  // namespace occupipe::report

@@ -430,6 +430,26 @@ TEST(ValidationSection, HasCurvesAndErrors) {
     EXPECT_THAT(html, HasSubstr("Kernels at every occupancy"));
     EXPECT_THAT(html, HasSubstr(fmt::format("{:.1f}", *accuracy_of(made, 1).mape)));
     EXPECT_THAT(html, HasSubstr("<svg"));
+    EXPECT_THAT(html, testing::Not(HasSubstr("fan2, not measured")));
+}
+
+TEST(ValidationSection, SaysThatPredictionsAloneAreNotMeasured) {
+    const test::TemporaryFolder folder;
+    report::ReportData data;
+    data.folder = folder.path;
+    data.fit.profile = turing();
+    std::filesystem::create_directories(folder.path / "validation/curves");
+    ValidationCurve made = measured_on("fan2", "?policy=gto");
+    for (ValidationPoint& point : made.points) point.measured.reset();
+    write_text_file(folder.path / "validation/curves/fan2.json",
+                    report::to_json(made, {"pipeline", "roofline"}, "hash").dump(), Overwrite::no);
+    report::ReportPage page;
+    report::add_validation_section(page, data);
+    const std::string html = page.finish("t", "");
+    EXPECT_THAT(html, HasSubstr("fan2, not measured"));
+    EXPECT_THAT(html, HasSubstr("predicted, 100: pipeline at the least"));
+    EXPECT_THAT(html, HasSubstr("Not measured: these curves are predictions alone"));
+    EXPECT_THAT(html, testing::Not(HasSubstr("MAPE_shape")));
 }
 #endif
 
