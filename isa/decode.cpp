@@ -150,7 +150,8 @@ private:
         if (number == 7 && !inverted) return;
         // The uniform datapath has its own predicates.
         const int code = static_cast<int>(bits(0, 9));
-        const bool uniform = code >= 0x080 && code < 0x0c0;
+        constexpr int exchange_of_barrier = 0x1b2;  // SYNCS.EXCH
+        const bool uniform = (code >= 0x080 && code < 0x0c0) || code == exchange_of_barrier;
         out_.guard = Guard{.file = uniform ? File::uniform_predicate : File::predicate,
                            .number = number == 7 ? std::nullopt : std::optional(number),
                            .inverted = inverted};
@@ -274,6 +275,23 @@ private:
         if (selector != 0) operand.part = halves ? ".H1" : byte_selectors[selector];
     }
 
+    // The upper or lower half of a register, as a conversion reads it.
+    void read_half_part(Operand& operand, const OperandField& field) {
+        if (operand.kind != Operand::Kind::registers) return;
+        if (field.half_part_bit) {
+            if (bit(*field.half_part_bit)) operand.part = ".H1";
+            return;
+        }
+        const auto is_format = [](std::string_view name) {
+            return name == "F16" || name == "BF16" || name == "F32" || name == "F64";
+        };
+        const auto source = std::find_if(out_.modifiers.rbegin(), out_.modifiers.rend(), is_format);
+        if (source == out_.modifiers.rend() || !source->ends_with("16")) return;
+        const std::uint64_t selector = bits(60, 2);
+        if (selector > 1) not_known(fmt::format("half {} of a register", selector));
+        if (selector == 1) operand.part = ".H1";
+    }
+
     Operand immediate(const OperandField& field) const {
         Operand operand;
         const std::uint64_t pattern = bits(32, 32);
@@ -357,12 +375,13 @@ private:
     void finish(Operand operand, const OperandField& field) {
         if (operand.kind == Operand::Kind::registers) operand.count = counted(field);
         if (field.integer_part) read_integer_part(operand);
+        if (field.half_part) read_half_part(operand, field);
         if (field.pair_selector_bit) read_pair_selector(operand, field);
         out_.operands.push_back(operand);
     }
 
     void read_operand(const OperandField& field, const Encoding& encoding);
-    Operand memory_address() const;
+    Operand memory_address();
     Operand global_address();
     Operand branch_target(bool with_register, bool short_form) const;
     void name_multiply_add();
@@ -462,7 +481,15 @@ void Decoder::read_operand(const OperandField& field, const Encoding& encoding) 
 
 // Shared and local memory: a register, scaled where the access says so, a uniform register where
 // bit 91 is set, and 24 bits of offset.
-Operand Decoder::memory_address() const {
+Operand Decoder::memory_address() {
+    if (out_.opcode == "SYNCS" && out_.has("EXCH")) {
+        Operand operand;
+        operand.kind = Operand::Kind::address;
+        operand.uniform = general_or_uniform(true, 24).number;
+        operand.value = sign_extended(bits(40, 24), 24);
+        if (!bit(91)) not_known("no uniform register in the address");
+        return operand;
+    }
     Operand operand = general_or_uniform(false, 24);
     operand.kind = Operand::Kind::address;
     operand.reuse = false;
@@ -470,8 +497,9 @@ Operand Decoder::memory_address() const {
     if (bit(91)) {
         const bool store = form_ == 4 && (out_.opcode == "STS" || out_.opcode == "STL");
         const bool atomic = out_.opcode == "ATOMS";
+        const bool barrier = out_.opcode == "SYNCS" || out_.opcode == "ARRIVES";
         operand.uniform =
-            general_or_uniform(true, store || (atomic && form_ != 1) ? 64 : 32).number;
+            general_or_uniform(true, store || barrier || (atomic && form_ != 1) ? 64 : 32).number;
         if (!operand.uniform) operand.uniform = constant_register(File::uniform, architecture_);
     }
     const std::string_view scaled[] = {"LDS", "STS", "ATOMS", "LDSM"};

@@ -147,6 +147,9 @@ void add_mark(OperandField& field, std::string_view& text, const Row& row, std::
         field.half_places = true;
     } else if (take(text, 'v')) {
         field.pair_selector_bit = must_take(text, row, token);
+    } else if (take(text, 'p')) {
+        field.half_part = true;
+        field.half_part_bit = take_number(text);
     } else if (take(text, 'i')) {
         field.integer_part = true;
     } else if (take(text, 'r')) {

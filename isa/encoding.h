@@ -49,7 +49,8 @@ namespace occupipe::isa {
 // their selector; g halves without one; v two binary32 by their selector at the bit that follows;
 // ? not written where it is RZ or PT; [74] [!74] only where the bit is set, clear; :x :s :f :d :h
 // how an immediate is meant; .ROW written behind; r the mark of reuse is that of the last source;
-// z not written where it is 0; i the byte or half of an integer that a conversion reads. More
+// z not written where it is 0; i the byte or half of an integer that a conversion reads; p the half
+// that it reads (bit 60, where the last format is one of 16 bits, or the bit that follows). More
 // counts: *d *e by the sizes of a conversion's result and operand; *t *f by the type of an atomic
 // operation; *u by bit 73.
 struct Row {
@@ -85,7 +86,8 @@ struct OperandField {
     char counted_by = 0;  // 'w', 'm'
     bool halves = false, half_places = false;
     std::optional<int> pair_selector_bit;
-    bool integer_part = false;
+    bool integer_part = false, half_part = false;
+    std::optional<int> half_part_bit;
     bool hidden_when_constant = false, hidden_when_zero = false;
     bool reuse_of_last = false;
     std::optional<BitTest> only;

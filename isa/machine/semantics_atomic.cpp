@@ -192,6 +192,158 @@ struct CountUp {  // ATOMS.POPC.INC.32
     }
 };
 
+// Barriers in shared memory (PTX, mbarrier) as compiled code lays them out. A count stands there as
+// what is missing to a power of two. Ampere: the count of a phase in bits 0 to 29, what is left of
+// it in bits 32 to 62, the phase in bit 63.
+struct SplitBarrier {
+    static constexpr std::uint64_t left_unit = std::uint64_t{1} << 32;
+
+    static std::uint64_t arrived(std::uint64_t before) {
+        const std::uint64_t after = before + left_unit;  // the last one turns the phase's bit over
+        if ((before >> 63) == (after >> 63)) return after;
+        const std::uint64_t count = (before + 0x40000000) & 0x7fffffff;
+        return (after & ~(std::uint64_t{0x7fffffff} << 32)) | count << 32;
+    }
+};
+
+// Hopper: the count in bits 1 to 20, what is left in 43 to 62, the phase in 63. Where the bytes
+// stand that are awaited code never looks: here in 21 to 41, as a signed number.
+struct TransactionBarrier {
+    static constexpr std::uint64_t count_unit = 2, left_unit = std::uint64_t{1} << 43,
+                                   bytes_unit = std::uint64_t{1} << 21;
+    static constexpr std::uint64_t count_mask = 0xfffff * count_unit,
+                                   left_mask = 0xfffff * left_unit,
+                                   bytes_mask = 0x1fffff * bytes_unit;
+
+    static std::uint64_t left(std::uint64_t word) {
+        return (0x100000 - (word & left_mask) / left_unit) & 0xfffff;
+    }
+    static std::uint64_t with_bytes(std::uint64_t word, std::uint64_t more) {
+        return (word & ~bytes_mask) |
+               ((word & bytes_mask) + more * bytes_unit) % (bytes_mask + bytes_unit);
+    }
+    // `arrivals` that were awaited; none are left and no bytes awaited: the next phase begins.
+    static std::uint64_t arrived(std::uint64_t word, std::uint64_t arrivals, bool leaves) {
+        if (leaves) word = (word & ~count_mask) | ((word + arrivals * count_unit) & count_mask);
+        const std::uint64_t phase = word & (std::uint64_t{1} << 63);
+        const std::uint64_t rest = left(word) - arrivals;
+        word = (word & ~left_mask) | ((word + arrivals * left_unit) & left_mask);
+        if (rest != 0 || (word & bytes_mask) != 0) return word;
+        const std::uint64_t count = (word & count_mask) / count_unit;
+        return (word & ~left_mask & ~(std::uint64_t{1} << 63)) | count * left_unit |
+               (phase ^ (std::uint64_t{1} << 63));
+    }
+};
+
+OCCUPIPE_INLINE void change_barriers(Warp& warp, const Step& step, Mask active, auto change) {
+    Lanes* const into = &destination(warp, step);
+    each_memory<Where::shared>(warp, step, active, 8, [&](Mask lanes, Addresses& places) {
+        warp.group->memory_changed = true;
+        each_of(lanes, [&](int lane) {
+            auto* const place = at<std::uint64_t>(places, lane);
+            const std::uint64_t before = *place;
+            *place = change(lane, before);
+            put(into, lane, before);
+        });
+    });
+}
+
+struct ArriveOnSplitBarrier {  // ATOMS.ARRIVE.64, ARRIVES.LDGSTSBAR of Ampere
+    static void run(Warp& warp, const Step& step, Mask active) {
+        change_barriers(warp, step, active,
+                        [](int, std::uint64_t before) { return SplitBarrier::arrived(before); });
+    }
+};
+
+// option 0: arrivals, 1: bytes that are awaited from now on; 2 stands for the register's number and
+// 3 for its negative. option 2: .OPTOUT.
+struct ArriveOnTransactionBarrier {  // SYNCS.ARRIVE, ARRIVES.LDGSTSBAR
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes numbers = step.source_count == 0 ? Lanes{} : *raw(warp, step, 0);
+        change_barriers(warp, step, active, [&](int lane, std::uint64_t before) {
+            const std::uint64_t number = numbers[lane];
+            const auto amount = [&](std::uint8_t how) {
+                return how == 2   ? number
+                       : how == 3 ? 0 - number
+                       : how == 4 ? ~std::uint64_t{0}
+                                  : how;
+            };
+            const std::uint64_t arrivals = amount(step.option[0]);
+            if (arrivals > TransactionBarrier::left(before)) {
+                fail(warp, step, lane, "more threads arrive at the barrier than it awaits");
+            }
+            return TransactionBarrier::arrived(
+                TransactionBarrier::with_bytes(before, amount(step.option[1])), arrivals,
+                step.option[2] != 0);
+        });
+    }
+};
+
+// Whether the phase whose parity the register's highest bit says is over. Who waits gives way.
+struct CheckPhase {  // SYNCS.PHASECHK
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& parity = *raw(warp, step, 0);
+        Addresses places;
+        narrow_addresses(warp, step.address, active, places);
+        translate(warp, step, active,
+                  {.space = Space::shared, .kind = AccessKind::load, .bytes = 8}, places);
+        Mask over = 0;
+        each_of(active, [&](int lane) {
+            const auto phase = static_cast<std::uint32_t>(*at<std::uint64_t>(places, lane) >> 63);
+            if (phase != parity[lane] >> 31) over |= Mask{1} << lane;
+        });
+        set_predicate(warp, step, 0, active, over);
+        if (over == active) return;
+        warp.yielded |= warp.active;
+        warp.gave_way = true;
+        rotate(warp);
+        warp.stop = true;
+    }
+};
+
+struct WriteBarrierWord {  // SYNCS.EXCH.64
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const std::uint64_t value = pair(raw(warp, step, 0), 0);
+        change_barriers(warp, step, active & (0 - active),
+                        [&](int, std::uint64_t) { return value; });
+    }
+};
+
+struct ForgetBarrier {  // SYNCS.CCTL: the place is free for something else
+    static void run(Warp&, const Step&, Mask) {}
+};
+
+Handler bind_barrier_word(const Instruction& one, int architecture, Step& step,
+                          std::string& why_not) {
+    if (one.has("CCTL")) return handler_of<ForgetBarrier>();
+    if (one.has("PHASECHK")) return handler_of<CheckPhase>();
+    if (one.has("EXCH")) {
+        if (step.destination_is_zero) return handler_of<WriteBarrierWord>();
+        why_not = "with a register written";
+        return nullptr;
+    }
+    if (one.opcode == "ARRIVES") {
+        if (architecture < 90) return handler_of<ArriveOnSplitBarrier>();
+        step.option[0] = one.has("ARVCNT") ? 1 : 0;
+        step.option[1] = one.has("TRANSCNT") ? 4 : 0;  // one less
+        return handler_of<ArriveOnTransactionBarrier>();
+    }
+    struct Row {
+        std::string_view name;
+        std::uint8_t arrivals, bytes;
+    };
+    step.option[0] = 1;  // where nothing is written: one arrival, and the register's bytes
+    step.option[1] = 2;
+    for (const Row row : {Row{"A1T0", 1, 0}, Row{"A0T1", 0, 1}, Row{"A0TR", 0, 2},
+                          Row{"A0TX", 0, 3}, Row{"ART0", 2, 0}}) {
+        if (!one.has(row.name)) continue;
+        step.option[0] = row.arrivals;
+        step.option[1] = row.bytes;
+    }
+    step.option[2] = one.has("OPTOUT") ? 1 : 0;
+    return handler_of<ArriveOnTransactionBarrier>();
+}
+
 template <Where where, typename T>
 Handler integer_handler(const Instruction& one) {
     if (one.has("ADD")) return handler_of<Atomic<where, Do::add, T>>();
@@ -256,6 +408,7 @@ Handler bind_atomic(const Instruction& one, int, Step& step, std::string& why_no
         why_not = "with a result that is used";
         return nullptr;
     }
+    if (one.has("ARRIVE")) return handler_of<ArriveOnSplitBarrier>();
     const bool wide = one.has("64") || one.has("S64");
     if (one.has("CAST")) {
         if (!wide) return handler_of<CompareAndSwap<where, std::uint32_t, true>>();
@@ -288,7 +441,8 @@ Handler bind_atomic(const Instruction& one, int, Step& step, std::string& why_no
 constexpr Semantics table[] = {
     {"ATOM", &bind_atomic<Where::generic>}, {"ATOMG", &bind_atomic<Where::global>},
     {"ATOMS", &bind_atomic<Where::shared>}, {"RED", &bind_atomic<Where::global>},
-    {"REDG", &bind_atomic<Where::global>},
+    {"REDG", &bind_atomic<Where::global>},  {"SYNCS", &bind_barrier_word},
+    {"ARRIVES", &bind_barrier_word},
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ struct VoteOf {
 
 Handler bind_vote(const Instruction& one, int, Step& step, std::string& why_not) {
     if (one.has("ANY")) return handler_of<VoteOf<Vote::any>>();
-    if (!step.destination_is_zero) {
+    if (!step.destination_is_zero && !one.has("ALL")) {
         why_not = "with a register written";
         return nullptr;
     }

@@ -451,6 +451,7 @@ constexpr Semantics rows[] = {
     {"ERRBAR", &bind_plain<Fence>},
     {"CGAERRBAR", &bind_plain<Fence>},
     {"CCTL", &bind_plain<Nothing>},
+    {"FENCE", &bind_plain<Fence>},
     // Counters of events; what waits for, or lets begin, the next launch: launches run in order.
     {"PMTRIG", &bind_plain<Nothing>},
     {"PREEXIT", &bind_plain<Nothing>},

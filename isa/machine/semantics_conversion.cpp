@@ -32,7 +32,7 @@ enum Option : std::uint8_t {
     integer_signed = 5,
     nan_to_zero = 6,
     limits = 7,  // 1: .RELU, 2: .SATFINITE
-    shift = 7,   // of an integer in a part of a register
+    shift = 7,   // of an integer or a half in a part of a register
 };
 
 constexpr Format formats[] = {binary16, binary32, binary64, bfloat16};
@@ -69,7 +69,7 @@ std::uint64_t operand(const Warp& warp, const Step& step, int lane, Format forma
     const Source& source = step.source[0];
     const Lanes* const words = raw(warp, source);
     std::uint64_t pattern = format.bits() == 64 ? pair(words, lane) : words[0][lane];
-    if (format.bits() == 16) pattern &= 0xffff;
+    if (format.bits() == 16) pattern = pattern >> step.option[shift] & 0xffff;
     if (source.absolute) pattern &= ~format.sign();
     if (source.negated) pattern ^= format.sign();
     const bool flushing = step.option[flush] != 0 && format.bits() == 32;
@@ -80,6 +80,10 @@ void put(Warp& warp, const Step& step, int lane, std::uint64_t value) {
     Lanes* const into = &destination(warp, step);
     into[0][lane] = static_cast<std::uint32_t>(value);
     if (step.destination_count == 2) into[1][lane] = static_cast<std::uint32_t>(value >> 32);
+}
+
+void set_half(const Instruction& one, Step& step) {
+    if (one.operands.back().part == ".H1") step.option[shift] = 16;
 }
 
 // F2F, any to any.
@@ -134,6 +138,7 @@ Handler bind_f2f(const Instruction& one, int, Step& step, std::string& why_not) 
     step.option[direction] = static_cast<std::uint8_t>(rounding);
     step.option[to] = found[0];
     step.option[from] = found[1];
+    set_half(one, step);
     if (!one.has("FTZ") && found[0] == f64 && found[1] == f32) return handler_of<Widening>();
     if (!one.has("FTZ") && found[0] == f32 && found[1] == f64 && rounding == Rounding::nearest) {
         return handler_of<Narrowing>();
@@ -206,6 +211,7 @@ Handler bind_f2i(const Instruction& one, int, Step& step, std::string&) {
     step.option[integer_bits] = static_cast<std::uint8_t>(type.bits);
     step.option[integer_signed] = type.is_signed;
     step.option[nan_to_zero] = one.has("NTZ");
+    set_half(one, step);
     if (source != f32 || type.bits != 32) return handler_of<FormatToInteger>();
     switch (rounding) {
         case Rounding::nearest:
@@ -304,6 +310,7 @@ struct Integral {
 Handler bind_frnd(const Instruction& one, int, Step& step, std::string&) {
     step.option[flush] = one.has("FTZ");
     step.option[direction] = static_cast<std::uint8_t>(integral_rounding(one));
+    set_half(one, step);
     step.option[from] = one.has("F64") ? f64 : one.has("F16") ? f16 : one.has("BF16") ? bf16 : f32;
     return handler_of<Integral>();
 }
@@ -351,9 +358,86 @@ struct PackTowardsZero {
     }
 };
 
+// Formats of eight bits (PTX, cvt): E5M2 is the upper half of a binary16, E4M3 has no infinity and
+// one NaN per sign. A number becomes the nearest, what is too large the largest, a NaN 0x7f.
+std::uint32_t byte_of(std::uint64_t pattern, Format format, bool e4m3, bool rectified) {
+    if (format.is_nan(pattern)) return 0x7f;
+    if (rectified && (pattern & format.sign()) != 0) return 0;
+    const std::uint32_t sign = (pattern & format.sign()) != 0 ? 0x80 : 0;
+    const std::uint32_t largest = e4m3 ? 0x7e : 0x7b;
+    // As a format without a sign's bit it would round alike; 0x7f of E4M3 is where 480 would be.
+    constexpr Format wide_e4m3{5, 3, 0xff}, e5m2{5, 2, 0x7f};
+    if (format.is_infinite(pattern)) return sign | largest;
+    const arithmetic::Exact value = arithmetic::exact(pattern, format);
+    if (!e4m3) {
+        const auto rounded = static_cast<std::uint32_t>(round(value, e5m2, Rounding::nearest));
+        return sign | std::min(rounded & 0x7f, largest);
+    }
+    // E4M3 has an exponent of 4 bits whose bias is 7: as of 5 bits with bias 15, 256 times smaller.
+    arithmetic::Exact scaled = value;
+    scaled.exponent -= 8;
+    const auto rounded = static_cast<std::uint32_t>(round(scaled, wide_e4m3, Rounding::nearest));
+    return sign | std::min(rounded & 0xff, largest);
+}
+
+std::uint32_t half_of_byte(std::uint32_t byte, bool e4m3) {
+    if (!e4m3) return (byte & 0x7f) > 0x7c ? 0x7fff : byte << 8;
+    if ((byte & 0x7f) == 0x7f) return 0x7fff;
+    const std::uint32_t sign = (byte & 0x80) << 8;
+    // The same digits as a denormal of binary16 times 2^8, which is exact.
+    const std::uint64_t value =
+        arithmetic::product((byte & 0x7f) << 7, 0x5c00, binary16, Rounding::nearest);
+    return sign | static_cast<std::uint32_t>(value);
+}
+
+// Two numbers to the lower half, the third operand's lower or upper half above them.
+struct PackBytes {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Format source = format_at(step, from);
+        const bool e4m3 = step.option[to] != 0, rectified = (step.option[limits] & 1) != 0;
+        const bool packed = source.bits() == 16;
+        Lanes scratch_a, scratch_b;
+        const Lanes& a = packed ? *raw(warp, step, 0) : real(warp, step, 0, scratch_a);
+        const Lanes& b = packed ? a : real(warp, step, 1, scratch_b);
+        const Lanes& c = *raw(warp, step, packed ? 1 : 2);
+        const int above = step.option[direction] != 0 ? 16 : 0;
+        each_of(active, [&](int lane) {
+            const std::uint32_t high = packed ? a[lane] >> 16 : a[lane];
+            const std::uint32_t low = packed ? a[lane] & 0xffff : b[lane];
+            put(warp, step, lane,
+                (c[lane] >> above & 0xffff) << 16 | byte_of(high, source, e4m3, rectified) << 8 |
+                    byte_of(low, source, e4m3, rectified));
+        });
+    }
+};
+
+struct UnpackBytes {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& a = *raw(warp, step, 0);
+        const bool e4m3 = step.option[to] != 0, rectified = (step.option[limits] & 1) != 0;
+        const auto half = [&](std::uint32_t byte) {
+            const std::uint32_t value = half_of_byte(byte & 0xff, e4m3);
+            return rectified ? arithmetic::half_rectified<Half::ieee>(value) : value;
+        };
+        each_of(active, [&](int lane) {
+            const std::uint32_t bytes = a[lane] >> step.option[direction];
+            put(warp, step, lane, half(bytes >> 8) << 16 | half(bytes));
+        });
+    }
+};
+
+Handler bind_bytes(const Instruction& one, Step& step) {
+    step.option[to] = one.has("E4M3") ? 1 : 0;
+    step.option[direction] = one.operands.back().part == ".H1" ? 16 : 0;
+    if (one.has("UNPACK_B")) return handler_of<UnpackBytes>();
+    step.option[from] = one.has("F32") ? f32 : f16;
+    return handler_of<PackBytes>();
+}
+
 Handler bind_pack(const Instruction& one, int, Step& step, std::string&) {
     step.option[limits] =
         static_cast<std::uint8_t>((one.has("RELU") ? 1 : 0) | (one.has("SATFINITE") ? 2 : 0));
+    if (one.has("E4M3") || one.has("E5M2")) return bind_bytes(one, step);
     step.option[to] = one.has("BF16") ? bf16 : f16;
     if (one.has("RZ")) return handler_of<PackTowardsZero>();
     return one.has("BF16") ? handler_of<Pack<Half::brain>>() : handler_of<Pack<Half::ieee>>();

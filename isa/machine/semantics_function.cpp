@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // MUFU: special functions, rounded to nearest (arithmetic/function.h says what that means).
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "isa/machine/arithmetic/function.h"
+#include "isa/machine/arithmetic/half.h"
 #include "isa/machine/floating.h"
 
 namespace occupipe::isa {
@@ -26,11 +28,33 @@ Handler evaluation() {
     return handler_of<Evaluation<function>>();
 }
 
-Handler bind_function(const Instruction& one, int, Step&, std::string& why_not) {
-    // Which half they take and leave is not known.
+// Of a half, in the lower half of the result; what stands above it is not read by code of ours.
+template <arithmetic::Half half>
+struct TangentOfHalf {
+    OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
+        const Source& source = step.source[0];
+        const Lanes& a = *raw(warp, source);
+        Lanes& into = destination(warp, step);
+        each_of(active, [&](int lane) {
+            std::uint32_t pattern = a[lane] >> step.option[0] & 0xffff;
+            if (source.absolute) pattern &= 0x7fff;
+            if (source.negated) pattern ^= 0x8000;
+            const double value = arithmetic::widened<half>(pattern);
+            into[lane] = arithmetic::halved<half>(std::tanh(value));
+        });
+    }
+};
+
+Handler bind_function(const Instruction& one, int, Step& step, std::string& why_not) {
     if (one.has("F16") || one.has("BF16")) {
-        why_not = "of a half";
-        return nullptr;
+        step.option[0] = one.operands.back().part == ".H1" ? 16 : 0;
+        using arithmetic::Half;
+        if (!one.has("TANH") || one.operands.back().kind != Operand::Kind::registers) {
+            why_not = "of a half";
+            return nullptr;
+        }
+        return one.has("F16") ? handler_of<TangentOfHalf<Half::ieee>>()
+                              : handler_of<TangentOfHalf<Half::brain>>();
     }
     using namespace arithmetic;
     constexpr std::array<std::pair<std::string_view, Handler (*)()>, 10> functions = {

@@ -50,7 +50,7 @@ namespace special {
 constexpr int lane = 0, clock = 1, thread_packed = 32, thread_x = 33, thread_y = 34, thread_z = 35,
               group_x = 37, group_y = 38, group_z = 39, local_window_high = 46,
               shared_window_high = 47, equal_mask = 56, less_mask = 57, less_equal_mask = 58,
-              greater_mask = 59, greater_equal_mask = 60, clock_low = 80, clock_high = 81,
+              greater_mask = 59, greater_equal_mask = 60, clock_low = 80, clock_high = 81, timer_low = 82, timer_high = 83,
               rank_in_cluster = 136, zero = 255;
 }
 
@@ -145,8 +145,10 @@ Handler special_handler(std::int64_t number) {
         OCCUPIPE_CASE(zero)
         case clock:
         case clock_low:
+        case timer_low:
             return handler_of<ReadClock<words, false>>();
         case clock_high:
+        case timer_high:
             return handler_of<ReadClock<words, true>>();
         default:
             return nullptr;
@@ -156,7 +158,7 @@ Handler special_handler(std::int64_t number) {
 
 Handler bind_special(const Instruction& one, int, Step&, std::string& why_not) {
     const Operand& operand = one.operands.back();
-    const bool wide = one.opcode == "CS2R" && !one.has("32");
+    const bool wide = one.opcode.starts_with("CS2") && !one.has("32");
     const Handler found =
         wide ? special_handler<2>(operand.value) : special_handler<1>(operand.value);
     if (!found) why_not = fmt::format("special register {}", operand.value);
@@ -259,6 +261,7 @@ constexpr Semantics table[] = {
     {"S2R", &bind_special},
     {"S2UR", &bind_special},
     {"CS2R", &bind_special},
+    {"CS2UR", &bind_special},
     {"R2UR", &bind_to_uniform},
     {"P2R", &bind_predicates_to_bits},
     {"R2P", &bind_bits_to_predicates},

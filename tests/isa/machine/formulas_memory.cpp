@@ -129,7 +129,25 @@ std::uint64_t combine(const Case& of, std::uint64_t old, std::uint64_t value) {
     return value;  // EXCH
 }
 
+// PTX, mbarrier.arrive, as Ampere's code counts: up to a power of two, from there on anew.
+bool arrive(Case& of) {
+    each_lane_of(of, [&](Lane& lane) {
+        const std::size_t at = place_of(of, lane.number());
+        const std::uint64_t old = bytes_at(memory(of, of.after), at, 8);
+        const std::uint64_t phase = old >> 63, left = 0x80000000 - (old >> 32 & 0x7fffffff);
+        const std::uint64_t count = 0x40000000 - (old & 0xffffffff);
+        const bool last = left == 1;
+        const std::uint64_t next = last ? count & 0x7fffffff : left - 1;
+        const std::uint64_t fresh = (last ? 1 - phase : phase) << 63 |
+                                    ((0x80000000 - next) & 0x7fffffff) << 32 | (old & 0xffffffff);
+        std::memcpy(&memory(of, of.after).at(at), &fresh, 8);
+        lane.write64(old);
+    });
+    return true;
+}
+
 bool atomic(Case& of) {
+    if (of.has("ARRIVE")) return of.one.opcode == "ATOMS" && arrive(of);
     for (const char* other : {"F16x2", "F16x4", "F16x8", "BF16x2", "BF16x4", "BF16x8", "POPC",
                               "CAST", "F32x2", "F32x4"}) {
         if (of.has(other)) return false;

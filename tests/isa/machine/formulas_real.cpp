@@ -314,7 +314,7 @@ std::uint64_t read(const Lane& lane, Kind kind, bool ftz) {
     if (kind.bits == 64) return lane.real64(0);
     if (kind.bits == 32) return ftz ? flush(lane.single(0)) : lane.single(0);
     const Operand& operand = *lane.whole().sources[0];
-    std::uint64_t pattern = lane.raw(0) & 0xffff;
+    std::uint64_t pattern = lane.raw(0) >> (operand.part == ".H1" ? 16 : 0) & 0xffff;
     if (operand.absolute) pattern &= 0x7fff;
     if (operand.negated) pattern ^= 0x8000;
     return pattern;
@@ -455,7 +455,69 @@ bool to_integral(Case& of) {
     return true;
 }
 
+// E4M3 or E5M2: the code, among all that are numbers, whose value is nearest; of two the even one.
+std::uint32_t nearest_byte(long double value, bool e4m3, bool rectified) {
+    if (std::isnan(value)) return 0x7f;
+    if (rectified && std::signbit(value)) return 0;
+    const auto number = [&](std::uint32_t code) {
+        const int digits = e4m3 ? 3 : 2, bias = e4m3 ? 7 : 15;
+        const auto exponent = static_cast<int>(code >> digits);
+        const auto rest = static_cast<int>(code & ((1u << digits) - 1));
+        return exponent == 0 ? std::ldexp(static_cast<long double>(rest), 1 - bias - digits)
+                             : std::ldexp(static_cast<long double>(rest + (1 << digits)),
+                                          exponent - bias - digits);
+    };
+    const std::uint32_t largest = e4m3 ? 0x7e : 0x7b;
+    const long double size = std::fabs(value);
+    std::uint32_t best = 0;
+    for (std::uint32_t code = 1; code <= largest; ++code) {
+        const long double here = std::fabs(number(code) - size);
+        const long double there = std::fabs(number(best) - size);
+        if (here < there || (here == there && code % 2 == 0)) best = code;
+    }
+    if (size >= number(largest)) best = largest;
+    return best | (std::signbit(value) ? 0x80 : 0);
+}
+
+std::uint16_t half_of_byte(std::uint32_t code, bool e4m3) {
+    const std::uint32_t sign = (code & 0x80) << 8;
+    const bool nan = e4m3 ? (code & 0x7f) == 0x7f : (code & 0x7f) > 0x7c;
+    if (nan) return 0x7fff;
+    if (!e4m3) return static_cast<std::uint16_t>(code << 8);
+    const auto exponent = static_cast<int>(code >> 3 & 15);
+    const auto rest = static_cast<int>(code & 7);
+    const long double size = exponent == 0 ? std::ldexp(static_cast<long double>(rest), -9)
+                                           : std::ldexp(rest + 8.0L, exponent - 10);
+    return static_cast<std::uint16_t>(sign | pattern_of(size, half_kind, FE_TONEAREST));
+}
+
+bool pack_bytes(Case& of) {
+    const bool e4m3 = of.has("E4M3"), rectified = of.has("RELU");
+    each_lane_of(of, [&](Lane& lane) {
+        const bool above = of.one.operands.back().part == ".H1";
+        if (of.has("UNPACK_B")) {
+            const std::uint32_t codes = lane.raw(0) >> (above ? 16 : 0);
+            const auto half = [&](std::uint32_t code) -> std::uint32_t {
+                const std::uint16_t value = half_of_byte(code, e4m3);
+                return rectified && (value & 0x8000) != 0 ? 0u : value;
+            };
+            lane.write(half(codes >> 8 & 255) << 16 | half(codes & 255));
+            return;
+        }
+        const bool halves = of.has("F16");
+        const auto value = [&](int i) -> long double {
+            if (!halves) return f(lane.single(static_cast<std::size_t>(1 - i)));
+            return value_of(lane.raw(0) >> (16 * i) & 0xffff, half_kind);
+        };
+        const std::uint32_t kept = lane.raw(halves ? 1 : 2) >> (above ? 16 : 0);
+        lane.write(kept << 16 | nearest_byte(value(1), e4m3, rectified) << 8 |
+                   nearest_byte(value(0), e4m3, rectified));
+    });
+    return true;
+}
+
 bool pack(Case& of) {
+    if (of.has("E4M3") || of.has("E5M2")) return pack_bytes(of);
     const Kind kind = of.has("BF16") ? brain_kind : half_kind;
     each_lane_of(of, [&](Lane& lane) {
         const auto one = [&](std::size_t i) {
@@ -474,7 +536,15 @@ bool pack(Case& of) {
 
 // Correctly rounded, denormals flushed but by TANH.
 bool function(Case& of) {
-    if (of.has("F16") || of.has("BF16")) return false;
+    if (of.has("F16") || of.has("BF16")) {
+        const Kind kind = of.has("F16") ? half_kind : brain_kind;
+        each_lane_of(of, [&](Lane& lane) {
+            const long double x = value_of(read(lane, kind, false), kind);
+            lane.write(static_cast<std::uint32_t>(
+                std::isnan(x) ? 0x7fff : pattern_of(std::tanh(x), kind, FE_TONEAREST)));
+        });
+        return of.has("TANH");
+    }
     each_lane_of(of, [&](Lane& lane) {
         const std::uint32_t bits = lane.single(0);
         if (of.has("RCP64H") || of.has("RSQ64H")) {

@@ -360,7 +360,7 @@ TEST(Semantics, SinglePtxInstructionsDoWhatTheirFormulasSay) {
     for (const auto& [form, text] : without) std::printf("no formula: %s\n", text.c_str());
     for (const auto& [form, text] : refused) std::printf("refused: %s\n", text.c_str());
     std::printf("%zu instructions checked\n", checked);
-    EXPECT_GE(checked, 166u);
+    EXPECT_GE(checked, 198u);
 }
 
 // Each modifier of these instructions taken for another one: the executor is given a word that
@@ -392,7 +392,7 @@ TEST(Semantics, AModifierTakenForAnotherIsNoticed) {
     for (const std::string& text : unnoticed) std::printf("unnoticed: %s\n", text.c_str());
     std::printf("%zu of %zu noticed\n", noticed, planted);
     // Hints for caches, scopes, roundings of what is exact and the like change no result.
-    EXPECT_GE(noticed, 586u);
+    EXPECT_GE(noticed, 632u);
 }
 
 class PlantedFault : public testing::TestWithParam<std::size_t> {};
