@@ -294,10 +294,9 @@ struct CheckPhase {  // SYNCS.PHASECHK
         });
         set_predicate(warp, step, 0, active, over);
         if (over == active) return;
+        // Other warps have their turn at once, other lanes of this one at the turn's end.
         warp.yielded |= warp.active;
-        warp.gave_way = true;
-        rotate(warp);
-        warp.stop = true;
+        warp.stop = warp.splits.empty();
     }
 };
 
