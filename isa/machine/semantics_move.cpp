@@ -50,8 +50,8 @@ namespace special {
 constexpr int lane = 0, clock = 1, thread_packed = 32, thread_x = 33, thread_y = 34, thread_z = 35,
               group_x = 37, group_y = 38, group_z = 39, local_window_high = 46,
               shared_window_high = 47, equal_mask = 56, less_mask = 57, less_equal_mask = 58,
-              greater_mask = 59, greater_equal_mask = 60, clock_low = 80, clock_high = 81, timer_low = 82, timer_high = 83,
-              rank_in_cluster = 136, zero = 255;
+              greater_mask = 59, greater_equal_mask = 60, clock_low = 80, clock_high = 81,
+              timer_low = 82, timer_high = 83, rank_in_cluster = 136, zero = 255;
 }
 
 template <int number>
