@@ -144,8 +144,8 @@ Lines oddities(const MeasurementFile& file) {
     double slowest = 0;
     double fastest = 0;
     for (const MeasurementRow& row : file.rows) {
-        if (!seen.insert({row.name, row.repetition}).second) {
-            lines.push_back(fmt::format("benchmarks: {} has a duplicate repetition {}", row.name,
+        if (!seen.insert({row.name(), row.repetition}).second) {
+            lines.push_back(fmt::format("benchmarks: {} has a duplicate repetition {}", row.name(),
                                         row.repetition));
         }
         if (row.clock_hz) {

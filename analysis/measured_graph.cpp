@@ -12,12 +12,6 @@
 namespace occupipe::analysis {
 namespace {
 
-std::optional<double> counter(const MeasurementRow& row, const char* name) {
-    const auto found = row.counters.find(name);
-    if (found == row.counters.end()) return std::nullopt;
-    return found->second;
-}
-
 std::span<const bench::Row> rows_of(const MeasurementFile& file) {
     const auto backend = file.context.find("backend");
     if (backend == file.context.end()) return {};
@@ -48,10 +42,10 @@ BenchmarkKernel kernel_of(const MeasurementFile& file, const MeasurementRow& row
         kernel = bench::benchmark_kernel(*plan);
     } else {
         kernel = chained_kernel(row.subject, row.shape.chains);
-        kernel.first.chained = counter(row, "dependent") != 0.0;
+        kernel.first.chained = row.counters.find("dependent") != 0.0;
     }
     kernel.body = kernel.period();
-    const auto unroll = counter(row, "unroll");
+    const auto unroll = row.counters.find("unroll");
     if (unroll && *unroll >= 1 && *unroll <= 1e6 && std::floor(*unroll) == *unroll)
         kernel.body = static_cast<std::int64_t>(*unroll);
     return kernel;

@@ -145,7 +145,7 @@ private:
             if (!subjects_.contains(row.subject)) order_.push_back(row.subject);
             Subject& subject = subjects_[row.subject];
             if (row.error) {
-                if (!subject.error) subject.error = fmt::format("{}: {}", row.name, *row.error);
+                if (!subject.error) subject.error = fmt::format("{}: {}", row.name(), *row.error);
                 continue;
             }
             if (row.clock_hz) clocks_.push_back(*row.clock_hz);

@@ -14,6 +14,10 @@ std::string measurement_name(std::string_view subject, const MeasurementShape& s
                        shape.group_warps, shape.concurrent_groups, shape.chains, shape.depth);
 }
 
+std::string MeasurementRow::name() const {
+    return other_name.empty() ? measurement_name(subject, shape) : other_name;
+}
+
 std::string mix_name(const Mix& mix) {
     return fmt::format("mix({}*{},{})", mix.first, mix.beta, mix.second);
 }

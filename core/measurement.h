@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/row_counters.h"
+
 namespace occupipe {
 
 struct MeasurementShape {
@@ -24,16 +26,18 @@ struct MeasurementShape {
 
 // One row of the file: one repetition of one point.
 struct MeasurementRow {
-    std::string name;     // "fma.f32/group_warps:4/…", as in the file
     std::string subject;  // "fma.f32" or "mix(fma.f32*8,cos.approx.f32)"
     MeasurementShape shape;
     std::optional<int> beta;  // mixes only
     int repetition = 0;
-    std::optional<double> cycles;            // absent if the device does not report it
-    std::optional<double> clock_hz;          // measured during this repetition
-    double seconds = 0;                      // the device's own event timer
-    std::optional<std::string> error;        // the row failed; numbers are meaningless then
-    std::map<std::string, double> counters;  // every counter of the row, the above included
+    std::optional<double> cycles;      // absent if the device does not report it
+    std::optional<double> clock_hz;    // measured during this repetition
+    double seconds = 0;                // the device's own event timer
+    std::optional<std::string> error;  // the row failed; numbers are meaningless then
+    RowCounters counters;              // every counter of the row, the above included
+    std::string other_name;            // as in the file, where that is not measurement_name()
+
+    std::string name() const;  // "fma.f32/group_warps:4/…", as in the file
 };
 
 struct MeasurementFile {

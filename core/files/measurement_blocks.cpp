@@ -7,7 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
-#include <map>
+#include <iterator>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -50,6 +51,21 @@ struct Layout {
         std::ranges::sort(counters, {},
                           [&](std::size_t i) -> const std::string& { return keys[i]; });
     }
+
+    // Which of the counters are numbers hardly differs between rows.
+    RowCounters::Names names_of(std::vector<std::size_t> numbers) {
+        if (!names_ || numbers != numbers_) {
+            auto names = std::make_shared<std::vector<std::string>>();
+            for (const std::size_t at : numbers) names->push_back(keys[at]);
+            names_ = std::move(names);
+            numbers_ = std::move(numbers);
+        }
+        return names_;
+    }
+
+private:
+    std::vector<std::size_t> numbers_;
+    RowCounters::Names names_;  // of these
 };
 
 // Views into the text of a row without lists and maps.
@@ -97,13 +113,14 @@ public:
         if (value.quoted || value.number || value.text == "null") throw Unusual();
         return value.text == "true";
     }
-    std::map<std::string, double> counters() const {
-        std::map<std::string, double> found;
-        for (const std::size_t at : layout->counters) {
-            if (!values[at].number) continue;
-            found.emplace_hint(found.end(), layout->keys[at], number(values[at]));
-        }
-        return found;
+    RowCounters counters() const {
+        std::vector<std::size_t> numbers;
+        std::ranges::copy_if(layout->counters, std::back_inserter(numbers),
+                             [&](std::size_t at) { return values[at].number; });
+        std::vector<double> found;
+        found.reserve(numbers.size());
+        for (const std::size_t at : numbers) found.push_back(number(values[at]));
+        return {layout->names_of(std::move(numbers)), std::move(found)};
     }
     [[noreturn]] void fail(const Value&, const std::string&) const { throw Unusual(); }
 };
@@ -134,7 +151,6 @@ public:
         around += ']';
         around += std::string_view(text_).substr(at_);
         MeasurementFile file = documents_.file(parse_json(around, file_name_));
-        rows.shrink_to_fit();
         file.rows = std::move(rows);
         return file;
     }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/files/file_kind.h"
@@ -56,7 +57,7 @@ public:
         return document_.integer(value, from, to);
     }
     bool boolean(const Value& value) const { return document_.boolean(value); }
-    std::map<std::string, double> counters() const {
+    RowCounters counters() const {
         std::map<std::string, double> counters;
         for (const DocumentNode& child : node_.children) {
             const bool is_number = child.kind == DocumentNode::Kind::scalar && !child.quoted &&

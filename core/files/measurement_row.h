@@ -73,8 +73,8 @@ public:
     MeasurementRow read() const {
         MeasurementRow row;
         const Value& name = row_.required(RowKey::name);
-        row.name = row_.text(name);
-        row.subject = row.name.substr(0, row.name.find('/'));
+        const std::string_view written = row_.text(name);
+        row.subject = written.substr(0, written.find('/'));
         if (row.subject.empty()) {
             row_.fail(name, "names no instruction");
         }
@@ -88,6 +88,7 @@ public:
             row_.fail(name, "has too many warps");
         }
         agree(RowKey::warps, row.shape.warps());
+        if (written != row.name()) row.other_name = written;
         row.beta = beta(name, row.subject);
         if (const Value* repetition = row_.find(RowKey::repetition_index)) {
             row.repetition = static_cast<int>(row_.integer(*repetition, 0, int_max));

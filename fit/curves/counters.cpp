@@ -17,9 +17,8 @@ bool whole_from_one(double value) { return value >= 1 && value == std::floor(val
 
 }  // namespace
 
-std::optional<double> counter(const MeasurementRow& row, const std::string& name) {
-    const auto it = row.counters.find(name);
-    return it == row.counters.end() ? std::nullopt : std::optional(it->second);
+std::optional<double> counter(const MeasurementRow& row, std::string_view name) {
+    return row.counters.find(name);
 }
 
 std::optional<std::string> counter_fault(const MeasurementRow& row) {

@@ -37,7 +37,7 @@ inline constexpr const char* graph_launches_counter = "graph_launches";
 inline constexpr const char* launch_groups_counter = "launch_groups";
 inline constexpr const char* loop_iterations_counter = "loop_iterations";
 
-std::optional<double> counter(const MeasurementRow& row, const std::string& name);
+std::optional<double> counter(const MeasurementRow& row, std::string_view name);
 
 // Why a counter's value is impossible; nullopt if all are in range.
 std::optional<std::string> counter_fault(const MeasurementRow& row);

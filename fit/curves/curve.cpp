@@ -231,11 +231,11 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
     add_running(place, row, cycles);
     off_core_ |= leaves_core(row);
     access_bytes_.insert(counter(row, access_bytes_counter).value_or(0));
-    for (const auto& [name, value] : row.counters) {
-        if (!name.starts_with(chain_counter_prefix) || !(value > 0)) continue;
+    row.counters.for_each([&](const std::string& name, double value) {
+        if (!name.starts_with(chain_counter_prefix) || !(value > 0)) return;
         double& most = chain_[name.substr(std::string_view(chain_counter_prefix).size())];
         most = std::max(most, value);
-    }
+    });
     independent_ |= !waits_for_result(row);
 }
 
@@ -464,6 +464,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     curve.rows_at_another_clock = rows_at_another_clock_;
     curve.warps_per_instruction = warps_per_instruction_;
     const bool starved = skew_is_starvation();
+    curve.points.reserve(samples_.size());
     for (const auto& [place, samples] : samples_) {
         CurvePoint point;
         std::vector<double> skews;
@@ -494,8 +495,13 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
 
 std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     using Key = std::pair<std::string, CurveCounters>;
+    struct NumberedRow {
+        const MeasurementRow* row = nullptr;
+        std::optional<double> clock;
+        double number = 0;
+    };
     std::vector<Key> order;
-    std::map<Key, CurveBuilder> builders;
+    std::map<Key, std::vector<NumberedRow>> rows_of;
     std::set<std::string> counted;
     for (const MeasurementFile& file : files)
         for (const MeasurementRow& row : file.rows)
@@ -506,20 +512,19 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
         for (const MeasurementRow& row : file.rows) {
             if (belongs_elsewhere(row)) continue;
             const Key key{row.subject, curve_counters(row)};
-            const auto [it, fresh] = builders.try_emplace(key);
-            if (fresh) {
-                order.push_back(key);
-                if (counted.contains(row.subject)) it->second.only_counted();
-            }
-            it->second.add(row, clock, ++number);
+            const auto [it, fresh] = rows_of.try_emplace(key);
+            if (fresh) order.push_back(key);
+            it->second.push_back({&row, clock, ++number});
         }
     }
     std::vector<Curve> curves;
     curves.reserve(order.size());
     for (const Key& key : order) {
-        const auto builder = builders.extract(key);
-        builder.mapped().last_row(number);
-        curves.push_back(std::move(builder.mapped()).finish(key.first, key.second));
+        CurveBuilder builder;
+        if (counted.contains(key.first)) builder.only_counted();
+        for (const NumberedRow& one : rows_of.at(key)) builder.add(*one.row, one.clock, one.number);
+        builder.last_row(number);
+        curves.push_back(std::move(builder).finish(key.first, key.second));
     }
     return curves;
 }

@@ -168,10 +168,10 @@ std::vector<WorkingSetFit> fit_working_sets(std::span<const MeasurementFile> fil
     for (const MeasurementFile& file : files) {
         const std::optional<double> clock = reference_clock(file);
         for (const MeasurementRow& row : file.rows) {
-            const auto bytes = row.counters.find(working_set_counter);
-            if (bytes == row.counters.end() || !(bytes->second > 0)) continue;
+            const std::optional<double> bytes = counter(row, working_set_counter);
+            if (!bytes || !(*bytes > 0)) continue;
             if (!builders.contains(row.subject)) order.push_back(row.subject);
-            builders[row.subject][bytes->second].add(row, clock);
+            builders[row.subject][*bytes].add(row, clock);
         }
     }
     std::vector<WorkingSetFit> out;

@@ -61,16 +61,12 @@ struct Cache {
 };
 
 double counter(const MeasurementRow& row, const char* name) {
-    const auto it = row.counters.find(name);
-    return it == row.counters.end() ? 0 : it->second;
+    return row.counters.find(name).value_or(0);
 }
 
 // Part of its time in which a repetition had its processors; devices that are nobody else's do not
 // tell.
-double share_of(const MeasurementRow& row) {
-    const auto it = row.counters.find("cpu_share");
-    return it == row.counters.end() ? 1 : it->second;
-}
+double share_of(const MeasurementRow& row) { return row.counters.find("cpu_share").value_or(1); }
 
 std::string bytes_text(double bytes) {
     constexpr double kibi = 1024;
@@ -85,7 +81,7 @@ public:
             read_context(file);
             for (const MeasurementRow& row : file.rows)
                 if (is_match(row) && !row.error && row.seconds > 0)
-                    points_[row.name].push_back(&row);
+                    points_[row.name()].push_back(&row);
         }
     }
 

@@ -319,6 +319,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
         if (std::ranges::all_of(rest, [](const auto& file) { return file.rows.empty(); }))
             return without_instructions(all, facts, std::move(out));
     }
+    std::vector<std::string> contradicting = contradictions(files);  // before curves take memory
     std::vector<Curve> curves = curves_of(files);
     sort_as_planned(files, curves);
     out.subjects = fit_subjects(curves, options);
@@ -329,7 +330,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
     out.overheads = fit_overheads(files);
     out.notes.insert(out.notes.end(), facts.notes.begin(), facts.notes.end());
     std::ranges::move(mix_notes, std::back_inserter(out.notes));
-    std::ranges::move(contradictions(files), std::back_inserter(out.notes));
+    std::ranges::move(contradicting, std::back_inserter(out.notes));
     if (options.timing.known_overhead_cycles)
         out.notes.push_back(fmt::format("an overhead of {:g} cycles was given, not fitted",
                                         *options.timing.known_overhead_cycles));

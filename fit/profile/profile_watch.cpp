@@ -187,7 +187,7 @@ private:
                 failed += row.error.has_value();
                 deviating += row.counters.contains("clock_deviation");
                 const auto reasons = row.counters.find("nvml_throttle_reasons");
-                throttled += reasons != row.counters.end() && slows(reasons->second);
+                throttled += reasons && slows(*reasons);
             }
         }
         if (failed > 0) out.push_back(fmt::format("{} of {} rows failed", failed, rows));

@@ -71,7 +71,7 @@ MeasurementFile selected(const MeasurementFile& file, const std::vector<std::int
 
 void bind_measurements(nb::module_& m) {
     nb::class_<MeasurementRow>(m, "MeasurementRow", "One repetition of one point.")
-        .def_ro("name", &MeasurementRow::name, "As in the file: 'fma.f32/group_warps:4/…'.")
+        .def_prop_ro("name", &MeasurementRow::name, "As in the file: 'fma.f32/group_warps:4/…'.")
         .def_ro("subject", &MeasurementRow::subject, "'fma.f32' or 'mix(fma.f32*8,cos.approx.f32)'")
         .def_prop_ro("group_warps", [](const MeasurementRow& r) { return r.shape.group_warps; })
         .def_prop_ro("concurrent_groups",
@@ -91,9 +91,16 @@ void bind_measurements(nb::module_& m) {
             [](const MeasurementRow& r) { return r.error ? std::optional<double>() : r.seconds; },
             "The device's own event timer [s]; None: the row failed.")
         .def_ro("error", &MeasurementRow::error, "Why the row failed, or None.")
-        .def_ro("counters", &MeasurementRow::counters, "Every counter of the row.")
+        .def_prop_ro(
+            "counters",
+            [](const MeasurementRow& r) {
+                std::map<std::string, double> counters;
+                r.counters.for_each([&](const auto& name, double v) { counters[name] = v; });
+                return counters;
+            },
+            "Every counter of the row.")
         .def("__repr__", [](const MeasurementRow& r) {
-            return fmt::format("<MeasurementRow {} repetition {}: {}>", r.name, r.repetition,
+            return fmt::format("<MeasurementRow {} repetition {}: {}>", r.name(), r.repetition,
                                r.error    ? *r.error
                                : r.cycles ? fmt::format("{:g} cycles", *r.cycles)
                                           : fmt::format("{:g} s", r.seconds));
@@ -116,9 +123,8 @@ void bind_measurements(nb::module_& m) {
             "counter_column",
             [](const MeasurementFile& f, const std::string& name) {
                 return column(f, [&](const MeasurementRow& row) -> std::optional<double> {
-                    const auto found = row.counters.find(name);
-                    if (row.error || found == row.counters.end()) return std::nullopt;
-                    return found->second;
+                    if (row.error) return std::nullopt;
+                    return row.counters.find(name);
                 });
             },
             nb::arg("name"),

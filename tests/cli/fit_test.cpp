@@ -224,6 +224,59 @@ TEST_F(FitCli, WritesAProfileAndAReportAndKeepsExistingFiles) {
     EXPECT_EQ(run_program(forced).exit_code, 0);
 }
 
+// 150 instructions, 99 points each, five repetitions, with as many counters as a GPU's rows have.
+TEST_F(FitCli, AFullProfileIsFittedInSixtyMegabytes) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "the sanitizer takes memory of its own";
+#endif
+    std::ofstream text(path("full.json"));
+    text << test::json_head(test::empty_file());
+    std::mt19937_64 random(1);
+    std::vector<MeasurementShape> shapes;
+    for (int warps = 1; warps <= 64; warps += 2)
+        for (const int depth : {512, 1024, 2048}) shapes.push_back({1, warps, 1, depth});
+    for (const int depth : {512, 1024, 2048}) shapes.push_back({2, 32, 1, depth});
+    const std::vector<test::Truth> truths = test::gtx_1060();
+    for (int i = 0; i < 150; ++i) {
+        const test::Truth& truth = truths[static_cast<std::size_t>(i) % 7];
+        MeasurementFile one;  // so that the test itself stays small
+        test::add_rows(
+            one, fmt::format("i{}.f32", i), shapes,
+            [&](const auto& s) { return 300 + test::hull_time(truth, s); }, {0.02, 5}, random);
+        for (MeasurementRow& row : one.rows) {
+            const double cycles = *row.cycles;
+            row.counters = {{"achieved_warps", row.shape.warps()},
+                            {"busiest_scheduler_warps", (row.shape.warps() + 3) / 4},
+                            {"clock_change", 1e-4},
+                            {"core_cycles_q1", 0.999 * cycles},
+                            {"core_cycles_q3", 1.001 * cycles},
+                            {"cores_used", 10},
+                            {"counted_latency", truth.latency},
+                            {"cycles_max", 1.002 * cycles},
+                            {"cycles_min", 0.998 * cycles},
+                            {"dynamic_shared_bytes", 49152},
+                            {"loop_instructions", 67},
+                            {"off_core", 0},
+                            {"other_instructions", 3},
+                            {"other_stall_cycles", 13},
+                            {"registers", 18},
+                            {"rejected", 0},
+                            {"start_skew_cycles", 20},
+                            {"static_shared_bytes", 0},
+                            {"stop_spread_cycles", 30},
+                            {"unroll", 64},
+                            {"warps", row.shape.warps()}};
+        }
+        text << test::json_rows(one.rows, i == 0 ? "\n" : ",\n");
+    }
+    text << test::json_end;
+    text.close();
+    const ProgramRun run = run_program({"fit", path("full.json"), "-o", path("full.yaml")});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(read_profile(path("full.yaml")).instructions.size(), 150U);
+    EXPECT_LE(run.peak_bytes, 60e6);
+}
+
 TEST_F(FitCli, DiffFailsOnRequestOnly) {
     const std::string a = write("a.json", test::json_text(small_file(1, 20)));
     const std::string b = write("b.json", test::json_text(small_file(2, 25)));

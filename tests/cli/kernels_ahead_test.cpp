@@ -75,8 +75,8 @@ TEST_F(KernelsAhead, AreAllThatMeasuringNeeds) {
     for (const MeasurementRow& row : file.rows) {
         EXPECT_FALSE(row.error) << *row.error;
         const auto power = row.counters.find("nvml_power_w");
-        if (power == row.counters.end()) continue;
-        EXPECT_EQ(power->second, 345.678);
+        if (!power) continue;
+        EXPECT_EQ(*power, 345.678);
         ++sampled;
     }
     EXPECT_LT(sampled, 100);  // now and then, not in each row
@@ -98,7 +98,7 @@ TEST_F(KernelsAhead, AKernelThatIsNotThereIsAnErrorRowThatSaysSo) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     int refused = 0;
     for (const MeasurementRow& row : read_measurements(path("missing.json")).rows) {
-        EXPECT_EQ(row.error.has_value(), row.subject == "add.f32") << row.name;
+        EXPECT_EQ(row.error.has_value(), row.subject == "add.f32") << row.name();
         if (!row.error) continue;
         EXPECT_THAT(*row.error, AllOf(HasSubstr("k.tar does not contain this kernel for sm_90"),
                                       HasSubstr("cannot be compiled here")));
@@ -140,7 +140,7 @@ TEST_F(KernelsAhead, OnePointCanBeMeasuredAlone) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const MeasurementFile file = read_measurements(path("point.json"));
     ASSERT_EQ(file.rows.size(), 1u);
-    EXPECT_EQ(file.rows.front().name, name);
+    EXPECT_EQ(file.rows.front().name(), name);
     std::vector<std::string> bad = words;
     bad.insert(bad.end(), {"fma.f32/depth:7", "-o", path("no.json")});
     const auto refused = run_program(bad, there);

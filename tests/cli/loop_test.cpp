@@ -101,7 +101,7 @@ TEST_F(Loop, InterruptedMeasuringGoesOnToTheSameNumbers) {
     const auto b = read_measurements(path("stopped.json"));
     ASSERT_EQ(a.rows.size(), b.rows.size());
     for (std::size_t i = 0; i < a.rows.size(); ++i)
-        EXPECT_EQ(a.rows[i].cycles, b.rows[i].cycles) << a.rows[i].name;
+        EXPECT_EQ(a.rows[i].cycles, b.rows[i].cycles) << a.rows[i].name();
 }
 
 TEST_F(Loop, AnExistingProfileIsKeptUnlessForced) {

@@ -35,7 +35,6 @@ MeasurementFile hopper(const std::function<void(MeasurementRow&)>& change = {}) 
         MeasurementRow row;
         row.subject = name;
         row.shape = {.group_warps = warps, .concurrent_groups = 1, .chains = 1, .depth = depth};
-        row.name = measurement_name(name, row.shape);
         row.cycles = 50 + static_cast<double>(depth) * (warps == 1 ? latency : cpi * warps);
         row.clock_hz = 1.98e9;
         if (change) change(row);

@@ -25,11 +25,13 @@ std::string text_of(const MeasurementFile& file) {
         const auto number = [](const auto& value) {
             return value ? fmt::format("{:a}", double(*value)) : std::string("none");
         };
-        text += fmt::format("\n{} {} {} {} {} {} {} {} {} {} {:a} {}", row.name, row.subject,
+        text += fmt::format("\n{} {} {} {} {} {} {} {} {} {} {:a} {}", row.name(), row.subject,
                             row.shape.group_warps, row.shape.concurrent_groups, row.shape.chains,
                             row.shape.depth, number(row.beta), row.repetition, number(row.cycles),
                             number(row.clock_hz), row.seconds, row.error.value_or("none"));
-        for (const auto& [name, value] : row.counters) text += fmt::format(" {}={:a}", name, value);
+        row.counters.for_each([&](const std::string& name, double value) {
+            text += fmt::format(" {}={:a}", name, value);
+        });
     }
     return text;
 }

@@ -3,12 +3,39 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
 namespace occupipe {
 namespace {
 
 TEST(MeasurementName, IsTheOneOfTheFileFormat) {
     EXPECT_EQ(measurement_name("fma.f32", {4, 2, 1, 1024}),
               "fma.f32/group_warps:4/concurrent_groups:2/chains:1/depth:1024");
+}
+
+TEST(RowCounters, RowsThatShareTheirNamesChangeAlone) {
+    const auto names = std::make_shared<const std::vector<std::string>>(
+        std::initializer_list<std::string>{"b", "d"});
+    RowCounters first(names, {2, 4});
+    const RowCounters second(names, {20, 40});
+    first["d"] = 5;
+    first["a"] = 1;
+    first["c"] = 3;
+    first.erase("b");
+    first.erase("none");
+    std::string text;
+    first.for_each(
+        [&](const std::string& name, double value) { text += name + std::to_string(int(value)); });
+    EXPECT_EQ(text, "a1c3d5");
+    EXPECT_EQ(second.size(), 2U);
+    EXPECT_EQ(second.find("b"), 20);
+    EXPECT_EQ(second.at("d"), 40);
+    EXPECT_FALSE(second.contains("a"));
+    EXPECT_EQ(RowCounters().find("a"), std::nullopt);
+    EXPECT_THROW((void)second.at("c"), std::out_of_range);
 }
 
 TEST(MixName, ReadsBack) {

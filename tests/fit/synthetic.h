@@ -73,7 +73,6 @@ using TimeLaw = std::function<double(const MeasurementShape&)>;
 inline MeasurementRow row_of(const std::string& subject, const MeasurementShape& shape,
                              double cycles, int repetition) {
     MeasurementRow row;
-    row.name = measurement_name(subject, shape);
     row.subject = subject;
     row.shape = shape;
     row.repetition = repetition;
@@ -121,31 +120,44 @@ inline MeasurementFile empty_file() {
     return file;
 }
 
-// The file as `measure` writes it (Google Benchmark's JSON).
-inline std::string json_text(const MeasurementFile& file) {
+// The file as `measure` writes it (Google Benchmark's JSON), up to its first row.
+inline std::string json_head(const MeasurementFile& file) {
     std::string out = "{\"context\": {";
     const char* separator = "";
     for (const auto& [key, value] : file.context) {
         out += fmt::format("{}\"{}\": \"{}\"", separator, key, value);
         separator = ", ";
     }
-    out += "}, \"benchmarks\": [";
-    separator = "\n";
-    for (const MeasurementRow& row : file.rows) {
+    return out + "}, \"benchmarks\": [";
+}
+
+// Rows, separated from each other and, by `separator`, from what stands before.
+inline std::string json_rows(const std::vector<MeasurementRow>& rows, const char* separator) {
+    std::string out;
+    for (const MeasurementRow& row : rows) {
         out += fmt::format(
             "{}{{\"name\": \"{}\", \"run_type\": \"iteration\", \"repetition_index\": {}, "
             "\"real_time\": {:.9e}, \"time_unit\": \"ns\", \"group_warps\": {}, "
             "\"concurrent_groups\": {}, \"chains\": {}, \"depth\": {}",
-            separator, row.name, row.repetition, row.seconds * 1e9, row.shape.group_warps,
+            separator, row.name(), row.repetition, row.seconds * 1e9, row.shape.group_warps,
             row.shape.concurrent_groups, row.shape.chains, row.shape.depth);
         if (row.cycles) out += fmt::format(", \"cycles\": {:.9e}", *row.cycles);
         if (row.clock_hz) out += fmt::format(", \"clock_hz\": {:.9e}", *row.clock_hz);
         if (row.error)
             out += fmt::format(", \"error_occurred\": true, \"error_message\": \"{}\"", *row.error);
+        row.counters.for_each([&](const std::string& name, double value) {
+            out += fmt::format(", \"{}\": {}", name, value);
+        });
         out += "}";
         separator = ",\n";
     }
-    return out + "\n]}\n";
+    return out;
+}
+
+inline constexpr const char* json_end = "\n]}\n";
+
+inline std::string json_text(const MeasurementFile& file) {
+    return json_head(file) + json_rows(file.rows, "\n") + json_end;
 }
 
 }  // namespace occupipe::test

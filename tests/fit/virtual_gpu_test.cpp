@@ -112,7 +112,7 @@ void add_window(const TimedCode& code, const VirtualCore::Run& run, MeasurementR
                          .stop = static_cast<double>(run.stops[w])});
     }
     const double instructions = static_cast<double>(row.shape.depth) * row.shape.chains;
-    row.counters.merge(window_counters(warps, instructions));
+    for (const auto& [key, value] : window_counters(warps, instructions)) row.counters[key] = value;
     row.counters[checkpoint_instructions_counter] =
         static_cast<double>(code.head.size() + code.tail.size());
 }

@@ -185,7 +185,7 @@ MeasurementFile made(const Given& given) {
                          double seconds, std::map<std::string, double> more) {
         for (int i = 0; i < 15; ++i) {
             MeasurementRow row;
-            row.name = name;
+            row.other_name = name;
             row.subject = name.substr(0, name.find('/'));
             row.repetition = i;
             const bool hit = i < given.disturbed;
@@ -353,10 +353,10 @@ TEST(MeasureHost, FromTheProcessorToADevice) {
     const MeasurementFile file = read_measurements(output);
     std::set<std::string> points;
     for (const MeasurementRow& row : file.rows) {
-        points.insert(row.name);
-        EXPECT_TRUE(row.subject.starts_with(match_prefix)) << row.name;
-        EXPECT_GT(row.seconds, 0) << row.name;
-        EXPECT_TRUE(row.counters.contains("cpu_share")) << row.name;
+        points.insert(row.name());
+        EXPECT_TRUE(row.subject.starts_with(match_prefix)) << row.name();
+        EXPECT_GT(row.seconds, 0) << row.name();
+        EXPECT_TRUE(row.counters.contains("cpu_share")) << row.name();
     }
     EXPECT_EQ(points.size(), result.points);
 

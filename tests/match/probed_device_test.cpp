@@ -60,7 +60,7 @@ private:
 
 const MeasurementRow& row_of(const MeasurementFile& file, const std::string& begin) {
     for (const MeasurementRow& row : file.rows)
-        if (row.name.starts_with(begin)) return row;
+        if (row.name().starts_with(begin)) return row;
     throw std::logic_error("no row " + begin);
 }
 
@@ -212,7 +212,7 @@ TEST(ProbedDevices, PoclsCpuFromTheKernelsToAProfile) {
     Smaller device(bench::open_probed_device(pocl), 64 << 10);
     const MeasurementFile file = measured(device, folder.path / "cpu.json");
     EXPECT_EQ(row_of(file, "match.peak.f64").counters.at(match_vector_width), 1);
-    for (const MeasurementRow& row : file.rows) EXPECT_GT(row.seconds, 0) << row.name;
+    for (const MeasurementRow& row : file.rows) EXPECT_GT(row.seconds, 0) << row.name();
     const auto fit = fit_match({&file, 1});
     ASSERT_TRUE(fit);
     EXPECT_THAT(fit->notes, Contains(HasSubstr("a CPU through OpenCL")));
@@ -254,7 +254,7 @@ MeasurementFile given(bool tells) {
                          double seconds, std::map<std::string, double> more) {
         for (int i = 0; i < 12; ++i) {
             MeasurementRow row;
-            row.name = name;
+            row.other_name = name;
             row.subject = name.substr(0, name.find('/'));
             row.repetition = i;
             row.seconds = seconds * (i < 4 ? 1 : 1.2);  // the fastest count

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,11 +60,13 @@ public:
 
     ProgramRun wait() const {
         int status = 0;
-        waitpid(child_, &status, 0);
+        rusage used{};
+        wait4(child_, &status, 0, &used);
         ProgramRun run{
             .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
             .out = text_of(folder_ + "/out"),
-            .err = err()};
+            .err = err(),
+            .peak_bytes = 1024.0 * static_cast<double>(used.ru_maxrss)};
         std::filesystem::remove_all(folder_);
         return run;
     }

@@ -11,6 +11,8 @@ struct ProgramRun {
     int exit_code = 0;
     std::string out;
     std::string err;
+    double peak_bytes =
+        0;  // of memory; at least what the test itself had when it started the program
 };
 
 // Runs the built program with these arguments, in the source folder. `environment`: "NAME=value".

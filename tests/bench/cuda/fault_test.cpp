@@ -73,7 +73,7 @@ protected:
     std::map<std::string, std::string> failures() {
         std::map<std::string, std::string> all;
         for (const MeasurementRow& row : read_measurements(output).rows) {
-            if (row.error) all[row.name] = *row.error;
+            if (row.error) all[row.name()] = *row.error;
         }
         return all;
     }

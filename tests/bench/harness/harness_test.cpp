@@ -61,7 +61,7 @@ TEST(Harness, WritesRowsThatTheReaderUnderstands) {
     EXPECT_TRUE(file.context.contains("not_measured.st.global.f32"));
     EXPECT_FALSE(file.context.contains("host_name"));
     for (const MeasurementRow& row : file.rows) {
-        EXPECT_EQ(row.name, measurement_name(row.subject, row.shape));
+        EXPECT_EQ(row.name(), measurement_name(row.subject, row.shape));
         EXPECT_DOUBLE_EQ(row.cycles.value(), 4.0 * static_cast<double>(row.shape.depth));
         EXPECT_DOUBLE_EQ(row.clock_hz.value(), 1e9);
         EXPECT_NEAR(row.seconds, 4e-9 * static_cast<double>(row.shape.depth), 1e-12);
@@ -98,7 +98,7 @@ TEST(Harness, StoppedAndRunAgainItGoesOnToTheSameRows) {
     const auto b = read_measurements(folder.path / "straight.json");
     ASSERT_EQ(a.rows.size(), b.rows.size());
     for (std::size_t i = 0; i < a.rows.size(); ++i) {
-        EXPECT_EQ(a.rows[i].name, b.rows[i].name);
+        EXPECT_EQ(a.rows[i].name(), b.rows[i].name());
         EXPECT_EQ(a.rows[i].cycles, b.rows[i].cycles);
     }
 }
@@ -255,7 +255,7 @@ TEST(Harness, APointInWhichAProcessDiedComesLastAndIsTriedTwice) {
     std::set<std::string> failed;
     for (const MeasurementRow& row : read_measurements(output).rows) {
         if (!row.error) continue;
-        failed.insert(row.name);
+        failed.insert(row.name());
         EXPECT_EQ(*row.error,
                   "2 earlier runs began this point and never ended it; not tried again");
     }
