@@ -141,6 +141,38 @@ void compare_depths(const std::string& subject, const Places& places,
                         subject, torn, several, other_unit));
 }
 
+// Whether one run's repetitions of a place are two clusters, with several in each and further apart
+// than either is wide.
+bool are_two_kinds(std::vector<double> times) {
+    constexpr double apart = 1.3;
+    std::ranges::sort(times);
+    for (std::size_t i = 2; i + 2 <= times.size(); ++i) {
+        const double gap = times[i] / times[i - 1];
+        if (gap > apart && gap > times[i - 1] / times.front() && gap > times.back() / times[i])
+            return true;
+    }
+    return false;
+}
+
+// Delays make two clusters at some places; two instructions under one name do so at nearly all.
+void compare_kinds(const std::string& subject, const Places& places,
+                   std::vector<std::string>& out) {
+    std::size_t several = 0;
+    std::size_t two = 0;
+    for (const auto& [place, times] : places)
+        for (const auto& [file, values] : times) {
+            several += values.size() >= 4;
+            two += are_two_kinds(values);
+        }
+    constexpr std::size_t fewest = 4;
+    if (two >= fewest && two * 10 >= several * 8)
+        out.push_back(
+            fmt::format("{}: at {} of {} places the repetitions are of two kinds: two instructions "
+                        "or two devices may stand under one name, and no number of it can be "
+                        "trusted",
+                        subject, two, several));
+}
+
 void compare_repetitions(const std::string& subject, const Places& places,
                          std::vector<std::string>& out) {
     std::size_t several = 0;
@@ -155,6 +187,7 @@ void compare_repetitions(const std::string& subject, const Places& places,
         torn += high > other_unit * low;
     }
     compare_depths(subject, places, out);
+    compare_kinds(subject, places, out);
     if (torn > 0 && torn * 20 >= several)
         out.push_back(
             fmt::format("{}: at {} of {} places repetitions differ by a factor of more "

@@ -112,6 +112,28 @@ TEST(Contradictions, ChangedUnitsAreNoticed) {
     EXPECT_FALSE(contradictions(std::vector{wrong}).empty());
 }
 
+// Latencies of 6 and 30 cycles in one curve; many delays are no second instruction.
+TEST(Contradictions, TwoInstructionsUnderOneNameAreNoticed) {
+    const auto noticed = [](double other_latency, double outlier_share) {
+        MeasurementFile file = test::empty_file();
+        std::mt19937_64 random(1);
+        for (const double latency : {6.0, other_latency})
+            test::add_rows(
+                file, "fma.f32", test::gpu_shapes(32, 8, 1),
+                [&](const auto& s) {
+                    return test::hull_time({"", latency / 6, latency}, s);
+                },
+                {0.005, 3, outlier_share}, random);
+        return std::ranges::any_of(contradictions(std::vector{file}), [](const std::string& note) {
+            return note.find("under one name") != std::string::npos;
+        });
+    };
+    EXPECT_TRUE(noticed(30, 0));
+    EXPECT_TRUE(noticed(9, 0));
+    EXPECT_FALSE(noticed(6, 0));
+    EXPECT_FALSE(noticed(6, 0.3));
+}
+
 // Cycles per step that jump between depths of one shape are in two units; an overhead makes no such
 // jump, however large.
 TEST(Contradictions, UnitsThatChangeFromDepthToDepthAreNoticed) {
