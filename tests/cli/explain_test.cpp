@@ -8,7 +8,9 @@
 #include <sstream>
 #include <string>
 
+#include "core/files/files.h"
 #include "tests/support/run_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace occupipe::cli::testing {
 namespace {
@@ -70,6 +72,29 @@ TEST(Explain, ShowsTheProfilesValueWithItsError) {
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_THAT(run.out, AllOf(HasSubstr("profiles/nvidia-gtx-1060.yaml"), HasSubstr("λ 0.25 "),
                                HasSubstr("source literature")));
+}
+
+// Nothing waited for the loads of a stream: no command shows a Λ, and none reckons with one.
+TEST(Explain, ALatencyThatNobodyMeasuredStandsNowhere) {
+    const std::string profile = "results/cpu-amd-zen4-pocl/profile.yaml";
+    const auto explained = run_program({"explain", "ld.global.f32", "--profile", profile});
+    ASSERT_EQ(explained.exit_code, 0) << explained.err;
+    EXPECT_THAT(explained.out,
+                AllOf(HasSubstr("Λ not measured: the instructions do not depend on each other"),
+                      Not(ContainsRegex("Λ [≤≥]? ?[0-9]"))));
+    const auto table = run_program({"table", profile});
+    EXPECT_THAT(table.out, AllOf(ContainsRegex("\\| ld.global.f32 +\\| +0.547 / \\? "),
+                                 HasSubstr("?: Λ was not measured")));
+    const test::TemporaryFolder folder;
+    const std::string kernel = (folder.path / "k.yaml").string();
+    write_text_file(kernel,
+                    "format: occupipe-kernel/1\nname: k\ninstructions:\n"
+                    "  - {id: l, op: ld.global.f32}\n  - {id: a, op: add.f32, after: [l]}\n",
+                    Overwrite::no);
+    const auto predicted = run_program({"predict", kernel, "--profile", profile});
+    EXPECT_EQ(predicted.exit_code, 2);
+    EXPECT_EQ(predicted.out, "");
+    EXPECT_THAT(predicted.err, HasSubstr("a waits for l: the latency of ld.global.f32 is needed"));
 }
 
 TEST(Explain, SaysWhatABackendCannotAndWhy) {

@@ -123,6 +123,26 @@ std::vector<Plotted> commands() {
 INSTANTIATE_TEST_SUITE_P(Commands, PlotOption, ::testing::ValuesIn(commands()),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
+// The papers' mixes: a panel over β and one over occupancy, in the image and in the report.
+TEST(ComparePlot, DrawsMixesBesideTheSimulationAndTheLaws) {
+    const test::TemporaryFolder folder;
+    const auto file = [&](const std::string& name) { return (folder.path / name).string(); };
+    fs::create_directory(folder.path / "run");
+    const auto run = run_program({"compare", "--device", std::string("model:") + model, "--profile",
+                                  model, "--quick", "--model", "roofline,pipeline", "-o",
+                                  file("run/k.json"), "--plot", file("k.svg")});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto report = run_program({"report", file("run"), "-o", file("run.html")});
+    ASSERT_EQ(report.exit_code, 0) << report.err;
+    for (const std::string& text :
+         {read_text_file(file("k.svg")), read_text_file(file("run.html"))})
+        for (const char* said :
+             {"mul.f32 with cos.approx.f32, 64 in flight",
+              "mul.f32 with cos.approx.f32, β = ", "simulated, MAPE ", "one subsystem (43), MAPE ",
+              "two subsystems (44), MAPE ", "two with issue limit (45), MAPE "})
+            EXPECT_NE(text.find(said), std::string::npos) << said;
+}
+
 TEST(PredictPlot, NeedsSeveralOccupancies) {
     const auto bad = run_program({"predict", "sim/kernels/example.yaml", "--profile",
                                   "sim/kernels/example_gpu.yaml", "--plot", "/tmp/never.svg"});
