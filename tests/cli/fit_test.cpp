@@ -277,6 +277,21 @@ TEST_F(FitCli, AFullProfileIsFittedInSixtyMegabytes) {
     EXPECT_LE(run.peak_bytes, 60e6);
 }
 
+TEST_F(FitCli, AGivenOverheadStandsForASecondDepthAndIsSaid) {
+    MeasurementFile file = small_file();
+    std::erase_if(file.rows, [](const MeasurementRow& row) { return row.shape.depth != 1024; });
+    const std::string rows = write("one.json", test::json_text(file));
+    const ProgramRun refused = run_program({"fit", rows, "-o", path("one.yaml")});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("overhead"));
+    EXPECT_FALSE(fs::exists(path("one.yaml")));
+    const ProgramRun given = run_program({"fit", rows, "--overhead", "0", "-o", path("one.yaml")});
+    ASSERT_EQ(given.exit_code, 0) << given.err;
+    EXPECT_THAT(given.out, HasSubstr("an overhead of 0 cycles was given, not fitted"));
+    EXPECT_THAT(read_text_file(path("one.yaml")),
+                HasSubstr("an overhead of 0 cycles was given, not fitted"));
+}
+
 TEST_F(FitCli, DiffFailsOnRequestOnly) {
     const std::string a = write("a.json", test::json_text(small_file(1, 20)));
     const std::string b = write("b.json", test::json_text(small_file(2, 25)));
