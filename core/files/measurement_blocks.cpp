@@ -134,12 +134,14 @@ public:
     MeasurementFile read() {
         std::string around = up_to_rows();
         refuse_other_kinds(FileKind::measurements, around, file_name_);
-        std::vector<MeasurementRow> rows;
+        std::vector<std::vector<MeasurementRow>> parts(1);
         if (next() == ']') {
             ++at_;
         } else {
             for (;;) {
-                read_row(rows);
+                constexpr std::size_t most = 4096;
+                if (parts.back().size() >= most) parts.emplace_back().reserve(most);
+                read_row(parts.back());
                 const char c = next();
                 ++at_;
                 if (c == ']') break;
@@ -151,11 +153,24 @@ public:
         around += ']';
         around += std::string_view(text_).substr(at_);
         MeasurementFile file = documents_.file(parse_json(around, file_name_));
-        file.rows = std::move(rows);
+        file.rows = joined(std::move(parts));
         return file;
     }
 
 private:
+    // One list that grew would be there twice each time that it grows.
+    static std::vector<MeasurementRow> joined(std::vector<std::vector<MeasurementRow>> parts) {
+        std::size_t rows = 0;
+        for (const auto& part : parts) rows += part.size();
+        std::vector<MeasurementRow> all;
+        all.reserve(rows);
+        for (auto& part : parts) {
+            std::ranges::move(part, std::back_inserter(all));
+            std::vector<MeasurementRow>().swap(part);
+        }
+        return all;
+    }
+
     // Makes the text longer, without what was read; false at its end.
     bool more() {
         text_.erase(0, at_);

@@ -189,6 +189,7 @@ std::optional<std::string> CurveBuilder::fault_of(const MeasurementRow& row, dou
 // warp ended so much later. Ascending.
 std::vector<double> CurveBuilder::at_skew(const std::vector<Sample>& samples, double skew) {
     std::vector<double> cycles;
+    cycles.reserve(samples.size());
     for (const Sample& s : samples) {
         const double moved = s.cycles - s.skew + skew;
         cycles.push_back(moved > 0 ? moved : s.cycles);
@@ -522,7 +523,8 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     for (const Key& key : order) {
         CurveBuilder builder;
         if (counted.contains(key.first)) builder.only_counted();
-        for (const NumberedRow& one : rows_of.at(key)) builder.add(*one.row, one.clock, one.number);
+        const auto rows = rows_of.extract(key);
+        for (const NumberedRow& one : rows.mapped()) builder.add(*one.row, one.clock, one.number);
         builder.last_row(number);
         curves.push_back(std::move(builder).finish(key.first, key.second));
     }
