@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -33,8 +34,12 @@ constexpr std::array policies = {Policy::lrr, Policy::gto, Policy::oldest};
 std::vector<MeasuredPoint> mix_points(const GpuProfile& profile,
                                       std::span<const MeasurementFile> files) {
     std::map<std::tuple<std::string, int, int>, MeasuredPoint> deepest;
-    for (const MeasurementFile& file : files)
-        for (MeasuredPoint& point : measured_points(file)) {
+    for (const MeasurementFile& file : files) {
+        MeasurementFile mixes{file.path, file.content_hash, file.context, {}};
+        std::ranges::copy_if(
+            file.rows, std::back_inserter(mixes.rows),
+            [](const MeasurementRow& row) { return parse_mix(row.subject).has_value(); });
+        for (MeasuredPoint& point : measured_points(mixes)) {
             const auto mix = parse_mix(point.subject);
             if (!mix || point.shape.warps() < 2 || !profile.find_instruction(mix->first) ||
                 !profile.find_instruction(mix->second))
@@ -44,6 +49,7 @@ std::vector<MeasuredPoint> mix_points(const GpuProfile& profile,
             if (found == deepest.end() || found->second.shape.depth < point.shape.depth)
                 deepest.insert_or_assign(key, std::move(point));
         }
+    }
     std::vector<MeasuredPoint> points;
     points.reserve(deepest.size());
     for (auto& [key, point] : deepest) points.push_back(std::move(point));
