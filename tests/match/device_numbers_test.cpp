@@ -317,7 +317,7 @@ TEST(MatchFit, RowsOfInstructionsAreLeftAlone) {
     MeasurementFile file = made({});
     const std::size_t rows = file.rows.size();
     MeasurementRow other;
-    other.name = other.subject = "fma.f32";
+    other.subject = "fma.f32";
     file.rows.push_back(other);
     const auto rest = without_match_rows({&file, 1});
     ASSERT_EQ(rest.front().rows.size(), 1u);

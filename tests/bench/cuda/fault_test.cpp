@@ -56,7 +56,7 @@ protected:
         for (const MeasurementRow& row : read_measurements(output).rows) {
             if (row.error) continue;
             const auto found = row.counters.find(name);
-            if (found != row.counters.end()) all.push_back(found->second);
+            if (found) all.push_back(*found);
         }
         return all;
     }
@@ -211,9 +211,9 @@ TEST_F(CudaFault, AnotherClockThanTheRunsIsMarked) {
     for (const MeasurementRow& row : read_measurements(output).rows) {
         const auto deviation = row.counters.find("clock_deviation");
         const bool slow = *row.clock_hz < 1.9e9;
-        ASSERT_EQ(deviation != row.counters.end(), slow);
+        ASSERT_EQ(deviation.has_value(), slow);
         if (!slow) continue;
-        EXPECT_NEAR(deviation->second, -0.2, 0.01);
+        EXPECT_NEAR(*deviation, -0.2, 0.01);
         ++marked;
     }
     EXPECT_GT(marked, 0u);
