@@ -207,12 +207,13 @@ IssueChoice choose_issue(const GpuProfile& profile, std::span<const MeasurementF
 namespace {
 
 // λ of a subsystem with a copy per scheduler is the copy's.
-void set_scope(GpuProfile& profile, const std::string& name, Scope scope) {
+void set_scope(GpuProfile& profile, const std::string& name, std::optional<Scope> scope) {
     Subsystem& subsystem = *std::ranges::find(profile.subsystems, name, &Subsystem::name);
-    if (subsystem.scope == scope) return;
+    const bool copied = subsystem.scope == Scope::scheduler;
     subsystem.scope = scope;
+    if (copied == (scope == Scope::scheduler)) return;
     const double k = profile.issue.schedulers;
-    const double factor = scope == Scope::scheduler ? k : 1 / k;
+    const double factor = copied ? 1 / k : k;
     const auto scale = [&](std::optional<Estimate>& e) {
         if (e) e = e->times(factor);
     };

@@ -143,14 +143,46 @@ std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profi
     return said;
 }
 
+namespace {
+
+// With one scheduler the scope makes no difference; where curves did not show their number, the
+// fit left the scope open, too.
+std::string assumed_scope(const GpuProfile& profile, const InstructionTiming& timing) {
+    const Subsystem* const unit = profile.find_subsystem(timing.subsystem);
+    if (!unit || unit->scope || timing.source != Source::measured) return {};
+    if (profile.issue.schedulers > 1)
+        return fmt::format(
+            "whether {} is one unit for the core or one per scheduler is not known: one for the "
+            "core is assumed",
+            unit->name);
+    return fmt::format(
+        "whether schedulers have copies of {} is not known: one scheduler is assumed", unit->name);
+}
+
+void say_once(std::string sentence, std::vector<std::string>& said) {
+    if (!sentence.empty() && std::ranges::find(said, sentence) == said.end())
+        said.push_back(std::move(sentence));
+}
+
+}  // namespace
+
+std::vector<std::string> assumed_scopes(const GpuProfile& profile) {
+    std::vector<std::string> said;
+    for (const InstructionTiming& timing : profile.instructions)
+        say_once(assumed_scope(profile, timing), said);
+    return said;
+}
+
 std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfile& profile) {
     std::vector<std::string> said;
     for_each_instruction(kernel, [&](const KernelInstruction& instruction) {
         const InstructionTiming* const timing = profile.find_instruction(instruction.op);
-        if (!timing || timing->source != Source::assumed || timing->reference.empty()) return;
-        std::string sentence = fmt::format("{}'s numbers are an assumption of the profile: {}",
-                                           instruction.op, timing->reference);
-        if (std::ranges::find(said, sentence) == said.end()) said.push_back(std::move(sentence));
+        if (!timing) return;
+        say_once(assumed_scope(profile, *timing), said);
+        if (timing->source == Source::assumed && !timing->reference.empty())
+            say_once(fmt::format("{}'s numbers are an assumption of the profile: {}",
+                                 instruction.op, timing->reference),
+                     said);
     });
     return said;
 }

@@ -21,8 +21,12 @@ namespace occupipe::analysis {
 std::vector<std::string> apply_stand_ins(const Kernel& kernel, GpuProfile& profile);
 
 // One sentence per op of the kernel whose entry the profile's author marked `source: assumed`, with
-// its reference: ask before apply_stand_ins(), whose entries speak for themselves.
+// its reference, and per subsystem that its ops use and whose scope no measurement showed: ask
+// before apply_stand_ins(), whose entries speak for themselves.
 std::vector<std::string> assumed_in_profile(const Kernel& kernel, const GpuProfile& profile);
+
+// One sentence per subsystem of measured instructions whose scope no measurement showed.
+std::vector<std::string> assumed_scopes(const GpuProfile& profile);
 
 // Entries that may stand in for an op of this name because they are the same machine instruction,
 // best first; not the op itself.

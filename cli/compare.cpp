@@ -414,6 +414,8 @@ report::Comparison of_measurements(const Options& options, std::optional<GpuProf
     } else {
         used = choose_profile(options, file, result);
         const GpuProfile& profile = *used;
+        for (const std::string& sentence : analysis::assumed_scopes(profile))
+            fmt::print(stderr, "occupipe: {}\n", sentence);
         const std::vector<const Model*> chosen = find_models(options.models);
         result.points = usable_points(file, &profile);
         result.predictors = predict_all(result.points, profile, chosen, options.limit);

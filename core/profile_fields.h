@@ -84,7 +84,7 @@ void describe(Io& io, std::type_identity<Subsystem>) {
     using T = Subsystem;
     io.name(&T::name, &reserved_name);
     // Two ways to see one thing: λ is compared per core, whatever the scope.
-    io("scope", &T::scope, {.compared = false});
+    io("scope", &T::scope, {.compared = false, .merge = Merge::first});
     io("contention", &T::contention, {.range = share_below_one});
 }
 
@@ -239,7 +239,8 @@ void describe(Io& io, std::type_identity<GpuProfile>) {
     io.record("overheads", &T::overheads);
     io.named("subsystems", &T::subsystems,
              {.required = true, .alike = [](const Subsystem& a, const Subsystem& b) {
-                  return a.scope == b.scope;  // a share of λ, which depends on the scope
+                  // A share of λ, which depends on the scope.
+                  return (a.scope == Scope::scheduler) == (b.scope == Scope::scheduler);
               }});
     io.named(
         "instructions", &T::instructions,

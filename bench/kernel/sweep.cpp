@@ -99,6 +99,11 @@ bool shared_memory_holds(const DeviceFacts& facts, const Row& row, int groups) {
            groups * (needed + besides) <= *facts.limits.shared_memory_bytes;
 }
 
+// Numbers of warps that two or four schedulers cannot share evenly, beyond those that are measured
+// one by one. There most instructions are limited by throughput, and copies of a unit, one unit for
+// the core and issue ports take different times.
+constexpr std::array uneven_warps = {17, 22, 27, 34, 50};
+
 std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool quick) {
     const auto warps = require(facts.limits.warps, "warps");
     const auto groups = std::min(require(facts.limits.groups, "groups"), warps);
@@ -113,13 +118,16 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
             if (!shared_memory_holds(facts, row, count)) break;
             // One group per core, so that a neighbour in the cluster is on another core.
             if (row.cluster > 1 && row.shared_bytes > 0 && count > 1) break;
-            // Every warp count up to the ridge of all instructions known to us, then every fourth,
-            // each with its smallest group; in full also the corners of group size x groups.
-            // Barriers need the group sizes: quick keeps their corners, full has them all.
+            // Every warp count up to the ridge of all instructions known to us, then every fourth
+            // and some between (quick: of principal rows), each with its smallest group; in full
+            // also the corners of group size x groups. Barriers need the group sizes: quick keeps
+            // their corners, full has them all.
             const std::int64_t w = static_cast<std::int64_t>(size) * count;
             const bool corner =
                 count == 1 || (count + 1) * size > warps || (count & (count - 1)) == 0;
-            const bool dense = w <= (quick ? 8 : 16) || w % 4 == 0;
+            const bool uneven = (!quick || row.principal) &&
+                                std::ranges::find(uneven_warps, w) != uneven_warps.end();
+            const bool dense = w <= (quick ? 8 : 16) || w % 4 == 0 || uneven;
             const bool first = dense && warp_counts.insert(w).second;
             const bool wanted =
                 row.pattern == Pattern::barrier ? corner || !quick : first || (corner && !quick);

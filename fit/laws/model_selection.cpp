@@ -175,6 +175,8 @@ bool LawSearch::shows_staircase(int schedulers) const {
 
 std::vector<int> LawSearch::visible_copies(const Attempt& law) const {
     constexpr double clear = 0.02;  // of the time
+    constexpr double sure = 25;     // of χ²: five standard errors
+    const HullParameters<double> plain = problem_.physical(law.result.parameters);
     std::vector<int> out;
     for (const int k : candidates()) {
         if (!shows_staircase(k)) continue;
@@ -186,11 +188,23 @@ std::vector<int> LawSearch::visible_copies(const Attempt& law) const {
         std::vector<double> parameters = law.result.parameters;
         parameters[port_share] = 1;
         int shows = 0;
-        for (std::size_t i = 0; i < curve_.points.size(); ++i)
-            if (problem_.predicted_cycles(copies, parameters, i) >
-                (1 + clear) * problem_.predicted_cycles(none, parameters, i))
-                ++shows;
-        if (shows >= 3) out.push_back(k);
+        double weights = 0;
+        double mean = 0;
+        double squares = 0;
+        for (std::size_t i = 0; i < curve_.points.size(); ++i) {
+            const double more = std::log(problem_.predicted_cycles(copies, parameters, i) /
+                                         problem_.predicted_cycles(none, parameters, i));
+            shows += more > clear;
+            const CurvePoint& p = curve_.points[i];
+            if (plain.cpi * p.shape.warps() * p.shape.chains < plain.latency) continue;
+            const double weight = 1 / (p.log_error * p.log_error);
+            weights += weight;
+            mean += weight * more;
+            squares += weight * more * more;
+        }
+        // Another λ makes up for what all places on the plateau have in common.
+        const double gain = weights > 0 ? (squares - mean * mean / weights) / noise(law) : 0;
+        if (shows >= 3 && gain > sure) out.push_back(k);
     }
     return out;
 }

@@ -62,7 +62,8 @@ public:
     const std::vector<std::size_t>& shape_of_points() const { return shape_; }
     std::size_t parameters(const HullVariant& variant) const;
     double freedom(const HullVariant& variant) const;  // points minus parameters
-    // Numbers of copies that would show on the plateau of `law` by more than its scatter.
+    // Numbers of copies that would show on the plateau of `law`: by 2 % at three places, and
+    // by five standard errors of its scatter.
     std::vector<int> visible_copies(const Attempt& law) const;
     // Whether the data speak for the whole law against one of its halves.
     bool beats(const Attempt& law, const Attempt& half) const;

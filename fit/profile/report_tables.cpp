@@ -90,7 +90,8 @@ std::string subsystem_section(const FitOutcome& outcome) {
                 members += (members.empty() ? "" : ", ") + t.name +
                            (map.witnessed.contains(t.name) ? "" : "*");
         out += fmt::format(
-            "| {} | {} | {} | {} | {} |\n", subsystem.name, to_string(subsystem.scope),
+            "| {} | {} | {} | {} | {} |\n", subsystem.name,
+            subsystem.scope ? to_string(*subsystem.scope) : "not known",
             measured != map.measured.end() && measured->second ? "mixes"
                                                                : "assumption by instruction class",
             confidence != map.confidence_of.end() ? fmt::format("{:.3f}", confidence->second) : "-",

@@ -306,39 +306,80 @@ void set_issue_limit(FitOutcome& out) {
             "issue limit from the schedulers' ports in staircases: no mix determines it");
 }
 
+namespace {
+
+struct ScopeVotes {
+    int copies = 0;
+    int one = 0;
+    int total() const { return copies + one; }
+    // Where a third or more say otherwise nothing is decided.
+    std::optional<Scope> scope() const {
+        if (total() == 0 || 3 * std::max(copies, one) < 2 * total()) return std::nullopt;
+        return copies > one ? Scope::scheduler : Scope::core;
+    }
+};
+
+// Only curves that would show so many copies vote. A staircase of another period is no evidence
+// for one unit.
+std::map<std::string, ScopeVotes> scope_votes(const FitOutcome& out, int schedulers) {
+    std::map<std::string, ScopeVotes> votes;
+    for (const SubjectReport& s : out.subjects) {
+        if (s.subsystem.empty()) continue;
+        const std::vector<int>& visible = s.fit.visible_copies;
+        const auto would_show = [&](int k) {
+            return std::ranges::find(visible, k) != visible.end();
+        };
+        // Where no number of schedulers shows, neither two nor four may have been hidden.
+        const bool shows =
+            schedulers == 1 ? would_show(2) && would_show(4) : would_show(schedulers);
+        if (schedulers > 1 && s.fit.schedulers == schedulers)
+            ++votes[s.subsystem].copies;
+        else if (shows && s.fit.schedulers == 1)
+            ++votes[s.subsystem].one;
+    }
+    return votes;
+}
+
+bool several_warps_at_once(const FitOutcome& out) {
+    return std::ranges::any_of(out.subjects, [](const SubjectReport& s) {
+        return std::ranges::any_of(s.curve.points,
+                                   [](const CurvePoint& p) { return p.shape.warps() > 1; });
+    });
+}
+
+}  // namespace
+
 void set_scopes(FitOutcome& out) {
     const int schedulers = number_of_schedulers(out);
     out.profile.issue.schedulers = schedulers;
-    if (schedulers == 1) return;
-    struct Votes {
-        int with = 0;
-        int total = 0;
-    };
-    std::map<std::string, Votes> votes;
-    for (const SubjectReport& s : out.subjects) {
-        if (s.subsystem.empty() ||
-            std::ranges::find(s.fit.visible_copies, schedulers) == s.fit.visible_copies.end())
-            continue;
-        Votes& v = votes[s.subsystem];
-        ++v.total;
-        v.with += s.fit.schedulers == schedulers;
+    const std::map<std::string, ScopeVotes> votes = scope_votes(out, schedulers);
+    if (schedulers == 1 && votes.empty()) {
+        if (several_warps_at_once(out))
+            out.notes.emplace_back(
+                "the number of schedulers is not known: no curve would show several; one is "
+                "assumed");
+        else  // a core that takes one warp at a time
+            for (Subsystem& subsystem : out.profile.subsystems) subsystem.scope = Scope::core;
+        return;
     }
     for (Subsystem& subsystem : out.profile.subsystems) {
         const auto it = votes.find(subsystem.name);
-        if (it == votes.end()) {
-            out.assumed_scopes.push_back(subsystem.name);
-            out.notes.push_back(
-                fmt::format("scope of subsystem {} is assumed: no placement or staircase shows it",
-                            subsystem.name));
+        const ScopeVotes of = it == votes.end() ? ScopeVotes{} : it->second;
+        subsystem.scope = of.scope();
+        if (!subsystem.scope) {
+            if (schedulers > 1) out.assumed_scopes.push_back(subsystem.name);
+            out.notes.push_back(fmt::format(
+                "scope of subsystem {} is not known, one for the core is assumed: {}",
+                subsystem.name,
+                of.total() == 0 ? "no placement or staircase shows it"
+                                : fmt::format("{} of {} instructions have a copy per scheduler",
+                                              of.copies, of.total())));
             continue;
         }
-        const auto [with, total] = it->second;
-        if (2 * with > total) subsystem.scope = Scope::scheduler;
-        const int agree = subsystem.scope == Scope::scheduler ? with : total - with;
-        if (agree < total)
+        if (const int other = std::min(of.copies, of.one); other > 0)
             out.notes.push_back(
                 fmt::format("{} of {} instructions of subsystem {} do not fit its scope ({})",
-                            total - agree, total, subsystem.name, to_string(subsystem.scope)));
+                            other, of.total(), subsystem.name, to_string(*subsystem.scope)));
     }
 }
 

@@ -12,7 +12,8 @@ void set_issue_limit(FitOutcome& out);
 
 // The number of schedulers: what recorded placements show (docs/file-formats.md,
 // busiest_scheduler_warps), else the staircase period that most instructions show. A subsystem has
-// a copy per scheduler when most of its instructions say so; those that do not are listed.
+// the scope that two thirds of those of its instructions say whose curves could tell; the others
+// are listed. Where none could, or they disagree, the scope stays absent, and a note says so.
 void set_scopes(FitOutcome& out);
 
 }  // namespace occupipe

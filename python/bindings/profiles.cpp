@@ -149,7 +149,7 @@ void bind_parts(nb::module_& m) {
     subsystem
         .def(
             "__init__",
-            [](Subsystem* place, const std::string& name, const std::string& scope,
+            [](Subsystem* place, const std::string& name, const std::optional<std::string>& scope,
                const std::optional<Number>& contention) {
                 new (place)
                     Subsystem{name, enum_of<Scope>(scope, "scope"), estimate_of(contention)};
@@ -157,8 +157,9 @@ void bind_parts(nb::module_& m) {
             nb::arg("name"), nb::arg("scope") = "core", nb::arg("contention") = nb::none())
         .def_ro("name", &Subsystem::name)
         .def_prop_ro(
-            "scope", [](const Subsystem& s) { return std::string(to_string(s.scope)); },
-            "'core': one per core; 'scheduler': a copy per scheduler.")
+            "scope", [](const Subsystem& s) { return word_of(s.scope); },
+            "'core': one per core; 'scheduler': a copy per scheduler; None: not known, one per "
+            "core is assumed.")
         .def_ro("contention", &Subsystem::contention,
                 "h of the law Λ(ω) = Λ0 + h·ω, as a share of λ: 0 to below 1.");
     add_value_methods(subsystem, {"name", "scope", "contention"});

@@ -109,6 +109,21 @@ TEST(StandIns, AnAssumptionOfTheProfileIsSaidOfTheKernelsOwnInstructionsOnce) {
     EXPECT_THAT(assumed_in_profile(kernel("issue.slot"), slots), IsEmpty());
 }
 
+TEST(StandIns, AScopeThatNoMeasurementShowedIsSaid) {
+    GpuProfile measured = profile(
+        "  fma.f32: {subsystem: alu, cpi: 0.5, latency: 4, source: measured}\n"
+        "  add.f32: {subsystem: alu, cpi: 0.5, latency: 4, source: measured}\n");
+    measured.issue.schedulers = 4;
+    measured.subsystems[0].scope = Scope::core;
+    EXPECT_THAT(assumed_scopes(measured), IsEmpty());
+    measured.subsystems[0].scope.reset();
+    EXPECT_THAT(assumed_scopes(measured), ElementsAre(HasSubstr("one for the core is assumed")));
+    EXPECT_THAT(assumed_in_profile(kernel("fma.f32"), measured), assumed_scopes(measured));
+    EXPECT_THAT(assumed_in_profile(kernel("mul.f32"), measured), IsEmpty());
+    measured.issue.schedulers = 1;
+    EXPECT_THAT(assumed_scopes(measured), ElementsAre(HasSubstr("one scheduler is assumed")));
+}
+
 // What each kernel of the tree lacks on each profile of the tree is listed in
 // sim/kernels/README.md; everything else runs.
 TEST(StandIns, EveryKernelHasItsInstructionsOnEveryProfileButTheListedOnes) {

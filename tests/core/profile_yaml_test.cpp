@@ -73,6 +73,16 @@ TEST(ProfileYaml, AnInstructionWithoutALatencySaysWhy) {
             << version << keys;
 }
 
+TEST(ProfileYaml, AScopeThatIsNotKnownStaysSo) {
+    GpuProfile p = parse_profile(example, "p.yaml");
+    EXPECT_EQ(p.subsystems[0].scope, Scope::core);
+    p.subsystems[0].scope.reset();
+    const GpuProfile again = parse_profile(format_profile(p), "p.yaml");
+    EXPECT_EQ(again, p);
+    EXPECT_FALSE(again.subsystems[0].scope);
+    EXPECT_EQ(again.copies("alu"), 1);
+}
+
 TEST(ProfileYaml, AFalseBoundOfTheFirstVersionIsRead) {
     const GpuProfile p = parse_profile(
         with_latency("1",
@@ -145,7 +155,8 @@ TEST(ProfileYaml, WhatIsAbsentStaysUnknown) {
     EXPECT_FALSE(p.issue.limit.has_value());
     EXPECT_EQ(p.provenance, Annotation{});
     EXPECT_EQ(p.find_instruction("fma.f32"), nullptr);
-    EXPECT_EQ(p.find_subsystem("alu")->scope, Scope::core);
+    EXPECT_FALSE(p.find_subsystem("alu")->scope);
+    EXPECT_EQ(p.copies("alu"), 1);
 }
 
 TEST(ProfileYaml, JsonIsReadAsTheYamlThatItIs) {

@@ -58,6 +58,21 @@ TEST(Sweep, QuickKeepsEveryReachableWarpCountUpToEight) {
     EXPECT_EQ(full, quick);
 }
 
+// Copies of a unit show where schedulers have different numbers of warps, and only beyond the
+// ridge.
+TEST(Sweep, SomeWarpCountsBeyondTheRidgeAreUneven) {
+    FakeBackend backend;
+    backend.facts_.limits.warps = 64;
+    backend.facts_.limits.groups = 32;
+    backend.facts_.limits.group_warps = 32;
+    for (const bool quick : {false, true}) {
+        std::set<int> uneven;
+        for (const auto& p : make_sweep(backend, {.patterns = {"fma.f32"}, .quick = quick}).points)
+            if (p.shape.warps() > 16 && p.shape.warps() % 4 != 0) uneven.insert(p.shape.warps());
+        EXPECT_EQ(uneven, (std::set<int>{17, 22, 27, 34, 50}));
+    }
+}
+
 // Where kernels can read the clock on their way: one run more, twice as deep, at every eighth warp.
 TEST(Sweep, WindowsAreMeasuredWhereAUnitMayBeBusy) {
     FakeBackend backend;

@@ -91,7 +91,8 @@ TEST(Placement, EvenRowsAloneDoNotTellTheScopeAndTheProfileSaysSo) {
     EXPECT_EQ(out.profile.issue.schedulers, 4);  // placements count them
     const InstructionTiming* t = out.profile.find_instruction("fma.f32");
     EXPECT_NEAR(t->cpi.value, 0.5, 0.01);  // per core
-    EXPECT_EQ(out.profile.find_subsystem(t->subsystem)->scope, Scope::core);
+    EXPECT_FALSE(out.profile.find_subsystem(t->subsystem)->scope);
+    EXPECT_EQ(out.assumed_scopes, std::vector{t->subsystem});
     bool said = false;
     for (const std::string& note : out.notes) said |= note.find("scope of subsystem") == 0;
     EXPECT_TRUE(said);

@@ -54,6 +54,51 @@ TEST(Scopes, MostCurvesOfASubsystemCountThem) {
     EXPECT_EQ(out.profile.subsystems[1].scope, Scope::core);
 }
 
+// Half of the curves say copies, half say none: "core" was written.
+TEST(Scopes, CurvesThatDisagreeDecideNothingAndThatIsSaid) {
+    FitOutcome out = outcome({curve("alu", 4, {4}), curve("alu", 1, {4}), curve("sfu", 4, {4})});
+    set_scopes(out);
+    EXPECT_EQ(out.profile.issue.schedulers, 4);
+    EXPECT_FALSE(out.profile.subsystems[0].scope);
+    EXPECT_EQ(out.profile.subsystems[1].scope, Scope::scheduler);
+    EXPECT_EQ(out.assumed_scopes, std::vector<std::string>{"alu"});
+    ASSERT_FALSE(out.notes.empty());
+    EXPECT_NE(out.notes.back().find("scope of subsystem alu is not known"), std::string::npos)
+        << out.notes.back();
+}
+
+// A staircase of two where the core has four schedulers: anything but one unit for the core.
+TEST(Scopes, AStaircaseOfAnotherPeriodIsNoEvidenceForOneUnit) {
+    FitOutcome out = outcome({curve("alu", 2, {2, 4}), curve("sfu", 4, {4}), curve("sfu", 4, {4})});
+    set_scopes(out);
+    EXPECT_EQ(out.profile.issue.schedulers, 4);
+    EXPECT_FALSE(out.profile.subsystems[0].scope);
+}
+
+// Copies of any number would have shown in one subsystem; the other's curve could not tell.
+TEST(Scopes, WithoutSchedulersThatShowOnlyWhatCouldTellIsOneUnit) {
+    FitOutcome out = outcome({curve("alu", 1, {2, 4}), curve("sfu", 1, {})});
+    set_scopes(out);
+    EXPECT_EQ(out.profile.issue.schedulers, 1);
+    EXPECT_EQ(out.profile.subsystems[0].scope, Scope::core);
+    EXPECT_FALSE(out.profile.subsystems[1].scope);
+    FitOutcome none = outcome({curve("alu", 1, {}), curve("sfu", 1, {})});
+    none.subjects[0].curve.points.push_back({.shape = {.group_warps = 2}});
+    set_scopes(none);
+    EXPECT_FALSE(none.profile.subsystems[0].scope);
+    ASSERT_FALSE(none.notes.empty());
+    EXPECT_NE(none.notes.back().find("number of schedulers is not known"), std::string::npos);
+}
+
+// A core that takes one warp at a time has nothing to share among schedulers.
+TEST(Scopes, OneWarpAtATimeHasOneUnit) {
+    FitOutcome out = outcome({curve("alu", 1, {}), curve("sfu", 1, {})});
+    out.subjects[0].curve.points.push_back({.shape = {.chains = 8}});
+    set_scopes(out);
+    EXPECT_EQ(out.profile.subsystems[0].scope, Scope::core);
+    EXPECT_TRUE(out.notes.empty());
+}
+
 TEST(Scopes, PortsWhoseLimitIsTheProfilesCountThem) {
     FitOutcome out = outcome({curve("alu", 1, {4}), curve("alu", 1, {4})});
     for (SubjectReport& s : out.subjects) {
