@@ -368,9 +368,15 @@ void CurveBuilder::look_for_disturbances(Curve& curve) const {
         }
         histories.push_back(std::move(history));
     }
-    curve.drift = drift_over_run(histories);
     curve.wild = wild_share(histories);
     curve.in_order = measured_in_order(histories);
+    if (const auto slope = repetition_slope(histories)) {
+        const bool of_run = slope->over_all_rows() || curve.in_order;
+        if (!of_run)
+            curve.slope = slope;
+        else if (slope->clear())
+            curve.drift = slope->over_run;
+    }
     const bool skewed =
         std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.skew > 0; });
     if (!skewed) curve.lift = one_sided_lift(histories);

@@ -12,6 +12,7 @@
 
 #include "core/measurement.h"
 #include "core/running_warps.h"
+#include "fit/curves/disturbances.h"
 
 namespace occupipe {
 
@@ -110,9 +111,11 @@ struct Curve {
     // What the repetitions show about the measurement itself (fit/curves/disturbances.h).
     double resolution = 1;        // of the clock [cycles]
     std::optional<double> drift;  // growth of one point's times over the run, relative
-    std::optional<double> lift;   // of medians over the undisturbed time, relative
-    double wild = 0;              // share of repetitions far off their point's median
-    bool in_order = false;        // points were measured in the order of their shapes
+    // Where points' repetitions were taken one after the other: how fast times change.
+    std::optional<RepetitionSlope> slope;
+    std::optional<double> lift;  // of medians over the undisturbed time, relative
+    double wild = 0;             // share of repetitions far off their point's median
+    bool in_order = false;       // points were measured in the order of their shapes
     // From the middle of the subject's rows to the further end of all rows, in units of the
     // subject's range; 0.5 where it has them all.
     double reach = 0.5;

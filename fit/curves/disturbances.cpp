@@ -55,13 +55,18 @@ std::optional<double> clock_step(std::span<const double> values) {
     return std::nullopt;
 }
 
-std::optional<double> drift_over_run(std::span<const PointHistory> points) {
-    constexpr double clear = 5;  // standard errors
+bool RepetitionSlope::clear() const { return std::abs(over_run) > 5 * std_error; }
+
+std::optional<RepetitionSlope> repetition_slope(std::span<const PointHistory> points) {
     const double deviation = typical_deviation(points);
     if (!(deviation > 0)) return std::nullopt;
     double together = 0;
     double spread = 0;
     double squares = 0;
+    double rows = 0;
+    double explained = 0;  // by each point's own slope
+    double rest = 0;
+    double slopes = 0;
     double first = std::numeric_limits<double>::infinity();
     double last = -first;
     for (const PointHistory& p : points) {
@@ -70,22 +75,43 @@ std::optional<double> drift_over_run(std::span<const PointHistory> points) {
         const double middle = median(p.log_times);
         const double when =
             std::accumulate(p.order.begin(), p.order.end(), 0.0) / static_cast<double>(n);
+        double own_together = 0;
+        double own_spread = 0;
+        double sum = 0;
+        double own_squares = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const double away =
                 std::clamp(p.log_times[i] - middle, -2.5 * deviation, 2.5 * deviation);
             const double x = p.order[i] - when;
-            together += x * away;
-            spread += x * x;
+            own_together += x * away;
+            own_spread += x * x;
+            sum += away;
+            own_squares += away * away;
             squares += away * away * x * x;
             first = std::min(first, p.order[i]);
             last = std::max(last, p.order[i]);
         }
+        if (!(own_spread > 0)) continue;
+        const double own = own_together * own_together / own_spread;
+        together += own_together;
+        spread += own_spread;
+        explained += own;
+        rest += own_squares - sum * sum / static_cast<double>(n) - own;
+        rows += static_cast<double>(n);
+        ++slopes;
     }
     if (!(spread > 0)) return std::nullopt;
-    const double slope = together / spread;
-    const double error = std::sqrt(squares) / spread;
-    if (!(std::abs(slope) > clear * error)) return std::nullopt;
-    return slope * (last - first);
+    const double range = last - first;
+    RepetitionSlope out{.over_run = together / spread * range,
+                        .std_error = std::sqrt(squares) / spread * range,
+                        .span = std::sqrt(12 * spread / rows) / range};
+    // Where repetitions scatter in any order, a slope explains as much as each degree of freedom.
+    const double freedom = rows - 2 * slopes;
+    const double scatter = rest / freedom;
+    const double by_chance = 1 + 4 * std::sqrt(2 / slopes + 2 / freedom);
+    if (explained / slopes > by_chance * scatter)
+        out.of_points = std::sqrt((explained / slopes - scatter) / (spread / slopes)) * range;
+    return out;
 }
 
 bool measured_in_order(std::span<const PointHistory> points) {

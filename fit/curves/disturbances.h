@@ -21,10 +21,22 @@ struct PointHistory {
     std::vector<double> order;
 };
 
-// Growth of log time over all rows, from how repetitions of one point differ; absent where it does
-// not stand out by five standard errors. Says nothing where the repetitions of a point were taken
-// one after the other: then the law's residuals tell (CurvePoint::place).
-std::optional<double> drift_over_run(std::span<const PointHistory> points);
+// How log time grows from one repetition of a point to the next, by the rows between them.
+struct RepetitionSlope {
+    double over_run = 0;  // if it went on so over all rows
+    double std_error = 0;
+    double span = 0;  // of the rows, what the repetitions of one point reach over; 1 = all
+    // Root mean square of the points' own slopes, over all rows as well, beyond what the scatter of
+    // repetitions in any order makes of them; 0 where that is not clear by four standard errors.
+    double of_points = 0;
+
+    bool clear() const;  // by five standard errors
+    // Over a fifth of the rows or more. Repetitions that were taken one after the other show how
+    // fast times change at the moment, and nothing of the run: teeth of a saw are steep.
+    bool over_all_rows() const { return span >= 0.2; }
+};
+// Absent without points of three repetitions or more that differ.
+std::optional<RepetitionSlope> repetition_slope(std::span<const PointHistory> points);
 
 // Whether points were measured one after the other in the order of their shapes (`points` stand in
 // that order), so that a drift would look like an effect of occupancy.

@@ -118,7 +118,7 @@ std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit,
 }
 
 std::vector<std::optional<double>> together_over_measured(const Curve& curve, const TimingFit& fit,
-                                                          int schedulers) {
+                                                          int schedulers, StepOfTurns turns) {
     std::vector<std::optional<double>> out;
     for (const CurvePoint& point : curve.points) {
         const double warps = point.shape.warps();
@@ -134,8 +134,8 @@ std::vector<std::optional<double>> together_over_measured(const Curve& curve, co
             const double here = warps * static_cast<double>(part + 1) / running_parts;
             const double rate = here / step_cycles(fit, point, here);
             const double before = part == 0 ? 0 : below / step_cycles(fit, point, below);
-            // Warps that take turns start and stop within one step of each other.
-            const double time = std::min((*point.running)[part] + step, point.cycles);
+            const double turn = turns == StepOfTurns::whole ? step : step * here / warps;
+            const double time = std::min((*point.running)[part] + turn, point.cycles);
             done += (rate - before) * time;
         }
         out.push_back(std::clamp(done / full / point.cycles, 1e-3, 1.0));

@@ -26,8 +26,13 @@ std::optional<TimingFit> first_guess(const Curve& curve);
 // S(n) = max(Λ(n), n·c·λ) the law's step; the work done is ∫ r(n(t)) dt, and with all W running it
 // takes ∫ r(n(t)) / r(W) dt. nullopt for a point that says nothing, or whose warps do not spread
 // evenly over `schedulers` of them (then the fuller ones end later without any drift).
+//
+// Warps that take turns start and stop within one step of each other, and so much is no drift;
+// where they drift it is not known how much of a step is: all of it, or the share of the warps.
+enum class StepOfTurns { whole, share_of_warps };
 std::vector<std::optional<double>> together_over_measured(const Curve& curve, const TimingFit& fit,
-                                                          int schedulers);
+                                                          int schedulers,
+                                                          StepOfTurns turns = StepOfTurns::whole);
 
 // λ from the windows in which all warps ran, at places with half as much work again as latency:
 // the median of cycles per instruction over the places whose windows are known best. Its standard

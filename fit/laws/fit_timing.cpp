@@ -16,6 +16,7 @@
 #include "fit/laws/drift.h"
 #include "fit/laws/model_selection.h"
 #include "fit/laws/plateau.h"
+#include "fit/laws/wandering.h"
 #include "fit/profile/physics_check.h"
 #include "fit/solver/bootstrap.h"
 #include "fit/solver/jackknife.h"
@@ -66,9 +67,12 @@ private:
     void widen_by_loop(TimingFit& out) const;
     void widen_by_skew(TimingFit& out) const;
     void widen_by_disturbances(TimingFit& out) const;
+    double wandering_by_order(const TimingFit& out) const;
+    double wandering_by_repetitions(const TimingFit& out) const;
     void widen_by_wandering(TimingFit& out) const;
     void widen_by_knee(TimingFit& out) const;
     static void widen_by_misfit(TimingFit& out);
+    static void withdraw_where_most_are_off(TimingFit& out);
     std::string refusal() const;
 
     const Curve& curve_;
@@ -227,8 +231,9 @@ void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     if (!options_.known_overhead_cycles)
         out.overhead = linear(best, overhead_part, problem_.overhead_scale());
     // Ports that take as long as the subsystem itself (ρ = 1) are copies of it; to within 3 %,
-    // since real plateaus scatter by more than their repetitions.
-    const double room = std::max(2 * errors_[port_share], 0.03);
+    // since real plateaus scatter by more than their repetitions. A port that no place tells has
+    // any error, but copies were tried before and fitted worse (LawSearch::prefer_copies).
+    const double room = std::clamp(2 * errors_[port_share], 0.03, 0.1);
     const bool copies = v.schedulers > 1 && p.port + room >= 1;
     if (copies) out.schedulers = v.schedulers;
     if (v.schedulers > 1 && !copies) out.sharing_schedulers = v.schedulers;
@@ -315,6 +320,17 @@ void Fitter::judge(const Attempt& best, TimingFit& out) const {
     out.misfit = Misfit{size, z};
     out.notes.push_back(
         fmt::format("systematic misfit of {:.2g} % beyond the repetitions' spread", 100 * size));
+}
+
+// A half of the law that most points contradict is told by the few that are left. No step is
+// shorter than Λ, whatever the law.
+void Fitter::withdraw_where_most_are_off(TimingFit& out) {
+    if (2 * static_cast<std::size_t>(out.outlying_points) <= out.residuals.size()) return;
+    if (!out.latency.identifiable()) return;
+    out.latency.value += 2 * *out.latency.std_error;
+    out.latency.std_error.reset();
+    out.latency.kind = Estimate::Kind::upper_bound;
+    out.latency.note = "the law does not hold: most points are far off it";
 }
 
 std::string Fitter::refusal() const {
@@ -437,42 +453,54 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
     }
 }
 
-// Mean product of values `lag` apart, about their mean.
-double covariance_at(std::span<const double> values, double mean, std::size_t lag) {
-    double sum = 0;
-    for (std::size_t i = lag; i < values.size(); ++i)
-        sum += (values[i] - mean) * (values[i - lag] - mean);
-    return sum / static_cast<double>(values.size() - lag);
+// In the order of measuring, residuals of neighbours.
+double Fitter::wandering_by_order(const TimingFit& out) const {
+    const double clip = 3 * search_.scale();
+    std::vector<TimedResidual> residuals;
+    for (std::size_t i = 0; i < out.residuals.size(); ++i)
+        residuals.push_back(
+            {curve_.points[i].place, i,
+             -std::clamp(out.residuals[i], -clip, clip) * curve_.points[i].log_error});
+    return wandering_height(std::move(residuals));
 }
 
-// A drift that goes to and fro (a saw-tooth, a warm-up) is no straight line over the run, but what
-// follows in time has residuals alike. In random order it moves all shapes by its mean, which
-// leaves no residual. Of a saw-tooth of height A the drift's variance is A²/12; either end of it
-// may be right, as with a steady drift. Scatter has no part in the covariance of neighbours, but
-// these are less alike the shorter the teeth (two thirds of the variance with 16 points each), so
-// the covariance is followed back to distance nothing along the line through the first two.
-void Fitter::widen_by_wandering(TimingFit& out) const {
-    constexpr std::size_t fewest = 24;
-    constexpr double clear = 4;  // standard errors of the correlation
-    constexpr double smallest = 2e-3;
-    const std::size_t n = curve_.points.size();
-    if (n < fewest || curve_.in_order) return;
-    std::vector<std::size_t> turn(n);
-    std::iota(turn.begin(), turn.end(), std::size_t{0});
-    std::ranges::stable_sort(turn, {}, [&](std::size_t i) { return curve_.points[i].place; });
-    if (curve_.points[turn.front()].place == curve_.points[turn.back()].place) return;
+// Repetitions taken one after the other show how fast times change. A drift that went on so would
+// show over the run as well; where it does not, or where the points' own slopes differ, times go to
+// and fro, and points differ by more than their repetitions. Teeth of a few points each are told by
+// nothing else. Where points do differ by more, less of a common slope is enough.
+double Fitter::wandering_by_repetitions(const TimingFit& out) const {
+    if (!curve_.slope) return 0;
+    const RepetitionSlope& slope = *curve_.slope;
     const double clip = 3 * search_.scale();
-    std::vector<double> away;  // log(measured / predicted), in the order of measuring
-    away.reserve(n);
-    for (const std::size_t i : turn)
-        away.push_back(-std::clamp(out.residuals[i], -clip, clip) * curve_.points[i].log_error);
-    const double mean = std::accumulate(away.begin(), away.end(), 0.0) / static_cast<double>(n);
-    const double variance = covariance_at(away, mean, 0);
-    const double first = covariance_at(away, mean, 1);
-    if (!(variance > 0) || first / variance * std::sqrt(static_cast<double>(n)) < clear) return;
-    const double second = covariance_at(away, mean, 2);
-    const double height = std::sqrt(12 * std::clamp(2 * first - second, first, variance));
-    if (height < smallest) return;
+    const auto n = static_cast<double>(out.residuals.size());
+    double standardised = 0;
+    double between = 0;  // variance of points beyond that of their repetitions
+    for (std::size_t i = 0; i < out.residuals.size(); ++i) {
+        const double square = std::pow(std::clamp(out.residuals[i], -clip, clip), 2);
+        standardised += square / n;
+        between += (square - 1) * std::pow(curve_.points[i].log_error, 2) / n;
+    }
+    const bool apart = standardised > 1 + 4 * std::sqrt(2 / n);
+    const double steady = out.drift ? out.drift->value : 0;
+    const double error =
+        std::hypot(slope.std_error, out.drift ? out.drift->std_error.value_or(0) : 0);
+    double rate = std::abs(slope.over_run - steady);
+    if (rate < (apart ? 3 : 5) * error) rate = 0;
+    constexpr double more_than_steady = 1.5;
+    if (slope.of_points > more_than_steady * std::abs(steady))
+        rate = std::max(rate, slope.of_points);
+    if (rate == 0) return 0;
+    const double within = rate * slope.span;
+    return std::sqrt(12 * std::max(between, 0.0) + within * within);
+}
+
+// Either end of a drift to and fro may be right, as with a steady drift: half of its height stands
+// in the errors.
+void Fitter::widen_by_wandering(TimingFit& out) const {
+    if (curve_.in_order) return;
+    const double height =
+        std::max({wandering_by_order(out), wandering_by_repetitions(out), options_.wandering});
+    if (height == 0) return;
     out.wandering = height;
     out.common_error = std::hypot(out.common_error, height / 2);
     for (Estimate* e : {&out.cpi, &out.latency}) {
@@ -551,6 +579,7 @@ TimingFit Fitter::run() {
     if (verdict.cpi_shows) out.visible_copies = search_.visible_copies(verdict.best);
     fill_residuals(verdict.best, out);
     judge(verdict.best, out);
+    withdraw_where_most_are_off(out);
     widen_by_loop(out);
     widen_by_skew(out);
     widen_by_disturbances(out);
@@ -592,11 +621,12 @@ TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFit
     constexpr double doubt = 0.1;  // of what is reckoned out, common to all places
     std::optional<TimingFit> last = first_guess(curve);
     if (!last) return Fitter(curve, kind, options).run();
-    const int seen = schedulers_seen(curve);
+    const auto schedulers = [seen = schedulers_seen(curve)](const TimingFit& of) {
+        return seen > 1 ? seen : std::max(of.schedulers, 1);
+    };
     TimingFit fit;
     for (int round = 0; round < rounds; ++round) {
-        auto factors =
-            together_over_measured(curve, *last, seen > 1 ? seen : std::max(last->schedulers, 1));
+        auto factors = together_over_measured(curve, *last, schedulers(*last));
         const Curve together = as_if_together(curve, factors);
         fit = Fitter(together, kind, options).run();
         fit.together = std::move(factors);
@@ -621,8 +651,16 @@ TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFit
     }
     if (fit.cpi.std_error && busy > 0)
         fit.cpi.std_error = std::hypot(*fit.cpi.std_error, doubt * sum / busy * fit.cpi.value);
+    if (most > worth_a_note && fit.latency.identifiable()) {
+        const auto factors =
+            together_over_measured(curve, fit, schedulers(fit), StepOfTurns::share_of_warps);
+        const TimingFit other = Fitter(as_if_together(curve, factors), kind, options).run();
+        if (other.ok && other.latency.identifiable())
+            fit.latency.std_error =
+                std::hypot(*fit.latency.std_error, other.latency.value - fit.latency.value);
+    }
     if (most > worth_a_note && fit.cpi.identifiable())
-        if (const auto window = cpi_of_windows(curve, fit, seen > 1 ? seen : fit.schedulers);
+        if (const auto window = cpi_of_windows(curve, fit, schedulers(fit));
             window && *window->std_error < *fit.cpi.std_error)
             fit.cpi = {.value = window->value,
                        .std_error = window->std_error,

@@ -17,6 +17,9 @@ struct TimingFitOptions {
     // Cycles of a kernel that runs no instruction at all, where known from elsewhere: then one
     // depth is enough.
     std::optional<double> known_overhead_cycles;
+    // Height of a drift to and fro that the run as a whole shows, where this curve alone may be too
+    // short to (fit/laws/wandering.h); 0 = none is known.
+    double wandering = 0;
     // Numbers of schedulers to try as the period of a staircase.
     std::vector<int> schedulers{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     // Terms that the fit may add to the plain law where the data ask for them.

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/instruction.h"
 #include "core/parallel.h"
+#include "fit/laws/wandering.h"
 #include "fit/match/fit_match.h"
 #include "fit/profile/contradictions.h"
 #include "fit/profile/device_facts.h"
@@ -50,13 +51,9 @@ void mark_primaries(std::vector<SubjectReport>& subjects) {
     for (SubjectReport& s : subjects) s.primary = best.at(s.curve.subject) == &s;
 }
 
-// Each curve by itself, so all cores take part.
-std::vector<SubjectReport> fit_subjects(std::vector<Curve>& curves, const FitOptions& options) {
-    std::vector<SubjectReport> out;
-    for (Curve& curve : curves)
-        if (!parse_mix(curve.subject)) out.emplace_back().curve = std::move(curve);
-    parallel_for(out.size(), [&](std::size_t i) {
-        SubjectReport& report = out[i];
+void fit_each(std::span<SubjectReport* const> subjects, const FitOptions& options) {
+    parallel_for(subjects.size(), [&](std::size_t i) {
+        SubjectReport& report = *subjects[i];
         const Curve& curve = report.curve;
         report.fit = fit_timing(curve, kind_of(curve.subject), options.timing);
         if (!report.fit.ok) return;
@@ -64,6 +61,45 @@ std::vector<SubjectReport> fit_subjects(std::vector<Curve>& curves, const FitOpt
         report.tables = subject_tables(steps, report.fit);
         report.barrier_line = barrier_line(steps);
     });
+}
+
+// The height of a drift to and fro that all curves of a run show together: what was measured
+// between two points of one curve tells of teeth that are too short for it.
+double wandering_of_run(std::span<const SubjectReport> subjects) {
+    std::vector<TimedResidual> residuals;
+    std::vector<double> sizes;
+    for (std::size_t s = 0; s < subjects.size(); ++s) {
+        const Curve& curve = subjects[s].curve;
+        const TimingFit& fit = subjects[s].fit;
+        if (!fit.ok || curve.in_order || fit.residuals.size() != curve.points.size()) continue;
+        for (std::size_t i = 0; i < curve.points.size(); ++i) {
+            const CurvePoint& point = curve.points[i];
+            residuals.push_back(
+                {curve.middle + point.place * curve.span, s, -fit.residuals[i] * point.log_error});
+            sizes.push_back(std::abs(residuals.back().away));
+        }
+    }
+    if (residuals.empty()) return 0;
+    const double clip = 3 * 1.4826 * median(std::move(sizes));
+    for (TimedResidual& r : residuals) r.away = std::clamp(r.away, -clip, clip);
+    return wandering_height(std::move(residuals));
+}
+
+// Each curve by itself, so all cores take part; once more those that do not tell what all together
+// do.
+std::vector<SubjectReport> fit_subjects(std::vector<Curve>& curves, FitOptions options) {
+    std::vector<SubjectReport> out;
+    for (Curve& curve : curves)
+        if (!parse_mix(curve.subject)) out.emplace_back().curve = std::move(curve);
+    std::vector<SubjectReport*> all;
+    for (SubjectReport& report : out) all.push_back(&report);
+    fit_each(all, options);
+    options.timing.wandering = wandering_of_run(out);
+    std::erase_if(all, [&](const SubjectReport* report) {
+        return !report->fit.ok || report->curve.in_order ||
+               report->fit.wandering >= options.timing.wandering;
+    });
+    fit_each(all, options);
     mark_primaries(out);
     return out;
 }

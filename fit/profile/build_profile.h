@@ -51,7 +51,7 @@ struct FitOutcome {
     std::vector<WorkingSetFit> working_sets;
     std::vector<OverheadFit> overheads;
     SubsystemMap partition;
-    std::vector<std::string> assumed_scopes;  // subsystems whose scope nothing shows
+    std::vector<std::string> assumed_scopes;  // subsystems whose scope is not known
     std::optional<WarpChoice> warp_choice;    // absent: unknown
     std::vector<std::string> notes;           // about the whole; also in the profile's provenance
 };

@@ -40,9 +40,32 @@ std::vector<PointHistory> histories(double drift, double exponential, std::uint6
 }
 
 TEST(Disturbances, ADriftOverTheRunIsToldFromScatter) {
-    EXPECT_NEAR(drift_over_run(histories(0.03, 0, 1)).value(), 0.03, 0.01);
+    const RepetitionSlope drifting = repetition_slope(histories(0.03, 0, 1)).value();
+    EXPECT_TRUE(drifting.over_all_rows());
+    EXPECT_TRUE(drifting.clear());
+    EXPECT_NEAR(drifting.over_run, 0.03, 0.01);
     for (std::uint64_t seed = 1; seed <= 20; ++seed)
-        EXPECT_FALSE(drift_over_run(histories(0, 0, seed)));
+        EXPECT_FALSE(repetition_slope(histories(0, 0, seed)).value().clear());
+}
+
+// Repetitions that were taken one after the other see a tooth of a saw as a steep drift, which was
+// told as one of 34 % over the run.
+TEST(Disturbances, TeethOfASawAreNoDriftOverTheRun) {
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal(0, 0.002);
+    std::vector<PointHistory> points(66);
+    constexpr int repetitions = 5, teeth = 20;
+    for (std::size_t i = 0; i < points.size() * repetitions; ++i) {
+        const double through = static_cast<double>(teeth * i) / (66.0 * repetitions);
+        PointHistory& p = points[i / repetitions];
+        p.log_times.push_back(0.04 * (through - std::floor(through)) + normal(random));
+        p.order.push_back(static_cast<double>(i));
+    }
+    const RepetitionSlope slope = repetition_slope(points).value();
+    EXPECT_TRUE(slope.clear());
+    EXPECT_GT(slope.over_run, 0.2);
+    EXPECT_FALSE(slope.over_all_rows());
+    EXPECT_NEAR(slope.span, 5.0 / 330, 0.004);
 }
 
 // By the points' places among the shapes: one sweep, two sweeps one in the other's gaps, shuffled.
