@@ -2,6 +2,7 @@
 #include "tests/accuracy/scenarios.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -99,6 +100,36 @@ std::vector<Scenario> make_scenarios() {
         s.teeth = 7;
         s.must_be_flagged = true;
     });
+    for (const double scatter : {0.002, 0.005})
+        add(scatter < 0.003 ? "quick run of one, twenty teeth of 4 %, scatter 0.2 %"
+                            : "quick run of one, twenty teeth of 4 %, scatter 0.5 %",
+            [scatter](Scenario& s) {
+                s.quick = true;
+                s.instructions = 1;
+                s.gaussian = scatter;
+                s.drift = 0.04;
+                s.teeth = 20;
+                s.must_be_flagged = true;
+            });
+    add("quick run, twenty teeth of 4 %, three repetitions", [](Scenario& s) {
+        s.quick = true;
+        s.drift = 0.04;
+        s.teeth = 20;
+        s.repetitions = 3;
+        s.must_be_flagged = true;
+    });
+    for (const bool quick : {false, true})
+        add(quick ? "quick run, subsystems of either scope" : "subsystems of either scope",
+            [quick](Scenario& s) {
+                s.quick = quick;
+                s.schedulers = {2, 4};
+                s.each_scope = true;
+            });
+    add("subsystems of either scope, scatter 3 %", [](Scenario& s) {
+        s.schedulers = {2, 4};
+        s.each_scope = true;
+        s.gaussian = 0.03;
+    });
     add("ridge at the sweep's border", [](Scenario& s) {
         s.least_ridge = 45;
         s.greatest_ridge = 90;
@@ -188,11 +219,17 @@ struct Shape {
     int chains;
 };
 
-// What a sweep over occupancy takes: few warps one by one, many in larger steps, and some chains.
-std::vector<Shape> sweep() {
+// What a sweep over occupancy takes: few warps one by one, many in larger steps, some that
+// schedulers cannot share evenly (bench/kernel/sweep.cpp), and some chains.
+std::vector<Shape> sweep(bool quick) {
     std::vector<Shape> out;
-    for (int w = 1; w <= 10; ++w) out.push_back({w, 1});
-    for (const int w : {12, 14, 16, 18, 20, 22, 24, 28, 30, 32, 36, 40, 44, 48, 52, 56, 60, 64})
+    for (int w = 1; w <= (quick ? 8 : 10); ++w) out.push_back({w, 1});
+    for (const int w : {17, 22, 27, 34, 50}) out.push_back({w, 1});
+    if (quick) {
+        for (int w = 12; w <= 64; w += 4) out.push_back({w, 1});
+        return out;
+    }
+    for (const int w : {12, 14, 16, 18, 20, 24, 28, 30, 32, 36, 40, 44, 48, 52, 56, 60, 64})
         out.push_back({w, 1});
     for (const int w : {1, 2, 4, 8, 16}) {
         out.push_back({w, 2});
@@ -218,8 +255,8 @@ EventCore core_of(const Scenario& s, int schedulers, const PlantedInstruction& o
                   double contention) {
     EventCore core;
     core.schedulers = schedulers;
-    core.copies = s.copies;
-    core.service = s.copies ? one.cpi * schedulers : one.cpi;
+    core.copies = one.copied;
+    core.service = one.copied ? one.cpi * schedulers : one.cpi;
     core.latency = one.latency;
     core.port = limit > 0 ? schedulers / limit : 0;
     core.queueing = contention;
@@ -293,7 +330,7 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
     std::normal_distribution<double> normal;
     const double shortest = core.latency * 64 * s.depth_factor;
     const double skew = s.greatest_skew > 0 ? dice.between(0.2, 1) * s.greatest_skew * shortest : 0;
-    for (const Shape& shape : sweep()) {
+    for (const Shape& shape : sweep(s.quick)) {
         const double of_shape = 1 + s.shape_error * normal(dice.random);
         int busiest = 0;
         const std::vector<int> where = place(s, core.schedulers, shape.warps, dice, busiest);
@@ -357,7 +394,7 @@ bool ports_show(const EventCore& core) {
         };
         return time(256) - time(64);
     };
-    const std::vector<Shape> shapes = sweep();
+    const std::vector<Shape> shapes = sweep(false);
     return std::ranges::count_if(shapes, [&](const Shape& shape) {
                return step(core, shape) > (1 + clear) * step(without, shape);
            }) >= 3;
@@ -391,12 +428,18 @@ PlantedDevice make_device(const Scenario& s, std::uint64_t seed) {
     const int schedulers = s.schedulers[dice.random() % s.schedulers.size()];
     const double intercept = dice.between(20, s.greatest_intercept);
     const double limit = s.ports ? dice.pick({1.0, 2.0, 4.0}) : 0;
-    device.copies = s.copies;
+    device.scopes_differ = s.each_scope;
     device.issue_limit = limit;
-    device.schedulers = s.copies || s.ports ? schedulers : 1;
-    for (int i = 0; i < instructions_per_device; ++i) {
+    device.schedulers = s.copies || s.each_scope || s.ports ? schedulers : 1;
+    for (int i = 0; i < s.instructions; ++i) {
         PlantedInstruction one;
         one.name = fmt::format("{}.f32", static_cast<char>('a' + i));
+        one.copied = s.copies;
+        if (s.each_scope) {
+            one.name =
+                std::array{"a.f32", "b.f64", "cos.approx.f32"}.at(static_cast<std::size_t>(i));
+            one.copied = dice.one_in(2);
+        }
         // With ports the first two instructions are nearly as fast as they let them, so that they
         // bind where warps are spread unevenly.
         one.cpi =

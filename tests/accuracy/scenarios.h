@@ -20,6 +20,8 @@ struct Scenario {
     // The device. Ranges are drawn log-uniformly, for each instruction anew.
     std::vector<int> schedulers{1};
     bool copies = false;      // a unit per scheduler
+    bool each_scope = false;  // subsystems of their own, of either scope by chance
+    int instructions = 3;
     bool ports = false;       // one unit behind issue ports that bind
     double least_cpi = 0.25;  // λ per core [cycles]
     double greatest_cpi = 16;
@@ -30,6 +32,7 @@ struct Scenario {
     Choice choice = Choice::loose_round_robin;
 
     // The measurement.
+    bool quick = false;        // the shapes of a quick run
     double gaussian = 0.005;   // relative, each repetition by itself
     double outlier_share = 0;  // of repetitions, which take three times as long
     double exponential = 0;    // mean of what is added, relative to the time
@@ -63,22 +66,21 @@ struct PlantedInstruction {
     std::string name;
     double cpi = 1;  // λ per core
     double latency = 1;
+    bool copied = false;  // a unit per scheduler
     double ridge_warps() const { return latency / cpi; }
 };
 
 struct PlantedDevice {
-    int schedulers = 1;  // what staircases can show; 1 = none
-    bool copies = false;
-    double issue_limit = 0;    // 0 = none
-    bool limit_shows = false;  // in what was measured, by 2 % at three places
+    int schedulers = 1;          // what staircases can show; 1 = none
+    bool scopes_differ = false;  // each instruction has its own subsystem, and some are copied
+    double issue_limit = 0;      // 0 = none
+    bool limit_shows = false;    // in what was measured, by 2 % at three places
     // Which instructions share a unit, where mixes were measured; exact = each has one unit.
     std::map<std::string, int> unit_of;
     bool exact_partition = true;
     std::vector<PlantedInstruction> instructions;
     MeasurementFile file;
 };
-
-inline constexpr int instructions_per_device = 3;
 
 PlantedDevice make_device(const Scenario& scenario, std::uint64_t seed);
 

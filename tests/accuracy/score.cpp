@@ -103,6 +103,21 @@ void compare_partition(const PlantedDevice& device, const FitOutcome& found,
                                             confidence));
 }
 
+void compare_scope(const PlantedInstruction& planted, const FitOutcome& found,
+                   const std::string& where, Score& score) {
+    const InstructionTiming* timing = found.profile.find_instruction(planted.name);
+    if (!timing) return;
+    const std::optional<Scope> scope = found.profile.find_subsystem(timing->subsystem)->scope;
+    ++score.scopes;
+    score.unknown_scopes += !scope;
+    const bool wrong = scope && *scope != (planted.copied ? Scope::scheduler : Scope::core);
+    score.wrong_scopes += wrong;
+    if (wrong || !scope)
+        score.details.push_back(fmt::format("{}: scope {}, planted {}", where,
+                                            scope ? to_string(*scope) : "not known",
+                                            planted.copied ? "scheduler" : "core"));
+}
+
 std::string percent(int part, int whole) {
     return whole > 0 ? fmt::format("{:.1f}", 100.0 * part / whole) : "-";
 }
@@ -144,6 +159,9 @@ void Score::add(const Score& o) {
     right_partitions += o.right_partitions;
     sure_partitions += o.sure_partitions;
     sure_and_wrong += o.sure_and_wrong;
+    scopes += o.scopes;
+    wrong_scopes += o.wrong_scopes;
+    unknown_scopes += o.unknown_scopes;
     silent += o.silent;
     flagged += o.flagged;
     details.insert(details.end(), o.details.begin(), o.details.end());
@@ -175,7 +193,8 @@ Score score_device(const Scenario& scenario, std::uint64_t seed) {
         score.flagged += flag;
         compare("λ", fit.cpi, planted.cpi, flag, what, score.cpi, score);
         compare("Λ", fit.latency, planted.latency, flag, what, score.latency, score);
-        const int copies = device.copies ? device.schedulers : 1;
+        if (device.scopes_differ) compare_scope(planted, found, what, score);
+        const int copies = planted.copied ? device.schedulers : 1;
         const bool wrong = fit.schedulers != copies &&
                            (fit.schedulers != 1 || std::ranges::find(fit.visible_copies, copies) !=
                                                        fit.visible_copies.end());
@@ -219,9 +238,10 @@ std::string markdown_table(const std::vector<Scenario>& chosen, const std::vecto
         "| scenario | curves | λ ±1 | λ ±2 | λ bias | λ error | Λ ±1 | Λ ±2 | Λ bias | Λ error | "
         "bounds | false | wrong k | growth invented | limits: invented | found | wrong | of those "
         "that "
-        "show | partitions right | sure and wrong | flagged | silent |\n|---|" +
+        "show | partitions right | sure and wrong | scopes: wrong | not known | flagged | silent "
+        "|\n|---|" +
         std::string("---|");
-    for (int i = 0; i < 20; ++i) out += "---|";
+    for (int i = 0; i < 22; ++i) out += "---|";
     out += "\n";
     Score all;
     const auto of = [](int part, int whole) {
@@ -229,11 +249,14 @@ std::string markdown_table(const std::vector<Scenario>& chosen, const std::vecto
     };
     const auto row = [&](const std::string& name, const Score& s) {
         out += fmt::format(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} "
+            "| {} "
+            "|\n",
             name, s.curves, coverage(s.cpi), coverage(s.latency), s.bounds, s.false_bounds,
             s.wrong_schedulers, s.invented_growth, s.invented_limits, of(s.found_limits, s.limits),
             s.wrong_limits, of(s.right_limits, s.shown_limits),
             of(s.right_partitions, s.partitions), of(s.sure_and_wrong, s.sure_partitions),
+            of(s.wrong_scopes, s.scopes), of(s.unknown_scopes, s.scopes),
             percent(s.flagged, s.curves), s.silent);
     };
     for (std::size_t i = 0; i < chosen.size(); ++i) {

@@ -39,6 +39,9 @@ struct Score {
     int right_partitions = 0;  // … whose instructions are sorted as planted
     int sure_partitions = 0;   // … that claim a confidence above 0.9
     int sure_and_wrong = 0;    // … and are not sorted so, or cannot be
+    int scopes = 0;            // subsystems of either scope, each of one instruction
+    int wrong_scopes = 0;      // … that have another one in the profile
+    int unknown_scopes = 0;    // … or none
     int silent = 0;   // values > 3 % and > 3 standard errors off, on a curve without a flag
     int flagged = 0;  // curves with a flag
     std::vector<std::string> details;  // of what went wrong, for --details
