@@ -76,15 +76,25 @@ struct LoopFacts {
     std::string reduction;
     std::int64_t instances = 0;
     std::int64_t iterations = 0;
-    std::vector<std::pair<std::size_t, std::size_t>> pairs;  // sites: load, store
+    std::optional<std::pair<std::size_t, std::size_t>> carries;  // sites: load, store
+    std::set<std::size_t> folds;                                 // sums into memory
+    std::map<std::size_t, std::size_t> reads;  // sums within an iteration, by which load
 };
 struct Facts {
     std::string kernel;
     std::map<std::size_t, Block> blocks;
     std::vector<std::string> sites;
     std::vector<LoopFacts> loops;
-    std::set<std::pair<std::size_t, std::size_t>> memory_sums;
+    std::vector<std::size_t> sums;    // into memory: the site of its store
+    std::vector<std::size_t> linked;  // the first of those that go on with each other's
     std::vector<std::string> unseen;
+
+    // As the run counts them, from 1 on.
+    std::size_t sum(Lines& lines) const {
+        const std::size_t number = lines.index(sums.size() + 1);
+        if (number == 0) lines.fail("names something that there is not");
+        return number - 1;
+    }
 };
 
 Facts facts_of(const RecordTexts& record) {
@@ -123,9 +133,9 @@ Facts facts_of(const RecordTexts& record) {
         } else if (key == "reduction") {
             LoopFacts& loop = facts.loops[lines.index(facts.loops.size())];
             loop.reduction = lines.rest();
-        } else if (key == "memory-sum") {
-            const std::size_t load = lines.index(facts.sites.size());
-            facts.memory_sums.insert({load, lines.index(facts.sites.size())});
+        } else if (key == "sum") {
+            facts.linked.push_back(facts.sums.size());
+            facts.sums.push_back(lines.index(facts.sites.size()));
         } else if (key == "unseen") {
             facts.unseen.push_back(lines.rest());
         } else {
@@ -196,19 +206,26 @@ Schedule schedule_of(const char* schedule_name, const std::string& levels, std::
 }
 
 LoopKind kind_of(const LoopFacts& loop, const Facts& facts, std::string& reason) {
-    const auto is_sum = [&](const auto& pair) { return facts.memory_sums.contains(pair); };
-    for (const auto& pair : loop.pairs) {
-        if (is_sum(pair)) continue;
+    if (loop.carries) {
         reason = fmt::format("{} reads what {} left in an earlier iteration",
-                             facts.sites[pair.first], facts.sites[pair.second]);
+                             facts.sites[loop.carries->first], facts.sites[loop.carries->second]);
         return LoopKind::sequential;
     }
     if (!loop.carried.empty()) {
         reason = loop.carried;
         return LoopKind::sequential;
     }
-    if (!loop.pairs.empty()) {
-        reason = "into memory: " + facts.sites[loop.pairs.front().second];
+    for (const auto& [sum, load] : loop.reads) {
+        const bool same = std::ranges::any_of(loop.folds, [&](std::size_t folded) {
+            return facts.linked[folded] == facts.linked[sum];
+        });
+        if (!same) continue;
+        reason = fmt::format("{} reads what {} sums up over the iterations", facts.sites[load],
+                             facts.sites[facts.sums[sum]]);
+        return LoopKind::sequential;
+    }
+    if (!loop.folds.empty()) {
+        reason = "into memory: " + facts.sites[facts.sums[*loop.folds.begin()]];
         return LoopKind::reduction;
     }
     if (loop.reduction.empty()) return LoopKind::parallel;
@@ -284,7 +301,22 @@ Workload workload_of(const RecordTexts& record) {
         } else if (key == "carries") {
             LoopFacts& loop = facts.loops[lines.index(facts.loops.size())];
             const std::size_t load = lines.index(facts.sites.size());
-            loop.pairs.emplace_back(load, lines.index(facts.sites.size()));
+            loop.carries = {load, lines.index(facts.sites.size())};
+        } else if (key == "folds") {
+            LoopFacts& loop = facts.loops[lines.index(facts.loops.size())];
+            loop.folds.insert(facts.sum(lines));
+        } else if (key == "reads") {
+            const std::size_t loop = lines.index(facts.loops.size());
+            const std::size_t sum = facts.sum(lines);
+            const std::size_t load = lines.index(facts.sites.size());
+            // Within an iteration of this loop is within one of each around it.
+            for (auto at = static_cast<std::int64_t>(loop); at >= 0;
+                 at = facts.loops[static_cast<std::size_t>(at)].parent)
+                facts.loops[static_cast<std::size_t>(at)].reads.insert({sum, load});
+        } else if (key == "linked") {
+            const std::size_t one = facts.linked[facts.sum(lines)];
+            const std::size_t other = facts.linked[facts.sum(lines)];
+            std::ranges::replace(facts.linked, other, one);
         } else if (key == "depth") {
             depth = lines.integer();
             if (depth < 0) lines.fail("is negative");

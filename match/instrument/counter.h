@@ -46,7 +46,7 @@ public:
         number_loops();
         find_memory_sums();
         // In memory's order there is one schedule, the program's.
-        with_trees_ = !order_memory && !(scalar_trees() == 0 && memory_sums_.empty());
+        with_trees_ = !order_memory && !(scalar_trees() == 0 && memory_trees_.empty());
         // All that is counted stands in the program before the first call is put into it.
         const ReversePostOrderTraversal<Function*> order(&kernel_);
         std::vector<BasicBlock*> blocks(order.begin(), order.end());
@@ -188,7 +188,7 @@ private:
         ++counts[kind];
         if (single) ++counts[singles];
         const Reduction* const scalar = running != nullptr ? of_tree(running) : nullptr;
-        const MemorySum* const memory = with_trees_ ? memory_sum_of(i) : nullptr;
+        const MemorySum* const memory = with_trees_ ? tree_in_memory(i) : nullptr;
         if (scalar == nullptr && memory == nullptr) {
             Value* const tree = with_trees_ ? at.CreateAdd(needs.tree, one) : zero_;
             call(at, "occupipe_match_operation", {mine, tree, needs.reach, precision});
@@ -200,7 +200,7 @@ private:
                  {number(reductions_.number(*scalar)), added.tree, added.reach});
         else
             call(at, "occupipe_match_memory_add",
-                 {memory->store->getPointerOperand(), number(static_cast<unsigned>(memory->fold)),
+                 {memory->load->getPointerOperand(), number(static_cast<unsigned>(memory->fold)),
                   added.tree, added.reach, precision});
         return {mine, zero_, zero_};
     }
@@ -218,11 +218,11 @@ private:
         const Value* running = nullptr;
         Needs added{};
         if (with_trees_) {
-            const MemorySum* const memory = memory_sum_of(i);
+            const MemorySum* const memory = tree_in_memory(i);
             for (Value* const v : from) {
                 const Reduction* const r = of_tree(v);
                 const bool goes_on = r != nullptr && reductions_.of(&i) == r;
-                if (goes_on || (memory != nullptr && v == memory->load)) {
+                if (goes_on || (memory != nullptr && v == memory->running(i))) {
                     running = v;
                 } else {
                     added = {zero_, tree(v), reach(v)};
@@ -291,6 +291,7 @@ private:
         return static_cast<unsigned>(module_.getDataLayout().getTypeStoreSize(type));
     }
     Value* site(Instruction& i, const char* what) {
+        if (sites_.size() + 1 >= of_a_sum) refuse("the kernel has over 8 million accesses");
         sites_.push_back(place(i.getDebugLoc()) + " " + what);
         site_of_[&i] = static_cast<unsigned>(sites_.size() - 1);
         return ConstantInt::get(word_, sites_.size() - 1);
@@ -304,7 +305,7 @@ private:
         IRBuilder<> at(load.getNextNode());
         Value* const pointer = load.getPointerOperand();
         Value* const mine = site(load, "load");
-        const bool of_sum = with_trees_ && tree_loads_.contains(&load);
+        const bool of_sum = with_trees_ && goes_into_tree(load);
         Value* const packed =
             of_sum ? call(at, "occupipe_match_load_sum", {pointer, mine, depth_at(load)}, wide_)
                    : call(at, "occupipe_match_load",
@@ -318,13 +319,14 @@ private:
         IRBuilder<> at(&store);
         Value* const pointer = store.getPointerOperand();
         Value* const value = store.getValueOperand();
-        Value* const mine = site(store, "store");
+        Value* mine = site(store, "store");
+        if (number_of_sum_.contains(&store)) mine = number(site_of_.lookup(&store) | of_a_sum);
         if (stretches_) {
-            const bool of_sum = with_trees_ && tree_stores_.contains(&store);
+            const bool of_sum = with_trees_ && goes_into_tree(store);
             return put(at, store, pointer, size_of(value->getType()), level(value),
                        of_sum ? number(~0U) : tree(value), mine, of_sum);
         }
-        if (with_trees_ && tree_stores_.contains(&store))
+        if (with_trees_ && goes_into_tree(store))
             call(at, "occupipe_match_store_sum", {pointer, level(value), mine});
         else
             call(at, "occupipe_match_store",
@@ -515,7 +517,7 @@ private:
     }
     bool goes_on(const Instruction& i) {
         if (!with_trees_) return false;
-        if (memory_sum_of(i) != nullptr) return true;
+        if (tree_in_memory(i) != nullptr) return true;
         for (const Value* const v : i.operand_values())
             if (const Reduction* const r = of_tree(v); r != nullptr && reductions_.of(&i) == r)
                 return true;
@@ -685,7 +687,7 @@ private:
             at.CreateCondBr(any, again, test, seldom());
             IRBuilder<> slow(again);
             for (LoadInst* const load : stretch.loads) {
-                const bool sum = with_trees_ && tree_loads_.contains(load);
+                const bool sum = with_trees_ && goes_into_tree(*load);
                 Value* const one =
                     call(slow, "occupipe_match_look",
                          {load->getPointerOperand(), number(size_of(load->getType())),
@@ -874,9 +876,30 @@ private:
         };
         define("occupipe_match_granule_bits", small ? 2 : 3);
         define("occupipe_match_trees", with_trees_ ? 1 : 0);
-        define("occupipe_match_memory_sums", with_trees_ && !memory_sums_.empty() ? 1 : 0);
+        define("occupipe_match_memory_sums", with_trees_ && !memory_trees_.empty() ? 1 : 0);
         define("occupipe_match_order_memory", order_memory ? 1 : 0);
         define("occupipe_match_stretches", stretches_ ? 1 : 0);
+        define("occupipe_match_sum_total", static_cast<unsigned>(memory_sums_.size()));
+        define_sums();
+    }
+    // Sums into memory by site, and what they fold: of one kind are those that can go on with each
+    // other.
+    void define_sums() {
+        std::vector<std::uint32_t> of(sites_.size() + 1, 0);
+        for (const auto& [access, sum] : number_of_sum_) of[site_of_.lookup(access)] = sum;
+        std::map<std::pair<Fold, Type*>, std::uint32_t> kinds;
+        std::vector<std::uint32_t> kind(1, 0);
+        for (const MemorySum& sum : memory_sums_) {
+            const auto next = static_cast<std::uint32_t>(kinds.size());
+            kind.push_back(kinds.insert({{sum.fold, sum.load->getType()}, next}).first->second);
+        }
+        const auto define = [&](const char* name, const std::vector<std::uint32_t>& words) {
+            Constant* const values = ConstantDataArray::get(context_, words);
+            new GlobalVariable(module_, values->getType(), true, GlobalValue::ExternalLinkage,
+                               values, name);
+        };
+        define("occupipe_match_sum_of", of);
+        define("occupipe_match_sum_kind", kind);
     }
     FunctionCallee callee(StringRef name, Type* result, ArrayRef<Type*> arguments) {
         return module_.getOrInsertFunction(name, FunctionType::get(result, arguments, false));
@@ -913,11 +936,12 @@ private:
         out << "end\n";
     }
     void write_memory_sums(raw_ostream& out) {
-        for (const auto& [load, store] : memory_sum_pairs_)
-            out << "memory-sum " << site_of_.lookup(load) << " " << site_of_.lookup(store) << "\n";
+        for (const MemorySum& sum : memory_sums_)
+            out << "sum " << site_of_.lookup(sum.store) << "\n";
     }
 
     static constexpr unsigned granule_bytes = 8;
+    static constexpr unsigned of_a_sum = 1U << 23;  // in the number of a site (runtime.cpp)
     static constexpr int singles = 6;
     static constexpr int pairs = 7;
 

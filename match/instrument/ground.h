@@ -61,13 +61,19 @@ protected:
           dominators_(analyses.getResult<DominatorTreeAnalysis>(kernel)),
           reductions_(loops_, dominators_) {}
 
-    // A load, an operation and a store to where the load was from; which operation, or none where
-    // a comparison decides whether it is stored.
+    // A load, one or several operations of a kind, and a store to where the load was from. Of none
+    // where a comparison decides whether it is stored.
     struct MemorySum {
         LoadInst* load;
-        Instruction* operation;
+        SmallVector<Instruction*> operations;
         StoreInst* store;
         Fold fold;
+
+        // What goes on into an operation: the load, or what came of the one before.
+        const Value* running(const Instruction& operation) const {
+            const auto* const at = std::find(operations.begin(), operations.end(), &operation);
+            return at == operations.begin() ? static_cast<const Value*>(load) : *(at - 1);
+        }
     };
     struct LoopFacts {
         Loop* loop = nullptr;
@@ -173,14 +179,19 @@ protected:
     // ---- sums into memory
     // ------------------------------------------------------------------------------------
 
-    const MemorySum* memory_sum_of(const Instruction& i) const {
-        for (const MemorySum& sum : memory_sums_)
-            if (sum.operation == &i) return &sum;
-        return nullptr;
+    // Whose operations take levels and may come in any order.
+    const MemorySum* tree_in_memory(const Instruction& i) const {
+        const auto found = memory_trees_.find(&i);
+        return found == memory_trees_.end() ? nullptr : &memory_sums_[found->second];
     }
     bool same_place(const LoadInst& load, const StoreInst& store) {
         return scalars_.getSCEV(const_cast<Value*>(load.getPointerOperand())) ==
                scalars_.getSCEV(const_cast<Value*>(store.getPointerOperand()));
+    }
+    bool goes_into_tree(const Instruction& access) const {
+        const unsigned sum = number_of_sum_.lookup(&access);
+        return sum != 0 && !memory_sums_[sum - 1].operations.empty() &&
+               memory_trees_.contains(memory_sums_[sum - 1].operations.front());
     }
     // Nothing else is stored between them.
     static bool undisturbed(const LoadInst& load, const StoreInst& store) {
@@ -194,51 +205,112 @@ protected:
         }
         return false;
     }
-    // A store of a sum, or the like, into the place where one of its operands was loaded from.
+    // A store of a sum, or the like, into the place where one of its terms was loaded from.
     void find_memory_sums() {
         for (BasicBlock& block : kernel_)
             for (Instruction& i : block) {
                 auto* const store = dyn_cast<StoreInst>(&i);
                 if (store == nullptr) continue;
                 find_memory_choice(*store);
-                auto* const sum = dyn_cast<Instruction>(store->getValueOperand());
-                if (sum == nullptr || !sum->hasOneUse() || isa<PHINode>(sum)) continue;
-                for (Value* const v : sum->operand_values()) {
-                    auto* const load = dyn_cast<LoadInst>(v);
-                    if (load == nullptr || !load->hasOneUse() || !undisturbed(*load, *store) ||
-                        load->getParent() != sum->getParent() || !same_place(*load, *store))
-                        continue;
-                    const Fold fold = occupipe_match::fold_of(*sum, load);
-                    if (fold == Fold::none) continue;
-                    memory_sum_pairs_.push_back({load, store});
-                    // Of values that take levels.
-                    const bool fused = isa<CallBase>(sum) && cast<CallBase>(sum)->arg_size() > 2;
-                    if (sum->getType()->isFloatingPointTy() && !fused) {
-                        memory_sums_.push_back({load, sum, store, fold});
-                        tree_loads_.insert(load);
-                        tree_stores_.insert(store);
-                    }
-                    break;
-                }
+                MemorySum sum{
+                    .load = nullptr, .operations = {}, .store = store, .fold = Fold::none};
+                if (!find_terms(store->getValueOperand(), sum)) continue;
+                const bool fused = any_of(sum.operations, [](const Instruction* one) {
+                    return isa<CallBase>(one) && cast<CallBase>(one)->arg_size() > 2;
+                });
+                if (sum.load->getType()->isFloatingPointTy() && !fused)
+                    for (Instruction* const operation : sum.operations)
+                        memory_trees_[operation] = memory_sums_.size();
+                memory_sums_.push_back(sum);
             }
+        for (std::size_t n = 0; n < memory_sums_.size(); ++n) {
+            number_of_sum_[memory_sums_[n].load] = static_cast<unsigned>(n + 1);
+            number_of_sum_[memory_sums_[n].store] = static_cast<unsigned>(n + 1);
+        }
+    }
+    // From an operation down to the load, of values that nothing else takes.
+    bool find_terms(Value* v, MemorySum& sum) {
+        auto* const i = dyn_cast<Instruction>(v);
+        if (i == nullptr || !i->hasOneUse() || i->getParent() != sum.store->getParent())
+            return false;
+        if (auto* const load = dyn_cast<LoadInst>(i)) {
+            sum.load = load;
+            return !sum.operations.empty() && undisturbed(*load, *sum.store) &&
+                   same_place(*load, *sum.store);
+        }
+        const Fold before = sum.fold;
+        for (Value* const operand : i->operand_values()) {
+            const Fold fold = occupipe_match::fold_of(*i, operand);
+            if (fold == Fold::none || (before != Fold::none && fold != before)) continue;
+            sum.fold = fold;
+            sum.operations.insert(sum.operations.begin(), i);
+            if (find_terms(operand, sum)) return true;
+            sum.operations.erase(sum.operations.begin());
+            sum.fold = before;
+        }
+        return false;
     }
     // if (x > *place) *place = x;
     void find_memory_choice(StoreInst& store) {
-        const BasicBlock* const head = store.getParent()->getSinglePredecessor();
+        BasicBlock* const own = store.getParent();
+        BasicBlock* const head = own->getSinglePredecessor();
         if (head == nullptr) return;
         const auto* const branch = dyn_cast<BranchInst>(head->getTerminator());
         if (branch == nullptr || !branch->isConditional()) return;
         const auto* const compare = dyn_cast<CmpInst>(branch->getCondition());
-        if (compare == nullptr) return;
+        if (compare == nullptr || !only_chooses(store, *branch)) return;
         for (unsigned n = 0; n < 2; ++n) {
             auto* const load = dyn_cast<LoadInst>(compare->getOperand(n));
             if (load == nullptr || !load->hasOneUse() || !compare->hasOneUse() ||
                 compare->getOperand(1 - n) != store.getValueOperand() || load->isVolatile() ||
                 store.isVolatile() || !same_place(*load, store))
                 continue;
-            if (occupipe_match::chosen_by(*compare, load, true) != Fold::none)
-                memory_sum_pairs_.push_back({load, &store});
+            const Fold fold =
+                occupipe_match::chosen_by(*compare, load, own == branch->getSuccessor(0));
+            if (fold != Fold::none)
+                memory_sums_.push_back(
+                    {.load = load, .operations = {}, .store = &store, .fold = fold});
         }
+    }
+    // Nothing depends on the branch but the store and what is chosen beside it (the place of a
+    // maximum), one place for each: how often there was a new maximum is no reduction.
+    bool only_chooses(StoreInst& chosen, const BranchInst& branch) {
+        BasicBlock& own = *chosen.getParent();
+        const BasicBlock* const next = own.getSingleSuccessor();
+        if (next == nullptr || (branch.getSuccessor(0) != next && branch.getSuccessor(1) != next))
+            return false;
+        for (Instruction& i : own) {
+            auto* const store = dyn_cast<StoreInst>(&i);
+            if (store == nullptr ? i.mayReadOrWriteMemory()
+                                 : store != &chosen && !goes_with(*store, chosen))
+                return false;
+        }
+        return all_of(next->phis(), [&](const PHINode& phi) {
+            return phi.getIncomingValueForBlock(branch.getParent()) ==
+                   phi.getIncomingValueForBlock(&own);
+        });
+    }
+    // To one place for each of the other's.
+    bool goes_with(StoreInst& store, StoreInst& other) {
+        for (const Loop* loop = loops_.getLoopFor(store.getParent()); loop != nullptr;
+             loop = loop->getParentLoop()) {
+            const SCEV* const to = at_begin(*store.getPointerOperand(), *loop);
+            const SCEV* const beside = at_begin(*other.getPointerOperand(), *loop);
+            if (!scalars_.isLoopInvariant(to, loop) &&
+                (!scalars_.hasComputableLoopEvolution(to, loop) ||
+                 !scalars_.hasComputableLoopEvolution(beside, loop)))
+                return false;
+        }
+        return true;
+    }
+    // An address when the loops within have just begun.
+    const SCEV* at_begin(Value& pointer, const Loop& loop) {
+        const SCEV* at = scalars_.getSCEV(&pointer);
+        for (const auto* inner = dyn_cast<SCEVAddRecExpr>(at);
+             inner != nullptr && inner->getLoop() != &loop && loop.contains(inner->getLoop());
+             inner = dyn_cast<SCEVAddRecExpr>(at))
+            at = inner->getStart();
+        return at;
     }
 
     static constexpr unsigned most_depth = 64;
@@ -251,9 +323,8 @@ protected:
     DominatorTree& dominators_;
     occupipe_match::Reductions reductions_;
     std::vector<MemorySum> memory_sums_;
-    std::vector<std::pair<LoadInst*, StoreInst*>> memory_sum_pairs_;
-    SmallPtrSet<const Instruction*, 8> tree_loads_;
-    SmallPtrSet<const Instruction*, 8> tree_stores_;
+    DenseMap<const Instruction*, std::size_t> memory_trees_;  // of operations
+    DenseMap<const Instruction*, unsigned> number_of_sum_;    // of loads and stores, from 1 on
     std::vector<LoopFacts> all_loops_;
     DenseMap<const Loop*, unsigned> loop_numbers_;
 };

@@ -20,7 +20,7 @@ namespace occupipe_match {
 
 using namespace llvm;
 
-enum class Fold { none, sum, product, minimum, maximum, bits };
+enum class Fold { none, sum, product, minimum, maximum, conjunction, disjunction, parity };
 
 inline const char* name_of(Fold fold) {
     switch (fold) {
@@ -32,7 +32,9 @@ inline const char* name_of(Fold fold) {
             return "minimum";
         case Fold::maximum:
             return "maximum";
-        case Fold::bits:
+        case Fold::conjunction:
+        case Fold::disjunction:
+        case Fold::parity:
         case Fold::none:
             break;
     }
@@ -46,21 +48,23 @@ inline Fold fold_of(const Instruction& i, const Value* running) {
             if ((i.getOperand(n) == running) != (n == operand)) return false;
         return true;
     };
-    const bool either = i.getNumOperands() >= 2 && (only(0) || only(1));
+    const bool any = i.getNumOperands() >= 2 && (only(0) || only(1));
     switch (i.getOpcode()) {
         case Instruction::FAdd:
         case Instruction::Add:
-            return either ? Fold::sum : Fold::none;
+            return any ? Fold::sum : Fold::none;
         case Instruction::FSub:
         case Instruction::Sub:
             return only(0) ? Fold::sum : Fold::none;
         case Instruction::FMul:
         case Instruction::Mul:
-            return either ? Fold::product : Fold::none;
+            return any ? Fold::product : Fold::none;
         case Instruction::And:
+            return any ? Fold::conjunction : Fold::none;
         case Instruction::Or:
+            return any ? Fold::disjunction : Fold::none;
         case Instruction::Xor:
-            return either ? Fold::bits : Fold::none;
+            return any ? Fold::parity : Fold::none;
         case Instruction::Call:
             break;
         default:

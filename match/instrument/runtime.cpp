@@ -35,6 +35,11 @@ extern const u32 occupipe_match_trees;         // there are reductions
 extern const u32 occupipe_match_memory_sums;   // some of them into memory
 extern const u32 occupipe_match_order_memory;  // a store waits for what lay there
 extern const u32 occupipe_match_stretches;     // loads are looked at together (below)
+// Sums, maxima and the like into memory: how many, which one an access by a site is of (from 1 on;
+// 0: none), and what it does, by sum.
+extern const u32 occupipe_match_sum_total;
+extern const u32 occupipe_match_sum_of[];
+extern const u32 occupipe_match_sum_kind[];
 }
 
 #include "patterns.h"
@@ -47,6 +52,7 @@ namespace {
 
 constexpr int site_bits = 24;
 constexpr u64 tick = u64{1} << site_bits;
+constexpr u32 of_a_sum = 1U << 23;  // the highest of them: the instruction is a sum's
 
 struct Store {
     u64 when;  // time, and the instruction in its lowest bits; 0: never
@@ -75,22 +81,18 @@ HOT Store* store_at(u64 address) {
 // ---- loops --------------------------------------------------------------------------------------
 
 constexpr u32 most_depth = 64;  // the pass refuses more
-constexpr u32 most_pairs = 32;
 
 struct Active {
     u64 begin;
     u64 iteration;
     u64 loop;
 };
-struct Pair {
-    u32 load;
-    u32 store;
-};
 struct LoopCount {
     u64 instances;
     u64 iterations;
-    u32 pairs;
-    Pair pair[most_pairs];
+    u32 carries;  // what makes it sequential: a load of what another iteration stored
+    u32 load;
+    u32 store;
 };
 // What is known of loads by one instruction of what another stored at times from `low` on, as long
 // as *begin has not changed: nothing new.
@@ -129,11 +131,43 @@ using Found = u64 __attribute__((vector_size(16)));
 constexpr u64 no_time = ~u64{0};
 Found* found_last;
 
+// Of sums into memory (from 1 on). A loop that goes on with a sum of an earlier iteration folds it;
+// one within whose iterations something else reads it does more than that. Sums that go on with
+// each other's (f[i] += x; f[j] -= x;) are linked.
+u32* folded;    // by loop and sum
+u32* read_sum;  // the same: the load + 1
+std::uint8_t* linked;
+
+HOT u64 of_sum(u64 row, u32 sum) { return row * (occupipe_match_sum_total + 1) + sum; }
+// Whether the load goes on with the sum that was stored; 0 as a sum is none.
+HOT bool goes_on(u32 own, u32 sum) {
+    if (own == 0 || occupipe_match_sum_kind[own] != occupipe_match_sum_kind[sum]) return false;
+    if (own != sum) linked[of_sum(own, sum)] = 1;
+    return true;
+}
+HOT u32 sum_stored(u64 when) {
+    if (occupipe_match_sum_total == 0 || (when & of_a_sum) == 0) return 0;
+    return occupipe_match_sum_of[when & (of_a_sum - 1)];
+}
+// Stored in the present iterations of the outermost `depth` loops.
+HOT void read_within(u64 when, u32 load, u32 depth) {
+    const u32 sum = sum_stored(when);
+    if (sum == 0 || goes_on(occupipe_match_sum_of[load], sum) || depth == 0) return;
+    read_sum[of_sum(active[depth - 1].loop, sum)] = load + 1;
+}
+
 COLD void carried(u64 loop_number, u32 load, u32 store) {
+    const u32 sum = sum_stored(store);
+    if (sum != 0 && goes_on(occupipe_match_sum_of[load], sum)) {
+        folded[of_sum(loop_number, sum)] = 1;
+        return;
+    }
     LoopCount& loop = loops[loop_number];
-    for (u32 i = 0; i < loop.pairs; ++i)
-        if (loop.pair[i].load == load && loop.pair[i].store == store) return;
-    if (loop.pairs < most_pairs) loop.pair[loop.pairs++] = {load, store};
+    if (loop.carries == 0) {
+        loop.carries = 1;
+        loop.load = load;
+        loop.store = store & (of_a_sum - 1);
+    }
 }
 
 // The innermost loop whose present instance had begun when it was stored carries it, if that was
@@ -145,6 +179,7 @@ COLD void look_for_loop(u64 when, u32 load, u32 depth) {
         if (when < active[i].begin) continue;
         if (when < active[i].iteration) {
             carried(active[i].loop, load, store);
+            read_within(when, load, i);
             now = {active[i].begin,
                    active[i].iteration - active[i].begin,
                    &active[i].begin,
@@ -152,6 +187,7 @@ COLD void look_for_loop(u64 when, u32 load, u32 depth) {
                    store,
                    false};
         } else {
+            read_within(when, load, i + 1);
             now = {active[i].iteration,
                    active[i + 1].begin - active[i].iteration,
                    &active[i + 1].begin,
@@ -181,19 +217,23 @@ COLD bool look_for_loop_of(u64 when, u64 address, u32 load, u32 depth) {
         if (time < active[i].begin) continue;
         const bool stays = i + 1 < depth;
         if (time == active[i].begin) {  // the innermost loop around the store
-            const LastStore& last = last_stores[store];
-            if (last.iteration != loops[active[i].loop].iterations || address < last.from ||
-                address >= last.to)
-                carried(active[i].loop, load, store);
+            const LastStore& last = last_stores[store & (of_a_sum - 1)];
+            const bool earlier = last.iteration != loops[active[i].loop].iterations ||
+                                 address < last.from || address >= last.to;
+            if (earlier) carried(active[i].loop, load, store);
+            read_within(when, load, earlier ? i : i + 1);
         } else if (time < active[i].iteration) {
             carried(active[i].loop, load, store);
+            read_within(when, load, i);
             now = {active[i].begin + tick,
                    active[i].iteration - active[i].begin - tick,
                    &active[i].begin,
                    active[i].begin,
                    store,
                    stays};
-        } else if (stays) {
+        } else {
+            read_within(when, load, i + 1);
+            if (!stays) return false;
             now = {active[i].iteration,
                    active[i + 1].begin - active[i].iteration,
                    &active[i + 1].begin,
@@ -215,7 +255,9 @@ COLD bool look_for_loop_of(u64 when, u64 address, u32 load, u32 depth) {
 }
 
 HOT void loaded(u64 when, u32 load, u32 depth) {
-    if (when == 0 || when >= (depth == 0 ? call_begin : active[depth - 1].iteration)) return;
+    if (when == 0) return;
+    if (when >= (depth == 0 ? call_begin : active[depth - 1].iteration))
+        return read_within(when, load, depth);
     const Known& now = known[load];
     if (LIKELY(when - now.low < now.span && (when & (tick - 1)) == now.store &&
                *now.begin == now.begun))
@@ -306,9 +348,17 @@ void write_report(const char* partial) {
         if (block_counts[i] != 0) out.line("block %llu %llu", i, block_counts[i]);
     for (u32 i = 0; i < loop_total; ++i) {
         out.line("loop %llu %llu %llu", i, loops[i].instances, loops[i].iterations);
-        for (u32 p = 0; p < loops[i].pairs; ++p)
-            out.line("carries %llu %llu %llu", i, loops[i].pair[p].load, loops[i].pair[p].store);
+        if (loops[i].carries != 0)
+            out.line("carries %llu %llu %llu", i, loops[i].load, loops[i].store);
+        for (u32 sum = 1; sum <= occupipe_match_sum_total; ++sum) {
+            if (folded[of_sum(i, sum)] != 0) out.line("folds %llu %llu", i, sum);
+            if (const u32 load = read_sum[of_sum(i, sum)]; load != 0)
+                out.line("reads %llu %llu %llu", i, sum, load - 1);
+        }
     }
+    for (u32 one = 1; one <= occupipe_match_sum_total; ++one)
+        for (u32 other = 1; other <= occupipe_match_sum_total; ++other)
+            if (linked[of_sum(one, other)] != 0) out.line("linked %llu %llu", one, other);
     // What was not finished, or is not needed, has operations, too.
     for (u32 i = 0; i < tree_total; ++i) trees[i].finish();
     for (u64 i = 0; i < memory_tree_total; ++i) memory_tree_at(memory_tree_list[i])->finish();
@@ -407,6 +457,10 @@ COLD void occupipe_match_open(u32 block_number, u32 site_number, u32 loop_number
     as_written.open();
     loops = static_cast<LoopCount*>(reserve((loop_number + 1) * sizeof(LoopCount)));
     known = static_cast<Known*>(reserve((site_number + 1) * sizeof(Known)));
+    const u64 sums = occupipe_match_sum_total + 1;
+    folded = static_cast<u32*>(reserve((loop_number + 1) * sums * sizeof(u32)));
+    read_sum = static_cast<u32*>(reserve((loop_number + 1) * sums * sizeof(u32)));
+    linked = static_cast<std::uint8_t*>(reserve(sums * sums));
     if (occupipe_match_trees) {
         with_trees.open();
         tree_total = tree_number;
@@ -561,7 +615,7 @@ CALLED u32 occupipe_match_loaded_distance() { return with_distances ? loaded_dis
 
 CALLED void occupipe_match_store(const void* pointer, u32 bytes, u32 level, u32 tree, u32 site) {
     const u64 address = reinterpret_cast<u64>(pointer);
-    reference(address, site);
+    reference(address, site & (of_a_sum - 1));
     const u32 granule = 1U << occupipe_match_granule_bits;
     for (u32 at = 0; at < bytes; at += granule) {
         Store* const store = store_at(address + at);
@@ -579,7 +633,7 @@ CALLED void occupipe_match_store(const void* pointer, u32 bytes, u32 level, u32 
 
 CALLED void occupipe_match_store_sum(const void* pointer, u32 level, u32 site) {
     const u64 address = reinterpret_cast<u64>(pointer);
-    reference(address, site);
+    reference(address, site & (of_a_sum - 1));
     Store* const store = store_at(address);
     u32 mine = level;
     if (occupipe_match_order_memory && store->when != 0 && store->level >= mine)
@@ -603,8 +657,8 @@ CALLED void occupipe_match_put(const void* pointer, u32 bytes, u32 level, u32 tr
             Found{when, u64{shared && store->tree > tree ? store->tree : tree} << 32 |
                             (shared && store->level > level ? store->level : level)};
     }
-    last_stores[site] = {address & ~u64{granule - 1}, address + bytes,
-                         depth == 0 ? 0 : loops[loop].iterations};
+    last_stores[site & (of_a_sum - 1)] = {address & ~u64{granule - 1}, address + bytes,
+                                          depth == 0 ? 0 : loops[loop].iterations};
 }
 // Where the words of a copy are taken up, one after the other: as memmove has to, backwards where
 // the target overlaps what is still to be read.
@@ -683,6 +737,7 @@ CALLED void occupipe_match_memory_add(const void* pointer, u32 kind, u32 tree, u
         }
         sum->kind = static_cast<std::uint8_t>(kind);
         sum->begin(store->tree, false, single);
+        store->tree = unfinished;
     }
     sum->add(tree, reach, with_distances);
 }

@@ -564,6 +564,126 @@ TEST_F(Program, ASumThatIsReadBetweenIsNoReduction) {
     EXPECT_EQ(loop_at(w, 0).kind, LoopKind::sequential);
 }
 
+// Sums into memory over a loop, beside what only looks like one: something else reads it there. All
+// in one kernel, a nest each, so that it is compiled once; what is not provably another place is
+// `o`, which is full of zeros.
+TEST_F(Program, ASumIntoMemoryIsAReductionWhereNothingElseReadsIt) {
+    struct Nest {
+        std::vector<LoopKind> kinds;
+        std::string text;
+    };
+    constexpr LoopKind reduction = LoopKind::reduction;
+    constexpr LoopKind sequential = LoopKind::sequential;
+    constexpr LoopKind parallel = LoopKind::parallel;
+    const std::vector<Nest> nests = {
+        {{reduction}, "for (int i = 0; i < n; ++i) s[0] += x[i];"},
+        {{reduction}, "for (int i = 0; i < n; ++i) { s[0] += x[i]; s[9] -= x[i] * x[i]; }"},
+        {{reduction}, "for (int i = 0; i < n; ++i) *s = *s + x[i] + z[i];"},
+        {{reduction}, "for (int i = 0; i < n; ++i) { s[b[i]] += x[i]; s[b[i + 1]] -= x[i]; }"},
+        {{reduction}, "for (int i = 0; i < n; ++i) ++h[b[i]];"},
+        {{reduction}, "*s = 0; for (int i = 0; i < n; ++i) if (x[i] > *s) { *s = x[i]; *h = i; }"},
+        {{reduction, parallel},
+         "for (int i = 0; i < 4; ++i) for (int j = 0; j < 4; ++j)"
+         " if (x[i * 4 + j] > s[j]) { s[j] = x[i * 4 + j]; h[j] = i; }"},
+        {{reduction}, "for (int i = 0; i < n; ++i) { s[0] += x[i]; y[i] = y[i] * 2; }"},
+        {{reduction, parallel},
+         "for (int i = 0; i < n; ++i) s[b[i]] += x[i];"
+         " for (int j = 0; j < n; ++j) y[j] = s[j] * 2;"},
+        {{parallel, reduction},
+         "for (int i = 0; i < n; ++i) { s[i] = 0;"
+         " for (int j = 0; j < 4; ++j) s[i] += x[j]; y[i] = s[i + o[i]]; }"},
+        {{reduction, reduction},  // the one that is read begins anew in each iteration
+         "for (int i = 0; i < n; ++i) { s[0] = 0;"
+         " for (int j = 0; j < 4; ++j) s[0] += x[j]; y[0] += s[o[i]]; }"},
+        {{sequential, parallel},
+         "for (int k = 0; k < 4; ++k) { s[0] += x[k];"
+         " for (int i = 0; i < 4; ++i) y[4 * k + i] = z[i] * s[o[i]]; }"},
+        {{sequential, parallel, parallel},
+         "for (int k = 0; k < 4; ++k) { for (int i = 0; i < n; ++i) s[i] += x[i];"
+         " for (int i = 0; i < n; ++i) y[i] += s[i]; }"},
+        {{sequential, reduction},
+         "for (int i = 0; i < 4; ++i) { for (int j = 0; j < 4; ++j) s[0] += x[4 * i + j];"
+         " y[i] = s[o[i]]; }"},
+        {{sequential}, "for (int i = 0; i < n; ++i) { s[0] += x[i]; y[i] = s[o[i]]; }"},
+        {{sequential}, "for (int i = 0; i < n; ++i) { h[0] += i; y[i] = h[o[i]]; }"},
+        {{sequential}, "for (int i = 0; i < n; ++i) { *s = fmax(*s, x[i]); y[i] = s[o[i]]; }"},
+        {{sequential},
+         "*s = 0; for (int i = 0; i < n; ++i) { if (x[i] > *s) *s = x[i]; y[i] = s[o[i]]; }"},
+        {{sequential}, "for (int i = 0; i < n; ++i) { s[0] += x[i]; memcpy(y, s + o[i], 8); }"},
+        {{sequential}, "for (int i = 0; i < n; ++i) { s[b[i]] += x[i]; y[i] = s[b[i + 1]]; }"},
+        {{sequential},  // by way of another sum into the same places
+         "for (int i = 0; i < n; ++i) { s[0] += x[i]; s[o[i]] += 2; y[i] = s[o[i + 1]]; }"},
+        {{sequential}, "for (int i = 0; i < n; ++i) s[0] += x[i] * s[o[i]];"},
+        {{sequential}, "for (int i = 0; i < n; ++i) { s[0] += x[i]; s[o[i]] *= z[i]; }"},
+        {{sequential}, "for (int i = 0; i < n; ++i) { h[0] ^= b[i]; h[o[i]] |= b[i] * 3; }"},
+        {{sequential}, "for (int i = 0; i < n; ++i) s[0] = x[i] - s[0];"},
+        {{sequential},
+         "*s = 0; for (int i = 0; i < n; ++i) if (x[i] > *s) { *s = x[i]; *y += 1.5; }"},
+        {{sequential},
+         "*s = 0; for (int i = 0; i < n; ++i) if (x[i] > *s) { *s = x[i]; y[i] = 1; }"},
+        {{sequential},
+         "*s = 0; for (int i = 0; i < n; ++i) if (x[i] > *s) *s = x[i]; else y[i] = 1;"},
+        {{sequential},  // what is lost by rounding is read again
+         "for (int i = 0; i < n; ++i) { double a = x[i] - s[1], t = s[0] + a;"
+         " s[1] = (t - s[0]) - a; s[0] = t; }"},
+        {{sequential},  // more sums than one can count by hand do not hide what is none
+         [] {
+             std::string text = "for (int i = 0; i < n; ++i) {";
+             for (int j = 0; j < 34; ++j) text += " h[" + std::to_string(j) + "] += i;";
+             return text + " y[i + 1] = y[i] * 2; }";
+         }()},
+    };
+    std::string text =
+        "#include <string.h>\nvoid kernel(int n, const double* x, const double* z, const int* b,"
+        " const int* o, double* s, double* y, int* h) {\n";
+    for (const Nest& nest : nests) text += "{ " + nest.text + " }\n";
+    counted_twice_ = true;
+    const Workload w =
+        count("kernel", text + "}",
+              "double x[64], z[64]; int b[64], o[64] = {0};"
+              " for (int i = 0; i < 64; ++i) { x[i] = i * 37 % 19 + 40 * i; z[i] = 1 + i % 5;"
+              " b[i] = i * 3 % 7; }"
+              " kernel(16, x, z, b, o, calloc(64, 8), calloc(64, 8), calloc(64, 4));");
+    std::size_t at = 0;
+    for (const Nest& nest : nests)
+        for (const LoopKind kind : nest.kinds) {
+            const Loop& loop = loop_at(w, at++);
+            EXPECT_EQ(loop.kind, kind) << nest.text << ": " << loop.name << " " << loop.reason;
+        }
+    EXPECT_EQ(w.loops.size(), at);
+    // The loop over time, the sum before a loop, the sum of a sum: 3 each.
+    EXPECT_EQ(w.synchronisations, 9);
+}
+
+// Bits that are set and turned over in turns are no reduction, either way alone is one.
+TEST_F(Program, LogicalReductionsAreOfOneKind) {
+    const Workload w = count("kernel",
+                             "int kernel(int n, const int* x) { int a = 0, b = 0, c = -1, d = 0;"
+                             " for (int i = 0; i < n; ++i) { a ^= x[i]; b |= x[i]; c &= x[i]; }"
+                             " for (int i = 0; i < n; ++i) { d ^= x[i]; d |= x[i] * 3; }"
+                             " return a + b + c + d; }",
+                             "int x[9] = {1, 4, 7}; printf(\"%d\", kernel(9, x));");
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::reduction) << loop_at(w, 0).reason;
+    EXPECT_EQ(loop_at(w, 1).kind, LoopKind::sequential) << loop_at(w, 1).reason;
+}
+
+// Three terms an iteration: ⌈log2 (3 n + 1)⌉ levels where they come in any order.
+TEST_F(Program, SeveralTermsAtOnceIntoMemoryAreATree) {
+    counted_twice_ = true;
+    const Workload w =
+        count("kernel",
+              "void kernel(int n, const double* x, double* s) { for (int i = 0; i < n; ++i)"
+              " *s = *s + x[i] - x[n + i] + x[2 * n + i]; }",
+              "double s = 0; kernel(21, calloc(63, 8), &s); printf(\"%g\", s);");
+    EXPECT_EQ(w.operations.additions, 63);
+    EXPECT_EQ(w.as_written().depth, 63);
+    EXPECT_EQ(w.best_schedule().depth, 6);
+    std::int64_t all = 0;
+    for (const LevelWidth& width : w.best_schedule().widths) all += width.levels * width.f64;
+    EXPECT_EQ(all, 63);
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::reduction);
+}
+
 TEST_F(Program, SquareRootsCanBeVectorised) {
     const Workload w = count("roots",
                              "void roots(int n, const double* x, double* y) {"
