@@ -222,6 +222,8 @@ COLD bool look_for_loop_of(u64 when, u64 address, u32 load, u32 depth) {
                                  address < last.from || address >= last.to;
             if (earlier) carried(active[i].loop, load, store);
             read_within(when, load, earlier ? i : i + 1);
+            // Not of other places that the same instruction stored, in earlier iterations.
+            if (!earlier) return false;
         } else if (time < active[i].iteration) {
             carried(active[i].loop, load, store);
             read_within(when, load, i);

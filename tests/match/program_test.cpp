@@ -684,6 +684,19 @@ TEST_F(Program, SeveralTermsAtOnceIntoMemoryAreATree) {
     EXPECT_EQ(loop_at(w, 0).kind, LoopKind::reduction);
 }
 
+// What is found first in a row is of this iteration, all behind it of earlier ones.
+TEST_F(Program, OneLoopReadsWhatManyIterationsLeft) {
+    counted_twice_ = true;
+    const Workload w =
+        count("kernel",
+              "void kernel(int n, const double* x, volatile double* s, double* y) { for (int i = "
+              "0; i < n;"
+              " ++i) { s[i] = x[i]; for (int j = 0; j <= i; ++j) y[i * n + j] = s[i - j] * 2; } }",
+              "kernel(16, calloc(16, 8), calloc(16, 8), calloc(256, 8));");
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::sequential);
+    EXPECT_EQ(w.synchronisations, 15);
+}
+
 TEST_F(Program, SquareRootsCanBeVectorised) {
     const Workload w = count("roots",
                              "void roots(int n, const double* x, double* y) {"
