@@ -196,7 +196,7 @@ void EventEngine::issue_wide(const Warp& w, std::int32_t warp, std::int32_t stre
     const ProgramLayout::Stream& s = w.streams[stream];
     const std::int64_t free_at = now + s.cpi;
     state_.subsystem_busy[w.scheduler * units_ + s.subsystem] += s.cpi;
-    const bool shared = layout_.machine.subsystems[s.subsystem].scope == Scope::core;
+    const bool shared = layout_.machine.subsystems[s.subsystem].scope != Scope::scheduler;
     for (std::int32_t scheduler = 0; scheduler < schedulers_; ++scheduler)
         if (shared || scheduler == w.scheduler)
             state_.subsystem_free_at[scheduler * units_ + s.subsystem] = free_at;
