@@ -612,6 +612,17 @@ TimingFit Fitter::run() {
     return out;
 }
 
+// Where nobody recorded which scheduler a warp was on, the fuller schedulers' longer time looks
+// like drift and is reckoned out, and a staircase of copies with it.
+void leave_copies_open(const Curve& curve, InstructionKind kind, const TimingFitOptions& options,
+                       TimingFit& fit) {
+    const bool placed =
+        std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.busiest > 0; });
+    if (placed || fit.schedulers > 1) return;
+    const TimingFit as_measured = Fitter(curve, kind, options).run();
+    if (as_measured.ok && as_measured.schedulers > 1) fit.visible_copies.clear();
+}
+
 // The time that drifting warps would have taken together depends on λ and Λ, and these on that
 // time: in turn, until they stay.
 TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFitOptions& options) {
@@ -665,6 +676,7 @@ TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFit
             fit.cpi = {.value = window->value,
                        .std_error = window->std_error,
                        .note = "from the windows in which all warps ran"};
+    leave_copies_open(curve, kind, options, fit);
     if (most > worth_a_note)
         fit.notes.push_back(
             fmt::format("warps drift apart: up to {:.2g} % of a run's time is some warps' alone, "

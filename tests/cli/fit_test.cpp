@@ -380,5 +380,39 @@ TEST_F(FitCli, AModelDevicesPolicyIsFound) {
     EXPECT_THAT(unknown.err, HasSubstr("'fifo' is not lrr, gto or oldest"));
 }
 
+// A model device tells when each warp stopped, but not on which scheduler it was: the fuller
+// schedulers' time was taken for drift, and copies for one unit of the core.
+TEST_F(FitCli, CopiesThatLookLikeDriftAreNotCalledOneUnit) {
+    const std::string device = write("four.yaml", R"(format: occupipe-profile/1
+device: {name: four schedulers}
+cores: 4
+warp_size: 32
+clock_hz: 1500000000
+limits: {warps: 64, groups: 32, group_warps: 32, registers: 65536, shared_memory_bytes: 65536}
+issue: {limit: 4, schedulers: 4}
+subsystems:
+  alu: {scope: scheduler}
+  half: {scope: scheduler}
+  sfu: {scope: scheduler}
+instructions:
+  fma.f32: {subsystem: alu, cpi: 2, latency: 4.5, source: assumed, reference: x}
+  mul.s32: {subsystem: half, cpi: 4, latency: 6, source: assumed, reference: x}
+  cos.approx.f32: {subsystem: sfu, cpi: 8, latency: 23, source: assumed, reference: x}
+)");
+    for (const char* seed : {"1", "2", "4"}) {
+        const std::string rows = path(std::string(seed) + ".json");
+        const ProgramRun measured =
+            run_program({"measure", "--device", "model:" + device + "?noise=0.02&seed=" + seed,
+                         "--quick", "-o", rows});
+        ASSERT_EQ(measured.exit_code, 0) << measured.err;
+        const std::string profile = path(std::string(seed) + ".yaml");
+        const ProgramRun fitted = run_program({"fit", rows, "-o", profile});
+        ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+        const GpuProfile found = read_profile(profile);
+        for (const Subsystem& subsystem : found.subsystems)
+            EXPECT_NE(subsystem.scope, Scope::core) << seed << " " << subsystem.name;
+    }
+}
+
 }  // namespace
 }  // namespace occupipe
