@@ -169,7 +169,8 @@ constexpr CatalogueRow rows[] = {
      .meaning = "number of leading zeros",
      .cuda = {.ptx = "clz.b32 %0, %0;", .sass = "FLO",
               .also = "a subtraction from the highest bit's number", .length = 2, .since = 75},
-     .opencl = {.step = "$ = clz($); FENCE_32($)", .x86 = "(lzcntl?|bsrl?)"}},
+     .opencl = {.step = "$ = clz($); FENCE_32($)", .x86 = "(lzcntl?|bsrl?)",
+                .also = cleared_result}},
     {.id = "bfind.u32", .type = u32, .operands = {0, 0, 12345},
      .meaning = "number of the highest bit set",
      .cuda = {.ptx = "bfind.u32 %0, %0;", .sass = "FLO", .since = 75},
@@ -419,7 +420,8 @@ constexpr CatalogueRow rows[] = {
      .meaning = "number of leading zeros out of 64",
      .cuda = {.none = "clz.b32 of the halves; the next one in a chain would know its upper half "
                       "to be zero"},
-     .opencl = {.step = "$ = clz($); FENCE_64($)", .x86 = "(lzcntq?|bsrq?)"}},
+     .opencl = {.step = "$ = clz($); FENCE_64($)", .x86 = "(lzcntq?|bsrq?)",
+                .also = cleared_result}},
 };
 // clang-format on
 
