@@ -209,9 +209,9 @@ namespace {
 // λ of a subsystem with a copy per scheduler is the copy's.
 void set_scope(GpuProfile& profile, const std::string& name, std::optional<Scope> scope) {
     Subsystem& subsystem = *std::ranges::find(profile.subsystems, name, &Subsystem::name);
-    const bool copied = subsystem.scope == Scope::scheduler;
+    const bool copied = subsystem.per_scheduler();
     subsystem.scope = scope;
-    if (copied == (scope == Scope::scheduler)) return;
+    if (subsystem.per_scheduler() == copied) return;
     const double k = profile.issue.schedulers;
     const double factor = copied ? 1 / k : k;
     const auto scale = [&](std::optional<Estimate>& e) {

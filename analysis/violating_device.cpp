@@ -47,7 +47,7 @@ void set_schedulers(GpuProfile& gpu, int count) {
     const double factor = static_cast<double>(count) / gpu.issue.schedulers;
     for (InstructionTiming& one : gpu.instructions) {
         const Subsystem* const unit = gpu.find_subsystem(one.subsystem);
-        if (unit && unit->scope == Scope::scheduler) one.cpi.value *= factor;
+        if (unit && unit->per_scheduler()) one.cpi.value *= factor;
     }
     gpu.issue.schedulers = count;
 }

@@ -81,7 +81,7 @@ InstructionTiming* GpuProfile::find_instruction(std::string_view name) {
 
 int GpuProfile::copies(std::string_view subsystem) const {
     const Subsystem* const found = find_subsystem(subsystem);
-    return found != nullptr && found->scope == Scope::scheduler ? issue.schedulers : 1;
+    return found != nullptr && found->per_scheduler() ? issue.schedulers : 1;
 }
 
 Estimate GpuProfile::cpi_per_core(const InstructionTiming& timing) const {

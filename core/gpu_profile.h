@@ -76,6 +76,7 @@ struct Issue {
 struct Subsystem {
     std::string name;
     std::optional<Scope> scope;  // absent = not known, one for the core is assumed
+    bool per_scheduler() const { return scope == Scope::scheduler; }
     // The law Λ(ω) = Λ0 + h·ω: h as a share of λ, from 0 to below 1. A result comes later by this
     // share of the λ of every instruction outstanding in the subsystem (docs/pipeline-model.md).
     std::optional<Estimate> contention;

@@ -240,7 +240,7 @@ void describe(Io& io, std::type_identity<GpuProfile>) {
     io.named("subsystems", &T::subsystems,
              {.required = true, .alike = [](const Subsystem& a, const Subsystem& b) {
                   // A share of λ, which depends on the scope.
-                  return (a.scope == Scope::scheduler) == (b.scope == Scope::scheduler);
+                  return a.per_scheduler() == b.per_scheduler();
               }});
     io.named(
         "instructions", &T::instructions,

@@ -618,7 +618,7 @@ void leave_copies_open(const Curve& curve, InstructionKind kind, const TimingFit
                        TimingFit& fit) {
     const bool placed =
         std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.busiest > 0; });
-    if (placed || fit.schedulers > 1) return;
+    if (placed || fit.schedulers > 1 || fit.visible_copies.empty()) return;
     const TimingFit as_measured = Fitter(curve, kind, options).run();
     if (as_measured.ok && as_measured.schedulers > 1) fit.visible_copies.clear();
 }

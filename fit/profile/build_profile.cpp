@@ -236,7 +236,7 @@ void add_instructions(const DeviceFacts& facts, const std::map<std::string, Para
     for (std::size_t i = 0; i < out.subjects.size(); ++i) {
         const SubjectReport& s = out.subjects[i];
         if (s.subsystem.empty()) continue;
-        const bool copied = out.profile.find_subsystem(s.subsystem)->scope == Scope::scheduler;
+        const bool copied = out.profile.find_subsystem(s.subsystem)->per_scheduler();
         const double copies = copied ? out.profile.issue.schedulers : 1;
         InstructionTiming timing;
         timing.name = s.curve.subject;

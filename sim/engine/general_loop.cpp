@@ -94,7 +94,7 @@ void EventEngine::issue_round(std::int64_t now) {
 
 // Of the proposals to a unit that the schedulers share, the first in the ring is granted.
 bool EventEngine::granted(const Proposal& proposal) const {
-    if (layout_.machine.subsystems[proposal.subsystem].scope == Scope::scheduler) return true;
+    if (layout_.machine.subsystems[proposal.subsystem].per_scheduler()) return true;
     const std::int32_t last = state_.last_grant[proposal.subsystem];
     const auto distance = [&](const Proposal& p) {
         return p.scheduler > last ? p.scheduler - last : p.scheduler - last + schedulers_;
@@ -196,7 +196,7 @@ void EventEngine::issue_wide(const Warp& w, std::int32_t warp, std::int32_t stre
     const ProgramLayout::Stream& s = w.streams[stream];
     const std::int64_t free_at = now + s.cpi;
     state_.subsystem_busy[w.scheduler * units_ + s.subsystem] += s.cpi;
-    const bool shared = layout_.machine.subsystems[s.subsystem].scope != Scope::scheduler;
+    const bool shared = !layout_.machine.subsystems[s.subsystem].per_scheduler();
     for (std::int32_t scheduler = 0; scheduler < schedulers_; ++scheduler)
         if (shared || scheduler == w.scheduler)
             state_.subsystem_free_at[scheduler * units_ + s.subsystem] = free_at;

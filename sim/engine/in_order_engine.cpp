@@ -65,7 +65,7 @@ InOrderEngine::InOrderEngine(const CoreLayout& layout, bool detect_periods, Obse
     programs_ = std::move(programs);
     const auto& subsystems = layout.machine.subsystems;
     for (std::size_t s = 0; s < subsystems.size(); ++s)
-        if (subsystems[s].scope != Scope::scheduler) shared_ |= std::uint32_t{1} << s;
+        if (!subsystems[s].per_scheduler()) shared_ |= std::uint32_t{1} << s;
     if (window_) cycle_mask_ = window_->cycle_mask().value_or(-1);
     if (window_ && !may_close_) window_allows_ = window_->constant().value_or(0);
     for (std::int32_t warp = 0; warp < layout.warps(); ++warp) {

@@ -64,7 +64,7 @@ void EventEngine::Inner<units, max_schedulers, lists, observed>::load() {
         ring_[unit] = next_try(last_to_[unit]);
     const auto& subsystems = engine_.layout_.machine.subsystems;
     for (std::size_t s = 0; s < subsystems.size(); ++s)
-        if (subsystems[s].scope != Scope::scheduler) shared_ |= std::uint32_t{1} << s;
+        if (!subsystems[s].per_scheduler()) shared_ |= std::uint32_t{1} << s;
     for (int group = 0; group < queue_groups_; ++group) find_next_in_group(group);
     if (observed) engine_.units_now_ = {free_at_.data(), open_at_.data()};
 }

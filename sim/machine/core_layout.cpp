@@ -40,7 +40,7 @@ ProgramLayout::Stream build_stream(CoreLayout& layout, const LoopProgram& progra
     stream.top_end = from.top_end;
     for (std::int32_t l = from.loop; l >= 0; l = program.loops[l].parent) ++stream.depth;
     stream.waits = op.queued;
-    stream.own_unit = layout.machine.subsystems[op.subsystem].scope == Scope::scheduler;
+    stream.own_unit = layout.machine.subsystems[op.subsystem].per_scheduler();
     stream.run = stream.instances;
     if (from.loop >= 0) {
         stream.step = program.loops[from.loop].length;

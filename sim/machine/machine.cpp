@@ -111,17 +111,16 @@ Duration wait_of(const Machine& machine, const MachineOp& op, const InstructionT
 }  // namespace
 
 int Machine::unit(int subsystem, int scheduler) const {
-    return first_unit[subsystem] +
-           (subsystems[subsystem].scope == Scope::scheduler ? scheduler : 0);
+    return first_unit[subsystem] + (subsystems[subsystem].per_scheduler() ? scheduler : 0);
 }
 
 int Machine::unit_count() const {
     if (subsystems.empty()) return 0;
-    return first_unit.back() + (subsystems.back().scope == Scope::scheduler ? schedulers : 1);
+    return first_unit.back() + (subsystems.back().per_scheduler() ? schedulers : 1);
 }
 
 int Machine::unit_count_of(int subsystem) const {
-    return subsystems[subsystem].scope == Scope::scheduler ? schedulers : 1;
+    return subsystems[subsystem].per_scheduler() ? schedulers : 1;
 }
 
 int Machine::find_op(const std::string& name, std::optional<InstructionKind> kind) const {

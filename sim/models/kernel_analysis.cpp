@@ -36,7 +36,7 @@ void add_items(const GpuProfile& profile, const std::vector<KernelItem>& items, 
         const auto& text = std::get<KernelInstruction>(item);
         const InstructionTiming& timing = *profile.find_instruction(text.op);
         const Subsystem& subsystem = *profile.find_subsystem(timing.subsystem);
-        const int copies = subsystem.scope == Scope::scheduler ? profile.issue.schedulers : 1;
+        const int copies = subsystem.per_scheduler() ? profile.issue.schedulers : 1;
         const InstructionKind kind = text.kind ? *text.kind : timing.effective_kind();
         const bool access = kind == InstructionKind::load || kind == InstructionKind::store;
         add_to(access ? sides.mem : sides.comp, subsystem.name, times * timing.cpi.value / copies);

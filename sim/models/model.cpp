@@ -39,7 +39,7 @@ WarpLoad warp_load(const GpuProfile& profile, const Kernel& kernel, const Launch
     WarpLoad load;
     for (const auto& [op, count] : counts) load.instructions += count;
     for (const Subsystem& subsystem : profile.subsystems) {
-        const int copies = subsystem.scope == Scope::scheduler ? profile.issue.schedulers : 1;
+        const int copies = subsystem.per_scheduler() ? profile.issue.schedulers : 1;
         double cycles = 0;
         for (const auto& [op, count] : counts) {
             const InstructionTiming& timing = *profile.find_instruction(op);

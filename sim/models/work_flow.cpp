@@ -193,7 +193,7 @@ private:
             const InstructionTiming& timing =
                 *profile_.find_instruction(std::get<KernelInstruction>(item).op);
             const Subsystem& subsystem = *profile_.find_subsystem(timing.subsystem);
-            const int copies = subsystem.scope == Scope::scheduler ? profile_.issue.schedulers : 1;
+            const int copies = subsystem.per_scheduler() ? profile_.issue.schedulers : 1;
             node.instructions += times;
             node.cpi += times * timing.cpi.value / copies;
             if (!timing.latency && node.waited)

@@ -46,9 +46,9 @@ void name_tracks(std::string& text, const CoreLayout& layout) {
     for (std::size_t s = 0; s < layout.machine.subsystems.size(); ++s)
         for (int scheduler = 0; scheduler < layout.machine.schedulers; ++scheduler) {
             const Subsystem& subsystem = layout.machine.subsystems[s];
-            if (subsystem.scope != Scope::scheduler && scheduler > 0) break;
+            if (!subsystem.per_scheduler() && scheduler > 0) break;
             name_track(text, subsystem_tracks, layout.machine.unit(static_cast<int>(s), scheduler),
-                       subsystem.scope == Scope::scheduler
+                       subsystem.per_scheduler()
                            ? fmt::format("{} of scheduler {}", subsystem.name, scheduler)
                            : subsystem.name);
         }

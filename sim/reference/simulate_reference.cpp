@@ -293,7 +293,7 @@ private:
 
     // Of the proposals to a subsystem that the schedulers share, only one is granted.
     bool granted(const Proposal& proposal, const std::vector<Proposal>& all) const {
-        if (machine_.subsystems[proposal.subsystem].scope == Scope::scheduler) return true;
+        if (machine_.subsystems[proposal.subsystem].per_scheduler()) return true;
         const int k = machine_.schedulers;
         const auto distance = [&](const Proposal& p) {
             return (p.scheduler - last_grant_[p.subsystem] - 1 + k) % k;

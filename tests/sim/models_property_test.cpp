@@ -51,8 +51,8 @@ Loads loads_of(const Case& c) {
         const InstructionTiming& timing = *c.profile.find_instruction(op.name);
         const InstructionKind kind = op.kind ? *op.kind : timing.effective_kind();
         const Subsystem& subsystem = *c.profile.find_subsystem(timing.subsystem);
-        const double cpi = timing.cpi.value /
-                           (subsystem.scope == Scope::scheduler ? c.profile.issue.schedulers : 1);
+        const double cpi =
+            timing.cpi.value / (subsystem.per_scheduler() ? c.profile.issue.schedulers : 1);
         const bool access = kind == InstructionKind::load || kind == InstructionKind::store;
         (access ? mem : comp)[timing.subsystem] += cpi;
     }
