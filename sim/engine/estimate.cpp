@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -15,12 +17,15 @@ namespace occupipe {
 namespace {
 
 constexpr std::int64_t fewest_iterations = 64;  // that a loop is cut to
+constexpr std::int64_t least_iterations = 8;    // where as many make a run long enough:
+constexpr double long_enough = 1e6;             // instructions of the smallest run
 constexpr std::int64_t fewest_waves = 4;        // of groups
-constexpr std::int64_t similar = 4;   // loops with that much fewer iterations than the longest
-                                      // keep all of theirs
-constexpr double steady = 0.005;      // relative step from level to level
-constexpr double safety = 3;          // of the bound over the steps that were observed
-constexpr double least_error = 1e-6;  // what is extrapolated is never called exact
+constexpr std::int64_t similar = 4;  // loops with that much fewer iterations than the longest
+                                     // keep all of theirs
+constexpr std::size_t agreeing = 4;  // estimates, both sizes doubled between the first and the last
+constexpr double steady = 0.005;     // relative spread of these
+constexpr double safety = 3;         // of the bound over that spread
+constexpr double least_error = 1e-4;  // what is extrapolated is never called exact
 
 std::int64_t longest_distance(const std::vector<KernelItem>& items) {
     std::int64_t longest = 0;
@@ -46,10 +51,17 @@ public:
             if (is_cut(count)) shortest_ = std::min(shortest_, count);
     }
 
+    // At level 0 the loops get `share` of the fewest iterations, but at least `least_iterations`.
+    void begin_with(double share) {
+        const auto least = static_cast<double>(least_iterations + fewest_ - fewest_iterations);
+        first_ = std::clamp(share, least / static_cast<double>(fewest_), 1.0);
+    }
+
     // Twice as many iterations at each level; above 1 nothing is cut.
     double fraction(int level) const {
         if (counts_.empty()) return std::numeric_limits<double>::infinity();
-        return std::ldexp(static_cast<double>(fewest_) / static_cast<double>(shortest_), level);
+        return std::ldexp(first_ * static_cast<double>(fewest_) / static_cast<double>(shortest_),
+                          level);
     }
 
     Kernel cut(Kernel kernel, double fraction) const {
@@ -87,6 +99,7 @@ private:
     }
 
     std::int64_t fewest_ = fewest_iterations;
+    double first_ = 1;
     std::vector<std::int64_t> counts_;
     std::int64_t longest_ = 0;
     std::int64_t shortest_ = std::numeric_limits<std::int64_t>::max();
@@ -95,6 +108,8 @@ private:
 double at(double x1, double y1, double x2, double y2, double x) {
     return y1 + (y2 - y1) / (x2 - x1) * (x - x1);
 }
+
+constexpr int whole = -1;  // a level at which no loop is cut
 
 class Extrapolation {
 public:
@@ -116,36 +131,45 @@ public:
         return run(kernel_, groups_, std::min(most, left_));
     }
 
+    // Twice as many iterations and twice as many groups from level to level, in turns.
     SimulationResult extrapolate() {
+        const double smallest =
+            static_cast<double>(group_instructions(cutter_.cut(kernel_, cutter_.fraction(0)))) *
+            static_cast<double>(groups_at(0));
+        cutter_.begin_with(long_enough / smallest);
         std::vector<double> cycles;
-        std::vector<double> steps;  // relative
-        for (int level = 0;; ++level) {
+        int size = 0;
+        int groups = 0;
+        while (true) {
             try {
-                if (whole(level)) return exact(left_);
-                cycles.push_back(at_level(level));
+                if (all_iterations(size) && all_groups(groups)) return exact(left_);
+                cycles.push_back(at_level(size, groups));
             } catch (const LimitReached&) {
-                if (steps.size() < 2) throw;
+                if (cycles.size() + 1 < agreeing) throw;
                 break;
             }
-            if (cycles.size() < 2) continue;
-            steps.push_back(std::abs(cycles.back() / cycles[cycles.size() - 2] - 1));
-            if (steps.size() >= 2 && largest_of_two(steps) <= steady) break;
+            const bool more_groups = all_iterations(size) || (size > groups && !all_groups(groups));
+            ++(more_groups ? groups : size);
+            if (cycles.size() >= agreeing && spread(cycles) <= steady) break;
         }
-        return result(cycles.back(), largest_of_two(steps));
+        return result(cycles.back(), spread(cycles));
     }
 
 private:
-    static double largest_of_two(const std::vector<double>& steps) {
-        return std::max(steps.back(), steps[steps.size() - 2]);
+    // Relative, of the last estimates.
+    static double spread(const std::vector<double>& cycles) {
+        const auto first = cycles.end() - static_cast<std::ptrdiff_t>(
+                                              std::min<std::size_t>(cycles.size(), agreeing));
+        const auto [least, most] = std::minmax_element(first, cycles.end());
+        return (*most - *least) / cycles.back();
     }
 
-    std::int64_t groups_at(int level, int more) const {
-        const std::int64_t waves = fewest_waves << std::min(level + more, 40);
+    std::int64_t groups_at(int level) const {
+        const std::int64_t waves = fewest_waves << std::min(level, 40);
         return groups_ % slots_ + waves * slots_;
     }
     bool all_iterations(int level) const { return cutter_.fraction(level + 1) >= 1; }
-    bool all_groups(int level) const { return groups_at(level, 1) >= groups_; }
-    bool whole(int level) const { return all_iterations(level) && all_groups(level); }
+    bool all_groups(int level) const { return groups_at(level + 1) >= groups_; }
 
     SimulationResult run(const Kernel& kernel, std::int64_t groups, std::int64_t most) {
         options_.max_simulated = most;
@@ -167,29 +191,36 @@ private:
         return sim::build_layout(profile_, kernel, launch_, options_).group_instructions;
     }
 
-    // For all groups, from runs with all iterations or with two fractions of them.
+    // So many groups, loops cut as at the level. Levels share runs.
+    double cycles_of(const Kernel& kernel, int level, std::int64_t groups) {
+        const auto known = runs_.find({level, groups});
+        if (known != runs_.end()) return known->second;
+        return runs_[{level, groups}] = run(kernel, groups, left_).cycles;
+    }
+
+    // For all iterations, from runs with all of them or with two fractions.
     double for_all_iterations(int level, std::int64_t groups) {
-        if (all_iterations(level)) return run(kernel_, groups, left_).cycles;
+        if (all_iterations(level)) return cycles_of(kernel_, whole, groups);
         const Kernel few = cutter_.cut(kernel_, cutter_.fraction(level));
         const Kernel many = cutter_.cut(kernel_, cutter_.fraction(level + 1));
-        const double t1 = run(few, groups, left_).cycles;
-        const double t2 = run(many, groups, left_).cycles;
+        const double t1 = cycles_of(few, level, groups);
+        const double t2 = cycles_of(many, level + 1, groups);
         return at(static_cast<double>(group_instructions(few)), t1,
                   static_cast<double>(group_instructions(many)), t2,
                   static_cast<double>(group_instructions(kernel_)));
     }
 
-    double at_level(int level) {
-        if (all_groups(level)) return for_all_iterations(level, groups_);
-        const std::int64_t g1 = groups_at(level, 0);
-        const std::int64_t g2 = groups_at(level, 1);
-        const double t1 = for_all_iterations(level, g1);
-        const double t2 = for_all_iterations(level, g2);
+    double at_level(int size, int groups) {
+        if (all_groups(groups)) return for_all_iterations(size, groups_);
+        const std::int64_t g1 = groups_at(groups);
+        const std::int64_t g2 = groups_at(groups + 1);
+        const double t1 = for_all_iterations(size, g1);
+        const double t2 = for_all_iterations(size, g2);  // last_ is the largest run
         return at(static_cast<double>(g1), t1, static_cast<double>(g2), t2,
                   static_cast<double>(groups_));
     }
 
-    SimulationResult result(double cycles, double step) const {
+    SimulationResult result(double cycles, double spread) const {
         SimulationResult result = last_;
         result.cycles = cycles;
         const double ticks = cycles / result.scale.to_cycles(1);
@@ -201,7 +232,7 @@ private:
         result.simulated = simulated_;
         result.estimate = EstimatedRun{
             .simulated_share = static_cast<double>(simulated_) / static_cast<double>(result.issued),
-            .error = safety * step + least_error};
+            .error = safety * spread + least_error};
         return result;
     }
 
@@ -215,6 +246,7 @@ private:
     std::int64_t slots_;
     std::int64_t simulated_ = 0;
     SimulationResult last_;
+    std::map<std::pair<int, std::int64_t>, double> runs_;  // cycles, by level and groups
 };
 
 }  // namespace

@@ -7,12 +7,13 @@ namespace occupipe {
 
 // What simulate() does with options.estimate. A run that is answered within `exact_instructions`
 // is exact. Otherwise smaller runs are simulated in full: loops with a fraction of their
-// iterations, fewer groups, both twice as large from level to level. Their time is close to
+// iterations, fewer groups, the ones and the others twice as large in turns from level to level.
+// Their time is close to
 //   T = a + b·w + c·g + d·w·g        w: instructions of a group, g: groups of the core
 // where the rate is steady; four runs give what it would be for the whole launch. The estimate is
-// taken where three levels agree, and `error` is three times the larger of the two steps between
-// them: what was observed, no proof. Throws LimitReached when fewer than three levels fit into
-// options.max_simulated, and InputError like simulate().
+// taken where four levels agree, and `error` is three times their spread: what was observed, no
+// proof. Throws LimitReached when fewer than three levels fit into options.max_simulated, and
+// InputError like simulate().
 SimulationResult estimate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           SimulationOptions options);
 

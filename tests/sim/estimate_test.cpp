@@ -54,6 +54,12 @@ TEST(Estimate, CoversTheTruthInRandomCases) {
         if (extrapolated(c.profile, c.kernel, c.launch, c.options).estimate) ++estimates;
     });
     EXPECT_GT(estimates, 10);
+    // Where two steps that doubled both sizes showed nothing.
+    for (const std::uint64_t seed : {640, 1081, 1401}) {
+        SCOPED_TRACE(seed);
+        const Case c = random_case(seed, shape);
+        expect_covered(c.profile, c.kernel, c.launch, c.options);
+    }
 }
 
 TEST(Estimate, IsNotMadeWhereTheAnswerIsExact) {
