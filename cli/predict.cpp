@@ -100,7 +100,7 @@ void require_use(const MemoryBehaviour& memory, const std::vector<const Model*>&
         return;
     throw InputError(
         "--hit-rate and --hit-latency are for x-model and gpuperf, --requests-per-access for "
-        "gpuperf and mdm; none of these is among the chosen models");
+        "gpuperf, mdm and mdm-divergent; none of these is among the chosen models");
 }
 
 struct Input {
@@ -409,7 +409,7 @@ void add_memory_options(CLI::App& command, MemoryBehaviour& memory) {
         ->type_name("CYCLES");
     command
         .add_option("--requests-per-access", memory.requests_per_access,
-                    "Requests that one access of a warp makes (gpuperf, mdm)")
+                    "Requests that one access of a warp makes (gpuperf, mdm, mdm-divergent)")
         ->check(finite_number())
         ->capture_default_str()
         ->type_name("N");

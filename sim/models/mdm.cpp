@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // MDM: GPUMech with the queue of memory-divergent accesses. L. Wang et al., "Modeling emerging
-// memory-divergent GPU applications", 2019, and "MDM: the GPU memory divergence model", 2020; a
-// request finds half of those that all warps send in its interval before it.
+// memory-divergent GPU applications", 2019, and "MDM: the GPU memory divergence model", 2020; the
+// two queues as in the authors' program (contention_NoC_modeling() of
+// wanglu1991/MDM-functional-simulator, interval_warp_model_E_dram_sensitivity.py).
 #include "sim/models/mdm.h"
 
 #include "sim/models/gpumech.h"
 
 namespace occupipe {
+namespace {
 
-Prediction predict_mdm(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                       const ModelOptions& options) {
+// `ahead`: the share of what all warps send in its interval that a request waits for.
+Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                   const ModelOptions& options, double ahead) {
     validate(options.memory);
     const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
     const WarpTotals& totals = analysis.totals;
@@ -22,7 +25,7 @@ Prediction predict_mdm(const GpuProfile& profile, const Kernel& kernel, const La
         const double slot = slot_cycles(program.flow);
         const IntervalSums sums = interval_sums(walk, slot);
         for (const Interval& interval : walk.intervals) {
-            const double waiting = 0.5 * analysis.warps * interval.accesses * service;
+            const double waiting = ahead * analysis.warps * interval.accesses * service;
             const double issued =
                 interval.instructions + not_hidden_gto(interval, sums, slot, analysis.warps);
             cycles += program.share * interval.times * (slot * issued + interval.stall + waiting);
@@ -30,7 +33,6 @@ Prediction predict_mdm(const GpuProfile& profile, const Kernel& kernel, const La
         }
     }
     Prediction prediction = run_prediction(profile, launch, analysis, cycles);
-    prediction.model = "mdm";
     prediction.values = {{"queueing cycles per run", queue},
                          {"requests per access", options.memory.requests_per_access}};
     prediction.assumptions = {
@@ -38,6 +40,22 @@ Prediction predict_mdm(const GpuProfile& profile, const Kernel& kernel, const La
         "computations are not seen"};
     if (options.memory.requests_per_access == 1)
         prediction.assumptions.emplace_back("every access is one request");
+    return prediction;
+}
+
+}  // namespace
+
+Prediction predict_mdm(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                       const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, 0.5);
+    prediction.model = "mdm";
+    return prediction;
+}
+
+Prediction predict_mdm_divergent(const GpuProfile& profile, const Kernel& kernel,
+                                 const Launch& launch, const ModelOptions& options) {
+    Prediction prediction = predict(profile, kernel, launch, options, 1);
+    prediction.model = "mdm-divergent";
     return prediction;
 }
 

@@ -98,6 +98,10 @@ constexpr std::array table = {
           "Wang et al. 2019 and 2020, on GPUMech's GTO",
           &predict_mdm,
           {.memory_latency = true, .divergent_warps = true, .scheduler = true}},
+    Model{"mdm-divergent",
+          "the same where requests exceed what a core can have under way",
+          &predict_mdm_divergent,
+          {.memory_latency = true, .divergent_warps = true, .scheduler = true}},
     Model{"quantitative-roofline",
           "Konstantinidis and Cotronis 2017, formulas 2-19",
           &predict_quantitative_roofline,
@@ -140,7 +144,8 @@ std::span<const ModelAspect> model_aspects() { return aspects; }
 
 std::vector<std::string> unused_memory(const Model& model, const MemoryBehaviour& memory) {
     constexpr std::array with_cache = {std::string_view("x-model"), std::string_view("gpuperf")};
-    constexpr std::array with_requests = {std::string_view("gpuperf"), std::string_view("mdm")};
+    constexpr std::array with_requests = {std::string_view("gpuperf"), std::string_view("mdm"),
+                                          std::string_view("mdm-divergent")};
     const MemoryBehaviour none;
     std::vector<std::string> out;
     const auto see = [&](const auto& users, double given, double otherwise, const char* name) {

@@ -97,6 +97,7 @@ TEST(Predict, GivesTheExampleKernelInEveryModelAtTenOccupancies) {
                                             "gpumech-rr-corrected",
                                             "gpumech-gto",
                                             "mdm",
+                                            "mdm-divergent",
                                             "quantitative-roofline",
                                             "quantitative-roofline-units",
                                             "pipeline"};

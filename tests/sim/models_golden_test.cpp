@@ -104,6 +104,10 @@ TEST(ExampleKernel, TakesTheCyclesOfTheEquations) {
     EXPECT_DOUBLE_EQ(example("gpumech-rr", 5).cycles_per_run, 2 * (2 + 6 + 0.25 * 4 * 1));
     EXPECT_DOUBLE_EQ(example("gpumech-rr-corrected", 5).cycles_per_run, 2 * (2 + 6 + 4 * 2 - 4));
     EXPECT_DOUBLE_EQ(example("gpumech-gto", 5).cycles_per_run, 2 * (2 + 6 + 1 * 2 * 4 - 6));
+    // MDM: the same, and half or all of the five warps' requests of λ 2.
+    EXPECT_DOUBLE_EQ(example("mdm", 5).cycles_per_run, 2 * (2 + 6 + 1 * 2 * 4 - 6 + 5 * 2 / 2));
+    EXPECT_DOUBLE_EQ(example("mdm-divergent", 5).cycles_per_run,
+                     2 * (2 + 6 + 1 * 2 * 4 - 6 + 5 * 2));
     // WFG at ω = 3: blocks 2·max(1, 5/6) and 2·max(1, 4/3), NBC (4/6 + 4 + 2)/3, λ_mem^instr 1.
     const double blocks = 2 + 8.0 / 3;
     EXPECT_DOUBLE_EQ(example("wfg", 3).cycles_per_run,

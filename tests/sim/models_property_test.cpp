@@ -255,11 +255,11 @@ TEST(ModelsProperty, HitsHelpAndFurtherRequestsDoNot) {
         for (const char* model : {"x-model", "gpuperf"})
             EXPECT_LT(cycles(model, {.hit_rate = 0.5, .hit_latency = 20}), cycles(model, {}))
                 << model << warps;
-        for (const char* model : {"gpuperf", "mdm"})
+        for (const char* model : {"gpuperf", "mdm", "mdm-divergent"})
             EXPECT_GT(cycles(model, {.requests_per_access = 8}), cycles(model, {}))
                 << model << warps;
     }
-    for (const char* model : {"x-model", "gpuperf", "mdm"})
+    for (const char* model : {"x-model", "gpuperf", "mdm", "mdm-divergent"})
         for (const MemoryBehaviour& wrong :
              {MemoryBehaviour{.hit_rate = 1}, MemoryBehaviour{.hit_rate = 0.5},
               MemoryBehaviour{.requests_per_access = 0.5}})
