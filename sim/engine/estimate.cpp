@@ -179,7 +179,6 @@ private:
             last_ = simulate(profile_, kernel, launch, options_);
         } catch (const LimitReached&) {
             left_ -= most;
-            simulated_ += most;
             throw;
         }
         left_ -= last_.simulated;

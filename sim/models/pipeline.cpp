@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "sim/machine/machine.h"
@@ -13,36 +14,48 @@
 namespace occupipe {
 namespace {
 
+// Λ_app of the warps [cycles]: the mean, and that of the longest.
+struct Alone {
+    double mean = 0;
+    double most = 0;
+};
+
+Alone alone(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+            const ModelOptions& options) {
+    const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
+    Alone alone;
+    for (std::size_t program = 0; program < shares.size(); ++program) {
+        if (shares[program] <= 0) continue;
+        const double cycles = cycles_of_program(profile, kernel, program, options);
+        alone.mean += shares[program] * cycles;
+        alone.most = std::max(alone.most, cycles);
+    }
+    return alone;
+}
+
 // The run takes at least the busy time of each subsystem and port, and about Λ_app for each group
 // that a slot runs; where groups differ, at least the Λ_app of the longest warp. The largest of
 // these is what limits.
-std::string limit_of(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                     const ModelOptions& options, const SimulationResult& run) {
+std::string limit_of(const Kernel& kernel, const Launch& launch, const SimulationResult& run,
+                     const Alone& alone) {
     const auto busiest = std::max_element(
         run.bounds.begin(), run.bounds.end(),
         [](const Bound& a, const Bound& b) { return a.utilisation < b.utilisation; });
     const std::int64_t slots = std::min<std::int64_t>(launch.concurrent_groups, run.groups);
-    const sim::LaunchGroups groups(kernel, launch);
-    const std::vector<double> shares = groups.program_shares();
-    double mean = 0;
-    double most = 0;
-    for (std::size_t program = 0; program < shares.size(); ++program) {
-        if (shares[program] <= 0) continue;
-        const double cycles = cycles_of_program(profile, kernel, program, options);
-        mean += shares[program] * cycles;
-        most = std::max(most, cycles);
-    }
-    double alone = mean * static_cast<double>(run.groups) / static_cast<double>(slots);
-    if (!groups.alike()) alone = std::max(alone, most);
-    const double latency = alone / run.cycles;
-    return latency > busiest->utilisation ? "latency" : busiest->name;
+    double least = alone.mean * static_cast<double>(run.groups) / static_cast<double>(slots);
+    if (!sim::LaunchGroups(kernel, launch).alike()) least = std::max(least, alone.most);
+    return least / run.cycles > busiest->utilisation ? "latency" : busiest->name;
 }
 
 }  // namespace
 
 Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                             const ModelOptions& options) {
+    // An estimate may use up the limit, after which nothing can be simulated any more.
+    std::optional<Alone> warps;
+    if (options.estimate) warps = alone(profile, kernel, launch, options);
     const SimulationResult run = simulate(profile, kernel, launch, options.simulation());
+    if (!warps) warps = alone(profile, kernel, launch, options);
     Prediction prediction;
     prediction.model = "pipeline";
     prediction.launch = launch;
@@ -57,12 +70,12 @@ Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, con
         prediction.warps_per_cycle;
     prediction.instructions_per_cycle = static_cast<double>(run.issued) / run.cycles;
     prediction.bounds = run.bounds;
-    prediction.limited_by = limit_of(profile, kernel, launch, options, run);
+    prediction.limited_by = limit_of(kernel, launch, run, *warps);
     if (run.estimate) {
         prediction.estimate_error = run.estimate->error;
         prediction.assumptions.push_back(fmt::format(
             "an estimate, extrapolated from smaller runs; the bound of the error of its "
-            "cycles, three times the last step observed, is {:.2g} %",
+            "cycles, three times the spread of the last ones, is {:.2g} %",
             100 * run.estimate->error));
     }
     if (run.scale.rounded)

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/files/files.h"
+#include "sim/models/pipeline.h"
 #include "tests/sim/build.h"
 #include "tests/sim/random_case.h"
 
@@ -66,6 +68,30 @@ TEST(Estimate, IsNotMadeWhereTheAnswerIsExact) {
     const SimulationResult result =
         simulate(gpu({{"op", 1, 4}}), chain("op", 1'000'000), {8, 1, 1000}, {.estimate = true});
     EXPECT_FALSE(result.estimate);
+}
+
+// The limit of time goes on throwing once it is reached.
+TEST(Estimate, IsGivenWhereTimeIsOverBeforeItIsSteady) {
+    const GpuProfile profile = read_profile(source + "/profiles/nvidia-gtx-1060.yaml");
+    Kernel kernel = read_kernel(source + "/sim/kernels/transpose.yaml");
+    for (KernelItem& item : kernel.warps[0].instructions)
+        if (auto* repeat = std::get_if<Repeat>(&item)) repeat->count = 1'000'000;
+    int checks = 0;
+    int most = std::numeric_limits<int>::max();
+    const ModelOptions options{.policy = Policy::lrr,
+                               .order = Order::in_order,
+                               .checkpoint =
+                                   [&](const RunProgress&) {
+                                       if (++checks > most) throw LimitReached("time is over");
+                                   },
+                               .estimate = true};
+    const auto predict = [&] {
+        checks = 0;
+        return predict_pipeline(profile, kernel, {8, 4, 1'000'000}, options);
+    };
+    EXPECT_TRUE(predict().estimate_error);
+    most = checks - 1;
+    EXPECT_TRUE(predict().estimate_error);
 }
 
 TEST(Estimate, EndsAtTheLimit) {
