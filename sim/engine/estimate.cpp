@@ -267,7 +267,7 @@ SimulationResult estimate(const GpuProfile& profile, const Kernel& kernel, const
 }
 
 SimulationResult extrapolated(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                              SimulationOptions options) {
+                              const SimulationOptions& options) {
     return Extrapolation(profile, kernel, launch, options).extrapolate();
 }
 

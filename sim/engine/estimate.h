@@ -19,7 +19,7 @@ SimulationResult estimate(const GpuProfile& profile, const Kernel& kernel, const
 
 // The same without trying the run itself first.
 SimulationResult extrapolated(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                              SimulationOptions options);
+                              const SimulationOptions& options);
 
 inline constexpr std::int64_t exact_instructions = 5'000'000;
 
