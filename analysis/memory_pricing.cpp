@@ -146,16 +146,16 @@ private:
         else
             say(
                 fmt::format("the size of the first-level cache is not known: nothing is taken to "
-                            "be found there; --l1-bytes tells it, {}",
+                            "be found there; predict --l1-bytes tells it, {}",
                             measures));
         if (sizes.second)
             say(fmt::format("second-level cache of {:g} KiB ({})", *sizes.second / 1024,
                             sizes.second_from));
         else
-            say(
-                fmt::format("the size of the second-level cache is not known: what the first level "
-                            "does not find is taken to come from DRAM; --l2-bytes tells it, {}",
-                            measures));
+            say(fmt::format(
+                "the size of the second-level cache is not known: what the first level "
+                "does not find is taken to come from DRAM; predict --l2-bytes tells it, {}",
+                measures));
         if (!result_.kernel.memory) return;
         const MemoryContext& context = *result_.kernel.memory;
         if (context.cores != profile_.cores)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -120,22 +121,6 @@ std::vector<AccuracyPoint> curve_of(const ValidationCurve& curve, std::size_t mo
     return points;
 }
 
-// Groups that a core with these limits holds at once, at most `most`.
-std::int64_t groups_within(const Limits& limits, const ReadyKernel& ready, std::int64_t most) {
-    if (limits.groups) most = std::min(most, *limits.groups);
-    if (limits.warps) most = std::min(most, *limits.warps / ready.group_warps);
-    if (limits.registers && ready.needs.registers > 0) {
-        constexpr std::int64_t unit = OccupancyLimits::register_unit;
-        const std::int64_t of_warp =
-            (std::int64_t{ready.needs.registers} * OccupancyLimits::warp_threads + unit - 1) /
-            unit * unit;
-        most = std::min(most, *limits.registers / (of_warp * ready.group_warps));
-    }
-    if (limits.shared_memory_bytes && ready.needs.shared_bytes > 0)
-        most = std::min(most, *limits.shared_memory_bytes / ready.needs.shared_bytes);
-    return most;
-}
-
 }  // namespace
 
 const std::vector<std::string>& tabulated_models() {
@@ -154,6 +139,28 @@ std::string validation_architecture(const GpuProfile& profile, std::string& assu
                         ? profile.device.name
                         : fmt::format("compute capability {}", profile.device.compute_capability));
     return "sm_75";
+}
+
+int groups_at_once(const ReadyKernel& ready, std::int64_t shared_bytes) {
+    const OccupancyLimits& code = occupancy_limits(ready.architecture);
+    GroupNeeds needs = ready.needs;
+    needs.shared_bytes = shared_bytes;
+    std::int64_t most = ready.groups_at_most;
+    if (!ready.stands_in) most = std::min<std::int64_t>(most, occupancy(code, needs).groups);
+    if (ready.limits.groups) most = std::min(most, *ready.limits.groups);
+    if (ready.limits.warps) most = std::min(most, *ready.limits.warps / ready.group_warps);
+    if (ready.limits.registers && needs.registers > 0) {
+        constexpr std::int64_t unit = OccupancyLimits::register_unit;
+        const std::int64_t of_warp =
+            (std::int64_t{needs.registers} * OccupancyLimits::warp_threads + unit - 1) / unit *
+            unit;
+        most = std::min(most, *ready.limits.registers / (of_warp * ready.group_warps));
+    }
+    if (ready.limits.shared_memory_bytes && shared_bytes > 0)
+        most = std::min(most,
+                        *ready.limits.shared_memory_bytes / ((shared_bytes + code.shared_unit - 1) /
+                                                             code.shared_unit * code.shared_unit));
+    return static_cast<int>(most);
 }
 
 ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
@@ -180,16 +187,15 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
                    .registers = static_cast<int>(code.registers.value_or(0)),
                    .shared_bytes = isa::own_shared_bytes(code, ready.architecture) +
                                    ready.dynamic_shared_bytes};
-    // Of an architecture whose code another one's stands for, the profile alone says what fits.
-    const bool own = stands_in.empty() || (!profile.limits.warps && !profile.limits.groups);
-    const std::int64_t most =
-        groups_within(profile.limits, ready, own ? in.occupancy.groups : most_groups);
-    ready.groups_at_most = static_cast<int>(most);
+    ready.limits = profile.limits;
+    ready.stands_in = !stands_in.empty() && (profile.limits.warps || profile.limits.groups);
+    ready.groups_at_most = ready.stands_in ? std::numeric_limits<int>::max() : in.occupancy.groups;
+    ready.groups_at_most = groups_at_once(ready, ready.needs.shared_bytes);
     ready.groups = static_cast<std::int64_t>(in.seen.groups);
     for (const auto& [name, machine] : in.extracted.names)
         for (const auto& [text, count] : machine) ready.executed[name] += count;
     if (!stands_in.empty()) ready.assumptions.push_back(stands_in);
-    if (!own)
+    if (ready.stands_in)
         std::erase_if(in.assumptions,
                       [](const std::string& said) { return said.starts_with("a core of sm_"); });
     std::ranges::move(in.assumptions, std::back_inserter(ready.assumptions));

@@ -39,6 +39,8 @@ struct ReadyKernel {
     int groups_at_most = 0;   // that a core of profile and architecture holds at once; 0: none
     std::int64_t groups = 0;  // of the launch
     GroupNeeds needs;         // with the launch's dynamic shared memory
+    Limits limits;            // the profile's
+    bool stands_in = false;   // another architecture's code: the profile alone says what fits
     std::uint32_t dynamic_shared_bytes = 0;  // of the launch
     // How often a warp of the mean executes each instruction (profile's name).
     std::map<std::string, double> executed;
@@ -62,6 +64,10 @@ enum class TellMemory : bool { no, yes };
 ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
                          const GpuProfile& profile, const CompileText& compile,
                          TellMemory memory = TellMemory::yes);
+
+// That a core holds at once where each takes so much shared memory, what it has of its own
+// included.
+int groups_at_once(const ReadyKernel& ready, std::int64_t shared_bytes);
 
 // What the profile lacks of the kernel's instructions, from others: by the rules of stand_ins.h,
 // and then one instruction for its whole class (an integer operation as a multiplication, a store
@@ -100,6 +106,7 @@ struct ValidationPoint {
 struct ValidationCurve {
     std::string kernel;
     std::string published;                // as in SuiteKernel
+    std::string device;                   // what was measured; empty: nothing
     std::vector<ValidationPoint> points;  // by occupancy
     std::vector<std::string> assumptions;
     std::vector<std::string> warnings;  // what makes the predictions doubtful

@@ -59,6 +59,8 @@ ValidationCurve curve_of(const Document& document, const std::vector<std::string
     ValidationCurve curve{.kernel = document.text(document.required(root, "kernel"))};
     if (const DocumentNode* const published = Document::find(root, "published"))
         curve.published = document.text(*published);
+    if (const DocumentNode* const device = Document::find(root, "device"))
+        curve.device = document.text(*device);
     if (const DocumentNode* const why = Document::find(root, "not_predicted"))
         curve.not_predicted = document.text(*why);
     curve.substituted = document.number(document.required(root, "substituted_share"));
@@ -122,15 +124,20 @@ SavedCurves read_curves(const std::filesystem::path& folder) {
 
 std::vector<TimedLaunch> timed_launches(const ReadyKernel& ready) {
     const OccupancyLimits& limits = occupancy_limits(ready.architecture);
+    // A group's most before Turing: CUDA C++ Programming Guide 12.9, "Technical Specifications per
+    // Compute Capability".
+    const std::int64_t room =
+        ready.stands_in
+            ? std::min<std::int64_t>(48 * 1024, ready.limits.shared_memory_bytes.value_or(0))
+            : limits.group_shared_bytes - limits.reserved_bytes;
     std::vector<TimedLaunch> found;
-    GroupNeeds needs = ready.needs;
-    const std::int64_t room = limits.group_shared_bytes - limits.reserved_bytes;
-    for (std::int64_t dynamic = 0; needs.shared_bytes <= room; dynamic += limits.shared_unit) {
-        const int groups = occupancy(limits, needs).groups;
+    for (std::int64_t dynamic = 0; dynamic == 0 || ready.needs.shared_bytes + dynamic <= room;
+         dynamic += limits.shared_unit) {
+        const int groups = groups_at_once(ready, ready.needs.shared_bytes + dynamic);
+        if (groups < 1) break;
         if (found.empty() || groups < found.back().concurrent_groups)
             found.push_back({ready.suite.name, groups,
                              static_cast<std::uint32_t>(dynamic) + ready.dynamic_shared_bytes});
-        needs.shared_bytes = ready.needs.shared_bytes + dynamic + limits.shared_unit;
     }
     return found;
 }

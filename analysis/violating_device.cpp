@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -193,6 +194,7 @@ void measure_curve(ValidationCurve& curve, const ReadyKernel& ready, const Viola
     SimulationOptions options = limits;
     options.policy = device.policy;
     options.select = device.select;
+    std::vector<std::vector<std::string>> lacking(launches.size());
     parallel_for(launches.size(), [&](std::size_t i) {
         const ToldLaunch& told = launches[i];
         std::vector<std::string> unused;
@@ -207,7 +209,8 @@ void measure_curve(ValidationCurve& curve, const ReadyKernel& ready, const Viola
                                             device.seed);
         }
         Completed with = completed(device.gpu, ready, kernel, pricing);
-        if (!with.lacking.empty()) return;
+        lacking[i] = with.lacking;
+        if (!lacking[i].empty()) return;
         // What stands in for other instructions has its unit's contention; the slot's unit has
         // none.
         if (device.skew > 0) {
@@ -220,6 +223,9 @@ void measure_curve(ValidationCurve& curve, const ReadyKernel& ready, const Viola
             Throughput{cycles, static_cast<double>(told.launch.groups_per_core(device.gpu.cores)) *
                                    told.launch.group_warps / cycles};
     });
+    if (!lacking.empty() && !lacking.front().empty() && curve.not_predicted.empty())
+        curve.warnings.push_back(fmt::format("not measured: {} has no numbers for {}", device.id,
+                                             fmt::join(lacking.front(), ", ")));
 }
 
 }  // namespace occupipe::analysis

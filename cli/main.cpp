@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <string>
@@ -141,12 +142,15 @@ int run_command(int argc, char** argv) {
         return report(error, exit_nothing_to_run_on);
     } catch (const LimitReached& error) {
         fmt::print(stderr,
-                   "occupipe: {}\nTry fewer groups or shorter loops; predict, compare and report "
-                   "also take a higher --limit, predict also --estimate.\n",
+                   "occupipe: {}\nTry fewer groups or shorter loops; predict, compare, report and "
+                   "validate also take a higher --limit, predict also --estimate.\n",
                    error.what());
         return exit_limit_reached;
     } catch (const Interrupted& error) {
         return report(error, exit_interrupted);
+    } catch (const std::filesystem::filesystem_error& error) {
+        fmt::print(stderr, "occupipe: {}: {}\n", error.path1().string(), error.code().message());
+        return exit_bad_input;
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "occupipe: out of memory\n");
         return exit_failed;

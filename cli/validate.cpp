@@ -27,6 +27,7 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
+#include "core/occupancy.h"
 #include "report/figures/validation_figures.h"
 #include "report/text/validation.h"
 #include "sim/models/registry.h"
@@ -185,9 +186,21 @@ public:
             device_ = analysis::open_violating_device(options.device);
             set_.device = device_->id;
             set_.violations = device_->violations;
+            if (GpuProfile other = read_profile(analysis::shipped_profile(device_->profile));
+                other != profile_)
+                set_.violations.insert(set_.violations.begin(),
+                                       "the profile of " + other.device.name);
             inputs_ += device_->id + "\n" +
                        read_text_file(analysis::shipped_profile(device_->profile)) + "\n";
         }
+        constexpr int lanes = OccupancyLimits::warp_threads;
+        const bool timed =
+            !options.dump.empty() || !options.import.empty() || (real_ && !real_->cpu);
+        if (timed && profile_.warp_size != lanes)
+            throw InputError(profile_path_.string(), {}, "warp_size",
+                             fmt::format("{}: launches are timed on GPUs with warps of {} lanes, "
+                                         "whose occupancy is known",
+                                         profile_.warp_size, lanes));
         if (!options.ncu.empty())
             profiled_ = analysis::parse_ncu_csv(read_text_file(options.ncu), options.ncu);
         if (!options.import.empty()) {
@@ -258,6 +271,18 @@ std::vector<std::pair<Launch, double>> Run::times_of(const analysis::ReadyKernel
                     options_.import, {}, "group_warps",
                     fmt::format("{}: {} warps of a group, and the launch file's groups have {}",
                                 ready.suite.name, launch.group_warps, ready.group_warps));
+        for (const auto& [launch, cycles] : times) {
+            if (launch.groups != ready.groups)
+                throw InputError(
+                    options_.import, {}, "groups",
+                    fmt::format("{}: {}, and the launch file of --size {} has {}", ready.suite.name,
+                                launch.groups, options_.size, ready.groups));
+            if (launch.concurrent_groups > ready.groups_at_most)
+                throw InputError(options_.import, {}, "concurrent_groups",
+                                 fmt::format("{}: {}, and a core of {} holds {}", ready.suite.name,
+                                             launch.concurrent_groups, profile_.device.name,
+                                             ready.groups_at_most));
+        }
         return times;
     }
     if (!real_) return {};
@@ -290,6 +315,7 @@ analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
                 "construction");
     }
     analysis::apply_times(curve, times, profile_.cores);
+    curve.device = set_.device;
     if (real_)
         curve.assumptions.push_back(
             real_->cpu ? fmt::format("{} computes what the machine code does; it is a CPU, where "

@@ -47,8 +47,11 @@ plot::Figure figure_of(const analysis::ValidationCurve& curve,
                                        100 * point.measured->warps_per_cycle / reference});
     if (!measured.points.empty()) figure.series.push_back(std::move(measured));
     for (std::size_t m = 0; m < models.size(); ++m) {
-        plot::Series series{
-            models[m], plot::Mark::line, static_cast<int>(m + 1) % plot::style_count, {}};
+        // A line of one point would not be seen.
+        plot::Series series{models[m],
+                            curve.points.size() > 1 ? plot::Mark::line : plot::Mark::points,
+                            static_cast<int>(m + 1) % plot::style_count,
+                            {}};
         for (const analysis::ValidationPoint& point : curve.points)
             if (point.predicted[m])
                 series.points.push_back({static_cast<double>(point.launch.warps()),

@@ -51,11 +51,18 @@ void add_validation_section(ReportPage& page, const ReportData& data) {
         return std::ranges::any_of(curve.points,
                                    [](const auto& one) { return one.measured.has_value(); });
     });
+    std::string devices;
+    for (const analysis::ValidationCurve& curve : set.curves)
+        if (!curve.device.empty() && devices.find("'" + curve.device + "'") == devices.npos)
+            devices += fmt::format("{} '{}'", devices.empty() ? "Measured on" : ",", curve.device);
+    if (!devices.empty()) devices += ". ";
+    if (devices.find("'model:") != devices.npos) devices += std::string(simulated_device) + " ";
     std::vector<std::string> figures;
     for (plot::Picture& picture : validation_plot(set).page)
         figures.push_back(page.figure(std::move(picture)));
     page.section("validation", "Kernels at every occupancy",
-                 paragraph("What validate wrote into the folder validation: throughput relative to "
+                 paragraph(devices +
+                           "What validate wrote into the folder validation: throughput relative to "
                            "the measured one at the least occupancy, which is 100; where nothing "
                            "was measured, to the first model's.") +
                      (measured ? html(errors(set))

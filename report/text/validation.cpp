@@ -180,6 +180,7 @@ Json to_json(const ValidationCurve& curve, const std::vector<std::string>& model
                  {"assumptions", curve.assumptions}};
     if (!curve.warnings.empty()) json["warnings"] = curve.warnings;
     if (!curve.published.empty()) json["published"] = curve.published;
+    if (!curve.device.empty()) json["device"] = curve.device;
     if (!curve.not_predicted.empty()) json["not_predicted"] = curve.not_predicted;
     Json points = Json::array();
     for (const analysis::ValidationPoint& point : curve.points) {
@@ -291,12 +292,12 @@ std::string to_text(const Validation& v) {
     } else {
         text = fmt::format("MAPE / MAPE_shape [%] of {} on {}\n", v.gpu, v.device);
         if (!v.violations.empty())
-            text += fmt::format("The device differs from its profile: {}.\n",
+            text += fmt::format("The device differs from the profile: {}.\n",
                                 fmt::join(v.violations, ", "));
         if (v.device.starts_with("model:"))
             text +=
-                "It is a simulation of the Pipeline model: pipeline is nearest to it by "
-                "construction.\n";
+                fmt::format("{}{}\n", v.violations.empty() ? "It is the profile's own model. " : "",
+                            simulated_device);
         text += "\n" + errors(v) + "\n" + ranks(v);
     }
     return text + published_errors(v) + counted(v) + notes(v);

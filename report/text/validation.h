@@ -23,6 +23,9 @@ struct Validation {
     std::vector<analysis::CounterRow> counters;  // of a profiler; empty: none was given
 };
 
+inline constexpr const char* simulated_device =
+    "It is a simulation of the Pipeline model, which favours pipeline by construction.";
+
 // One kernel, occupipe-validation/1. `made_of`: hash of all that it was made from.
 nlohmann::ordered_json to_json(const analysis::ValidationCurve& curve,
                                const std::vector<std::string>& models, const std::string& made_of);

@@ -376,6 +376,28 @@ TEST(TimedLaunches, ChooseOccupancyBySharedMemory) {
         }
 }
 
+// A core of compute capability 6.1 holds 64 warps, 32 groups and 96 KiB of shared memory, of which
+// a group has 48 at most; the machine code is sm_75's.
+TEST(TimedLaunches, AreThoseOfTheProfileWhereOtherCodeStandsForItsOwn) {
+    const GpuProfile pascal = read_profile(repository() / "profiles/nvidia-gtx-1060.yaml");
+    const ReadyKernel ready = ready_kernel(suite_kernel("kmeans_swap"), "small", pascal, recorded);
+    const auto launches = timed_launches(ready);
+    EXPECT_EQ(launches.front().concurrent_groups, 32);  // of two warps
+    EXPECT_EQ(launches.front().shared_bytes, 0U);
+    EXPECT_EQ(launches.back().concurrent_groups, 2);
+    for (const TimedLaunch& one : launches) {
+        EXPECT_LE(one.shared_bytes, 48U * 1024);
+        if (one.shared_bytes > 0) {
+            EXPECT_EQ(one.concurrent_groups, 98304 / static_cast<int>(one.shared_bytes));
+        }
+    }
+    GpuProfile unknown = pascal;
+    unknown.limits.shared_memory_bytes.reset();
+    EXPECT_EQ(timed_launches(ready_kernel(suite_kernel("kmeans_swap"), "small", unknown, recorded))
+                  .size(),
+              1U);
+}
+
 TEST(TimedLaunches, ReadBackWithTheMedianOfCycles) {
     const std::string head = "kernel,group_warps,concurrent_groups,groups,shared_bytes,cycles\n";
     const TimedCurves curves = parse_timed_launches(
@@ -421,13 +443,16 @@ TEST(ValidationSection, HasCurvesAndErrors) {
     report::add_validation_section(none, data);
     EXPECT_THAT(none.finish("t", ""), testing::Not(HasSubstr("Kernels at every occupancy")));
     std::filesystem::create_directories(folder.path / "validation/curves");
-    const ValidationCurve made = measured_on("fan2", "?policy=gto");
+    ValidationCurve made = measured_on("fan2", "?policy=gto");
+    made.device = "model:rtx-2070?policy=gto";
     write_text_file(folder.path / "validation/curves/fan2.json",
                     report::to_json(made, {"pipeline", "roofline"}, "hash").dump(), Overwrite::no);
     report::ReportPage page;
     report::add_validation_section(page, data);
     const std::string html = page.finish("t", "");
     EXPECT_THAT(html, HasSubstr("Kernels at every occupancy"));
+    EXPECT_THAT(html, HasSubstr("model:rtx-2070?policy=gto"));
+    EXPECT_THAT(html, HasSubstr("a simulation of the Pipeline model"));
     EXPECT_THAT(html, HasSubstr(fmt::format("{:.1f}", *accuracy_of(made, 1).mape)));
     EXPECT_THAT(html, HasSubstr("<svg"));
     EXPECT_THAT(html, testing::Not(HasSubstr("fan2, not measured")));
@@ -454,7 +479,8 @@ TEST(ValidationSection, SaysThatPredictionsAloneAreNotMeasured) {
 #endif
 
 TEST(ValidationFile, IsReadBackUnlessItsInputsChanged) {
-    const ValidationCurve made = measured_on("fan2", "?policy=gto");
+    ValidationCurve made = measured_on("fan2", "?policy=gto");
+    made.device = "a GPU";
     const std::vector<std::string> models = {"pipeline", "roofline"};
     const std::string text = report::to_json(made, models, "hash").dump();
     EXPECT_FALSE(parse_curve(text, "f", "other", models));

@@ -48,8 +48,8 @@ TEST(Validate, WritesCurvesAndTablesAndGoesOn) {
                  "model:" + profile + "?policy=gto", "-o", (folder.path / "out").string()});
     const Outcome first = occupipe(words);
     ASSERT_EQ(first.code, 0) << first.err;
-    EXPECT_THAT(first.out, HasSubstr("The device differs from its profile: policy gto."));
-    EXPECT_THAT(first.out, HasSubstr("pipeline is nearest to it by construction"));
+    EXPECT_THAT(first.out, HasSubstr("The device differs from the profile: policy gto."));
+    EXPECT_THAT(first.out, HasSubstr("favours pipeline by construction"));
     EXPECT_THAT(first.out, HasSubstr("matmul_mma is not predicted"));
     // Table 12: 24.5 / 7 of Fan2 by the Pipeline model.
     EXPECT_THAT(first.out, HasSubstr("24.5 / 7.0"));
@@ -126,6 +126,14 @@ TEST(Validate, TimesOfOtherKernelsAndOtherGroupsAreRefused) {
     const Outcome smaller = import("fan2,1,1,64,0,1000");
     EXPECT_EQ(smaller.code, 2);
     EXPECT_THAT(smaller.err, HasSubstr("times.csv: group_warps: fan2: 1 warps of a group"));
+    const Outcome of_large = import("fan2,2,1,16384,0,1000");
+    EXPECT_EQ(of_large.code, 2);
+    EXPECT_THAT(of_large.err,
+                HasSubstr("groups: fan2: 16384, and the launch file of --size small has 9"));
+    const Outcome crowded = import("fan2,2,17,9,0,1000");
+    EXPECT_EQ(crowded.code, 2);
+    EXPECT_THAT(crowded.err, HasSubstr("concurrent_groups: fan2: 17, and a core of NVIDIA"));
+    EXPECT_EQ(import("fan2,2,16,9,0,1000").code, 0);
 }
 
 // The same launch on the way of `predict`, with the same numbers for what the profile lacks.
@@ -262,6 +270,28 @@ TEST(Validate, SaysWhatIsKeptWhereItEnds) {
     const Outcome rest = occupipe(words("100000000"));
     EXPECT_EQ(rest.code, 0) << rest.err;
     EXPECT_THAT(rest.err, HasSubstr("1 of 2 kernels were there already"));
+}
+
+TEST(Validate, ADeviceOfAnotherProfileIsSaid) {
+    const TemporaryFolder folder;
+    const auto said = [&](const std::string& other) {
+        return occupipe(command({"--kernel", "fan2", "--model", "pipeline", "--device",
+                                 "model:" + other, "-o", (folder.path / "out").string()}))
+            .out;
+    };
+    EXPECT_THAT(said(root + "/profiles/nvidia-gtx-1060.yaml"),
+                HasSubstr("differs from the profile: the profile of NVIDIA GeForce GTX 1060"));
+    EXPECT_THAT(said(profile), HasSubstr("It is the profile's own model."));
+    const std::string whole = read_text_file(profile);
+    const std::size_t load = whole.find("  ld.global.s32:");
+    write_text_file(folder.path / "less.yaml",
+                    whole.substr(0, load) + whole.substr(whole.find("  ld.shared.s32:")),
+                    Overwrite::no);
+    const Outcome less = occupipe(command({"--kernel", "fan2", "--model", "pipeline", "--device",
+                                           "model:" + (folder.path / "less.yaml").string(), "-o",
+                                           (folder.path / "less").string()}));
+    EXPECT_EQ(less.code, 0);
+    EXPECT_THAT(less.err, HasSubstr("less.yaml has no numbers for ld.global.f32"));
 }
 
 TEST(Validate, WithoutADevicePredicts) {
@@ -439,6 +469,12 @@ TEST(Validate, RefusesWhatIsWrong) {
     EXPECT_THAT(refused({"-o", "/tmp/never", "--kernel", "sgem"}), HasSubstr("near: sgemm"));
     EXPECT_THAT(refused({"-o", "/tmp/never", "--device", "gpu"}), HasSubstr("opencl:PLATFORM"));
     EXPECT_THAT(refused({"-o", "/tmp/never", "--model", "best"}), HasSubstr("best"));
+    const Outcome of_64 = occupipe(
+        {"validate", "--dump", "/tmp/never", "--profile", root + "/profiles/amd-r9-380.yaml"});
+    EXPECT_EQ(of_64.code, 2);
+    EXPECT_THAT(of_64.err, HasSubstr("warp_size: 64"));
+    EXPECT_THAT(refused({"-o", profile, "--kernel", "fan2"}),
+                HasSubstr(profile + "/curves: Not a directory"));
 }
 
 }  // namespace
