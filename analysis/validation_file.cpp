@@ -142,6 +142,14 @@ std::vector<TimedLaunch> timed_launches(const ReadyKernel& ready) {
     return found;
 }
 
+void tell_shared_memory(const ReadyKernel& ready, std::vector<ToldLaunch>& told) {
+    const std::int64_t own = ready.needs.shared_bytes - ready.dynamic_shared_bytes;
+    for (const TimedLaunch& one : timed_launches(ready))
+        for (ToldLaunch& launch : told)
+            if (launch.kernel.memory && launch.launch.concurrent_groups == one.concurrent_groups)
+                launch.kernel.memory->group_shared_bytes = own + one.shared_bytes;
+}
+
 std::string launches_to_time(const std::vector<ReadyKernel>& kernels) {
     std::string text = fmt::format("{}\n", fmt::join(timed_header, ","));
     for (const ReadyKernel& ready : kernels)

@@ -43,6 +43,10 @@ struct TimedLaunch {
 // possible, nor is one group where half of the shared memory is more than a group may have.
 std::vector<TimedLaunch> timed_launches(const ReadyKernel& ready);
 
+// The shared memory that makes an occupancy is taken from the first-level cache where both share
+// one memory: tells it to the launches' kernels.
+void tell_shared_memory(const ReadyKernel& ready, std::vector<ToldLaunch>& told);
+
 // "kernel,group_warps,concurrent_groups,groups,shared_bytes,cycles": a header and a line a launch,
 // cycles empty.
 std::string launches_to_time(const std::vector<ReadyKernel>& kernels);

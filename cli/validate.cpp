@@ -304,7 +304,8 @@ analysis::ValidationCurve Run::curve_of(const analysis::SuiteKernel& kernel,
     const auto times = times_of(with);
     if (!times.empty()) launches.clear();
     for (const auto& [launch, cycles] : times) launches.push_back(launch);
-    const auto told = analysis::tell_launches(with, launches, profile_.cores);
+    auto told = analysis::tell_launches(with, launches, profile_.cores);
+    if (!times.empty()) analysis::tell_shared_memory(with, told);
     analysis::ValidationCurve curve =
         analysis::predicted_curve(with, profile_, told, set_.models, limits, pricing_);
     if (device_) {

@@ -398,6 +398,20 @@ TEST(TimedLaunches, AreThoseOfTheProfileWhereOtherCodeStandsForItsOwn) {
               1U);
 }
 
+// Turing has 96 KiB for both, of which shared memory takes 32 or 64.
+TEST(TimedLaunches, SharedMemoryThatMakesAnOccupancyIsNotFirstLevelCache) {
+    const GpuProfile profile = turing();
+    const ReadyKernel ready = ready_kernel(suite_kernel("kmeans_swap"), "small", profile, recorded);
+    auto told = tell_launches(ready, occupancies(ready, profile.cores, 1), profile.cores);
+    const auto first_level = [&](std::size_t groups) {
+        return *cache_sizes(told[groups - 1].kernel, profile, {}).first / 1024;
+    };
+    EXPECT_EQ(first_level(1), 64);
+    tell_shared_memory(ready, told);
+    EXPECT_EQ(first_level(1), 32);   // 33,024 bytes keep a second group away
+    EXPECT_EQ(first_level(16), 64);  // as many as there are warps for
+}
+
 TEST(TimedLaunches, ReadBackWithTheMedianOfCycles) {
     const std::string head = "kernel,group_warps,concurrent_groups,groups,shared_bytes,cycles\n";
     const TimedCurves curves = parse_timed_launches(
