@@ -162,7 +162,10 @@ private:
         return found != nullptr && is_tree(*found) ? found : nullptr;
     }
     static bool is_tree(const Reduction& r) {
-        return !r.operations.empty() && r.root->getType()->isFloatingPointTy();
+        return !r.operations.empty() && r.root->getType()->isFloatingPointTy() &&
+               all_of(r.operations, [&](const Instruction* i) {
+                   return is_single(*i) == is_single(*r.operations.front());
+               });
     }
     unsigned scalar_trees() const {
         unsigned count = 0;
@@ -200,8 +203,9 @@ private:
                  {number(reductions_.number(*scalar)), added.tree, added.reach});
         else
             call(at, "occupipe_match_memory_add",
-                 {memory->load->getPointerOperand(), number(static_cast<unsigned>(memory->fold)),
-                  added.tree, added.reach, precision});
+                 {memory->load->getPointerOperand(),
+                  number(static_cast<unsigned>(memory->fold) * 2 + (single ? 1 : 0)), added.tree,
+                  added.reach, precision});
         return {mine, zero_, zero_};
     }
     Value* number(unsigned n) { return ConstantInt::get(word_, n); }
@@ -222,7 +226,7 @@ private:
             for (Value* const v : from) {
                 const Reduction* const r = of_tree(v);
                 const bool goes_on = r != nullptr && reductions_.of(&i) == r;
-                if (goes_on || (memory != nullptr && v == memory->running(i))) {
+                if (goes_on || (memory != nullptr && memory->goes_on(v, i))) {
                     running = v;
                 } else {
                     added = {zero_, tree(v), reach(v)};
@@ -802,7 +806,7 @@ private:
             IRBuilder<> before(r.loop->getLoopPreheader()->getTerminator());
             call(before, "occupipe_match_tree_begin",
                  {mine, tree(start), number(is_neutral(start, r.fold) ? 1 : 0),
-                  number(is_single(r.root->getType()) ? 1 : 0)});
+                  number(is_single(*r.operations.front()) ? 1 : 0)});
             SmallVector<BasicBlock*> exits;
             r.loop->getUniqueExitBlocks(exits);
             for (BasicBlock* const exit : exits) {

@@ -59,7 +59,10 @@ protected:
           loops_(analyses.getResult<LoopAnalysis>(kernel)),
           scalars_(analyses.getResult<ScalarEvolutionAnalysis>(kernel)),
           dominators_(analyses.getResult<DominatorTreeAnalysis>(kernel)),
-          reductions_(loops_, dominators_) {}
+          reductions_(
+              loops_, dominators_,
+              [this](PHINode& phi, const Loop& loop) { return is_induction(phi, loop); },
+              [this](Value& guard, Value& chosen) { return says(guard, chosen); }) {}
 
     // A load, one or several operations of a kind, and a store to where the load was from. Of none
     // where a comparison decides whether it is stored.
@@ -69,10 +72,11 @@ protected:
         StoreInst* store;
         Fold fold;
 
-        // What goes on into an operation: the load, or what came of the one before.
-        const Value* running(const Instruction& operation) const {
+        // Whether it is the load, or what came of the operation before.
+        bool goes_on(const Value* v, const Instruction& operation) const {
             const auto* const at = std::find(operations.begin(), operations.end(), &operation);
-            return at == operations.begin() ? static_cast<const Value*>(load) : *(at - 1);
+            while (occupipe_match::keeps_number(*v)) v = cast<Instruction>(v)->getOperand(0);
+            return v == (at == operations.begin() ? static_cast<const Value*>(load) : *(at - 1));
         }
     };
     struct LoopFacts {
@@ -141,8 +145,7 @@ protected:
             if (loop->getLoopDepth() > most_depth)
                 refuse("loops are nested more than 64 deep at " + place(loop->getStartLoc()));
         }
-        reductions_.find(in_preorder,
-                         [&](PHINode& phi, Loop& loop) { return is_induction(phi, loop); });
+        reductions_.find(in_preorder);
         for (Loop* const loop : in_preorder) {
             LoopFacts facts;
             facts.loop = loop;
@@ -153,12 +156,29 @@ protected:
             all_loops_.push_back(facts);
         }
     }
-    bool is_induction(PHINode& phi, Loop& loop) {
+    bool is_induction(PHINode& phi, const Loop& loop) {
         Value* const back = phi.getIncomingValueForBlock(loop.getLoopLatch());
         if (back == &phi || loop.isLoopInvariant(back)) return true;
         if (!scalars_.isSCEVable(phi.getType())) return false;
         const auto* const recurrence = dyn_cast<SCEVAddRecExpr>(scalars_.getSCEV(&phi));
         return recurrence != nullptr && recurrence->getLoop() == &loop;
+    }
+    std::optional<bool> says(Value& guard, Value& chosen) {
+        auto* const compare = dyn_cast<ICmpInst>(&guard);
+        if (compare == nullptr) {
+            const auto* const constant = dyn_cast<ConstantInt>(&chosen);
+            if (constant == nullptr) return std::nullopt;
+            return constant->getValue()[0];
+        }
+        CmpInst::Predicate predicate = compare->getPredicate();
+        Value* with = compare->getOperand(1);
+        if (isa<Constant>(compare->getOperand(0))) {
+            predicate = compare->getSwappedPredicate();
+            with = compare->getOperand(0);
+        }
+        if (with->getType() != chosen.getType()) return std::nullopt;
+        return scalars_.evaluatePredicate(predicate, scalars_.getSCEV(&chosen),
+                                          scalars_.getSCEV(with));
     }
     void look_at(PHINode& phi, LoopFacts& facts) {
         Loop* const loop = facts.loop;
@@ -236,8 +256,9 @@ protected:
         if (auto* const load = dyn_cast<LoadInst>(i)) {
             sum.load = load;
             return !sum.operations.empty() && undisturbed(*load, *sum.store) &&
-                   same_place(*load, *sum.store);
+                   same_place(*load, *sum.store) && keeps_fold(sum);
         }
+        if (occupipe_match::keeps_number(*i)) return find_terms(i->getOperand(0), sum);
         const Fold before = sum.fold;
         for (Value* const operand : i->operand_values()) {
             const Fold fold = occupipe_match::fold_of(*i, operand);
@@ -250,6 +271,17 @@ protected:
         }
         return false;
     }
+    // What is left of a sum of more bits is the sum of what is left; of a maximum it is not.
+    static bool keeps_fold(const MemorySum& sum) {
+        const Type* const type = sum.load->getType();
+        if (type != sum.store->getValueOperand()->getType()) return false;
+        if (!type->isIntegerTy()) return true;
+        return all_of(sum.operations, [&](const Instruction* i) {
+            return i->getType() == type ||
+                   (i->getType()->getIntegerBitWidth() > type->getIntegerBitWidth() &&
+                    sum.fold != Fold::minimum && sum.fold != Fold::maximum);
+        });
+    }
     // if (x > *place) *place = x;
     void find_memory_choice(StoreInst& store) {
         BasicBlock* const own = store.getParent();
@@ -259,14 +291,18 @@ protected:
         if (branch == nullptr || !branch->isConditional()) return;
         const auto* const compare = dyn_cast<CmpInst>(branch->getCondition());
         if (compare == nullptr || !only_chooses(store, *branch)) return;
+        const auto [one, other] = occupipe_match::compared_numbers(*compare);
+        const Value* const chosen =
+            occupipe_match::number_in(store.getValueOperand(), store.getValueOperand()->getType());
         for (unsigned n = 0; n < 2; ++n) {
-            auto* const load = dyn_cast<LoadInst>(compare->getOperand(n));
+            auto* const load = dyn_cast<LoadInst>(const_cast<Value*>(n == 0 ? one : other));
             if (load == nullptr || !load->hasOneUse() || !compare->hasOneUse() ||
-                compare->getOperand(1 - n) != store.getValueOperand() || load->isVolatile() ||
+                !compare->getOperand(n)->hasOneUse() || (n == 0 ? other : one) != chosen ||
+                load->getType() != store.getValueOperand()->getType() || load->isVolatile() ||
                 store.isVolatile() || !same_place(*load, store))
                 continue;
-            const Fold fold =
-                occupipe_match::chosen_by(*compare, load, own == branch->getSuccessor(0));
+            const Fold fold = occupipe_match::chosen_by(*compare, compare->getOperand(n),
+                                                        own == branch->getSuccessor(0));
             if (fold != Fold::none)
                 memory_sums_.push_back(
                     {.load = load, .operations = {}, .store = &store, .fold = fold});

@@ -13,14 +13,18 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace occupipe_match {
 
 using namespace llvm;
 
-enum class Fold { none, sum, product, minimum, maximum, conjunction, disjunction, parity };
+enum class Fold { none, sum, product, minimum, maximum, conjunction, disjunction, parity, last };
 
 inline const char* name_of(Fold fold) {
     switch (fold) {
@@ -32,6 +36,8 @@ inline const char* name_of(Fold fold) {
             return "minimum";
         case Fold::maximum:
             return "maximum";
+        case Fold::last:
+            return "last";
         case Fold::conjunction:
         case Fold::disjunction:
         case Fold::parity:
@@ -136,32 +142,85 @@ inline Fold chosen_by(const CmpInst& compare, const Value* running, bool where_t
     return greater == where_true ? Fold::maximum : Fold::minimum;
 }
 
+// The same number, or its lowest bits: sums and the like of small integers are made in `int`, those
+// of `float` with terms in `double` in double precision.
+inline bool keeps_number(const Value& v) {
+    return isa<ZExtInst>(v) || isa<SExtInst>(v) || isa<FPExtInst>(v) || isa<FPTruncInst>(v) ||
+           (isa<TruncInst>(v) && !v.getType()->isIntegerTy(1));
+}
+inline const Value* widened_from(const Value* v) {
+    while (isa<ZExtInst>(v) || isa<SExtInst>(v) || isa<FPExtInst>(v))
+        v = cast<Instruction>(v)->getOperand(0);
+    return v;
+}
+// What a number of a type was before it was widened and narrowed again, or rounded; nullptr where
+// bits of it are lost.
+inline const Value* number_in(const Value* v, const Type* type) {
+    if (isa<FPTruncInst>(v) && v->getType() == type) v = cast<Instruction>(v)->getOperand(0);
+    if (isa<TruncInst>(v)) {
+        v = widened_from(cast<Instruction>(v)->getOperand(0));
+        return v->getType() == type ? v : nullptr;
+    }
+    v = widened_from(v);
+    return v->getType() == type || type->isFloatingPointTy() ? v : nullptr;
+}
+// Both sides as numbers of a type, in the same order as they are compared.
+inline std::pair<const Value*, const Value*> compared_numbers(const CmpInst& compare) {
+    const Value* const a = compare.getOperand(0);
+    const Value* const b = compare.getOperand(1);
+    if (isa<ZExtInst>(a) && isa<ZExtInst>(b)) return {widened_from(a), widened_from(b)};
+    if (isa<SExtInst>(a) && isa<SExtInst>(b)) return {widened_from(a), widened_from(b)};
+    if (a->getType()->isFloatingPointTy()) return {widened_from(a), widened_from(b)};
+    return {a, b};
+}
+
+// Where conditions decide whether a running value stays or becomes another one.
+struct Choice {
+    BasicBlock* merge = nullptr;              // of a phi; nullptr: a select
+    SmallSetVector<BasicBlock*, 8> deciding;  // up to it
+    SmallSetVector<Value*, 8> conditions;
+    std::vector<Value*> chosen;  // by their outcomes, one bit each; nullptr: it stays
+
+    bool same_as(const Choice& other) const {
+        return conditions.getArrayRef() == other.conditions.getArrayRef() &&
+               std::equal(
+                   chosen.begin(), chosen.end(), other.chosen.begin(), other.chosen.end(),
+                   [](const Value* a, const Value* b) { return (a == nullptr) == (b == nullptr); });
+    }
+};
+
 struct Reduction {
     PHINode* root = nullptr;  // at the head of the outermost loop
     Loop* loop = nullptr;
     Fold fold = Fold::none;
     SmallSetVector<Value*, 8> values;
     std::vector<Instruction*> operations;
-    SmallPtrSet<const CmpInst*, 4> compares;  // that choose a minimum or maximum
-    bool follows = false;                     // what another one's comparison chose (arg max)
+    std::vector<std::pair<const Value*, Choice>> choices;
+    SmallSetVector<Instruction*, 4> conditions;  // that the running value is part of
+    bool follows = false;                        // what another one's comparison chose (arg max)
 };
 
 class Reductions {
 public:
-    Reductions(const LoopInfo& loops, const DominatorTree& dominators)
-        : loops_(loops), dominators_(dominators) {}
+    // `says`: a condition of a constant and a running value, were the other in its place.
+    Reductions(const LoopInfo& loops, const DominatorTree& dominators,
+               std::function<bool(PHINode&, const Loop&)> is_induction,
+               std::function<std::optional<bool>(Value&, Value&)> says)
+        : is_induction_(std::move(is_induction)),
+          says_(std::move(says)),
+          loops_(loops),
+          dominators_(dominators) {}
 
-    // Heads of loops from the outermost in; `counted` says which phis are inductions.
-    template <class IsInduction>
-    void find(const std::vector<Loop*>& in_preorder, const IsInduction& is_induction) {
+    // Heads of loops from the outermost in.
+    void find(const std::vector<Loop*>& in_preorder) {
         for (Loop* const loop : in_preorder) {
             std::vector<Reduction> candidates;
             for (PHINode& phi : loop->getHeader()->phis()) {
-                if (of_.contains(&phi) || is_induction(phi, *loop)) continue;
+                if (of_.contains(&phi) || is_induction_(phi, *loop)) continue;
                 Reduction candidate;
                 if (follow(phi, *loop, candidate)) candidates.push_back(candidate);
             }
-            accept(candidates);
+            accept(std::move(candidates));
         }
     }
     // nullptr: of none.
@@ -173,13 +232,10 @@ public:
     const std::vector<Reduction>& all() const { return all_; }
 
 private:
-    static bool chooses(const Reduction& r, const CmpInst& compare, const Value* running,
-                        const Value* other) {
-        (void)r;
-        return (compare.getOperand(0) == running && compare.getOperand(1) == other) ||
-               (compare.getOperand(1) == running && compare.getOperand(0) == other);
-    }
-    bool fold_with(Reduction& r, Fold fold) {
+    static constexpr unsigned most_conditions = 6;
+    static constexpr unsigned most_blocks = 16;
+
+    static bool fold_with(Reduction& r, Fold fold) {
         if (fold == Fold::none || (r.fold != Fold::none && r.fold != fold)) return false;
         r.fold = fold;
         return true;
@@ -189,19 +245,48 @@ private:
         r.root = &root;
         r.loop = &loop;
         r.values.insert(&root);
-        SmallSetVector<const CmpInst*, 4> compared;
-        for (unsigned n = 0; n < r.values.size(); ++n)
+        if (!follow_users(r, 0)) return false;
+        // What a condition alone makes of it: all = all && x;
+        Value* next = root.getIncomingValueForBlock(loop.getLoopLatch());
+        const std::size_t known = r.values.size();
+        for (; !r.values.contains(next) && keeps_number(*next);
+             next = cast<Instruction>(next)->getOperand(0))
+            r.values.insert(next);
+        if (!r.values.contains(next)) {
+            auto* const phi = dyn_cast<PHINode>(next);
+            if (phi == nullptr || !loop.contains(phi) || loops_.isLoopHeader(phi->getParent()))
+                return false;
+            r.values.insert(phi);
+        }
+        if (!follow_users(r, known)) return false;
+        for (Value* const v : r.values)
+            if (!find_choice(r, *v)) return false;
+        return r.operations.empty() || !narrowed(r) ||
+               (r.fold != Fold::minimum && r.fold != Fold::maximum);
+    }
+    static bool narrowed(const Reduction& r) {
+        return any_of(r.values, [](const Value* v) {
+            return v->getType()->isIntegerTy() && keeps_number(*v);
+        });
+    }
+    bool follow_users(Reduction& r, std::size_t from) {
+        for (std::size_t n = from; n < r.values.size(); ++n)
             for (User* const user : r.values[n]->users()) {
                 auto* const i = cast<Instruction>(user);
-                if (!loop.contains(i)) continue;
+                if (!r.loop->contains(i)) continue;
                 if (auto* const phi = dyn_cast<PHINode>(i)) {
-                    if (phi != &root && phi->getParent() == loop.getHeader()) return false;
+                    if (phi != r.root && phi->getParent() == r.loop->getHeader()) return false;
                     r.values.insert(phi);
                 } else if (auto* const choice = dyn_cast<SelectInst>(i)) {
                     if (choice->getCondition() == r.values[n]) return false;
                     r.values.insert(choice);
-                } else if (auto* const compare = dyn_cast<CmpInst>(i)) {
-                    compared.insert(compare);
+                } else if (isa<CmpInst>(i) || (isa<TruncInst>(i) && i->getType()->isIntegerTy(1))) {
+                    r.conditions.insert(i);
+                } else if (keeps_number(*i)) {
+                    if (i->getType()->isIntegerTy() && i->getType()->getIntegerBitWidth() <
+                                                           r.root->getType()->getIntegerBitWidth())
+                        return false;
+                    r.values.insert(i);
                 } else if (const Fold fold = fold_of(*i, r.values[n]); fold != Fold::none) {
                     if (!fold_with(r, fold)) return false;
                     if (r.values.insert(i)) r.operations.push_back(i);
@@ -209,111 +294,295 @@ private:
                     return false;
                 }
             }
-        if (!r.values.contains(root.getIncomingValueForBlock(loop.getLoopLatch()))) return false;
-        for (Value* const v : r.values)
-            if (!closed(r, *v)) return false;
-        for (const CmpInst* const compare : compared)
-            if (!r.compares.contains(compare)) return false;
-        for (const CmpInst* const compare : r.compares)
-            if (!only_chooses(*compare)) return false;
-        r.follows = r.fold == Fold::none;
-        return !r.follows || !r.compares.empty();
-    }
-    // Nothing else comes in, but what a comparison with the running value chooses.
-    bool closed(Reduction& r, Value& v) {
-        if (&v == r.root) return true;
-        if (auto* const choice = dyn_cast<SelectInst>(&v)) {
-            const bool first = r.values.contains(choice->getTrueValue());
-            const bool second = r.values.contains(choice->getFalseValue());
-            if (first && second) return true;
-            auto* const compare = dyn_cast<CmpInst>(choice->getCondition());
-            Value* const running = first ? choice->getTrueValue() : choice->getFalseValue();
-            Value* const other = first ? choice->getFalseValue() : choice->getTrueValue();
-            return compare != nullptr && chosen(r, *compare, running, other, second);
-        }
-        if (auto* const phi = dyn_cast<PHINode>(&v)) {
-            Value* running = nullptr;
-            Value* other = nullptr;
-            BasicBlock* from = nullptr;
-            for (unsigned n = 0; n < phi->getNumIncomingValues(); ++n) {
-                Value* const in = phi->getIncomingValue(n);
-                if (r.values.contains(in)) {
-                    running = in;
-                } else {
-                    if (other != nullptr) return false;
-                    other = in;
-                    from = phi->getIncomingBlock(n);
-                }
-            }
-            if (other == nullptr) return true;
-            if (running == nullptr || phi->getNumIncomingValues() != 2) return false;
-            const auto* const head = dominators_.getNode(phi->getParent())->getIDom();
-            if (head == nullptr) return false;
-            auto* const branch = dyn_cast<BranchInst>(head->getBlock()->getTerminator());
-            if (branch == nullptr || !branch->isConditional()) return false;
-            auto* const compare = dyn_cast<CmpInst>(branch->getCondition());
-            if (compare == nullptr) return false;
-            const BasicBlockEdge taken(head->getBlock(), branch->getSuccessor(0));
-            const BasicBlockEdge not_taken(head->getBlock(), branch->getSuccessor(1));
-            const BasicBlockEdge into(from, phi->getParent());
-            const auto through = [&](const BasicBlockEdge& edge) {
-                return (edge.getStart() == into.getStart() && edge.getEnd() == into.getEnd()) ||
-                       dominators_.dominates(edge, from);
-            };
-            if (through(taken) == through(not_taken)) return false;
-            return chosen(r, *compare, running, other, through(taken));
-        }
-        return true;  // an operation: `follow` has looked at it
-    }
-    bool chosen(Reduction& r, const CmpInst& compare, Value* running, Value* other,
-                bool where_true) {
-        if (chooses(r, compare, running, other)) {
-            if (!fold_with(r, chosen_by(compare, running, where_true))) return false;
-        } else if (r.fold != Fold::none) {
-            return false;
-        }
-        r.compares.insert(&compare);
         return true;
     }
-    // Selects and branches, which have no operations of other reductions behind them (`accept`).
-    static bool only_chooses(const CmpInst& compare) {
-        for (const User* const user : compare.users())
-            if (!isa<BranchInst>(user) &&
-                !(isa<SelectInst>(user) && cast<SelectInst>(user)->getCondition() == &compare))
+
+    // Where something else comes in: what decides it.
+    bool find_choice(Reduction& r, Value& v) {
+        Choice choice;
+        if (auto* const select = dyn_cast<SelectInst>(&v)) {
+            choice.conditions.insert(select->getCondition());
+            for (Value* const in : {select->getFalseValue(), select->getTrueValue()})
+                choice.chosen.push_back(r.values.contains(in) ? nullptr : in);
+        } else if (auto* const phi = dyn_cast<PHINode>(&v); phi != nullptr && phi != r.root) {
+            SmallPtrSet<const Value*, 4> running;
+            for (Value* const in : phi->incoming_values())
+                if (r.values.contains(in)) running.insert(in);
+            const bool all = all_of(phi->incoming_values(),
+                                    [&](const Use& in) { return running.contains(in.get()); });
+            if (all) return true;
+            if (running.size() > 1 || !find_deciding(*phi->getParent(), choice)) return false;
+            for (unsigned outcome = 0; outcome < 1U << choice.conditions.size(); ++outcome) {
+                Value* const in = phi->getIncomingValueForBlock(way(choice, outcome));
+                choice.chosen.push_back(r.values.contains(in) ? nullptr : in);
+            }
+        }
+        if (any_of(choice.chosen, [](const Value* in) { return in != nullptr; }))
+            r.choices.push_back({&v, choice});
+        return true;
+    }
+    // The blocks between two that all goes through, without loops within.
+    bool find_deciding(BasicBlock& merge, Choice& choice) {
+        const auto* const above = dominators_.getNode(&merge)->getIDom();
+        if (above == nullptr || loops_.isLoopHeader(&merge)) return false;
+        choice.merge = &merge;
+        choice.deciding.insert(above->getBlock());
+        for (BasicBlock* const from : predecessors(&merge)) choice.deciding.insert(from);
+        for (unsigned n = 0; n < choice.deciding.size(); ++n) {
+            BasicBlock* const block = choice.deciding[n];
+            auto* const branch = dyn_cast<BranchInst>(block->getTerminator());
+            if (branch == nullptr || choice.deciding.size() > most_blocks ||
+                loops_.getLoopFor(block) != loops_.getLoopFor(&merge))
+                return false;
+            if (n > 0)
+                for (BasicBlock* const from : predecessors(block)) choice.deciding.insert(from);
+        }
+        // In the order in which they are come to, the same for all that is chosen here.
+        for (BasicBlock* const block : choice.deciding) {
+            auto* const branch = cast<BranchInst>(block->getTerminator());
+            for (BasicBlock* const to : branch->successors())
+                if (to != &merge &&
+                    (!choice.deciding.contains(to) || to == choice.deciding.front()))
+                    return false;
+            if (branch->isConditional()) choice.conditions.insert(branch->getCondition());
+        }
+        return choice.conditions.size() <= most_conditions;
+    }
+    // The block from which the merge is come to.
+    static BasicBlock* way(const Choice& choice, unsigned outcome) {
+        BasicBlock* from = choice.deciding.front();
+        for (;;) {
+            auto* const branch = cast<BranchInst>(from->getTerminator());
+            unsigned successor = 0;
+            if (branch->isConditional())
+                for (unsigned k = 0; k < choice.conditions.size(); ++k)
+                    if (choice.conditions[k] == branch->getCondition())
+                        successor = 1 - (outcome >> k & 1);
+            if (branch->getSuccessor(successor) == choice.merge) return from;
+            from = branch->getSuccessor(successor);
+        }
+    }
+
+    // ---- what conditions do to running values
+
+    // Of what is the same in whatever order iterations are made.
+    bool is_free(Value* condition, const Loop& loop) const {
+        SmallSetVector<Value*, 16> from;
+        from.insert(condition);
+        for (unsigned n = 0; n < from.size(); ++n) {
+            auto* const i = dyn_cast<Instruction>(from[n]);
+            if (i == nullptr || !loop.contains(i)) continue;
+            auto* const phi = dyn_cast<PHINode>(i);
+            if (phi != nullptr && phi->getParent() == loop.getHeader()) {
+                if (!is_induction_(*phi, loop)) return false;
+            } else {
+                from.insert(i->op_begin(), i->op_end());
+            }
+        }
+        return true;
+    }
+    static Reduction* owner(std::vector<Reduction>& all, Value* condition) {
+        auto* const i = dyn_cast<Instruction>(condition);
+        for (Reduction& r : all)
+            if (i != nullptr && r.conditions.contains(i)) return &r;
+        return nullptr;
+    }
+    // Made alike, perhaps twice, of values that are the same.
+    static bool same_value(const Value* a, const Value* b, unsigned most_deep = 8) {
+        if (a == b) return true;
+        const auto* const one = dyn_cast<Instruction>(a);
+        const auto* const other = dyn_cast<Instruction>(b);
+        if (one == nullptr || other == nullptr || most_deep == 0 || isa<PHINode>(one) ||
+            one->mayHaveSideEffects() || isa<CallBase>(one) || isa<AllocaInst>(one) ||
+            !one->isSameOperationAs(other))
+            return false;
+        for (unsigned n = 0; n < one->getNumOperands(); ++n)
+            if (!same_value(one->getOperand(n), other->getOperand(n), most_deep - 1)) return false;
+        return true;
+    }
+    static bool writes_nothing(const Choice& choice) {
+        for (const BasicBlock* const block : choice.deciding)
+            if (block != choice.deciding.front() &&
+                any_of(*block, [](const Instruction& i) { return i.mayWriteToMemory(); }))
                 return false;
         return true;
     }
-    void accept(std::vector<Reduction>& candidates) {
-        SmallPtrSet<const CmpInst*, 8> choosing;
-        for (const Reduction& r : candidates)
-            if (!r.follows) choosing.insert(r.compares.begin(), r.compares.end());
+    // Of a comparison with what may be chosen: which fold it makes to choose it where it holds.
+    static Fold key(const Reduction& r, const Choice& choice, unsigned condition,
+                    const Value* chosen, bool holds) {
+        const auto* const compare = dyn_cast<CmpInst>(choice.conditions[condition]);
+        const Value* const other = number_in(chosen, r.root->getType());
+        if (compare == nullptr || other == nullptr) return Fold::none;
+        const auto is = [&](const Value* v) {
+            return v == other || (writes_nothing(choice) && same_value(v, other));
+        };
+        const auto is_running = [&](const Value* v) {
+            return r.values.contains(const_cast<Value*>(v));
+        };
+        const auto [a, b] = compared_numbers(*compare);
+        const bool first = is_running(a) && is(b);
+        if (!first && !(is_running(b) && is(a))) return Fold::none;
+        return chosen_by(*compare, compare->getOperand(first ? 0 : 1), holds);
+    }
+    // A yes or no about the running value alone.
+    static bool is_guard(const Value* condition) {
+        const auto* const compare = dyn_cast<CmpInst>(condition);
+        return compare == nullptr || isa<Constant>(compare->getOperand(0)) ||
+               isa<Constant>(compare->getOperand(1));
+    }
+    // What a guard says once something was chosen, where that is always the same.
+    std::optional<bool> once_chosen(const Reduction& r, Value* guard) const {
+        std::optional<bool> all;
+        for (const auto& [unused, choice] : r.choices)
+            for (Value* const chosen : choice.chosen) {
+                if (chosen == nullptr) continue;
+                const std::optional<bool> one = says_(*guard, *chosen);
+                if (!one || (all && *all != *one)) return std::nullopt;
+                all = one;
+            }
+        return all;
+    }
+    static bool decided_alike(const Reduction& r, const Choice& choice) {
+        return any_of(r.choices, [&](const auto& own) { return own.second.same_as(choice); });
+    }
+    // Whether parts of the loop can be put together in any order of making them: where nothing
+    // running is looked at (the last counts), by a key (a minimum, and what goes with it), at the
+    // first of all without one, or by one yes or no alone.
+    bool is_sound(Reduction& r, const Choice& choice, std::vector<Reduction>& all) const {
+        unsigned keys = 0;
+        unsigned guards = 0;
+        Value* guard = nullptr;
+        Reduction* guarded = nullptr;
+        const Reduction* chooser = nullptr;
+        for (unsigned k = 0; k < choice.conditions.size(); ++k) {
+            Value* const condition = choice.conditions[k];
+            Reduction* const of = owner(all, condition);
+            if (of == nullptr) {
+                if (!is_free(condition, *r.loop)) return false;
+            } else if (is_guard(condition)) {
+                if (guard != nullptr) return false;
+                guards = 1U << k;
+                guard = condition;
+                guarded = of;
+            } else {
+                if (keys != 0) return false;
+                keys = 1U << k;
+                chooser = of;
+            }
+        }
+        if (keys == 0) {
+            if (!r.operations.empty()) return false;
+            if (guard == nullptr) return fold_with(r, Fold::last);
+            return llvm::all_of(guarded->choices,
+                                [&](const auto& own) {
+                                    return llvm::all_of(own.second.conditions, [&](Value* c) {
+                                        return c == guard || owner(all, c) == nullptr;
+                                    });
+                                }) &&
+                   fold_with(r, Fold::disjunction);
+        }
+        if (chooser->root != r.root) {
+            r.follows = r.operations.empty() && decided_alike(*chooser, choice);
+            return r.follows;
+        }
+        unsigned begun = 0;
+        if (guard != nullptr) {
+            const std::optional<bool> says = once_chosen(*guarded, guard);
+            if (!says || !decided_alike(*guarded, choice) || !r.operations.empty()) return false;
+            begun = *says ? guards : 0;
+        }
+        for (unsigned outcome = 0; outcome < choice.chosen.size(); ++outcome) {
+            if ((outcome & keys) != 0) continue;
+            Value* const without = choice.chosen[outcome];
+            Value* const with = choice.chosen[outcome | keys];
+            if (without == with) {
+                if (with != nullptr && !r.operations.empty()) return false;
+                continue;
+            }
+            if (without != nullptr && with != nullptr) return false;
+            const unsigned at = bit_of(keys);
+            if ((outcome & guards) != begun) return false;
+            if (!fold_with(r,
+                           key(r, choice, at, with != nullptr ? with : without, with != nullptr)))
+                return false;
+        }
+        return r.fold != Fold::none;
+    }
+    static unsigned bit_of(unsigned mask) { return static_cast<unsigned>(countr_zero(mask)); }
+
+    // Nothing else depends on a condition that a running value is part of.
+    bool only_decides(const Instruction& condition, const std::vector<Reduction>& all) const {
+        return llvm::all_of(condition.users(), [&](const User* user) {
+            if (const auto* const select = dyn_cast<SelectInst>(user))
+                return select->getCondition() == &condition && is_choice(select, all);
+            const auto* const branch = dyn_cast<BranchInst>(user);
+            if (branch == nullptr) return false;
+            for (const Reduction& r : all)
+                for (const auto& [unused, choice] : r.choices)
+                    if (choice.deciding.contains(const_cast<BasicBlock*>(branch->getParent())))
+                        return nothing_else(*branch->getParent(), choice, all);
+            return false;
+        });
+    }
+    static bool is_choice(const Value* v, const std::vector<Reduction>& all) {
+        return any_of(all, [&](const Reduction& r) {
+            return any_of(r.choices, [&](const auto& own) { return own.first == v; });
+        });
+    }
+    // From the end of a block on, up to where a choice is made.
+    bool nothing_else(const BasicBlock& from, const Choice& choice,
+                      const std::vector<Reduction>& all) const {
+        SmallSetVector<const BasicBlock*, 8> behind;
+        behind.insert(&from);
+        for (unsigned n = 0; n < behind.size(); ++n)
+            for (const BasicBlock* const to : successors(behind[n]))
+                if (to != choice.merge) behind.insert(to);
+        const auto plain = [&](const PHINode& phi) {
+            const Value* only = nullptr;
+            for (unsigned n = 0; n < phi.getNumIncomingValues(); ++n) {
+                if (!behind.contains(phi.getIncomingBlock(n))) continue;
+                if (only != nullptr && only != phi.getIncomingValue(n)) return is_choice(&phi, all);
+                only = phi.getIncomingValue(n);
+            }
+            return true;
+        };
+        for (const BasicBlock* const block : behind)
+            if (block != &from)
+                for (const Instruction& i : *block)
+                    if ((i.mayHaveSideEffects() && !i.isLifetimeStartOrEnd()) ||
+                        (isa<PHINode>(i) && !plain(cast<PHINode>(i))))
+                        return false;
+        return llvm::all_of(choice.merge->phis(), plain);
+    }
+    void accept(std::vector<Reduction> candidates) {
+        for (bool all = false; !all;) {
+            std::vector<Reduction> sound = candidates;
+            all = true;
+            for (std::size_t n = candidates.size(); n-- > 0;) {
+                Reduction& r = sound[n];
+                const bool good =
+                    llvm::all_of(
+                        r.choices,
+                        [&](const auto& own) { return is_sound(r, own.second, candidates); }) &&
+                    llvm::all_of(
+                        r.conditions,
+                        [&](const Instruction* c) { return only_decides(*c, candidates); }) &&
+                    (r.fold != Fold::none || r.follows);
+                if (good) continue;
+                all = false;
+                candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(n));
+                break;
+            }
+            if (all) candidates = std::move(sound);
+        }
         for (Reduction& r : candidates) {
-            bool sound = true;
-            if (r.follows)
-                for (const CmpInst* const compare : r.compares)
-                    sound = sound && choosing.contains(compare);
-            for (const Instruction* const i : r.operations)
-                sound = sound && !depends_on(*i, choosing);
-            if (!sound) continue;
             for (Value* const v : r.values) of_[v] = all_.size();
-            all_.push_back(r);
+            all_.push_back(std::move(r));
         }
     }
-    // Whether it is executed at all depends on one of the comparisons.
-    bool depends_on(const Instruction& i, const SmallPtrSetImpl<const CmpInst*>& compares) const {
-        if (compares.empty()) return false;
-        const BasicBlock* const own = i.getParent();
-        for (const CmpInst* const compare : compares)
-            for (const User* const user : compare->users()) {
-                const auto* const branch = dyn_cast<BranchInst>(user);
-                if (branch == nullptr) continue;
-                for (const BasicBlock* const to : branch->successors())
-                    if (dominators_.dominates(BasicBlockEdge(branch->getParent(), to), own))
-                        return true;
-            }
-        return false;
-    }
 
+    std::function<bool(PHINode&, const Loop&)> is_induction_;
+    std::function<std::optional<bool>(Value&, Value&)> says_;
     const LoopInfo& loops_;
     const DominatorTree& dominators_;
     std::vector<Reduction> all_;
