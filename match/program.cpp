@@ -209,11 +209,14 @@ public:
     // arrays overlap, however many there are), in a copy without counters.
     std::set<std::string> vectorised() const {
         const fs::path remarks = file("remarks.yaml");
-        passes("occupipe-free-order,function(loop-vectorize)", "kernel.bc", {},
-               {"-force-vector-width=4", "-force-vector-interleave=1",
-                "-vector-library=LIBMVEC-X86", "-runtime-memory-check-threshold=100000",
-                "-vectorize-memory-check-threshold=100000", "-pass-remarks-filter=loop-vectorize",
-                fmt::format("-pass-remarks-output={}", remarks.string())});
+        passes(
+            "occupipe-free-order,function(loop-mssa(licm),early-cse<memssa>,instsimplify,loop-"
+            "vectorize)",
+            "kernel.bc", {},
+            {"-force-vector-width=4", "-force-vector-interleave=1", "-vector-library=LIBMVEC-X86",
+             "-runtime-memory-check-threshold=100000", "-vectorize-memory-check-threshold=100000",
+             "-pass-remarks-filter=loop-vectorize",
+             fmt::format("-pass-remarks-output={}", remarks.string())});
         return vectorised_loops(read_text_file(remarks));
     }
 

@@ -314,10 +314,17 @@ private:
             of_sum ? call(at, "occupipe_match_load_sum", {pointer, mine, depth_at(load)}, wide_)
                    : call(at, "occupipe_match_load",
                           {pointer, number(size_of(load.getType())), mine, depth_at(load)}, wide_);
+        look_ahead(at, load);
         if (!carries(&load)) return;
         levels_[&load] = at.CreateTrunc(packed, word_);
         reaches_[&load] = call(at, "occupipe_match_loaded_distance", {}, word_);
         if (with_trees_) trees_[&load] = at.CreateTrunc(at.CreateLShr(packed, 32), word_);
+    }
+    void look_ahead(IRBuilder<>& at, LoadInst& load) {
+        if (!ahead_.contains(&load)) return;
+        call(at, "occupipe_match_load_ahead",
+             {load.getPointerOperand(), number(size_of(load.getType())),
+              number(site_of_.lookup(&load)), depth_at(load)});
     }
     void shadow_store(StoreInst& store) {
         IRBuilder<> at(&store);
@@ -645,8 +652,9 @@ private:
                 shadow(*i);
                 continue;
             }
-            if (!carries(i)) continue;
             IRBuilder<> at(&end);
+            if (load != nullptr) look_ahead(at, *load);
+            if (!carries(i)) continue;
             Needs needs{};
             if (load != nullptr) {
                 needs = found_levels(at, *load);

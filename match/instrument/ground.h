@@ -163,6 +163,34 @@ protected:
         const auto* const recurrence = dyn_cast<SCEVAddRecExpr>(scalars_.getSCEV(&phi));
         return recurrence != nullptr && recurrence->getLoop() == &loop;
     }
+    // What the next iteration begins with, made at the end of this one, since the loop's head is
+    // executed there (loop-rotate); of memory, whose loads are looked at when they are executed.
+    bool is_ahead(PHINode& phi, const Loop& loop) {
+        const auto* const start =
+            dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopPreheader()));
+        auto* const back = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
+        if (start == nullptr || back == nullptr || !back->getDebugLoc() ||
+            start->getDebugLoc() != back->getDebugLoc() || !start->isSameOperationAs(back))
+            return false;
+        SmallSetVector<Value*, 16> from;
+        from.insert(back);
+        for (unsigned n = 0; n < from.size(); ++n) {
+            auto* const i = dyn_cast<Instruction>(from[n]);
+            if (i == nullptr || !loop.contains(i)) continue;
+            auto* const header = dyn_cast<PHINode>(i);
+            if (header != nullptr && header->getParent() == loop.getHeader() &&
+                is_induction(*header, loop))
+                continue;
+            if (header != nullptr || isa<CallBase>(i) || i->mayHaveSideEffects() ||
+                loops_.getLoopFor(i->getParent()) != &loop)
+                return false;
+            from.insert(i->op_begin(), i->op_end());
+        }
+        for (Value* const v : from)
+            if (auto* const load = dyn_cast<LoadInst>(v); load != nullptr && loop.contains(load))
+                ahead_.insert(load);
+        return true;
+    }
     std::optional<bool> says(Value& guard, Value& chosen) {
         auto* const compare = dyn_cast<ICmpInst>(&guard);
         if (compare == nullptr) {
@@ -192,6 +220,7 @@ protected:
                                (r->follows ? "" : std::string(name_of(r->fold)) + " at ") + at;
             return;
         }
+        if (is_ahead(phi, *loop)) return;
         facts.carried =
             "the value of " + place(back, loop->getStartLoc()) + " goes into the next iteration";
     }
@@ -363,6 +392,7 @@ protected:
     DenseMap<const Instruction*, unsigned> number_of_sum_;    // of loads and stores, from 1 on
     std::vector<LoopFacts> all_loops_;
     DenseMap<const Loop*, unsigned> loop_numbers_;
+    SmallPtrSet<const LoadInst*, 8> ahead_;  // loads for the next iteration
 };
 
 }  // namespace

@@ -545,6 +545,15 @@ CALLED u64 occupipe_match_load(const void* pointer, u32 bytes, u32 site, u32 dep
     return u64{tree} << 32 | level;
 }
 
+// By one iteration for the next: carried if it was stored within the loop, be it in this one.
+CALLED void occupipe_match_load_ahead(const void* pointer, u32 bytes, u32 site, u32 depth) {
+    const Active& loop = active[depth - 1];
+    for (u32 at = 0; at < bytes; at += 1U << occupipe_match_granule_bits) {
+        const u64 when = store_at(reinterpret_cast<u64>(pointer) + at)->when;
+        if (when >= loop.begin) carried(loop.loop, site, static_cast<u32>(when & (tick - 1)));
+    }
+}
+
 // Whether memory says what the instruction found last.
 CALLED Found occupipe_match_differs(const void* pointer, u32 bytes, const Found* found) {
     const u64 address = reinterpret_cast<u64>(pointer);

@@ -398,6 +398,118 @@ TEST_F(Program, WhatOnlyLooksLikeAReduction) {
         EXPECT_EQ(loop_at(w, i).kind, LoopKind::sequential) << ways[i];
 }
 
+// One loop after the other over the same arguments; of each its statement.
+std::string loops_of(const std::vector<std::string>& ways, const std::string& before) {
+    std::string text =
+        "int kernel(int n, const double* x, const unsigned char* c, const short* h, double* y,"
+        " unsigned char* d, float* g) { int all = 0;";
+    for (const std::string& way : ways)
+        text += " { " + before + " for (int i = 0; i < n; ++i) { " + way +
+                " } all += (int)(m + b + k + f + s + one + any + every + last); }";
+    return text + " return all; }";
+}
+constexpr const char* running =
+    "double m = 1e9, last = 0; float f = 0; unsigned char b = 1; short s = 0; int k = -1, one = 1,"
+    " any = 0, every = 1;";
+constexpr const char* call_of_loops =
+    "double x[20], y[20] = {0}; unsigned char c[20], d[20] = {0}; short h[20]; float g[20] = {0};"
+    " for (int i = 0; i < 20; ++i) { x[i] = (i * 7) % 5; c[i] = i * 17; h[i] = i * 2000; }"
+    " printf(\"%d\", kernel(20, x, c, h, y, d, g));";
+
+// What follows from a least value so far goes on into other iterations: no order is as good as
+// another one.
+TEST_F(Program, WhatDependsOnAMinimumSoFarIsSequential) {
+    counted_twice_ = true;
+    const std::vector<std::string> ways = {
+        "if (x[i] < m) { m = x[i]; y[i] = 1; }",
+        "double new = 0; if (x[i] < m) { m = x[i]; new = 1; } y[i] = new;",
+        "if (x[i] < m) m = x[i]; else k = i;",
+        "if (k < 9 || x[i] < m) { m = x[i]; k = i; }",  // the guard may hold again
+        "int wide = h[i]; if (wide > b) b = wide;",     // bits are lost
+        "b = (b + c[i]) / 2;",
+        "int wide = b + c[i]; if (wide > 255) any += 1; b = wide;",
+        "f = (f + x[i]) * 0.5;",
+        "if (x[i] > 3) every = 0; y[i] = every;",
+        "d[3] = (d[3] + c[i]) / 2;",
+    };
+    const Workload w = count("kernel", loops_of(ways, running), call_of_loops);
+    ASSERT_EQ(w.loops.size(), ways.size());
+    for (std::size_t i = 0; i < ways.size(); ++i)
+        EXPECT_EQ(loop_at(w, i).kind, LoopKind::sequential) << ways[i];
+}
+
+// Of numbers that are computed with more bits than they are kept in, with guards and filters, and
+// of a yes or no.
+TEST_F(Program, ReductionsOfSmallNumbersAndWithGuards) {
+    counted_twice_ = true;
+    const std::vector<std::string> ways = {
+        "b += c[i];",
+        "s += h[i]; s -= 3;",
+        "b *= c[i] | 1;",
+        "b ^= c[i];",
+        "if (c[i] > b) b = c[i];",
+        "s = h[i] > s ? h[i] : s;",
+        "if (x[i] > f) f = x[i];",
+        "f += x[i];",
+        "d[c[i] & 1] += c[i];",
+        "d[2] -= c[i];",
+        "g[0] += x[i];",
+        "if (c[i] > d[4]) d[4] = c[i];",
+        "if (i % 3 && x[i] < m) m = x[i];",
+        "if (k < 0 || x[i] < m) { m = x[i]; k = i; }",
+        "if (i == 0 || x[i] < m) { m = x[i]; k = i; }",
+        "if (one || x[i] < m) { m = x[i]; k = i; one = 0; }",
+        "every = every && x[i] < 3;",
+        "any = any || x[i] > 3;",
+        "if (x[i] > 2) last = x[i];",
+    };
+    const Workload w = count("kernel", loops_of(ways, running), call_of_loops);
+    ASSERT_EQ(w.loops.size(), ways.size());
+    for (std::size_t i = 0; i < ways.size(); ++i)
+        EXPECT_EQ(loop_at(w, i).kind, LoopKind::reduction) << ways[i] << loop_at(w, i).reason;
+}
+
+// Sums in double precision kept in single are trees, too, of operations in double precision.
+TEST_F(Program, SumsOfDoublesInFloatsAreTrees) {
+    counted_twice_ = true;
+    const Workload w =
+        count("kernel",
+              "float kernel(int n, const double* x, float* g) { float f = 0;"
+              " for (int i = 0; i < n; ++i) f += x[i]; for (int i = 0; i < n; ++i) g[0] += x[i];"
+              " for (int i = 0; i < n; ++i) g[0] += 1.0f; return f; }",
+              "float g = 0; printf(\"%g\", kernel(64, calloc(64, 8), &g));");
+    EXPECT_EQ(w.operations.total, 192);
+    EXPECT_EQ(w.operations.single_precision, 64);
+    for (const Loop& loop : w.loops) EXPECT_EQ(loop.kind, LoopKind::reduction) << loop.reason;
+    EXPECT_EQ(w.as_written().depth, 128);
+    // 64 and what lay there; on top of that 64 that are ready before.
+    EXPECT_EQ(w.best_schedule().depth, 7 + 1);
+}
+
+// What the head of a loop loads is made at the end of the iteration before, and carried only where
+// the loop stored it.
+TEST_F(Program, WhatTheHeadOfALoopLoads) {
+    const std::string text =
+        "#include <cstdio>\n#include <vector>\nvoid kernel(std::vector<double>& v,"
+        " const std::vector<double>& w) {\n"
+        " for (std::size_t i = 0; i < w.size(); ++i) v[i] += 2 * w[i];\n"
+        " for (std::size_t i = 0; i < v.size(); ++i) { v[i] *= 2;"
+        " if (v.size() < 60) v.push_back(1); }\n"
+        " for (int i = 0; v[i] < 30; ++i) v[i + 1] = v[i] + 2;\n}\n"
+        "int main() { std::vector<double> v(40, 1), w(40, 2); v.reserve(99); kernel(v, w);"
+        " std::printf(\"%g\", v[1]); }\n";
+    for (const bool distances : {true, false}) {
+        const Workload w = analyse_program(
+            {.sources = {written("program.cpp", text)}, .kernel = "kernel", .distances = distances},
+            {});
+        ASSERT_EQ(w.loops.size(), 3);
+        EXPECT_EQ(loop_at(w, 0).kind, LoopKind::parallel) << loop_at(w, 0).reason;
+        EXPECT_EQ(loop_at(w, 1).kind, LoopKind::sequential);
+        EXPECT_EQ(loop_at(w, 2).kind, LoopKind::sequential);
+        EXPECT_EQ(w.operations.vectorisable, 80);
+    }
+}
+
 // The residual of each sweep is a tree; sweeps wait for each other as they did.
 TEST_F(Program, AResidualWithinSweeps) {
     const Workload w = count(
@@ -772,6 +884,7 @@ TEST_F(Program, ACrashKeepsWhatWasCounted) {
 
 // What is beyond the end of a local array is the program's arguments and its environment.
 TEST_F(Program, ACrashBehindTheEnvironmentKeepsWhatWasCounted) {
+    counted_twice_ = false;  // where the stack ends is another place in each run
     const Workload w = count("kernel",
                              "void kernel(long n, double* a) { for (long i = 0; i < n; ++i)"
                              " a[i] = a[i] * 2; }",
