@@ -293,13 +293,14 @@ Workload analyse_program(const ProgramRun& run,
         const Watch watch(progress, note);
         exit_code = run_tool(program, run.arguments, said);
     }
-    if (std::error_code none; !fs::exists(counts, none))
+    if (std::error_code none; !fs::exists(counts, none)) {
+        const std::string last_words = complaint(read_text_file(said));
         throw InputError(fmt::format(
-            "{}: {} was not called ({}); the program said: {}", run.sources.front().string(),
-            run.kernel,
+            "{}: {} was not called ({}){}", run.sources.front().string(), run.kernel,
             exit_code == -1 ? "a signal ended the program"
                             : fmt::format("the program ended with exit code {}", exit_code),
-            complaint(read_text_file(said))));
+            last_words.empty() ? "" : "; the program said: " + last_words));
+    }
     const std::string counted = read_text_file(counts);
     if (const auto seconds = seconds_counting(counted))
         tell(fmt::format("counted: the kernel took {:.4g} s of processor time with counters",

@@ -81,6 +81,10 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
                          "of 'occupipe validate' alone are drawn by its --plot");
     for (const std::string& path : beside) data.beside.push_back(read_profile(path));
     data.fit = fit_measurements(data.measurements);
+    if (data.fit.profile.instructions.empty())
+        throw InputError(folder.string(), {}, "",
+                         "contains measurements, but of no instruction; what 'measure --match' "
+                         "measures is asked for by 'occupipe match --profile'");
     // What a profile beside the measurements has already chosen from them is not simulated again.
     const bool chosen = std::ranges::any_of(data.profiles, [&](const NamedProfile& one) {
         return analysis::take_issue_choice(one.profile, data.measurements, data.fit.profile);

@@ -142,6 +142,25 @@ TEST_F(Report, RefusesAFolderWithoutMeasurements) {
     }
 }
 
+// What `measure --match` measures is no instruction, of which the page is.
+TEST_F(Report, RefusesMeasurementsOfNoInstruction) {
+    fs::create_directory(file("match"));
+    write_text_file(file("match/cpu.json"),
+                    R"({"context": {"backend": "cpu", "cores": "2", "device": "cpu",
+"device_name": "CPU", "device_type": "cpu", "device_vendor": "none", "match_threads": "2",
+"match_caches": "L1:32768x2 L2:524288x2", "match_line_bytes": "64", "occupipe_version": "1.0.0",
+"warp_size": "1"}, "benchmarks": [{"name": "match.barrier/threads:2", "run_type": "iteration",
+"repetitions": 1, "repetition_index": 0, "threads": 1, "iterations": 1, "real_time": 13835746,
+"cpu_time": 13835746, "time_unit": "ns", "barriers": 7720, "chains": 1, "depth": 7720,
+"clock_hz": 3e9, "concurrent_groups": 1, "group_warps": 1, "cpu_share": 1, "target_met": 1}]})",
+                    Overwrite::yes);
+    const auto bad = run_program({"report", file("match"), "-o", file("never.html")});
+    EXPECT_EQ(bad.exit_code, 2) << bad.err;
+    EXPECT_NE(bad.err.find(file("match") + ": contains measurements, but of no instruction"),
+              std::string::npos)
+        << bad.err;
+}
+
 TEST_F(Report, NamesThePackageWhenGnuplotIsMissing) {
     const auto bad =
         run_program({"report", shipped, "-o", file("never.html")}, {"PATH=/nonexistent"});
