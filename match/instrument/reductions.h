@@ -261,6 +261,10 @@ private:
         if (!follow_users(r, known)) return false;
         for (Value* const v : r.values)
             if (!find_choice(r, *v)) return false;
+        // Once in each: s + (s + x) doubles what was summed before.
+        for (const Instruction* const i : r.operations)
+            if (count_if(i->operands(), [&](const Use& in) { return r.values.contains(in); }) > 1)
+                return false;
         return r.operations.empty() || !narrowed(r) ||
                (r.fold != Fold::minimum && r.fold != Fold::maximum);
     }

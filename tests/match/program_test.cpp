@@ -384,6 +384,7 @@ TEST_F(Program, WhatOnlyLooksLikeAReduction) {
         "s += x[i]; y[i] = s;",                         // a prefix sum
         "s = x[i] - s;",                                // signs alternate
         "s += x[i]; s *= 2;",                           // a polynomial
+        "s = s + (s + x[i]);",                          // doubled
         "if (x[i] > s) { s = x[i]; records += 1.5; }",  // counts how often it grew
         "if (x[i] > s) break; s += x[i];",              // ends by what was summed
     };
