@@ -275,6 +275,15 @@ private:
         if (selector != 0) operand.part = halves ? ".H1" : byte_selectors[selector];
     }
 
+    // Whether the format that is named last, a conversion's source, is one of 16 bits.
+    bool reads_half() const {
+        const auto is_format = [](std::string_view name) {
+            return name == "F16" || name == "BF16" || name == "F32" || name == "F64";
+        };
+        const auto source = std::find_if(out_.modifiers.rbegin(), out_.modifiers.rend(), is_format);
+        return source != out_.modifiers.rend() && source->ends_with("16");
+    }
+
     // The upper or lower half of a register, as a conversion reads it.
     void read_half_part(Operand& operand, const OperandField& field) {
         if (operand.kind != Operand::Kind::registers) return;
@@ -282,11 +291,7 @@ private:
             if (bit(*field.half_part_bit)) operand.part = ".H1";
             return;
         }
-        const auto is_format = [](std::string_view name) {
-            return name == "F16" || name == "BF16" || name == "F32" || name == "F64";
-        };
-        const auto source = std::find_if(out_.modifiers.rbegin(), out_.modifiers.rend(), is_format);
-        if (source == out_.modifiers.rend() || !source->ends_with("16")) return;
+        if (!reads_half()) return;
         const std::uint64_t selector = bits(60, 2);
         if (selector > 1) not_known(fmt::format("half {} of a register", selector));
         if (selector == 1) operand.part = ".H1";
@@ -372,8 +377,25 @@ private:
                                                           : 1;
     }
 
+    // What a conversion's immediate is depends on the format that it is read in: one of 64 bits has
+    // the upper half here.
+    void read_converted(Operand& operand, const OperandField& field) const {
+        const bool from_integer = out_.opcode.find("I2F") != std::string_view::npos;
+        if (field.counted_by == 'e') operand.wide = counted(field) == 2;
+        if (operand.kind == Operand::Kind::real) {
+            if (reads_half()) operand.bits = 16;
+        } else if (from_integer && std::ranges::any_of(out_.modifiers, [](std::string_view name) {
+                       return name.starts_with('U');
+                   })) {
+            operand.is_signed = false;
+            operand.value &= 0xffffffff;
+        }
+    }
+
     void finish(Operand operand, const OperandField& field) {
         if (operand.kind == Operand::Kind::registers) operand.count = counted(field);
+        if (operand.kind == Operand::Kind::real || operand.kind == Operand::Kind::immediate)
+            read_converted(operand, field);
         if (field.integer_part) read_integer_part(operand);
         if (field.half_part) read_half_part(operand, field);
         if (field.pair_selector_bit) read_pair_selector(operand, field);

@@ -24,7 +24,7 @@ struct Operand {
         registers,   // `count` from `number` on; no number: RZ or URZ
         predicate,   // no number: PT or UPT
         immediate,   // `value`, as many bits as `bits`
-        real,        // `value` holds the pattern of a binary32, or the upper half of a binary64
+        real,        // `value` holds the pattern of a binary32 or (`bits` 16) binary16, bfloat16
         half_pair,   // `value` holds two binary16 or two bfloat16
         constant,    // bank `bank`, byte offset `value`, plus register `number` where it has one
         address,     // register `number` * scale + uniform register + `value`
@@ -42,7 +42,7 @@ struct Operand {
     bool inverted = false;  // !P0, ~R4
     bool reuse = false;     // kept in the operand cache for the next instruction
     bool is_signed = false;
-    bool wide = false;          // of a binary64; an address of 64 bits
+    bool wide = false;          // an immediate is the upper half of 64 bits; an address of 64
     bool half_spacing = false;  // how constants of packed halves are written: c[0x0] [0x170]
     std::optional<int> number;
     int count = 1;

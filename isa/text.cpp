@@ -177,8 +177,9 @@ private:
         return "{" + inside + "}";
     }
 
-    static std::string real(const Operand& operand) {
+    std::string real(const Operand& operand) const {
         const auto pattern = static_cast<std::uint32_t>(operand.value);
+        if (operand.bits == 16) return half_text(pattern & 0xffff, instruction_.has("BF16"));
         const std::uint32_t infinity = operand.wide ? 0x7ff00000 : 0x7f800000;
         if ((pattern & 0x7fffffff) > infinity) {
             const bool quiet = (pattern & (operand.wide ? 0x00080000 : 0x00400000)) != 0;

@@ -340,7 +340,7 @@ private:
         source.constant = source.uniform = true;
         const auto value = static_cast<std::uint64_t>(operand.value);
         const auto low = static_cast<std::uint32_t>(value);
-        if (operand.kind == Operand::Kind::real && operand.wide) {
+        if (operand.wide) {  // the upper half is given
             source.index = constant(0, low);
         } else {
             source.index = constant(low, static_cast<std::uint32_t>(value >> 32));

@@ -29,8 +29,8 @@ Handler evaluation() {
 }
 
 // Of a half, in the lower half of the result; what stands above it is not read by code of ours.
-template <arithmetic::Half half>
-struct TangentOfHalf {
+template <arithmetic::Half half, bool exponential>
+struct FunctionOfHalf {
     OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
         const Source& source = step.source[0];
         const Lanes& a = *raw(warp, source);
@@ -40,7 +40,8 @@ struct TangentOfHalf {
             if (source.absolute) pattern &= 0x7fff;
             if (source.negated) pattern ^= 0x8000;
             const double value = arithmetic::widened<half>(pattern);
-            into[lane] = arithmetic::halved<half>(std::tanh(value));
+            into[lane] =
+                arithmetic::halved<half>(exponential ? std::exp2(value) : std::tanh(value));
         });
     }
 };
@@ -49,12 +50,14 @@ Handler bind_function(const Instruction& one, int, Step& step, std::string& why_
     if (one.has("F16") || one.has("BF16")) {
         step.option[0] = one.operands.back().part == ".H1" ? 16 : 0;
         using arithmetic::Half;
-        if (!one.has("TANH") || one.operands.back().kind != Operand::Kind::registers) {
+        const bool is_tangent = one.has("TANH");
+        if (!is_tangent && !(one.has("EX2") && one.has("F16"))) {
             why_not = "of a half";
             return nullptr;
         }
-        return one.has("F16") ? handler_of<TangentOfHalf<Half::ieee>>()
-                              : handler_of<TangentOfHalf<Half::brain>>();
+        if (!is_tangent) return handler_of<FunctionOfHalf<Half::ieee, true>>();
+        return one.has("F16") ? handler_of<FunctionOfHalf<Half::ieee, false>>()
+                              : handler_of<FunctionOfHalf<Half::brain, false>>();
     }
     using namespace arithmetic;
     constexpr std::array<std::pair<std::string_view, Handler (*)()>, 10> functions = {

@@ -34,8 +34,9 @@ std::uint32_t Lane::raw(std::size_t i, int word) const {
         case Operand::Kind::constant:
             return case_.machine.constant(operand.bank, operand.value + 4 * word);
         case Operand::Kind::real:
+        case Operand::Kind::immediate:
             if (operand.wide) return word == 0 ? 0 : static_cast<std::uint32_t>(operand.value);
-            return static_cast<std::uint32_t>(operand.value);
+            [[fallthrough]];
         default:
             return static_cast<std::uint32_t>(static_cast<std::uint64_t>(operand.value) >>
                                               (word == 0 ? 0 : 32));

@@ -541,9 +541,11 @@ bool function(Case& of) {
         each_lane_of(of, [&](Lane& lane) {
             const long double x = value_of(read(lane, kind, false), kind);
             lane.write(static_cast<std::uint32_t>(
-                std::isnan(x) ? 0x7fff : pattern_of(std::tanh(x), kind, FE_TONEAREST)));
+                std::isnan(x) ? 0x7fff
+                              : pattern_of(of.has("TANH") ? std::tanh(x) : std::exp2(x), kind,
+                                           FE_TONEAREST)));
         });
-        return of.has("TANH");
+        return of.has("TANH") || of.has("EX2");
     }
     each_lane_of(of, [&](Lane& lane) {
         const std::uint32_t bits = lane.single(0);
