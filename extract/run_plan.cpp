@@ -53,6 +53,7 @@ void add(isa::Execution& sum, const isa::Execution& one) {
     sum.lane_instructions += one.lane_instructions;
     sum.branches += one.branches;
     sum.divergent_branches += one.divergent_branches;
+    sum.printed += one.printed;
     sum.in_order = sum.in_order || one.in_order;
 }
 

@@ -314,7 +314,7 @@ constexpr Row table[] = {
     {0x0b9, "5", 75, newest, "ULDC", "{U8|S8|U16|S16||64|-|-}@73+3", "U16*w KN"},
     {0x0bb, "5", 75, 99, "ULDC", "{U8|S8|U16|S16||64|-|-}@73+3", "U16*w UK"},
     {0x1ac, "3", 100, newest, "LDCU", "{U8|S8|U16|S16||64|128|-}@73+3", "U16*w UK"},
-    {0x0ca, "1", 90, 99, "R2UR", "#84+1=0 .BROADCAST@87", "P81? U16 R24"},
+    {0x0ca, "1", 90, 99, "R2UR", ".OR@84 .BROADCAST@87", "P81? U16 R24"},
     {0x0ca, "1", 100, newest, "R2UR", "#84+1=0 {|FILL|BROADCAST|-}@86+2", "P81? U16 R24"},
     {0x1c2, "1", 75, newest, "R2UR", "#84+1=0", "P81? U16 R24"},
     {0x1c3, "4", 75, newest, "S2UR", "", "U16 S"},

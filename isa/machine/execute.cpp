@@ -7,11 +7,13 @@
 #include <bit>
 #include <exception>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "isa/machine/launch.h"
+#include "isa/machine/print.h"
 #include "isa/machine/spin.h"
 
 namespace occupipe::isa {
@@ -60,7 +62,8 @@ struct Shared {
     std::exception_ptr error;
     std::uint64_t error_group = std::numeric_limits<std::uint64_t>::max();
     std::mutex reporting;
-    std::uint64_t reported = 0;  // steps at the last report
+    std::uint64_t reported = 0;                    // steps at the last report
+    std::map<std::uint64_t, std::string> printed;  // by group
     std::atomic<std::uint64_t> steps = 0;
     std::atomic<bool> stop = false;
 };
@@ -114,7 +117,7 @@ public:
                 // Groups before this one still run, so that the error is that of the first.
                 shared_.end = std::min(shared_.end, *index);
             }
-            finish();
+            finish(number);
         }
     }
 
@@ -133,10 +136,18 @@ private:
         return options_.groups.empty() ? index : options_.groups[index];
     }
 
-    void finish() {
+    void finish(std::uint64_t number) {
         const std::scoped_lock lock(shared_.mutex);
         shared_.current[thread_] = no_group;
         ++shared_.done;
+        if (group_.printed.empty()) return;
+        shared_.printed.emplace(number, std::move(group_.printed));
+        // What lies behind the most that is kept, whichever groups are still at work.
+        std::size_t bytes = 0;
+        auto one = shared_.printed.begin();
+        while (one != shared_.printed.end() && bytes < most_printed_bytes)
+            bytes += one++->second.size();
+        shared_.printed.erase(one, shared_.printed.end());
     }
 
     bool is_first_running(std::uint64_t number) {
@@ -302,6 +313,8 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     }
     if (shared.error) std::rethrow_exception(shared.error);
     add_up(result, workers);
+    for (const auto& [group, text] : shared.printed) result.printed += text;
+    if (result.printed.size() > most_printed_bytes) result.printed.resize(most_printed_bytes);
     return result;
 }
 

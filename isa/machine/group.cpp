@@ -29,6 +29,7 @@ void Group::begin(const Launch& of, std::uint64_t number) {
     alive = threads;
     memory_changed = false;
     clock = 0;
+    printed.clear();
     warps.resize(of.warps_per_group);
     for (std::uint32_t w = 0; w < of.warps_per_group; ++w) {
         Warp& warp = warps[w];

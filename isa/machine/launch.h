@@ -112,6 +112,7 @@ struct Group {
     std::uint64_t branches = 0;
     std::uint64_t divergent_branches = 0;
     std::uint64_t clock = 0;  // warp-instructions of this group
+    std::string printed;      // by printf
 
     // For a group with this number: fresh warps, registers, shared memory.
     void begin(const Launch& of, std::uint64_t number);

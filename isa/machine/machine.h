@@ -74,6 +74,8 @@ struct Execution {
     std::uint64_t lane_instructions = 0;
     std::uint64_t branches = 0;            // executed by warps where some lane was active
     std::uint64_t divergent_branches = 0;  // lanes went different ways
+    // By printf, in the order of the groups; 1 MiB at most.
+    std::string printed;
     // Groups ran in order: that of atomic operations shows, or a loop may wait for other groups.
     bool in_order = false;
 };

@@ -10,6 +10,7 @@
 #include <atomic>
 
 #include "isa/machine/launch.h"
+#include "isa/machine/print.h"
 #include "isa/machine/semantics.h"
 
 namespace occupipe::isa {
@@ -42,6 +43,14 @@ struct Branch {
     }
 };
 
+// BRA.U.ANY: all lanes jump if the guard of any holds.
+struct BranchTogether {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Mask any = active & predicate(warp, step, 0);
+        branch(warp, any != 0 ? warp.active : 0, static_cast<std::uint32_t>(step.target));
+    }
+};
+
 // To an address that each lane has for itself.
 struct IndirectBranch {
     static void run(Warp& warp, const Step& step, Mask active) {
@@ -64,9 +73,15 @@ struct IndirectBranch {
                 if (pair(registers, lane) + base == to) together |= Mask{1} << lane;
             });
             rest &= ~together;
-            const std::uint32_t pc = launch.step_at(to);
+            std::uint32_t pc = launch.step_at(to);
+            const std::string* const name = launch.module->foreign_function(to);
+            if (name && *name == "vprintf") {
+                print(warp, step, together);
+                // Back to where R20 and R21 say, of one call the same for all.
+                pc = launch.step_at(pair(warp.registers + 20, first));
+            }
             if (pc + 1 == launch.steps.size()) {
-                if (const std::string* const name = launch.module->foreign_function(to)) {
+                if (name) {
                     fail(warp, step, first,
                          fmt::format("calls '{}', which is not executed", *name));
                 }
@@ -350,7 +365,7 @@ Handler bind_branch(const Instruction& one, int, Step& step, std::string& why_no
         why_not = "with a uniform register";
         return nullptr;
     }
-    return handler_of<Branch>();
+    return one.has("ANY") ? handler_of<BranchTogether>() : handler_of<Branch>();
 }
 
 Handler bind_indirect(const Instruction& one, int, Step& step, std::string& why_not) {

@@ -187,12 +187,28 @@ struct DifferentWords {
     }
 };
 
+// With both: the word of the first lane, and which lanes have another one (.OR: or had, of a word
+// before). Code that needs uniform operands and has not got them does what it has to for the lanes
+// of one word, and goes on with the others until none is left.
+struct ToUniformByWord {
+    static void run(Warp& warp, const Step& step, Mask active) {
+        const Lanes& values = *raw(warp, step, 0);
+        const std::uint32_t first = values[std::countr_zero(active)];
+        const Mask other = active & mask_where([&](int i) { return values[i] != first; });
+        Mask& place = warp.predicates[step.predicate_out[0]];
+        place = (step.option[0] != 0 ? place : place & ~active) | other;
+        destination(warp, step) = splat(first);
+    }
+};
+
 Handler bind_to_uniform(const Instruction& one, int, Step& step, std::string& why_not) {
     const bool tests = step.predicate_written[0];
-    if ((tests && !step.destination_is_zero) || one.has("FILL") || one.has("BROADCAST")) {
-        why_not = "with a predicate and a register written, .FILL or .BROADCAST";
+    step.option[0] = one.has("OR");
+    if (one.has("FILL") || one.has("BROADCAST") || (one.has("OR") && step.destination_is_zero)) {
+        why_not = "with .FILL, .BROADCAST, or .OR alone";
         return nullptr;
     }
+    if (tests && !step.destination_is_zero) return handler_of<ToUniformByWord>();
     if (tests) return handler_of<DifferentWords>();
     return handler_of<ToUniform>();
 }

@@ -229,8 +229,6 @@ std::vector<Refusal> of_execution() {
          "waits at barrier 1 for 64 threads; 32 came there"},
         {"Trap", one("traps", "1", "32", "y=i32[64] i32:7"),
          "(faults.cu:72), group (0,0,0), thread (0,0,0): the kernel stops itself"},
-        {"FunctionOfTheDriver", one("prints", "1", "32", "y=i32[32] i32:7"),
-         "(faults.cu:112), group (0,0,0), thread (0,0,0): calls 'vprintf', which is not executed"},
         {"MemoryOfTheDriver", one("allocates", "1", "32", "y=i32[32] i32:7"),
          "thread (0,0,0): calls 'malloc', which is not executed"},
         {"Cluster", one("clusters", "1", "32", "y=i32[64]"), "kernel 'clusters', 0x"},

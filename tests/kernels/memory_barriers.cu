@@ -124,3 +124,36 @@ extern "C" __global__ void leavers(const unsigned* in, unsigned* out) {
     if (me < 4 && me < 3) out[1 + me] = values[63 - 16 * me] + values[48 - 16 * me];
 #endif
 }
+
+// Eight teams of one to eight threads, each with a barrier of its own that another thread sets up: their addresses and
+// counts differ from lane to lane.
+extern "C" __global__ void teams(const unsigned* in, unsigned* out) {
+    __shared__ unsigned values[64];
+    const unsigned me = threadIdx.x;
+    unsigned team = 0;
+    while (team < 8 && (team + 1) * (team + 2) / 2 <= me) ++team;
+    const unsigned first = team * (team + 1) / 2;
+#ifdef IN_MEMORY
+    __shared__ Barrier barriers[8];
+    if (me < 8) begin(&barriers[me], me + 1);
+#endif
+    values[me] = in[me];
+    __syncthreads();
+    unsigned sum = 0;
+    for (unsigned round = 0; round < 3; ++round) {
+        if (team < 8)
+            for (unsigned i = 0; i <= team; ++i) sum = sum * 3 + values[first + (i + round) % (team + 1)];
+#ifdef IN_MEMORY
+        if (team < 8) wait(&barriers[team], arrive(&barriers[team]));
+#else
+        __syncthreads();
+#endif
+        values[me] = sum ^ me;
+#ifdef IN_MEMORY
+        if (team < 8) wait(&barriers[team], arrive(&barriers[team]));
+#else
+        __syncthreads();
+#endif
+    }
+    out[me] = sum;
+}

@@ -147,4 +147,12 @@ __global__ void waits_at_barriers(int* flag) {
         flag[0] = 1;
     }
 }
+
+__global__ void prints_much(const double* x, int n) {
+    printf("%5d|%-5u|%#x|%08.3f|%e|%g|%c|%s|%lld|%llX|%hd|%hhu|%+i|%o%%\n", -n, 7u, 255, x[threadIdx.x], x[1], 0.5, 'z',
+           n > 3 ? "many" : "few", -5000000000LL, 0xfedcba987ULL, n + 65536, n + 256, n, n);
+    const int words = printf("group %d of %u\n", blockIdx.x, gridDim.x);
+    if (words != 2) printf("wrong\n");
+}
+
 }
