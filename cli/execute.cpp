@@ -185,6 +185,41 @@ void print_template(const analysis::KernelFile& file, const Request& request) {
                                               fs::path(file.path).filename().string()));
 }
 
+// With --kernel: that kernel's alone.
+std::vector<extract::LaunchResult> printed(std::vector<extract::LaunchResult> launches,
+                                           const std::string& only) {
+    if (!only.empty())
+        std::erase_if(launches, [&](const extract::LaunchResult& launch) {
+            return launch.kernel->name != only;
+        });
+    return launches;
+}
+
+void print(const report::ExecutionReport& report, const Request& request) {
+    if (request.json == "-") {
+        fmt::print("{}", report::to_json(report));
+        return;
+    }
+    if (!request.json.empty())
+        write_text_file(request.json, report::to_json(report),
+                        request.force ? Overwrite::yes : Overwrite::no);
+    fmt::print("{}", report::to_text(report, request.disassembly));
+}
+
+// The launches that ended before the one that could not.
+void print_unfinished(extract::PlanRun& run, report::ExecutionReport& report,
+                      const Request& request, const std::string& only) {
+    extract::PlanRun::Unfinished left = run.unfinished();
+    if (left.finished.empty()) return;
+    report.launches = printed(std::move(left.finished), only);
+    report.ended_early = fmt::format(
+        "not executed to its end: launch {} of {}; nothing behind it was executed, and buffers are "
+        "not shown, for it may have changed some of them",
+        left.number, left.launches);
+    print(report, request);
+    std::fflush(stdout);
+}
+
 void execute(const Request& request) {
     LaunchPlan plan;
     if (!request.make_template) plan = plan_of(request.execution);
@@ -215,12 +250,13 @@ void execute(const Request& request) {
                                            kernel, fmt::join(reasons, ", ")));
         fmt::print(stderr, "occupipe: note: {}\n", report.notes.back());
     }
-    report.launches =
-        run_watched(run, request.execution, {.measure_memory = !request.without_memory});
-    if (!only.empty())
-        std::erase_if(report.launches, [&](const extract::LaunchResult& launch) {
-            return launch.kernel->name != only;
-        });
+    try {
+        report.launches = printed(
+            run_watched(run, request.execution, {.measure_memory = !request.without_memory}), only);
+    } catch (const isa::ExecutionError&) {
+        print_unfinished(run, report, request, only);
+        throw;
+    }
     bool agrees = true;
     for (const BufferCheck& check : plan.checks) {
         report.buffers.push_back(checked(run, plan, check));
@@ -233,13 +269,7 @@ void execute(const Request& request) {
         write_text_file(output.file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                         overwrite);
     }
-    if (request.json == "-") {
-        fmt::print("{}", report::to_json(report));
-    } else {
-        if (!request.json.empty())
-            write_text_file(request.json, report::to_json(report), overwrite);
-        fmt::print("{}", report::to_text(report, request.disassembly));
-    }
+    print(report, request);
     if (agrees) return;
     std::fflush(stdout);
     fmt::print(stderr, "occupipe: a buffer differs from what was expected\n");

@@ -68,6 +68,15 @@ public:
 
     // Throws as isa::execute() does. In the order of the plan.
     std::vector<LaunchResult> execute(const PlanOptions& options);
+    // After execute() threw: what came to its end before that, and which launch did not.
+    struct Unfinished {
+        std::vector<LaunchResult> finished;
+        std::uint64_t number = 0;  // from 1 on
+        std::uint64_t launches = 0;
+    };
+    Unfinished unfinished() {
+        return {std::move(results_), progress_.launches_done + 1, progress_.launches};
+    }
 
     // The content of the buffer for which the name stands now.
     std::span<const std::byte> bytes(const std::string& name) const;

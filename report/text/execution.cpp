@@ -242,6 +242,7 @@ std::string launch_text(const LaunchResult& launch, int architecture, bool disas
     const auto section = [&](const char* title, const std::string& table) {
         if (!table.empty()) text += fmt::format("\n  {}\n{}", title, indented(table));
     };
+    section("Printed", run.printed);
     section("By unit", counts_table("unit", by_unit(launch), run.warp_instructions));
     section("By opcode", counts_table("opcode", by_opcode(launch), run.warp_instructions));
     section("Global and local memory: 32-byte sectors and 128-byte lines per request",
@@ -371,6 +372,7 @@ std::string to_text(const ExecutionReport& report, bool disassembly) {
             grouped(launches), grouped(all.warp_instructions),
             per(all.lane_instructions, all.warp_instructions), grouped(all.branches),
             grouped(all.divergent_branches));
+    if (!report.ended_early.empty()) text += "\n" + report.ended_early + "\n";
     if (!report.buffers.empty()) text += "\n";
     for (const ExecutedBuffer& one : report.buffers) text += buffer_text(one);
     return text;

@@ -31,6 +31,8 @@ struct ExecutionReport {
     std::vector<std::string> options;  // handed to the compiler
     std::vector<std::string> notes;    // what is assumed or not executed
     std::vector<extract::LaunchResult> launches;
+    // Why the plan ended before its end; then there are no buffers. Empty: it came to its end.
+    std::string ended_early;
     std::vector<ExecutedBuffer> buffers;
 };
 

@@ -90,6 +90,7 @@ Json launch_json(const LaunchResult& launch) {
     json["branches"] = run.branches;
     json["divergent_branches"] = run.divergent_branches;
     json["groups_in_order"] = run.in_order;
+    if (!run.printed.empty()) json["printed"] = run.printed;
     json["occupancy"] = occupancy_of(launch.occupancy);
     json["units"] = counts_of(by_unit(launch));
     json["opcodes"] = counts_of(by_opcode(launch));
@@ -148,6 +149,7 @@ std::string to_json(const ExecutionReport& report) {
     json["launches"] = Json::array();
     for (const LaunchResult& launch : report.launches)
         json["launches"].push_back(launch_json(launch));
+    if (!report.ended_early.empty()) json["ended_early"] = report.ended_early;
     json["buffers"] = Json::array();
     for (const ExecutedBuffer& one : report.buffers) json["buffers"].push_back(buffer_json(one));
     return json.dump(1) + "\n";

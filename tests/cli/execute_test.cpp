@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -92,6 +94,57 @@ TEST_F(Execute, LeavesWhatTheKernelComputes) {
 }
 
 // What can be counted by hand: 31 warps with all lanes, one with 8; x is read, y read and written.
+// In the order of the groups for any number of threads, as the host's own printf writes it.
+TEST_F(Execute, PrintsWhatKernelsPrint) {
+    std::string expected;
+    for (int group = 0; group < 3; ++group) {
+        for (const double x : {1.25, -1000.5}) {
+            std::array<char, 200> line{};
+            std::snprintf(line.data(), line.size(),
+                          "%5d|%-5u|%#x|%08.3f|%e|%g|%c|%s|%lld|%llX|%hd|%hhu|%+i|%o%%\n", -9, 7U,
+                          255, x, -1000.5, 0.5, 'z', "many", -5000000000LL, 0xfedcba987ULL,
+                          static_cast<short>(9), static_cast<unsigned char>(9), 9, 9);
+            expected += line.data();
+        }
+        for (int thread = 0; thread < 2; ++thread)
+            expected += "group " + std::to_string(group) + " of 3\n";
+    }
+    for (const char* threads : {"1", "3"}) {
+        const ProgramRun run = run_program(
+            {"execute", faults, "--kernel", "prints_much", "--grid", "3", "--block", "2", "--args",
+             "x=f64[2]:values(1.25,-1000.5) i32:9", "--threads", threads, "--json", "-"});
+        ASSERT_EQ(run.exit_code, 0) << run.err;
+        EXPECT_EQ(nlohmann::json::parse(run.out).at("launches")[0].at("printed"), expected);
+    }
+    const ProgramRun text = run_program({"execute", faults, "--kernel", "prints", "--grid", "1",
+                                         "--block", "2", "--args", "y=i32[2] i32:7"});
+    EXPECT_EQ(text.exit_code, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("\n  Printed\n  7\n  7\n"));
+}
+
+// The second launch goes beyond its buffer: the first one's counts stay, with what is missing.
+TEST_F(Execute, TellsWhatWasExecutedBeforeAnError) {
+    const std::string file = saxpy_file(
+        "  - {kernel: saxpy, grid: 8, block: 256, arguments: [{buffer: x}, {buffer: y}, {f32: 2}, "
+        "{i32: 2000}]}\n"
+        "  - {kernel: saxpy, grid: 1, block: 256, arguments: [{buffer: x}, {buffer: y}, {f32: 2}, "
+        "{i32: 9}]}\n"
+        "check: [y]\n");
+    const ProgramRun run = run_program({"execute", "--launch", file});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, HasSubstr("reads 4 bytes at"));
+    EXPECT_THAT(run.out, HasSubstr("saxpy<<<(4,1,1), (256,1,1)>>> for sm_90\n"));
+    EXPECT_THAT(run.out, Not(HasSubstr("<<<(8,1,1)")));
+    EXPECT_THAT(run.out, HasSubstr("not executed to its end: launch 2 of 3; "));
+    EXPECT_THAT(run.out, Not(HasSubstr("y: f32[1000]")));
+    const ProgramRun json = run_program({"execute", "--launch", file, "--json", "-"});
+    EXPECT_EQ(json.exit_code, 2);
+    const auto read = nlohmann::json::parse(json.out);
+    EXPECT_EQ(read.at("launches").size(), 1U);
+    EXPECT_THAT(read.at("ended_early"), HasSubstr("launch 2 of 3"));
+    EXPECT_TRUE(read.at("buffers").empty());
+}
+
 TEST_F(Execute, CountsRequestsAndSectorsInJson) {
     const std::string out = folder.path / "run.json";
     const ProgramRun run =
@@ -313,6 +366,22 @@ TEST_F(Execute, CompilesSourceAndPtxWhereCompilersAre) {
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.err, HasSubstr("broken.cu: does not compile for sm_90: "));
     EXPECT_THAT(refused.err, HasSubstr("broken.cu(1): error: "));
+}
+
+// NVRTC 13.0 takes the program with it on this text; another one may say what is wrong with it.
+TEST_F(Execute, SaysThatTheCompilerCrashed) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << "no NVRTC";
+    const std::string text =
+        written("crash.cu",
+                "extern \"C\" __global__ void k(int* out) {\n  __shared__ unsigned long long b;\n"
+                "  asm volatile(\"mbarrier.init.shared.b64 [%0], %1;\" ::\"r\"("
+                "(unsigned)__cvta_generic_to_shared(&b)), \"r\"(0));\n  out[0] = 1;\n}\n");
+    const ProgramRun run = run_program({"execute", text, "--arch", "sm_90", "--grid", "1",
+                                        "--block", "32", "--args", "out=i32[1]"});
+    if (run.exit_code == 0) GTEST_SKIP() << "this NVRTC does not crash";
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_THAT(run.err, HasSubstr("crash.cu: NVRTC "));
+    EXPECT_THAT(run.err, HasSubstr(" crashed while it compiled this for sm_90"));
 }
 
 TEST_F(Execute, AssemblesPtxWherePtxasIs) {
