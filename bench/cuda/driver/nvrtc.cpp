@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 
 #include "bench/cuda/driver/find_cuda.h"
@@ -50,6 +54,39 @@ bool load_calls(const SharedLibrary& library, NvrtcCalls& calls) {
            library.load(calls.cubin, "nvrtcGetCUBIN") &&
            library.load(calls.error_text, "nvrtcGetErrorString");
 }
+
+// NVRTC takes this program with it where it crashes, as on some inline PTX: then a line says so.
+// One compilation at a time writes its name; the handler may neither allocate nor return.
+class CrashMessage {
+public:
+    CrashMessage(const std::string& compiler, const std::string& file,
+                 const std::string& architecture) {
+        text_ = fmt::format(
+            "occupipe: {}: {} crashed while it compiled this for {}: its fault, on this text\n",
+            file, compiler, architecture);
+        const stack_t own = {.ss_sp = stack_.data(), .ss_flags = 0, .ss_size = stack_.size()};
+        sigaltstack(&own, &stack_before_);
+        struct sigaction action = {};
+        action.sa_handler = [](int) {
+            const auto written = ::write(STDERR_FILENO, text_.data(), text_.size());
+            _exit(written >= 0 ? EXIT_FAILURE : EXIT_FAILURE + 1);
+        };
+        action.sa_flags = SA_ONSTACK;
+        sigaction(SIGSEGV, &action, &before_);
+    }
+    ~CrashMessage() {
+        sigaction(SIGSEGV, &before_, nullptr);
+        sigaltstack(&stack_before_, nullptr);
+    }
+    CrashMessage(const CrashMessage&) = delete;
+    CrashMessage& operator=(const CrashMessage&) = delete;
+
+private:
+    static inline std::string text_;
+    std::array<char, 65536> stack_;  // a compiler's recursion may have used up the thread's own
+    stack_t stack_before_ = {};
+    struct sigaction before_ = {};
+};
 
 // A program under compilation, destroyed on every way out.
 class Compilation {
@@ -187,7 +224,10 @@ NvrtcOutput Nvrtc::compile_with(const std::string& text, const std::string& arch
                                 const std::vector<std::string>& all_options,
                                 const std::string& file) const {
     Compilation program(*calls_, text, file);
-    const NvrtcResult result = program.compile(all_options);
+    const NvrtcResult result = [&] {
+        const CrashMessage message(name(), file, architecture);
+        return program.compile(all_options);
+    }();
     NvrtcOutput output;
     output.log = program.log();
     output.compiler = name();
