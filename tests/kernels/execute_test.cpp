@@ -199,6 +199,37 @@ TEST(ExecuteNotices, ATurnedSign) {
     }
 }
 
+// Barriers in shared memory: an arrival that does not take place, a count that is not set. Threads
+// wait for ever then, or go on too early.
+TEST(ExecuteNotices, ABarrierInMemoryThatIsNotServed) {
+    const LaunchPlan plan = read_launches(kernels_folder() / "memory_barriers.yaml");
+    const std::vector<Buffer> cpu = run_on_cpu(plan);
+    for (const int architecture : {80, 90, 120}) {
+        isa::Cubin cubin = recorded_code(plan, architecture);
+        MachineCode right(cubin, 1);
+        run_plan(plan, right);
+        int planted = 0;
+        for (isa::Kernel& kernel : cubin.kernels) {
+            const std::vector<std::uint64_t>& ran = right.executed[kernel.name];
+            for (std::size_t i = 0; i < ran.size(); ++i) {
+                const auto at = static_cast<std::int64_t>(i * isa::instruction_bytes);
+                const isa::Instruction one = isa::decode(kernel.code[i], at, architecture);
+                const bool serves = one.opcode == "ARRIVES" || one.has("ARRIVE") ||
+                                    (one.opcode == "SYNCS" && one.has("EXCH"));
+                if (ran[i] == 0 || !serves) continue;
+                const isa::Word before = kernel.code[i];
+                kernel.code[i] = {0x0000000000007918, before.high};  // NOP
+                ++planted;
+                const Outcome outcome = run(plan, cubin, 1, cpu);
+                EXPECT_FALSE(outcome.difference.empty() && outcome.refused.empty())
+                    << "sm_" << architecture << " " << isa::to_text(one, architecture);
+                kernel.code[i] = before;
+            }
+        }
+        EXPECT_GT(planted, 3) << "sm_" << architecture;
+    }
+}
+
 // One bit of an executed instruction turned over, where that is another instruction to the decoder:
 // most of these faults leave other memory, or are refused. Those that do not read a register that
 // holds zero as well, or shift by 32 more, or jump where nobody goes; instructions are also tested

@@ -97,6 +97,11 @@ void sources_exchanged(Handler real, Warp& warp, const Step& step, Mask active) 
     std::swap(other.source[0], other.source[1]);
     real(warp, other, active);
 }
+void third_is_first(Handler real, Warp& warp, const Step& step, Mask active) {
+    Step other = step;
+    other.source[2] = other.source[0];
+    real(warp, other, active);
+}
 void last_two_exchanged(Handler real, Warp& warp, const Step& step, Mask active) {
     Step other = step;
     std::swap(other.source[1], other.source[2]);
@@ -264,6 +269,35 @@ std::vector<Fault> real_faults() {
         {"F2FP exchanges the halves", is("F2FP"), nullptr, &sources_exchanged},
         {"MUFU.SIN is the cosine", is("MUFU", "SIN"), turned({74})},
         {"MUFU.RSQ is an ulp off", is("MUFU", "RSQ"), nullptr, &last_bit_off},
+        {"MUFU.TANH of a half is a digit off", is("MUFU", "F16"), nullptr, &last_bit_off},
+        {"MUFU.TANH takes bfloat16 for binary16",
+         [](const Instruction& one) { return is("MUFU", "TANH")(one) && one.has("BF16"); },
+         turned({72, 73})},
+        {"MUFU.EX2 of a half is its hyperbolic tangent",
+         [](const Instruction& one) { return is("MUFU", "EX2")(one) && one.has("F16"); },
+         set_to(74, 4, 9)},
+        {"FRND of a half rounds to nearest",
+         [](const Instruction& one) { return is("FRND", "FLOOR")(one) && one.has("F16"); },
+         set_to(78, 2, 0)},
+        {"FRND takes bfloat16 for binary32", is("FRND", "BF16"),
+         [](Word word, const Instruction&) {
+             return set_to(75, 3, 2)(set_to(84, 3, 2)(word, {}), {});
+         }},
+        {"F2FP takes E5M2 for E4M3, packing", is("F2FP", "PACK_AB_MERGE_C"), turned({76})},
+        {"F2FP takes E5M2 for E4M3, of halves", is("F2FP", "UNPACK_B_MERGE_C"), turned({76})},
+        {"F2FP takes E5M2 for E4M3, unpacking", is("F2FP", "UNPACK_B"), turned({73})},
+        {"F2FP does not rectify",
+         [](const Instruction& one) {
+             return is("F2FP", "RELU")(one) && (one.has("E4M3") || one.has("E5M2"));
+         },
+         turned({75})},
+        {"F2FP merges another register", is("F2FP", "PACK_AB_MERGE_C"), nullptr, &third_is_first},
+        {"F2I takes an immediate of binary32 for one of binary64",
+         [](const Instruction& one) {
+             return one.opcode == "F2I" && one.has("S64") && !one.has("F64") && !one.has("F16") &&
+                    one.operands.back().kind == Operand::Kind::real;
+         },
+         set_to(84, 2, 3)},
         {"MUFU.RCP64H is a digit off", is("MUFU", "RCP64H"), nullptr, &last_bit_off},
     };
 }

@@ -400,8 +400,11 @@ class PlantedFault : public testing::TestWithParam<std::size_t> {};
 TEST_P(PlantedFault, IsNoticed) {
     const Fault& fault = faults()[GetParam()];
     std::size_t concerned = 0;
-    for (const Recorded& one : all()) {
-        if (!fault.concerns(decode(one.word, one.address, one.architecture))) continue;
+    std::vector<Recorded> instructions = all();
+    std::ranges::copy(single_instructions(), std::back_inserter(instructions));
+    for (const Recorded& one : instructions) {
+        const Instruction decoded = decode(one.word, one.address, one.architecture);
+        if (!decoded.unknown.empty() || !fault.concerns(decoded)) continue;
         ++concerned;
         // The same operands that find nothing wrong without the fault.
         const Verdict verdict = check(one, 16, 77 + concerned, &fault);
