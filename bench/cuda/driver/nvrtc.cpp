@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 
 #include "bench/cuda/driver/find_cuda.h"
 #include "core/error.h"
@@ -56,7 +57,7 @@ bool load_calls(const SharedLibrary& library, NvrtcCalls& calls) {
 }
 
 // NVRTC takes this program with it where it crashes, as on some inline PTX: then a line says so.
-// One compilation at a time writes its name; the handler may neither allocate nor return.
+// The signal comes to the thread that crashed; the handler may neither allocate nor return.
 class CrashMessage {
 public:
     CrashMessage(const std::string& compiler, const std::string& file,
@@ -66,6 +67,8 @@ public:
             file, compiler, architecture);
         const stack_t own = {.ss_sp = stack_.data(), .ss_flags = 0, .ss_size = stack_.size()};
         sigaltstack(&own, &stack_before_);
+        const std::scoped_lock lock(mutex_);
+        if (users_++ > 0) return;
         struct sigaction action = {};
         action.sa_handler = [](int) {
             const auto written = ::write(STDERR_FILENO, text_.data(), text_.size());
@@ -75,17 +78,21 @@ public:
         sigaction(SIGSEGV, &action, &before_);
     }
     ~CrashMessage() {
-        sigaction(SIGSEGV, &before_, nullptr);
         sigaltstack(&stack_before_, nullptr);
+        text_.clear();
+        const std::scoped_lock lock(mutex_);
+        if (--users_ == 0) sigaction(SIGSEGV, &before_, nullptr);
     }
     CrashMessage(const CrashMessage&) = delete;
     CrashMessage& operator=(const CrashMessage&) = delete;
 
 private:
-    static inline std::string text_;
+    static inline thread_local std::string text_;
+    static inline std::mutex mutex_;
+    static inline int users_ = 0;  // compilations at once
+    static inline struct sigaction before_ = {};
     std::array<char, 65536> stack_;  // a compiler's recursion may have used up the thread's own
     stack_t stack_before_ = {};
-    struct sigaction before_ = {};
 };
 
 // A program under compilation, destroyed on every way out.
