@@ -171,22 +171,27 @@ void add_match(CLI::App& app) {
         ->add_option("program", request->source,
                      "Source (.c, .cc, .cpp, .cxx) or LLVM's code (.ll, .bc) with a main()")
         ->type_name("PROGRAM");
+    auto* const workload =
+        command
+            ->add_option("--workload", request->workload,
+                         "In place of PROGRAM: what was counted of it (YAML, occupipe-workload/1)")
+            ->type_name("FILE");
     command->add_option("arguments", request->program.arguments, "The program's own, after --")
+        ->excludes(workload)
         ->type_name("ARGS");
-    command
-        ->add_option("--workload", request->workload,
-                     "In place of PROGRAM: what was counted of it (YAML, occupipe-workload/1)")
-        ->type_name("FILE");
     command->add_option("--kernel", request->program.kernel, "The function to be counted")
+        ->excludes(workload)
         ->type_name("NAME");
     command
         ->add_option("--with", request->more_sources,
                      "A further source of the program; may be given again")
+        ->excludes(workload)
         ->type_name("FILE")
         ->allow_extra_args(false);
     command
         ->add_option("--flag", request->program.flags,
                      "A flag of the compiler, as --flag=-Iinclude; may be given again")
+        ->excludes(workload)
         ->type_name("FLAG")
         ->allow_extra_args(false);
     command
@@ -194,10 +199,13 @@ void add_match(CLI::App& app) {
                      "What an operation waits for: `true` dependences, or also what lay in\n"
                      "memory where a result goes (`memory`)")
         ->check(CLI::IsMember({"true", "memory"}))
+        ->excludes(workload)
         ->capture_default_str()
         ->type_name("ORDER");
-    command->add_flag("--no-distances", request->without_distances,
-                      "Count no stack distances: faster; costs then leave out the memory");
+    command
+        ->add_flag("--no-distances", request->without_distances,
+                   "Count no stack distances: faster; costs then leave out the memory")
+        ->excludes(workload);
     command->add_option("-o,--output", request->output, "Write what was counted (YAML)")
         ->type_name("FILE");
     command

@@ -116,9 +116,9 @@ CLI::Validator number_not_negative() {
 }
 
 CLI::Validator number_between(double least, double most) {
-    const std::string range = fmt::format("from {:g} to {:g}", least, most);
+    const std::string range = fmt::format("from {} to {}", least, most);
     return number_check(
-        "a number " + range, fmt::format("in [{:g} - {:g}]", least, most),
+        "a number " + range, fmt::format("in [{} - {}]", least, most),
         [](double value, double low, double high) { return value >= low && value <= high; }, least,
         most);
 }
