@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
 
 #include "fit/curves/step_time.h"
 #include "fit/laws/hull_law.h"
+#include "fit/statistics.h"
 
 namespace occupipe {
 namespace {
@@ -62,11 +66,21 @@ struct WindowCpi {
 };
 
 // What the windows say of λ where there is half as much work again as latency, without the loop and
-// the checkpoints in them.
+// the checkpoints in them; one value per shape, since what is wrong with a shape is common to its
+// depths.
 std::vector<WindowCpi> window_cpis(const Curve& curve, const TimingFit& fit, int schedulers) {
     constexpr double busy = 1.5;
     constexpr double checkpoint_doubt = 0.5;  // of what they cost
-    std::vector<WindowCpi> out;
+    struct OfShape {
+        std::vector<double> values;
+        std::vector<double> errors;
+    };
+    std::map<std::tuple<int, int, int>, OfShape> shapes;
+    const auto add = [&](const MeasurementShape& shape, double value, double error) {
+        OfShape& of = shapes[{shape.group_warps, shape.concurrent_groups, shape.chains}];
+        of.values.push_back(value);
+        of.errors.push_back(error);
+    };
     const auto is_busy = [&](const MeasurementShape& shape) {
         const double m = static_cast<double>(shape.warps()) * shape.chains;
         return m * fit.cpi.value >= busy * fit.latency.value;
@@ -76,14 +90,17 @@ std::vector<WindowCpi> window_cpis(const Curve& curve, const TimingFit& fit, int
     };
     for (const CurvePoint& point : curve.points)
         if (point.window_cpi && spreads_evenly(point, schedulers) && is_busy(point.shape))
-            out.push_back({*point.window_cpi - loop(point.shape, point.body), 0});
+            add(point.shape, *point.window_cpi - loop(point.shape, point.body), 0);
     for (const CurveWindow& window : curve.windows) {
         if (!spreads_evenly(window, schedulers) || !is_busy(window.shape)) continue;
         const double of_loop = loop(window.shape, window.body);
         const double of_checkpoints = of_loop * window.checkpoint_share;
-        out.push_back({window.cpi - of_loop - of_checkpoints,
-                       std::hypot(window.error, checkpoint_doubt * of_checkpoints / window.cpi)});
+        add(window.shape, window.cpi - of_loop - of_checkpoints,
+            std::hypot(window.error, checkpoint_doubt * of_checkpoints / window.cpi));
     }
+    std::vector<WindowCpi> out;
+    for (auto& [shape, of] : shapes)
+        out.push_back({median(std::move(of.values)), median(std::move(of.errors))});
     return out;
 }
 
@@ -93,6 +110,10 @@ std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit,
     constexpr std::size_t fewest = 3;
     constexpr double least_error = 1e-3;
     constexpr double as_good = 2;  // times the least error, and a little
+    // Of normal values, the median's and the median absolute deviation's variance over what the
+    // mean and the standard deviation would have (Huber 1981).
+    constexpr double of_median = 1.2533;
+    constexpr double of_deviation = 0.37;
     const std::vector<WindowCpi> all = window_cpis(curve, fit, schedulers);
     if (all.empty()) return std::nullopt;
     const double least = std::ranges::min(all, {}, &WindowCpi::error).error;
@@ -110,9 +131,10 @@ std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit,
     std::vector<double> away;
     for (const double v : values) away.push_back(std::abs(v - out.value));
     const auto n = static_cast<double>(away.size());
-    const double scatter = 1.4826 * median(std::move(away));
+    const double scatter = 1.4826 * median(std::move(away)) * n / (n - 0.8);
+    const double widen = interval_factor(std::max(of_deviation * (n - 1), 1.0));
     // What is not known of the warps' ways is common to all windows.
-    out.std_error = std::max({1.2533 * scatter / std::sqrt(n), least_error * out.value,
+    out.std_error = std::max({of_median * scatter * widen / std::sqrt(n), least_error * out.value,
                               median(std::move(errors)) * out.value});
     return out;
 }
@@ -141,6 +163,26 @@ std::vector<std::optional<double>> together_over_measured(const Curve& curve, co
         out.push_back(std::clamp(done / full / point.cycles, 1e-3, 1.0));
     }
     return out;
+}
+
+bool stops_are_the_placements(const Curve& curve, const TimingFit& guess) {
+    constexpr std::size_t fewest = 3;
+    constexpr int most_schedulers = 16;
+    const auto together = [&](int schedulers) {
+        const auto factors = together_over_measured(curve, guess, schedulers);
+        std::set<int> places;
+        for (std::size_t i = 0; i < factors.size(); ++i) {
+            const CurvePoint& point = curve.points[i];
+            if (!spreads_evenly(point, schedulers)) continue;
+            if (1 - factors[i].value_or(1) > worth_a_note) return false;
+            if (point.shape.warps() > schedulers) places.insert(point.shape.warps());
+        }
+        return places.size() >= fewest;
+    };
+    if (const int seen = schedulers_seen(curve); seen > 1) return together(seen);
+    for (int k = 1; k <= most_schedulers; ++k)
+        if (together(k)) return true;
+    return false;
 }
 
 Curve as_if_together(const Curve& curve, const std::vector<std::optional<double>>& factors) {

@@ -34,11 +34,19 @@ std::vector<std::optional<double>> together_over_measured(const Curve& curve, co
                                                           int schedulers,
                                                           StepOfTurns turns = StepOfTurns::whole);
 
+// What is worth saying of a run's time.
+inline constexpr double worth_a_note = 0.02;
+
+// Whether warps stop together wherever they spread evenly over some number of schedulers, which the
+// placements or else the stops themselves tell: then those of fuller schedulers stop later because
+// of that alone, and nothing drifts.
+bool stops_are_the_placements(const Curve& curve, const TimingFit& guess);
+
 // λ from the windows in which all warps ran, at places with half as much work again as latency:
-// the median of cycles per instruction over the places whose windows are known best. Its standard
-// error is their scatter, and no less than what is not known of the warps' ways, nor than a part in
-// a thousand. What the loop and the checkpoints take is taken out, of the latter half into the
-// error. nullopt with fewer than three such places.
+// the median of cycles per instruction over the shapes whose windows are known best. Its standard
+// error is their scatter with Student's factor, and no less than what is not known of the warps'
+// ways, nor than a part in a thousand. What the loop and the checkpoints take is taken out, of the
+// latter half into the error. nullopt with fewer than three such places.
 std::optional<Estimate> cpi_of_windows(const Curve& curve, const TimingFit& fit, int schedulers);
 
 // The curve with these times in the place of the measured ones. What was reckoned is uncertain by a

@@ -249,7 +249,7 @@ void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
     if (v.group_overhead)
         out.group_overhead = linear(best, group_overhead_part, problem_.overhead_scale());
     if (v.knee) out.knee = linear(best, knee_width, 1.0);
-    if (v.ports && !copies && p.port > 3 * errors_[port_share]) {
+    if (v.ports && !copies && p.port > 3 * errors_[port_share] && search_.ports_show(best)) {
         // IL = 1/(ρ·λ); its relative variance without the (small) covariance of the two.
         out.port_limit.emplace();
         out.port_limit->value = 1 / (p.port * p.cpi);
@@ -628,10 +628,9 @@ void leave_copies_open(const Curve& curve, InstructionKind kind, const TimingFit
 TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFitOptions& options) {
     constexpr int rounds = 8;
     constexpr double settled = 1e-4;
-    constexpr double worth_a_note = 0.02;
     constexpr double doubt = 0.1;  // of what is reckoned out, common to all places
     std::optional<TimingFit> last = first_guess(curve);
-    if (!last) return Fitter(curve, kind, options).run();
+    if (!last || stops_are_the_placements(curve, *last)) return Fitter(curve, kind, options).run();
     const auto schedulers = [seen = schedulers_seen(curve)](const TimingFit& of) {
         return seen > 1 ? seen : std::max(of.schedulers, 1);
     };

@@ -33,6 +33,10 @@ double margin_of(const HullVariant& wide, const HullVariant& narrow) {
     return term_margin;
 }
 
+// What schedulers do to a curve shows where it changes so much of the time at so many points.
+constexpr double clear_change = 0.02;
+constexpr int fewest_changed = 3;
+
 constexpr double rounded_start = 0.05;     // knee, on the way to the sharp one or a free one
 constexpr double contention_start = 1e-3;  // part of Λ
 // A term whose predicted gain in χ² is below this part of what it must gain is not worth a fit.
@@ -174,8 +178,7 @@ bool LawSearch::shows_staircase(int schedulers) const {
 }
 
 std::vector<int> LawSearch::visible_copies(const Attempt& law) const {
-    constexpr double clear = 0.02;  // of the time
-    constexpr double sure = 25;     // of χ²: five standard errors
+    constexpr double sure = 25;  // of χ²: five standard errors
     const HullParameters<double> plain = problem_.physical(law.result.parameters);
     std::vector<int> out;
     for (const int k : candidates()) {
@@ -194,7 +197,7 @@ std::vector<int> LawSearch::visible_copies(const Attempt& law) const {
         for (std::size_t i = 0; i < curve_.points.size(); ++i) {
             const double more = std::log(problem_.predicted_cycles(copies, parameters, i) /
                                          problem_.predicted_cycles(none, parameters, i));
-            shows += more > clear;
+            shows += more > clear_change;
             const CurvePoint& p = curve_.points[i];
             if (plain.cpi * p.shape.warps() * p.shape.chains < plain.latency) continue;
             const double weight = 1 / (p.log_error * p.log_error);
@@ -204,9 +207,21 @@ std::vector<int> LawSearch::visible_copies(const Attempt& law) const {
         }
         // Another λ makes up for what all places on the plateau have in common.
         const double gain = weights > 0 ? (squares - mean * mean / weights) / noise(law) : 0;
-        if (shows >= 3 && gain > sure) out.push_back(k);
+        if (shows >= fewest_changed && gain > sure) out.push_back(k);
     }
     return out;
+}
+
+// Ports that lengthen no run are told by the turns of schedulers alone, whose law is not exact
+// where a port is nearly full.
+bool LawSearch::ports_show(const Attempt& law) const {
+    std::vector<double> without = law.result.parameters;
+    without[port_share] = 0;
+    int shows = 0;
+    for (std::size_t i = 0; i < curve_.points.size(); ++i)
+        shows += problem_.predicted_cycles(law.variant, law.result.parameters, i) >
+                 (1 + clear_change) * problem_.predicted_cycles(law.variant, without, i);
+    return shows >= fewest_changed;
 }
 
 // Numbers of schedulers to try: what the placements show, else the options'.

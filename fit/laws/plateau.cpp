@@ -110,14 +110,16 @@ RawBounds raw_bounds(const Curve& curve, const TimingFit& fit) {
         if (beyond || same) end = end ? std::max(*end, value) : value;
     };
     for (const StepTime& step : step_times(curve)) {
-        const double error = error_of(step, curve, fit);
+        // What is wrong with a shape does not show in the line through its depths.
+        const double unseen = curve.spread_known ? std::max(fit.residual_scale, 1.0) : 1.0;
+        const double error = error_of(step, curve, fit) * unseen;
         const double most = step.cycles.value * (1 + errors_of_bound * error);
-        const double least = step.cycles.value * (1 - errors_of_end * error);
+        const double allowed = step.cycles.value * (1 + errors_of_end * error);
         const double m = step.in_flight();
         lower(out.cpi, most / m);
         lower(out.latency, most);
-        widest(out.right_end, right < m, right == m, least / m);
-        widest(out.left_end, left == 0 || m < left, left == m, least);
+        widest(out.right_end, right < m, right == m, allowed / m);
+        widest(out.left_end, left == 0 || m < left, left == m, allowed);
         right = std::max(right, m);
         left = left == 0 ? m : std::min(left, m);
     }
@@ -126,11 +128,11 @@ RawBounds raw_bounds(const Curve& curve, const TimingFit& fit) {
 
 namespace {
 
-// The law's bound where the raw end of the curve does not contradict it, else what the raw curve
-// says.
+// What the end of the curve allows is not excluded by a law that needs no more; what no place
+// allows is.
 void check_bound(const std::optional<double>& end, const std::optional<double>& most, Estimate& e) {
     if (e.kind != Estimate::Kind::upper_bound || !end || !most) return;
-    if (e.value < *end || e.value > *most) e.value = *most;
+    e.value = std::min(std::max(e.value, *end), *most);
 }
 
 void bound_by_reached(double reached, const char* why, TimingFit& fit) {

@@ -15,7 +15,7 @@ namespace occupipe {
 struct RawBounds {
     std::optional<double> cpi;      // the least cycles per instruction of any place
     std::optional<double> latency;  // the least cycles per step of any place
-    // What the ends of the curve show, two standard errors below what was measured: the least that
+    // What the ends of the curve allow, two standard errors above what was measured: the least that
     // an upper bound drawn from there may say.
     std::optional<double> right_end;  // cycles per instruction with the most in flight
     std::optional<double> left_end;   // cycles per step with the fewest

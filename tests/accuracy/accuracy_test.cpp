@@ -90,6 +90,28 @@ TEST(Accuracy, CopiesOfAnyPeriodAreFound) {
     }
 }
 
+// A ridge just beyond what one chain's copies do: the law needs no latency there, which was taken
+// for a proof that there is none (3 of 60 bounds broken).
+TEST(Accuracy, WhatTheEndOfACurveAllowsIsInItsBound) {
+    const auto& all = scenarios();
+    const auto scenario = std::ranges::find(all, "common to a shape, with copies", &Scenario::name);
+    ASSERT_NE(scenario, all.end());
+    Score s;
+    for (const std::uint64_t seed : {33U, 87U, 99U, 104U}) s.add(score_device(*scenario, seed));
+    EXPECT_GE(s.bounds, 4);
+    EXPECT_EQ(s.false_bounds, 0);
+}
+
+// Ports at 0.5 to 2 times the unit's rate, told by what their law gets wrong of the turns that
+// schedulers take.
+TEST(Accuracy, PortsThatLengthenNoRunAreNoLimit) {
+    const auto& all = scenarios();
+    const auto scenario = std::ranges::find(all, "drifting warps, round robin", &Scenario::name);
+    ASSERT_NE(scenario, all.end());
+    for (const std::uint64_t seed : {54U, 90U, 175U, 275U})
+        EXPECT_EQ(score_device(*scenario, seed).invented_limits, 0) << seed;
+}
+
 TEST(Accuracy, BoundsHoldAtTheBorderOfTheSweep) {
     for (const char* name : {"contention at the border", "ridge at the sweep's border"}) {
         const Score s = score_of(name, 6);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/law_misfit.h"
+#include "fit/laws/drift.h"
 #include "tests/fit/synthetic.h"
 #include "tests/fit/tiny_core.h"
 
@@ -472,6 +473,34 @@ TEST(FitTiming, ACounterThatWrapsGivesNoNumbers) {
         EXPECT_FALSE(f.ok) << f.cpi.value << " " << f.latency.value;
         EXPECT_FALSE(f.reason.empty());
     }
+}
+
+// What is wrong with a shape is wrong at all its depths, and a few shapes say little about their
+// own spread.
+TEST(FitTiming, WindowsOfAFewShapesCoverLambda) {
+    std::mt19937_64 random(11);
+    std::uniform_real_distribution<double> wrong(-0.03, 0.03);
+    TimingFit law;
+    law.cpi.value = 2;
+    law.latency.value = 24;
+    int inside = 0;
+    constexpr int curves = 400;
+    for (int i = 0; i < curves; ++i) {
+        Curve curve;
+        for (int warps = 20; warps <= 60; warps += 8) {
+            const double of_shape = wrong(random);
+            for (const int depth : {64, 128, 256}) {
+                CurvePoint& point = curve.points.emplace_back();
+                point.shape = {1, warps, 1, depth};
+                point.window_cpi = law.cpi.value * (1 + of_shape + 0.1 * wrong(random));
+            }
+        }
+        const std::optional<Estimate> found = cpi_of_windows(curve, law, 4);
+        ASSERT_TRUE(found);
+        inside += std::abs(found->value - law.cpi.value) <= 2 * *found->std_error;
+    }
+    EXPECT_GE(inside, 0.92 * curves);
+    EXPECT_LE(inside, 0.98 * curves);
 }
 
 }  // namespace
