@@ -16,6 +16,7 @@
 #include "analysis/measured_graph.h"
 #include "core/error.h"
 #include "core/parallel.h"
+#include "core/subsystem_scope.h"
 #include "sim/engine/simulate.h"
 
 namespace occupipe::analysis {
@@ -205,26 +206,6 @@ IssueChoice choose_issue(const GpuProfile& profile, std::span<const MeasurementF
 }
 
 namespace {
-
-// λ of a subsystem with a copy per scheduler is the copy's.
-void set_scope(GpuProfile& profile, const std::string& name, std::optional<Scope> scope) {
-    Subsystem& subsystem = *std::ranges::find(profile.subsystems, name, &Subsystem::name);
-    const bool copied = subsystem.per_scheduler();
-    subsystem.scope = scope;
-    if (subsystem.per_scheduler() == copied) return;
-    const double k = profile.issue.schedulers;
-    const double factor = copied ? 1 / k : k;
-    const auto scale = [&](std::optional<Estimate>& e) {
-        if (e) e = e->times(factor);
-    };
-    for (InstructionTiming& timing : profile.instructions) {
-        if (timing.subsystem != name) continue;
-        timing.cpi = timing.cpi.times(factor);
-        scale(timing.loop_cpi);
-        for (ParameterTable& table : timing.tables)
-            for (TableRow& row : table.rows) scale(row.cpi);
-    }
-}
 
 std::vector<MeasuredPoint> points_of(const GpuProfile& profile, const std::string& subsystem,
                                      std::span<const MeasurementFile> files) {

@@ -2,6 +2,7 @@
 #include "analysis/lint.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -141,17 +142,24 @@ Lines oddities(const MeasurementFile& file) {
         lines.emplace_back("benchmarks: is empty");
     }
     std::set<std::pair<std::string, int>> seen;
+    std::vector<std::string> repeated;
     double slowest = 0;
     double fastest = 0;
     for (const MeasurementRow& row : file.rows) {
         if (!seen.insert({row.name(), row.repetition}).second) {
-            lines.push_back(fmt::format("benchmarks: {} has a duplicate repetition {}", row.name(),
-                                        row.repetition));
+            repeated.push_back(fmt::format("{} repetition {}", row.name(), row.repetition));
         }
         if (row.clock_hz) {
             slowest = slowest > 0 ? std::min(slowest, *row.clock_hz) : *row.clock_hz;
             fastest = std::max(fastest, *row.clock_hz);
         }
+    }
+    if (const std::size_t n = repeated.size(); n > 0) {
+        constexpr std::size_t named = 3;
+        repeated.resize(std::min(n, named));
+        lines.push_back(fmt::format("benchmarks: {} row{} a repetition that is there already: {}{}",
+                                    n, n == 1 ? " has" : "s have", fmt::join(repeated, ", "),
+                                    n > named ? ", …" : ""));
     }
     if (fastest > 1.05 * slowest) {
         lines.push_back(

@@ -725,6 +725,19 @@ Curve steps_alone(const Curve& curve, const TimingFit& fit) {
     return out;
 }
 
+void widen_by_two_kinds(double factor, TimingFit& fit) {
+    for (Estimate* e : {&fit.cpi, &fit.latency}) {
+        e->note = fmt::format("{}{}{} {:.2g} %", e->note, e->note.empty() ? "" : "; ", of_two_kinds,
+                              100 * (factor - 1));
+        if (e->identifiable())
+            e->std_error = std::hypot(e->std_error.value_or(0), 0.5 * std::log(factor) * e->value);
+        else if (e->kind == Estimate::Kind::upper_bound)
+            e->value *= factor;
+        else if (e->kind == Estimate::Kind::lower_bound)
+            e->value /= factor;
+    }
+}
+
 TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOptions& options) {
     if (curve.points.empty()) {
         TimingFit none;

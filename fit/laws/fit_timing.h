@@ -94,6 +94,10 @@ struct TimingFit {
 // place.
 Curve steps_alone(const Curve& curve, const TimingFit& fit);
 
+// Where every place has repetitions of two kinds, the longer `factor` times the shorter, nobody can
+// say whose λ and Λ these are: two standard errors reach from either to the other, and both say so.
+void widen_by_two_kinds(double factor, TimingFit& fit);
+
 TimingFit fit_timing(const Curve& curve, InstructionKind kind,
                      const TimingFitOptions& options = {});
 

@@ -355,10 +355,14 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
         if (std::ranges::all_of(rest, [](const auto& file) { return file.rows.empty(); }))
             return without_instructions(all, facts, std::move(out));
     }
-    std::vector<std::string> contradicting = contradictions(files);  // before curves take memory
+    Contradictions contradicting = contradictions(files);  // before curves take memory
     std::vector<Curve> curves = curves_of(files);
     sort_as_planned(files, curves);
     out.subjects = fit_subjects(curves, options);
+    for (SubjectReport& s : out.subjects)
+        if (const auto it = contradicting.two_kinds.find(s.curve.subject);
+            it != contradicting.two_kinds.end())
+            widen_by_two_kinds(it->second.factor, s.fit);
     std::vector<std::string> mix_notes;
     out.mixes = fit_mixes(std::move(curves), out.subjects, mix_notes);
     out.families = families_of(out.subjects);
@@ -366,7 +370,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
     out.overheads = fit_overheads(files);
     out.notes.insert(out.notes.end(), facts.notes.begin(), facts.notes.end());
     std::ranges::move(mix_notes, std::back_inserter(out.notes));
-    std::ranges::move(contradicting, std::back_inserter(out.notes));
+    std::ranges::move(contradicting.notes, std::back_inserter(out.notes));
     if (options.timing.known_overhead_cycles)
         out.notes.push_back(fmt::format("an overhead of {:g} cycles was given, not fitted",
                                         *options.timing.known_overhead_cycles));

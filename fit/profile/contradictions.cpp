@@ -141,36 +141,34 @@ void compare_depths(const std::string& subject, const Places& places,
                         subject, torn, several, other_unit));
 }
 
-// Whether one run's repetitions of a place are two clusters, with several in each and further apart
-// than either is wide.
-bool are_two_kinds(std::vector<double> times) {
-    constexpr double apart = 1.3;
+// What the upper of two clusters is over the lower, with several repetitions in each, further apart
+// than either is wide and than runs that disagree; nullopt for one cluster.
+std::optional<double> two_clusters(std::vector<double> times) {
     std::ranges::sort(times);
     for (std::size_t i = 2; i + 2 <= times.size(); ++i) {
-        const double gap = times[i] / times[i - 1];
-        if (gap > apart && gap > times[i - 1] / times.front() && gap > times.back() / times[i])
-            return true;
+        const double gap = std::log(times[i] / times[i - 1]);
+        const double width =
+            std::max(std::log(times[i - 1] / times.front()), std::log(times.back() / times[i]));
+        const std::span all(times);
+        if (gap > std::log1p(disagreement) && gap > width)
+            return median_of_sorted(all.subspan(i)) / median_of_sorted(all.first(i));
     }
-    return false;
+    return std::nullopt;
 }
 
 // Delays make two clusters at some places; two instructions under one name do so at nearly all.
-void compare_kinds(const std::string& subject, const Places& places,
-                   std::vector<std::string>& out) {
+std::optional<TwoKinds> compare_kinds(const Places& places) {
+    constexpr std::size_t fewest = 4;
     std::size_t several = 0;
-    std::size_t two = 0;
+    std::vector<double> factors;
     for (const auto& [place, times] : places)
         for (const auto& [file, values] : times) {
             several += values.size() >= 4;
-            two += are_two_kinds(values);
+            if (const auto factor = two_clusters(values)) factors.push_back(*factor);
         }
-    constexpr std::size_t fewest = 4;
-    if (two >= fewest && two * 10 >= several * 8)
-        out.push_back(
-            fmt::format("{}: at {} of {} places the repetitions are of two kinds: two instructions "
-                        "or two devices may stand under one name, and no number of it can be "
-                        "trusted",
-                        subject, two, several));
+    const std::size_t two = factors.size();
+    if (two < fewest || two * 10 < several * 8) return std::nullopt;
+    return TwoKinds{two, several, median(std::move(factors))};
 }
 
 void compare_repetitions(const std::string& subject, const Places& places,
@@ -187,7 +185,6 @@ void compare_repetitions(const std::string& subject, const Places& places,
         torn += high > other_unit * low;
     }
     compare_depths(subject, places, out);
-    compare_kinds(subject, places, out);
     if (torn > 0 && torn * 20 >= several)
         out.push_back(
             fmt::format("{}: at {} of {} places repetitions differ by a factor of more "
@@ -251,11 +248,19 @@ void refuse_duplicates(std::span<const MeasurementFile> files) {
                         files[a].path));
 }
 
-std::vector<std::string> contradictions(std::span<const MeasurementFile> files) {
-    std::vector<std::string> out;
+Contradictions contradictions(std::span<const MeasurementFile> files) {
+    Contradictions found;
+    std::vector<std::string>& out = found.notes;
     for (const auto& [subject, places] : times_of(files)) {
         compare_runs(files, subject, places, out);
         compare_repetitions(subject, places, out);
+        if (const auto kinds = compare_kinds(places)) {
+            found.two_kinds[subject] = *kinds;
+            out.push_back(fmt::format(
+                "{}: at {} of {} places the repetitions are of two kinds, {:.2g} % apart: two "
+                "instructions or two devices may stand under one name",
+                subject, kinds->places, kinds->of, 100 * (kinds->factor - 1)));
+        }
     }
     for (const MeasurementFile& file : files) {
         std::vector<double> shares;
@@ -282,7 +287,7 @@ std::vector<std::string> contradictions(std::span<const MeasurementFile> files) 
                             file.path, share));
         if (out.size() == said) compare_timer(file, out);
     }
-    return out;
+    return found;
 }
 
 }  // namespace occupipe

@@ -2,6 +2,8 @@
 // Input that contradicts itself: the same file twice, runs that disagree, units that change.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,9 +15,21 @@ namespace occupipe {
 // Throws InputError where two files hold the same measurements: they would count twice.
 void refuse_duplicates(std::span<const MeasurementFile> files);
 
-// "fma.f32: a.json and b.json disagree by 12 % (median of 33 places)", and likewise for repetitions
-// of one place that differ by a factor no scatter explains, and for event times shorter than the
-// cycles that passed meanwhile. Empty when nothing contradicts anything.
-std::vector<std::string> contradictions(std::span<const MeasurementFile> files);
+// At so many of the places with several repetitions these are of two kinds.
+struct TwoKinds {
+    std::size_t places = 0;
+    std::size_t of = 0;
+    double factor = 1;  // the longer over the shorter, median
+};
+
+struct Contradictions {
+    // "fma.f32: a.json and b.json disagree by 12 % (median of 33 places)", and likewise for
+    // repetitions of one place that differ by a factor no scatter explains, and for event times
+    // shorter than the cycles that passed meanwhile. Empty when nothing contradicts anything.
+    std::vector<std::string> notes;
+    // By subject: two instructions or two devices may stand under its name.
+    std::map<std::string, TwoKinds> two_kinds;
+};
+Contradictions contradictions(std::span<const MeasurementFile> files);
 
 }  // namespace occupipe

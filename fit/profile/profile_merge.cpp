@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "core/profile_fields.h"
+#include "core/subsystem_scope.h"
 #include "fit/profile/field_merge.h"
 
 namespace occupipe {
@@ -86,13 +88,32 @@ Annotation merged_from(std::span<const NamedProfile> profiles) {
     return out;
 }
 
+// A scope that one machine does not know is what the first one that knows it says: nothing on that
+// machine contradicts it.
+std::vector<GpuProfile> with_known_scopes(std::span<const NamedProfile> profiles) {
+    std::vector<GpuProfile> out;
+    for (const NamedProfile& p : profiles) {
+        GpuProfile& one = out.emplace_back(p.profile);
+        for (const Subsystem& open : p.profile.subsystems)
+            for (auto other = profiles.begin(); !open.scope && other != profiles.end(); ++other)
+                if (const Subsystem* known = other->profile.find_subsystem(open.name);
+                    known && known->scope) {
+                    set_scope(one, open.name, known->scope);
+                    break;
+                }
+    }
+    return out;
+}
+
 }  // namespace
 
 MergedProfile merge_profiles(std::span<const NamedProfile> profiles) {
     if (profiles.size() < 2) throw InputError("at least two profiles are needed to merge");
     refuse_duplicates(profiles);
+    const std::vector<GpuProfile> alike = with_known_scopes(profiles);
     OfMachines<GpuProfile> machines;
-    for (const NamedProfile& p : profiles) machines.push_back({&p.profile, &p.path});
+    for (std::size_t i = 0; i < alike.size(); ++i)
+        machines.push_back({&alike[i], &profiles[i].path});
     MergedProfile merged;
     merged.profile = merge_fields(machines, merged.contradictions);
     GpuProfile& out = merged.profile;

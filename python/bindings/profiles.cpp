@@ -154,7 +154,7 @@ void bind_parts(nb::module_& m) {
                 new (place)
                     Subsystem{name, enum_of<Scope>(scope, "scope"), estimate_of(contention)};
             },
-            nb::arg("name"), nb::arg("scope") = "core", nb::arg("contention") = nb::none())
+            nb::arg("name"), nb::arg("scope") = nb::none(), nb::arg("contention") = nb::none())
         .def_ro("name", &Subsystem::name)
         .def_prop_ro(
             "scope", [](const Subsystem& s) { return word_of(s.scope); },

@@ -108,12 +108,27 @@ TEST(Oddities, OfMeasurements) {
         R"({"context": {"device_name": "x", "cores": "1", "warp_size": "32"}, "benchmarks": [)" +
             row + "1e9}," + row + "2e9}]}",
         "m.json");
-    EXPECT_EQ(
-        analysis::oddities(file),
-        (Lines{"context.clock_hz: is missing; a profile needs it",
-               "benchmarks: a/group_warps:1/concurrent_groups:1/chains:1/depth:1 has a duplicate "
-               "repetition 0",
-               "benchmarks: the clock varied between 1000000000 and 2000000000 Hz"}));
+    EXPECT_EQ(analysis::oddities(file),
+              (Lines{"context.clock_hz: is missing; a profile needs it",
+                     "benchmarks: 1 row has a repetition that is there already: "
+                     "a/group_warps:1/concurrent_groups:1/chains:1/depth:1 repetition 0",
+                     "benchmarks: the clock varied between 1000000000 and 2000000000 Hz"}));
+}
+
+// One line each was 229 lines for a run that was appended to itself.
+TEST(Oddities, OfManyRepeatedRowsAreOneLine) {
+    MeasurementFile file;
+    file.context = {{"device_name", "x"}, {"cores", "1"}, {"warp_size", "32"}, {"clock_hz", "1e9"}};
+    for (const int warps : {1, 2, 3, 4, 5, 1, 2, 3, 4, 5}) {
+        MeasurementRow& row = file.rows.emplace_back();
+        row.subject = "a";
+        row.shape = {1, warps, 1, 8};
+    }
+    const Lines lines = analysis::oddities(file);
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_NE(lines[0].find("5 rows have a repetition that is there already: a/"), lines[0].npos);
+    EXPECT_NE(lines[0].find("concurrent_groups:3/chains:1/depth:8 repetition 0, …"), lines[0].npos);
+    EXPECT_EQ(lines[0].find("concurrent_groups:4"), lines[0].npos);
 }
 
 // `fit` names such a claim, and so does `check`.

@@ -79,6 +79,10 @@ def gpu(cpi: float, latency: float) -> Profile:
     return profile
 
 
+def test_a_subsystem_without_a_scope_has_none():
+    assert occupipe.Subsystem("fp").scope is None
+
+
 @pytest.mark.parametrize("warps", [1, 3, 5, 6, 20])
 def test_a_chain_takes_what_the_law_says(warps):
     # W warps of one chain of N: Λ + (W−1)λ + (N−1)·max(Λ, Wλ) (docs/pipeline-model.md, section 2).

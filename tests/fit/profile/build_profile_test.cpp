@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/files/files.h"
+#include "core/law_misfit.h"
 #include "fit/profile/fit_report.h"
 #include "tests/fit/synthetic.h"
 
@@ -43,6 +44,34 @@ MeasurementFile device_file(std::uint64_t seed = 1, const std::string& backend =
             random);
     }
     return file;
+}
+
+// Apart by 1.25 nothing was said, apart by 1.5 the numbers did not carry what was said of them.
+TEST(BuildProfile, TwoInstructionsUnderOneNameWidenItsNumbersAndFlagThem) {
+    for (const double factor : {1.08, 1.25, 1.5}) {
+        MeasurementFile file = test::empty_file();
+        std::mt19937_64 random(3);
+        std::uniform_real_distribution<double> off(-0.01, 0.01);
+        for (const MeasurementShape& shape : test::gpu_shapes(32, 8, 1))
+            for (int r = 0; r < 6; ++r) {
+                const double of = r % 2 == 0 ? 1 : factor;
+                const double cycles = test::hull_time({"", 0.5, 6}, shape) * of * (1 + off(random));
+                file.rows.push_back(test::row_of("fma.f32", shape, cycles, r));
+            }
+        const FitOutcome out = fit_measurements(std::vector{file});
+        const InstructionTiming& found = *out.profile.find_instruction("fma.f32");
+        for (const auto& [e, shorter] : {std::pair(found.cpi, 0.5), std::pair(*found.latency, 6.0)})
+            for (const double truth : {shorter, factor * shorter}) {
+                if (e.identifiable()) {
+                    EXPECT_LE(std::abs(e.value - truth), 2 * *e.std_error) << factor;
+                    EXPECT_LE(*e.std_error, (factor - 1) * e.value) << factor;
+                } else {
+                    EXPECT_EQ(e.kind, Estimate::Kind::upper_bound) << factor;
+                    EXPECT_GE(e.value, truth) << factor;
+                }
+                EXPECT_TRUE(doubts_the_law(e.note)) << e.note;
+            }
+    }
 }
 
 // wgmma.m64n256k16 takes 128 cycles of a Hopper core's units; its four warps count as four.

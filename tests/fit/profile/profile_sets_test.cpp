@@ -17,6 +17,7 @@ namespace occupipe {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Estimate estimate(double value, double error) {
     Estimate e;
@@ -329,6 +330,25 @@ TEST(Merge, ScopesThatDifferAreNotMixedUp) {
     const GpuProfile merged = merge_profiles(machines).profile;
     EXPECT_NEAR(merged.instructions[0].cpi.value, 1, 0.01);  // per scheduler
     EXPECT_THAT(merged.instructions[0].note, HasSubstr("another scope"));
+}
+
+// The first machine's scope was taken, also where it did not know it.
+TEST(Merge, AScopeThatOneMachineKnowsIsNotLost) {
+    for (const std::size_t knows : {0U, 1U}) {
+        std::vector<NamedProfile> machines{{"a.yaml", "", profile(0.25, 6)},
+                                           {"b.yaml", "", profile(0.25, 6.1)}};
+        for (NamedProfile& m : machines) {
+            m.profile.issue.schedulers = 4;
+            m.profile.subsystems[0].scope.reset();
+        }
+        GpuProfile& known = machines[knows].profile;
+        known.subsystems[0].scope = Scope::scheduler;
+        known.instructions[0].cpi = known.instructions[0].cpi.times(4);
+        const GpuProfile merged = merge_profiles(machines).profile;
+        EXPECT_EQ(merged.subsystems[0].scope, Scope::scheduler) << knows;
+        EXPECT_NEAR(merged.instructions[0].cpi.value, 1, 0.01) << knows;
+        EXPECT_THAT(merged.instructions[0].note, Not(HasSubstr("another scope"))) << knows;
+    }
 }
 
 TEST(Merge, RefusesDifferentDevicesAndTooFew) {
