@@ -175,11 +175,15 @@ bool stops_are_the_placements(const Curve& curve, const TimingFit& guess) {
             const CurvePoint& point = curve.points[i];
             if (!spreads_evenly(point, schedulers)) continue;
             if (1 - factors[i].value_or(1) > worth_a_note) return false;
-            if (point.shape.warps() > schedulers) places.insert(point.shape.warps());
+            // Before the ridge warps do not wait for each other, whatever the scheduler does.
+            const double work = guess.cpi.value * point.shape.warps() * point.shape.chains;
+            if (point.shape.warps() > schedulers && work > guess.latency.value)
+                places.insert(point.shape.warps());
         }
         return places.size() >= fewest;
     };
-    if (const int seen = schedulers_seen(curve); seen > 1) return together(seen);
+    if (std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.busiest > 0; }))
+        return together(schedulers_seen(curve));
     for (int k = 1; k <= most_schedulers; ++k)
         if (together(k)) return true;
     return false;

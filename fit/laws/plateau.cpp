@@ -110,16 +110,16 @@ RawBounds raw_bounds(const Curve& curve, const TimingFit& fit) {
         if (beyond || same) end = end ? std::max(*end, value) : value;
     };
     for (const StepTime& step : step_times(curve)) {
-        // What is wrong with a shape does not show in the line through its depths.
+        const double error = error_of(step, curve, fit);
+        // What is wrong with a shape does not show in the line through its depths; the few places
+        // that tell a latency do not average it.
         const double unseen = curve.spread_known ? std::max(fit.residual_scale, 1.0) : 1.0;
-        const double error = error_of(step, curve, fit) * unseen;
-        const double most = step.cycles.value * (1 + errors_of_bound * error);
-        const double allowed = step.cycles.value * (1 + errors_of_end * error);
+        const auto above = [&](double errors) { return step.cycles.value * (1 + errors * error); };
         const double m = step.in_flight();
-        lower(out.cpi, most / m);
-        lower(out.latency, most);
-        widest(out.right_end, right < m, right == m, allowed / m);
-        widest(out.left_end, left == 0 || m < left, left == m, allowed);
+        lower(out.cpi, above(errors_of_bound) / m);
+        lower(out.latency, above(errors_of_bound * unseen));
+        widest(out.right_end, right < m, right == m, above(errors_of_end) / m);
+        widest(out.left_end, left == 0 || m < left, left == m, above(errors_of_end * unseen));
         right = std::max(right, m);
         left = left == 0 ? m : std::min(left, m);
     }

@@ -156,7 +156,8 @@ TEST(FitTiming, LatencyHiddenBehindCpiIsNotInvented) {
     ASSERT_TRUE(f.ok) << f.reason;
     EXPECT_TRUE(near_enough(f.cpi, truth.cpi));
     EXPECT_FALSE(f.latency.identifiable());
-    EXPECT_NEAR(f.latency.value, 47, 2);
+    EXPECT_GE(f.latency.value, 47);  // what one warp's step allows
+    EXPECT_LE(f.latency.value, 52);
 }
 
 TEST(FitTiming, OneShapeGivesTwoBounds) {
