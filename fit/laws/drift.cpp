@@ -166,6 +166,7 @@ std::vector<std::optional<double>> together_over_measured(const Curve& curve, co
 }
 
 bool stops_are_the_placements(const Curve& curve, const TimingFit& guess) {
+    constexpr double apart = 0.005;  // of a run's time; warps that take turns stop in one step
     constexpr std::size_t fewest = 3;
     constexpr int most_schedulers = 16;
     const auto together = [&](int schedulers) {
@@ -174,7 +175,7 @@ bool stops_are_the_placements(const Curve& curve, const TimingFit& guess) {
         for (std::size_t i = 0; i < factors.size(); ++i) {
             const CurvePoint& point = curve.points[i];
             if (!spreads_evenly(point, schedulers)) continue;
-            if (1 - factors[i].value_or(1) > worth_a_note) return false;
+            if (1 - factors[i].value_or(1) > apart) return false;
             // Before the ridge warps do not wait for each other, whatever the scheduler does.
             const double work = guess.cpi.value * point.shape.warps() * point.shape.chains;
             if (point.shape.warps() > schedulers && work > guess.latency.value)

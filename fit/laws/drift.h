@@ -34,9 +34,6 @@ std::vector<std::optional<double>> together_over_measured(const Curve& curve, co
                                                           int schedulers,
                                                           StepOfTurns turns = StepOfTurns::whole);
 
-// What is worth saying of a run's time.
-inline constexpr double worth_a_note = 0.02;
-
 // Whether warps stop together wherever they spread evenly over some number of schedulers, which the
 // placements or else the stops themselves tell: then those of fuller schedulers stop later because
 // of that alone, and nothing drifts.

@@ -628,6 +628,7 @@ void leave_copies_open(const Curve& curve, InstructionKind kind, const TimingFit
 TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFitOptions& options) {
     constexpr int rounds = 8;
     constexpr double settled = 1e-4;
+    constexpr double worth_a_note = 0.02;
     constexpr double doubt = 0.1;  // of what is reckoned out, common to all places
     std::optional<TimingFit> last = first_guess(curve);
     if (!last || stops_are_the_placements(curve, *last)) return Fitter(curve, kind, options).run();
