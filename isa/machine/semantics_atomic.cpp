@@ -368,6 +368,7 @@ Handler vector_handler(int count) {
 template <Where where>
 Handler real_handler(const Instruction& one) {
     using u32 = std::uint32_t;
+    using arithmetic::Half;
     if (!one.has("ADD")) return nullptr;
     const bool flushes = one.has("FTZ");
     struct Row {
@@ -380,10 +381,11 @@ Handler real_handler(const Instruction& one) {
                        : vector_handler<where, u32, add_f32>(row.count);
     }
     for (const Row row : {Row{"F16x2", 1}, Row{"F16x4", 2}, Row{"F16x8", 4}}) {
-        if (one.has(row.name)) return vector_handler<where, u32, add_f16x2>(row.count);
+        if (one.has(row.name)) return vector_handler<where, u32, add_halves<Half::ieee>>(row.count);
     }
     for (const Row row : {Row{"BF16x2", 1}, Row{"BF16x4", 2}, Row{"BF16x8", 4}}) {
-        if (one.has(row.name)) return vector_handler<where, u32, add_bf16x2>(row.count);
+        if (one.has(row.name))
+            return vector_handler<where, u32, add_halves<Half::brain>>(row.count);
     }
     if (one.has("F64")) return vector_handler<where, std::uint64_t, add_f64>(1);
     return nullptr;

@@ -11,6 +11,7 @@
 #include "isa/machine/arithmetic/conversion.h"
 #include "isa/machine/arithmetic/function.h"
 #include "isa/machine/arithmetic/half.h"
+#include "isa/machine/atomics.h"
 
 namespace occupipe::isa::arithmetic {
 namespace {
@@ -272,6 +273,18 @@ TEST(Bfloat16, SumsProductsAndFusedOnesAreTheExactOnes) {
             << std::hex << a << " " << b;
         ASSERT_EQ(half_fused<Half::brain>(a, b, c), fused(a, b, c, bfloat16, Rounding::nearest))
             << std::hex << a << " " << b << " " << c;
+    }
+}
+
+TEST(Halves, CancelInMemoryAndStayWhereNothingIsAdded) {
+    for (std::uint32_t a = 0; a < 0x10000; ++a) {
+        const std::uint32_t pair = a | a << 16, other = (a ^ 0x8000) | 0x8000'0000;
+        if ((a & 0x7c00) != 0x7c00) {
+            ASSERT_EQ(add_halves<Half::ieee>(pair, other), a << 16) << std::hex << a;
+        }
+        if ((a & 0x7f80) != 0x7f80) {
+            ASSERT_EQ(add_halves<Half::brain>(pair, other), a << 16) << std::hex << a;
+        }
     }
 }
 

@@ -86,4 +86,7 @@ std::vector<NamedFormula> half_formulas();
 std::vector<NamedFormula> warp_formulas();
 std::vector<NamedFormula> memory_formulas();
 
+// Two binary16 or bfloat16 in a word, each rounded to nearest.
+std::uint32_t sums_of_halves(std::uint32_t a, std::uint32_t b, bool brain);
+
 }  // namespace occupipe::isa::test

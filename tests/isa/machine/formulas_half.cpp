@@ -361,6 +361,14 @@ bool double_matrix(Case& of) {
 
 }  // namespace
 
+std::uint32_t sums_of_halves(std::uint32_t a, std::uint32_t b, bool is_brain) {
+    const auto sum = [&](std::uint32_t x, std::uint32_t y) -> std::uint32_t {
+        return calculate<2, false>(static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(y), 0,
+                                   is_brain ? brain : ieee);
+    };
+    return sum(a, b) | sum(a >> 16, b >> 16) << 16;
+}
+
 std::vector<NamedFormula> half_formulas() {
     return {{"HADD2", &halves<2, false>}, {"HMUL2", &halves<2, true>}, {"HFMA2", &halves<3, true>},
             {"HMNMX2", &extremes},        {"HSETP2", &compare<false>}, {"HSET2", &compare<true>},

@@ -96,6 +96,10 @@ bool constant(Case& of) {
 
 std::uint64_t combine(const Case& of, std::uint64_t old, std::uint64_t value) {
     const bool wide = size_of(of) == 8;
+    if (of.has("F16x2") || of.has("BF16x2")) {
+        return sums_of_halves(static_cast<std::uint32_t>(old), static_cast<std::uint32_t>(value),
+                              of.has("BF16x2"));
+    }
     if (of.has("F32")) {
         const auto flush = [&](std::uint64_t bits) {
             const float x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
@@ -148,8 +152,8 @@ bool arrive(Case& of) {
 
 bool atomic(Case& of) {
     if (of.has("ARRIVE")) return of.one.opcode == "ATOMS" && arrive(of);
-    for (const char* other : {"F16x2", "F16x4", "F16x8", "BF16x2", "BF16x4", "BF16x8", "POPC",
-                              "CAST", "F32x2", "F32x4"}) {
+    for (const char* other :
+         {"F16x4", "F16x8", "BF16x4", "BF16x8", "POPC", "CAST", "F32x2", "F32x4"}) {
         if (of.has(other)) return false;
     }
     // PTX has these of unsigned words alone.
