@@ -165,7 +165,11 @@ TimedCurves parse_timed_launches(const std::string& text, const std::string& fil
         throw InputError(file_name, {1, 1}, {},
                          fmt::format("the first line has to be {}", fmt::join(timed_header, ",")));
     using Key = std::tuple<int, int, std::int64_t>;  // occupancy first
-    std::map<std::string, std::map<Key, std::vector<double>>> all;
+    struct Runs {
+        std::vector<double> cycles;
+        std::set<std::int64_t> shared_bytes;
+    };
+    std::map<std::string, std::map<Key, Runs>> all;
     for (std::size_t i = 1; i < records.size(); ++i) {
         const int line = records[i].line;
         const std::vector<std::string>& fields = records[i].fields;
@@ -187,16 +191,18 @@ TimedCurves parse_timed_launches(const std::string& text, const std::string& fil
         };
         const Key key = {static_cast<int>(number(2, 1, 1024)), static_cast<int>(number(1, 1, 1024)),
                          static_cast<std::int64_t>(number(3, 1, 1e12))};
-        number(4, 0, 1e9);
-        all[fields[0]][key].push_back(number(5, std::numeric_limits<double>::min(), 1e18));
+        Runs& runs = all[fields[0]][key];
+        runs.shared_bytes.insert(static_cast<std::int64_t>(number(4, 0, 1e9)));
+        runs.cycles.push_back(number(5, std::numeric_limits<double>::min(), 1e18));
     }
     TimedCurves curves;
     for (const auto& [kernel, launches] : all)
-        for (const auto& [key, cycles] : launches)
-            curves[kernel].emplace_back(Launch{.group_warps = std::get<1>(key),
-                                               .concurrent_groups = std::get<0>(key),
-                                               .groups = std::get<2>(key)},
-                                        median(cycles));
+        for (const auto& [key, runs] : launches)
+            curves[kernel].push_back({.launch = {.group_warps = std::get<1>(key),
+                                                 .concurrent_groups = std::get<0>(key),
+                                                 .groups = std::get<2>(key)},
+                                      .cycles = median(runs.cycles),
+                                      .shared_bytes = runs.shared_bytes});
     return curves;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -51,9 +52,15 @@ void tell_shared_memory(const ReadyKernel& ready, std::vector<ToldLaunch>& told)
 // cycles empty.
 std::string launches_to_time(const std::vector<ReadyKernel>& kernels);
 
-// The same table with cycles: by kernel, the launches in order of occupancy with the median of
-// each's cycles. Throws InputError naming the line; also where a line has no cycles.
-using TimedCurves = std::map<std::string, std::vector<std::pair<Launch, double>>>;
+struct TimedRuns {
+    Launch launch;
+    double cycles = 0;                    // median
+    std::set<std::int64_t> shared_bytes;  // dynamic, of each run
+};
+
+// The same table with cycles: by kernel, the launches in order of occupancy. Throws InputError
+// naming the line; also where a line has no cycles.
+using TimedCurves = std::map<std::string, std::vector<TimedRuns>>;
 TimedCurves parse_timed_launches(const std::string& text, const std::string& file_name);
 
 // Fills in what was timed, on `cores` cores. Curve and table have to have the same launches.

@@ -264,24 +264,29 @@ private:
 // What was imported, or the real device takes; empty where nothing is timed.
 std::vector<std::pair<Launch, double>> Run::times_of(const analysis::ReadyKernel& ready) const {
     if (times_) {
-        const auto& times = times_->at(ready.suite.name);
-        for (const auto& [launch, cycles] : times)
+        const std::string& name = ready.suite.name;
+        const auto refuse = [&](const char* column, const std::string& why) {
+            throw InputError(options_.import, {}, column, fmt::format("{}: {}", name, why));
+        };
+        const std::int64_t own = ready.needs.shared_bytes - ready.dynamic_shared_bytes;
+        std::vector<std::pair<Launch, double>> times;
+        for (const auto& [launch, cycles, shared_bytes] : times_->at(name)) {
             if (launch.group_warps != ready.group_warps)
-                throw InputError(
-                    options_.import, {}, "group_warps",
-                    fmt::format("{}: {} warps of a group, and the launch file's groups have {}",
-                                ready.suite.name, launch.group_warps, ready.group_warps));
-        for (const auto& [launch, cycles] : times) {
+                refuse("group_warps",
+                       fmt::format("{} warps of a group, and the launch file's groups have {}",
+                                   launch.group_warps, ready.group_warps));
             if (launch.groups != ready.groups)
-                throw InputError(
-                    options_.import, {}, "groups",
-                    fmt::format("{}: {}, and the launch file of --size {} has {}", ready.suite.name,
-                                launch.groups, options_.size, ready.groups));
-            if (launch.concurrent_groups > ready.groups_at_most)
-                throw InputError(options_.import, {}, "concurrent_groups",
-                                 fmt::format("{}: {}, and a core of {} holds {}", ready.suite.name,
-                                             launch.concurrent_groups, profile_.device.name,
-                                             ready.groups_at_most));
+                refuse("groups", fmt::format("{}, and the launch file of --size {} has {}",
+                                             launch.groups, options_.size, ready.groups));
+            for (const std::int64_t bytes : shared_bytes)
+                if (const int held = analysis::groups_at_once(ready, own + bytes);
+                    held != launch.concurrent_groups)
+                    refuse(
+                        "concurrent_groups",
+                        fmt::format("{}, and with {} bytes of shared memory a core of {} holds "
+                                    "{}",
+                                    launch.concurrent_groups, bytes, profile_.device.name, held));
+            times.emplace_back(launch, cycles);
         }
         return times;
     }

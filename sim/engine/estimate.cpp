@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,7 @@ constexpr std::int64_t fewest_iterations = 64;  // that a loop is cut to
 constexpr std::int64_t least_iterations = 8;    // where as many make a run long enough:
 constexpr double long_enough = 1e6;             // instructions of the smallest run
 constexpr std::int64_t fewest_waves = 4;        // of groups
-constexpr std::int64_t similar = 4;  // loops with that much fewer iterations than the longest
-                                     // keep all of theirs
+constexpr double share_that_counts = 1e-3;      // of what the largest loop executes
 constexpr std::size_t agreeing = 4;  // estimates, both sizes doubled between the first and the last
 constexpr double steady = 0.005;     // relative spread of these
 constexpr double safety = 3;         // of the bound over that spread
@@ -39,28 +39,45 @@ std::int64_t longest_distance(const std::vector<KernelItem>& items) {
     return longest;
 }
 
-// Loops are cut from outside: of nested ones only the outermost that has enough iterations.
+// Instructions that a warp executes.
+double work_of(const std::vector<KernelItem>& items) {
+    double work = 0;
+    for (const KernelItem& item : items) {
+        const auto* repeat = std::get_if<Repeat>(&item);
+        work += repeat ? static_cast<double>(repeat->count) * work_of(repeat->body) : 1;
+    }
+    return work;
+}
+
+// All loops are cut by the same fraction, as what limits a run may differ from loop to loop. Of
+// nested ones it is the outermost that has enough iterations.
 class LoopCutter {
 public:
     explicit LoopCutter(const Kernel& kernel) {
         for (const WarpProgram& program : kernel.warps)
-            fewest_ =
-                std::max(fewest_, fewest_iterations + 2 * longest_distance(program.instructions));
-        for (const WarpProgram& program : kernel.warps) find(program.instructions);
-        for (const std::int64_t count : counts_)
-            if (is_cut(count)) shortest_ = std::min(shortest_, count);
+            distance_ = std::max(distance_, longest_distance(program.instructions));
+        std::vector<Loop> loops;
+        for (const WarpProgram& program : kernel.warps) find(program.instructions, 1, loops);
+        double largest = 0;
+        for (const Loop& loop : loops) largest = std::max(largest, loop.work);
+        for (const Loop& loop : loops)
+            if (loop.work >= share_that_counts * largest)
+                shortest_ = std::min(shortest_.value_or(loop.count), loop.count);
     }
 
     // At level 0 the loops get `share` of the fewest iterations, but at least `least_iterations`.
     void begin_with(double share) {
-        const auto least = static_cast<double>(least_iterations + fewest_ - fewest_iterations);
-        first_ = std::clamp(share, least / static_cast<double>(fewest_), 1.0);
+        first_ = std::clamp(share,
+                            static_cast<double>(enough(least_iterations)) /
+                                static_cast<double>(enough(fewest_iterations)),
+                            1.0);
     }
 
-    // Twice as many iterations at each level; above 1 nothing is cut.
+    // Twice as many iterations at each level; from 1 on nothing is cut.
     double fraction(int level) const {
-        if (counts_.empty()) return std::numeric_limits<double>::infinity();
-        return std::ldexp(first_ * static_cast<double>(fewest_) / static_cast<double>(shortest_),
+        if (!shortest_) return std::numeric_limits<double>::infinity();
+        return std::ldexp(first_ * static_cast<double>(enough(fewest_iterations)) /
+                              static_cast<double>(*shortest_),
                           level);
     }
 
@@ -70,18 +87,33 @@ public:
     }
 
 private:
-    bool is_cut(std::int64_t count) const { return count > fewest_ && count >= longest_ / similar; }
+    struct Loop {
+        std::int64_t count = 1;
+        double work = 0;  // instructions
+    };
 
-    void find(const std::vector<KernelItem>& items) {
+    std::int64_t enough(std::int64_t iterations) const { return iterations + 2 * distance_; }
+
+    bool has_loop(const std::vector<KernelItem>& items) const {
+        return std::ranges::any_of(items, [&](const KernelItem& item) {
+            const auto* repeat = std::get_if<Repeat>(&item);
+            return repeat && (repeat->count > enough(least_iterations) || has_loop(repeat->body));
+        });
+    }
+    bool is_cut(const Repeat& repeat) const {
+        return repeat.count > enough(fewest_iterations) ||
+               (repeat.count > enough(least_iterations) && !has_loop(repeat.body));
+    }
+
+    void find(const std::vector<KernelItem>& items, double times, std::vector<Loop>& loops) const {
         for (const KernelItem& item : items) {
             const auto* repeat = std::get_if<Repeat>(&item);
             if (!repeat) continue;
-            if (repeat->count <= fewest_) {
-                find(repeat->body);
-                continue;
-            }
-            counts_.push_back(repeat->count);
-            longest_ = std::max(longest_, repeat->count);
+            const double iterations = times * static_cast<double>(repeat->count);
+            if (is_cut(*repeat))
+                loops.push_back({repeat->count, iterations * work_of(repeat->body)});
+            else
+                find(repeat->body, iterations, loops);
         }
     }
 
@@ -89,23 +121,25 @@ private:
         for (KernelItem& item : items) {
             auto* repeat = std::get_if<Repeat>(&item);
             if (!repeat) continue;
-            if (repeat->count <= fewest_)
+            if (!is_cut(*repeat)) {
                 cut(repeat->body, fraction);
-            else if (is_cut(repeat->count))
-                repeat->count = std::min(
-                    repeat->count, static_cast<std::int64_t>(
-                                       std::ceil(static_cast<double>(repeat->count) * fraction)));
+                continue;
+            }
+            const double left = std::round(static_cast<double>(repeat->count) * fraction);
+            repeat->count = std::min(
+                repeat->count, std::max(enough(1), static_cast<std::int64_t>(std::min(
+                                                       left, static_cast<double>(repeat->count)))));
         }
     }
 
-    std::int64_t fewest_ = fewest_iterations;
+    std::int64_t distance_ = 0;  // the longest of a dependence, in iterations
     double first_ = 1;
-    std::vector<std::int64_t> counts_;
-    std::int64_t longest_ = 0;
-    std::int64_t shortest_ = std::numeric_limits<std::int64_t>::max();
+    std::optional<std::int64_t> shortest_;  // of the loops that count
 };
 
+// Loops of a program that no warp runs make no difference.
 double at(double x1, double y1, double x2, double y2, double x) {
+    if (x1 == x2) return y2;
     return y1 + (y2 - y1) / (x2 - x1) * (x - x1);
 }
 
@@ -144,6 +178,8 @@ public:
             try {
                 if (all_iterations(size) && all_groups(groups)) return exact(left_);
                 cycles.push_back(at_level(size, groups));
+                // Faster than the subsystems allow: the smaller runs are limited by something else.
+                if (busiest(cycles.back()) > 1 + steady) cycles.clear();
             } catch (const LimitReached&) {
                 if (cycles.size() + 1 < agreeing) throw;
                 break;
@@ -219,19 +255,49 @@ private:
                   static_cast<double>(groups_));
     }
 
-    SimulationResult result(double cycles, double spread) const {
-        SimulationResult result = last_;
-        result.cycles = cycles;
-        const double ticks = cycles / result.scale.to_cycles(1);
+    std::int64_t ticks_of(double cycles) const {
+        const double ticks = cycles / last_.scale.to_cycles(1);
         if (!(ticks < static_cast<double>(sim::max_ticks)))
             throw InputError("the run takes more than 2^62 ticks; launch fewer groups");
-        result.ticks = std::llround(ticks);
+        return std::llround(ticks);
+    }
+
+    // Of the whole run, whose work is known, if it took so long.
+    std::vector<Bound> bounds(double cycles) const {
+        const sim::CoreLayout layout = sim::build_layout(profile_, kernel_, launch_, options_);
+        const sim::Machine& machine = layout.machine;
+        std::vector<double> work(machine.subsystems.size());  // of a group [ticks]
+        for (const std::int32_t program : layout.kinds.front())
+            for (const auto& stream : layout.programs[program].streams)
+                work[stream.subsystem] +=
+                    static_cast<double>(stream.cpi) * static_cast<double>(stream.instances);
+        std::vector<std::int64_t> busy;  // per unit
+        for (std::size_t s = 0; s < work.size(); ++s) {
+            const int units = machine.unit_count_of(static_cast<int>(s));
+            busy.insert(busy.end(), units,
+                        std::llround(work[s] * static_cast<double>(groups_) / units));
+        }
+        return sim::utilisations(machine, busy, layout.group_instructions * groups_,
+                                 ticks_of(cycles));
+    }
+    double busiest(double cycles) const {
+        double most = 0;
+        for (const Bound& bound : bounds(cycles)) most = std::max(most, bound.utilisation);
+        return most;
+    }
+
+    SimulationResult result(double cycles, double spread) const {
+        const double over = std::max(busiest(cycles) - 1, 0.0);
+        SimulationResult result = last_;
+        result.cycles = cycles * (1 + over);
+        result.ticks = ticks_of(result.cycles);
         result.issued = group_instructions(kernel_) * groups_;
         result.groups = groups_;
+        result.bounds = bounds(result.cycles);
         result.simulated = simulated_;
         result.estimate = EstimatedRun{
             .simulated_share = static_cast<double>(simulated_) / static_cast<double>(result.issued),
-            .error = safety * spread + least_error};
+            .error = safety * spread + over + least_error};
         return result;
     }
 

@@ -417,8 +417,9 @@ TEST(TimedLaunches, ReadBackWithTheMedianOfCycles) {
     const TimedCurves curves = parse_timed_launches(
         head + "k,2,4,100,0,500\nk,2,1,100,9000,900\nk,2,4,100,0,520\nk,2,4,100,0,700\n", "f");
     ASSERT_EQ(curves.at("k").size(), 2U);
-    EXPECT_EQ(curves.at("k")[0].first.concurrent_groups, 1);
-    EXPECT_EQ(curves.at("k")[1].second, 520);
+    EXPECT_EQ(curves.at("k")[0].launch.concurrent_groups, 1);
+    EXPECT_THAT(curves.at("k")[0].shared_bytes, ElementsAre(9000));
+    EXPECT_EQ(curves.at("k")[1].cycles, 520);
     const auto refused = [&](const std::string& text) {
         try {
             parse_timed_launches(text, "f.csv");

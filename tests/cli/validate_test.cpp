@@ -132,7 +132,10 @@ TEST(Validate, TimesOfOtherKernelsAndOtherGroupsAreRefused) {
                 HasSubstr("groups: fan2: 16384, and the launch file of --size small has 9"));
     const Outcome crowded = import("fan2,2,17,9,0,1000");
     EXPECT_EQ(crowded.code, 2);
-    EXPECT_THAT(crowded.err, HasSubstr("concurrent_groups: fan2: 17, and a core of NVIDIA"));
+    EXPECT_THAT(crowded.err, HasSubstr("concurrent_groups: fan2: 17, and with 0 bytes of shared "
+                                       "memory a core of NVIDIA"));
+    EXPECT_EQ(import("fan2,2,8,9,0,1000").code, 2);
+    EXPECT_EQ(import("fan2,2,16,9,99999999,1000").code, 2);
     EXPECT_EQ(import("fan2,2,16,9,0,1000").code, 0);
 }
 
