@@ -308,7 +308,7 @@ protected:
         return all_of(sum.operations, [&](const Instruction* i) {
             return i->getType() == type ||
                    (i->getType()->getIntegerBitWidth() > type->getIntegerBitWidth() &&
-                    sum.fold != Fold::minimum && sum.fold != Fold::maximum);
+                    !occupipe_match::is_extreme(sum.fold));
         });
     }
     // if (x > *place) *place = x;
@@ -320,7 +320,7 @@ protected:
         if (branch == nullptr || !branch->isConditional()) return;
         const auto* const compare = dyn_cast<CmpInst>(branch->getCondition());
         if (compare == nullptr || !only_chooses(store, *branch)) return;
-        const auto [one, other] = occupipe_match::compared_numbers(*compare);
+        const auto [one, other, predicate] = occupipe_match::compared_numbers(*compare);
         const Value* const chosen =
             occupipe_match::number_in(store.getValueOperand(), store.getValueOperand()->getType());
         for (unsigned n = 0; n < 2; ++n) {
@@ -328,10 +328,11 @@ protected:
             if (load == nullptr || !load->hasOneUse() || !compare->hasOneUse() ||
                 !compare->getOperand(n)->hasOneUse() || (n == 0 ? other : one) != chosen ||
                 load->getType() != store.getValueOperand()->getType() || load->isVolatile() ||
+                load->getParent() != head || !occupipe_match::is_kept(*load) ||
                 store.isVolatile() || !same_place(*load, store))
                 continue;
-            const Fold fold = occupipe_match::chosen_by(*compare, compare->getOperand(n),
-                                                        own == branch->getSuccessor(0));
+            const Fold fold =
+                occupipe_match::chosen_by(predicate, n == 0, own == branch->getSuccessor(0));
             if (fold != Fold::none)
                 memory_sums_.push_back(
                     {.load = load, .operations = {}, .store = &store, .fold = fold});

@@ -24,7 +24,25 @@ namespace occupipe_match {
 
 using namespace llvm;
 
-enum class Fold { none, sum, product, minimum, maximum, conjunction, disjunction, parity, last };
+// Signed and unsigned integers are in two different orders.
+enum class Fold {
+    none,
+    sum,
+    product,
+    minimum,
+    maximum,
+    unsigned_minimum,
+    unsigned_maximum,
+    conjunction,
+    disjunction,
+    parity,
+    last
+};
+
+inline bool is_extreme(Fold fold) {
+    return fold == Fold::minimum || fold == Fold::maximum || fold == Fold::unsigned_minimum ||
+           fold == Fold::unsigned_maximum;
+}
 
 inline const char* name_of(Fold fold) {
     switch (fold) {
@@ -33,8 +51,10 @@ inline const char* name_of(Fold fold) {
         case Fold::product:
             return "product";
         case Fold::minimum:
+        case Fold::unsigned_minimum:
             return "minimum";
         case Fold::maximum:
+        case Fold::unsigned_maximum:
             return "maximum";
         case Fold::last:
             return "last";
@@ -90,13 +110,15 @@ inline Fold fold_of(const Instruction& i, const Value* running) {
         case Intrinsic::maxnum:
         case Intrinsic::maximum:
         case Intrinsic::smax:
-        case Intrinsic::umax:
             return first_or_second ? Fold::maximum : Fold::none;
+        case Intrinsic::umax:
+            return first_or_second ? Fold::unsigned_maximum : Fold::none;
         case Intrinsic::minnum:
         case Intrinsic::minimum:
         case Intrinsic::smin:
-        case Intrinsic::umin:
             return first_or_second ? Fold::minimum : Fold::none;
+        case Intrinsic::umin:
+            return first_or_second ? Fold::unsigned_minimum : Fold::none;
         case Intrinsic::fma:
         case Intrinsic::fmuladd:
             return argument(2) ? Fold::sum : Fold::none;
@@ -112,9 +134,8 @@ inline Fold fold_of(const Instruction& i, const Value* running) {
 }
 
 // Of a comparison of x with the running value: what choosing x where it holds makes.
-inline Fold chosen_by(const CmpInst& compare, const Value* running, bool where_true) {
-    CmpInst::Predicate p = compare.getPredicate();
-    if (compare.getOperand(0) == running) p = CmpInst::getSwappedPredicate(p);
+inline Fold chosen_by(CmpInst::Predicate p, bool running_first, bool where_true) {
+    if (running_first) p = CmpInst::getSwappedPredicate(p);
     bool greater = false;
     switch (p) {
         case CmpInst::FCMP_OGT:
@@ -139,6 +160,8 @@ inline Fold chosen_by(const CmpInst& compare, const Value* running, bool where_t
         default:
             return Fold::none;
     }
+    if (CmpInst::isUnsigned(p))
+        return greater == where_true ? Fold::unsigned_maximum : Fold::unsigned_minimum;
     return greater == where_true ? Fold::maximum : Fold::minimum;
 }
 
@@ -157,21 +180,35 @@ inline const Value* widened_from(const Value* v) {
 // bits of it are lost.
 inline const Value* number_in(const Value* v, const Type* type) {
     if (isa<FPTruncInst>(v) && v->getType() == type) v = cast<Instruction>(v)->getOperand(0);
-    if (isa<TruncInst>(v)) {
-        v = widened_from(cast<Instruction>(v)->getOperand(0));
-        return v->getType() == type ? v : nullptr;
-    }
-    v = widened_from(v);
-    return v->getType() == type || type->isFloatingPointTy() ? v : nullptr;
+    const Value* const narrow =
+        widened_from(isa<TruncInst>(v) ? cast<Instruction>(v)->getOperand(0) : v);
+    if (narrow->getType() == type || type->isFloatingPointTy()) return narrow;
+    return v->getType() == type ? v : nullptr;
 }
-// Both sides as numbers of a type, in the same order as they are compared.
-inline std::pair<const Value*, const Value*> compared_numbers(const CmpInst& compare) {
-    const Value* const a = compare.getOperand(0);
-    const Value* const b = compare.getOperand(1);
-    if (isa<ZExtInst>(a) && isa<ZExtInst>(b)) return {widened_from(a), widened_from(b)};
-    if (isa<SExtInst>(a) && isa<SExtInst>(b)) return {widened_from(a), widened_from(b)};
-    if (a->getType()->isFloatingPointTy()) return {widened_from(a), widened_from(b)};
-    return {a, b};
+// A comparison of numbers before they were widened alike: of integers, too, an order is kept, that
+// of zero-extended ones is unsigned.
+struct Comparison {
+    const Value* one;
+    const Value* other;
+    CmpInst::Predicate predicate;
+};
+inline Comparison compared_numbers(const CmpInst& compare) {
+    const Value* a = compare.getOperand(0);
+    const Value* b = compare.getOperand(1);
+    CmpInst::Predicate predicate = compare.getPredicate();
+    if (a->getType()->isFloatingPointTy()) return {widened_from(a), widened_from(b), predicate};
+    while ((isa<SExtInst>(a) || isa<ZExtInst>(a)) && isa<CastInst>(b) &&
+           cast<Instruction>(a)->isSameOperationAs(cast<Instruction>(b))) {
+        if (isa<ZExtInst>(a)) predicate = ICmpInst::getUnsignedPredicate(predicate);
+        a = cast<Instruction>(a)->getOperand(0);
+        b = cast<Instruction>(b)->getOperand(0);
+    }
+    return {a, b, predicate};
+}
+// Nothing is written behind it within its block.
+inline bool is_kept(const LoadInst& load) {
+    return std::none_of(load.getIterator(), load.getParent()->end(),
+                        [](const Instruction& i) { return i.mayWriteToMemory(); });
 }
 
 // Where conditions decide whether a running value stays or becomes another one.
@@ -180,6 +217,7 @@ struct Choice {
     SmallSetVector<BasicBlock*, 8> deciding;  // up to it
     SmallSetVector<Value*, 8> conditions;
     std::vector<Value*> chosen;  // by their outcomes, one bit each; nullptr: it stays
+    const Value* stays = nullptr;
 
     bool same_as(const Choice& other) const {
         return conditions.getArrayRef() == other.conditions.getArrayRef() &&
@@ -265,8 +303,7 @@ private:
         for (const Instruction* const i : r.operations)
             if (count_if(i->operands(), [&](const Use& in) { return r.values.contains(in); }) > 1)
                 return false;
-        return r.operations.empty() || !narrowed(r) ||
-               (r.fold != Fold::minimum && r.fold != Fold::maximum);
+        return r.operations.empty() || !narrowed(r) || !is_extreme(r.fold);
     }
     static bool narrowed(const Reduction& r) {
         return any_of(r.values, [](const Value* v) {
@@ -287,8 +324,8 @@ private:
                 } else if (isa<CmpInst>(i) || (isa<TruncInst>(i) && i->getType()->isIntegerTy(1))) {
                     r.conditions.insert(i);
                 } else if (keeps_number(*i)) {
-                    if (i->getType()->isIntegerTy() && i->getType()->getIntegerBitWidth() <
-                                                           r.root->getType()->getIntegerBitWidth())
+                    if (i->getType()->getPrimitiveSizeInBits() <
+                        r.root->getType()->getPrimitiveSizeInBits())
                         return false;
                     r.values.insert(i);
                 } else if (const Fold fold = fold_of(*i, r.values[n]); fold != Fold::none) {
@@ -306,8 +343,10 @@ private:
         Choice choice;
         if (auto* const select = dyn_cast<SelectInst>(&v)) {
             choice.conditions.insert(select->getCondition());
-            for (Value* const in : {select->getFalseValue(), select->getTrueValue()})
+            for (Value* const in : {select->getFalseValue(), select->getTrueValue()}) {
+                if (r.values.contains(in)) choice.stays = in;
                 choice.chosen.push_back(r.values.contains(in) ? nullptr : in);
+            }
         } else if (auto* const phi = dyn_cast<PHINode>(&v); phi != nullptr && phi != r.root) {
             SmallPtrSet<const Value*, 4> running;
             for (Value* const in : phi->incoming_values())
@@ -316,6 +355,7 @@ private:
                                     [&](const Use& in) { return running.contains(in.get()); });
             if (all) return true;
             if (running.size() > 1 || !find_deciding(*phi->getParent(), choice)) return false;
+            if (!running.empty()) choice.stays = *running.begin();
             for (unsigned outcome = 0; outcome < 1U << choice.conditions.size(); ++outcome) {
                 Value* const in = phi->getIncomingValueForBlock(way(choice, outcome));
                 choice.chosen.push_back(r.values.contains(in) ? nullptr : in);
@@ -391,18 +431,27 @@ private:
             if (i != nullptr && r.conditions.contains(i)) return &r;
         return nullptr;
     }
-    // Made alike, perhaps twice, of values that are the same.
-    static bool same_value(const Value* a, const Value* b, unsigned most_deep = 8) {
+    // Made alike, perhaps twice, of values that are the same when the choice is made.
+    static bool same_value(const Value* a, const Value* b, const Choice& choice,
+                           unsigned most_deep = 8) {
         if (a == b) return true;
         const auto* const one = dyn_cast<Instruction>(a);
         const auto* const other = dyn_cast<Instruction>(b);
         if (one == nullptr || other == nullptr || most_deep == 0 || isa<PHINode>(one) ||
             one->mayHaveSideEffects() || isa<CallBase>(one) || isa<AllocaInst>(one) ||
-            !one->isSameOperationAs(other))
+            !one->isSameOperationAs(other) || !stays_the_same(*one, choice) ||
+            !stays_the_same(*other, choice))
             return false;
         for (unsigned n = 0; n < one->getNumOperands(); ++n)
-            if (!same_value(one->getOperand(n), other->getOperand(n), most_deep - 1)) return false;
+            if (!same_value(one->getOperand(n), other->getOperand(n), choice, most_deep - 1))
+                return false;
         return true;
+    }
+    static bool stays_the_same(const Instruction& i, const Choice& choice) {
+        const auto* const load = dyn_cast<LoadInst>(&i);
+        return load == nullptr ||
+               (choice.deciding.contains(const_cast<BasicBlock*>(i.getParent())) &&
+                is_kept(*load) && writes_nothing(choice));
     }
     static bool writes_nothing(const Choice& choice) {
         for (const BasicBlock* const block : choice.deciding)
@@ -411,22 +460,25 @@ private:
                 return false;
         return true;
     }
+    static const Value* without_casts(const Value* v) {
+        while (keeps_number(*v)) v = cast<Instruction>(v)->getOperand(0);
+        return v;
+    }
     // Of a comparison with what may be chosen: which fold it makes to choose it where it holds.
     static Fold key(const Reduction& r, const Choice& choice, unsigned condition,
                     const Value* chosen, bool holds) {
         const auto* const compare = dyn_cast<CmpInst>(choice.conditions[condition]);
         const Value* const other = number_in(chosen, r.root->getType());
-        if (compare == nullptr || other == nullptr) return Fold::none;
-        const auto is = [&](const Value* v) {
-            return v == other || (writes_nothing(choice) && same_value(v, other));
-        };
+        if (compare == nullptr || other == nullptr || choice.stays == nullptr) return Fold::none;
+        const auto is = [&](const Value* v) { return same_value(v, other, choice); };
+        // What is compared is what stays, not what it was before.
         const auto is_running = [&](const Value* v) {
-            return r.values.contains(const_cast<Value*>(v));
+            return without_casts(v) == without_casts(choice.stays);
         };
-        const auto [a, b] = compared_numbers(*compare);
+        const auto [a, b, predicate] = compared_numbers(*compare);
         const bool first = is_running(a) && is(b);
         if (!first && !(is_running(b) && is(a))) return Fold::none;
-        return chosen_by(*compare, compare->getOperand(first ? 0 : 1), holds);
+        return chosen_by(predicate, first, holds);
     }
     // A yes or no about the running value alone.
     static bool is_guard(const Value* condition) {
@@ -477,7 +529,8 @@ private:
         if (keys == 0) {
             if (!r.operations.empty()) return false;
             if (guard == nullptr) return fold_with(r, Fold::last);
-            return llvm::all_of(guarded->choices,
+            return guarded->operations.empty() &&
+                   llvm::all_of(guarded->choices,
                                 [&](const auto& own) {
                                     return llvm::all_of(own.second.conditions, [&](Value* c) {
                                         return c == guard || owner(all, c) == nullptr;

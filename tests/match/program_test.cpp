@@ -439,6 +439,40 @@ TEST_F(Program, WhatDependsOnAMinimumSoFarIsSequential) {
         EXPECT_EQ(loop_at(w, i).kind, LoopKind::sequential) << ways[i];
 }
 
+// Conditions on a sum so far, and minima of something else than what is compared.
+TEST_F(Program, WhatIsChosenByAnotherValueThanItsOwnIsSequential) {
+    counted_twice_ = true;
+    const std::vector<std::string> ways = {
+        "k += c[i]; if (k == 5) last = i;",
+        "k += c[i] > 7 ? 1 : -1; if (k == 0) last = i;",
+        "m += x[i]; if (m > 3) last = x[i];",
+        "m += x[i]; if (i % 3 && m > 3) last = x[i];",
+        "m += x[i]; if (m > 3) any = 1;",
+        "k += c[i] > 7 ? 1 : -1; if (k < 0) every = 0;",
+        "m *= x[i]; if (m < 1e-30) any = 1;",
+        "int wide = b + c[i]; if (wide > 255) any = 1; b = wide;",
+        // two orders
+        "int p = x[i], q = -p * c[i]; if (p > k) k = p; if ((unsigned)q > (unsigned)k) k = q;",
+        "int p = x[i]; k = __builtin_elementwise_max(k, p);"
+        " k = __builtin_elementwise_max((unsigned)k, (unsigned)(p * h[i]));",
+        "if ((signed char)c[i] > (signed char)*d) *d = c[i]; if (c[19 - i] > *d) *d = c[19 - i];",
+        // compared before it is overwritten
+        "double old = y[i]; y[i] = x[i]; d[i] = 0; if (old < m) m = y[i];",
+        // widened in two ways
+        "unsigned short p = h[i]; if ((unsigned long)p > (unsigned long)(unsigned)s) s = p;",
+        // rounded to be compared
+        "if (x[i] < (float)m) m = x[i];",
+        // with what was least before
+        "double old = m; if (x[i] < m) m = x[i]; if (x[19 - i] < old) m = x[19 - i];",
+        "int old = *d; y[i] = 0; if (c[i] > *d) *d = c[i]; if (c[19 - i] > old) *d = c[19 - i];",
+    };
+    const Workload w = count("kernel", loops_of(ways, running), call_of_loops);
+    ASSERT_EQ(w.loops.size(), ways.size());
+    for (std::size_t i = 0; i < ways.size(); ++i)
+        EXPECT_EQ(loop_at(w, i).kind, LoopKind::sequential) << ways[i];
+    EXPECT_EQ(w.synchronisations, 0);  // nothing is parallel within them
+}
+
 // Of numbers that are computed with more bits than they are kept in, with guards and filters, and
 // of a yes or no.
 TEST_F(Program, ReductionsOfSmallNumbersAndWithGuards) {
@@ -451,6 +485,10 @@ TEST_F(Program, ReductionsOfSmallNumbersAndWithGuards) {
         "if (c[i] > b) b = c[i];",
         "s = h[i] > s ? h[i] : s;",
         "if (x[i] > f) f = x[i];",
+        "if (h[i] < k) k = h[i];",
+        "if (c[i] > k) k = c[i];",
+        "if ((unsigned)h[i] > (unsigned)k) k = h[i];",
+        "d[i] = 0; if (x[i] < m) m = x[i];",
         "f += x[i];",
         "d[c[i] & 1] += c[i];",
         "d[2] -= c[i];",
