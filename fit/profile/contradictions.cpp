@@ -141,11 +141,11 @@ void compare_depths(const std::string& subject, const Places& places,
                         subject, torn, several, other_unit));
 }
 
-// What the upper of two clusters is over the lower, with several repetitions in each, further apart
-// than either is wide and than runs that disagree; nullopt for one cluster.
-std::optional<double> two_clusters(std::vector<double> times) {
+// What the upper of two clusters is over the lower, with `least` repetitions or more in each,
+// further apart than either is wide and than runs that disagree; nullopt for one cluster.
+std::optional<double> two_clusters(std::vector<double> times, std::size_t least) {
     std::ranges::sort(times);
-    for (std::size_t i = 2; i + 2 <= times.size(); ++i) {
+    for (std::size_t i = least; i + least <= times.size(); ++i) {
         const double gap = std::log(times[i] / times[i - 1]);
         const double width =
             std::max(std::log(times[i - 1] / times.front()), std::log(times.back() / times[i]));
@@ -157,18 +157,48 @@ std::optional<double> two_clusters(std::vector<double> times) {
 }
 
 // Delays make two clusters at some places; two instructions under one name do so at nearly all.
-std::optional<TwoKinds> compare_kinds(const Places& places) {
+std::optional<TwoKinds> two_nearly_everywhere(const Places& places) {
     constexpr std::size_t fewest = 4;
     std::size_t several = 0;
     std::vector<double> factors;
     for (const auto& [place, times] : places)
         for (const auto& [file, values] : times) {
             several += values.size() >= 4;
-            if (const auto factor = two_clusters(values)) factors.push_back(*factor);
+            if (const auto factor = two_clusters(values, 2)) factors.push_back(*factor);
         }
     const std::size_t two = factors.size();
     if (two < fewest || two * 10 < several * 8) return std::nullopt;
     return TwoKinds{two, several, median(std::move(factors))};
+}
+
+// Few repetitions, or kinds that come by chance: as many places show both as where the rarer is a
+// third of all, and everywhere by about the same factor, which delays and scatter have not.
+std::optional<TwoKinds> two_by_one_factor(const Places& places) {
+    constexpr std::size_t fewest = 8;
+    constexpr double rarer = 0.35;
+    constexpr double alike = 0.3;  // quartiles of the factors' logarithms, over their median
+    double expected = 0;
+    std::size_t several = 0;
+    std::vector<double> factors;
+    for (const auto& [place, times] : places)
+        for (const auto& [file, values] : times) {
+            if (values.size() < 2) continue;
+            const auto n = static_cast<double>(values.size());
+            ++several;
+            expected += 1 - std::pow(rarer, n) - std::pow(1 - rarer, n);
+            if (const auto factor = two_clusters(values, 1)) factors.push_back(std::log(*factor));
+        }
+    const std::size_t two = factors.size();
+    if (two < fewest || static_cast<double>(two) < expected) return std::nullopt;
+    std::ranges::sort(factors);
+    const double middle = median_of_sorted(factors);
+    if (factors[two * 3 / 4] - factors[two / 4] > alike * middle) return std::nullopt;
+    return TwoKinds{two, several, std::exp(middle)};
+}
+
+std::optional<TwoKinds> compare_kinds(const Places& places) {
+    const auto kinds = two_nearly_everywhere(places);
+    return kinds ? kinds : two_by_one_factor(places);
 }
 
 void compare_repetitions(const std::string& subject, const Places& places,

@@ -314,7 +314,10 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     if (shared.error) std::rethrow_exception(shared.error);
     add_up(result, workers);
     for (const auto& [group, text] : shared.printed) result.printed += text;
-    if (result.printed.size() > most_printed_bytes) result.printed.resize(most_printed_bytes);
+    if (result.printed.size() >= most_printed_bytes) {
+        result.printed.resize(most_printed_bytes);
+        result.printed += "\n[what was printed beyond 1 MiB is not kept]\n";
+    }
     return result;
 }
 

@@ -152,7 +152,7 @@ std::string to_json(const ExecutionReport& report) {
     if (!report.ended_early.empty()) json["ended_early"] = report.ended_early;
     json["buffers"] = Json::array();
     for (const ExecutedBuffer& one : report.buffers) json["buffers"].push_back(buffer_json(one));
-    return json.dump(1) + "\n";
+    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace occupipe::report

@@ -159,6 +159,30 @@ TEST(Contradictions, TwoInstructionsUnderOneNameAreNoticed) {
     EXPECT_FALSE(noticed(6, 0.3));
 }
 
+// Whichever of the two comes next: with two repetitions every other place has one kind alone.
+TEST(Contradictions, KindsThatComeByChanceAreNoticedFromTwoRepetitionsOn) {
+    const auto noticed = [](int repetitions, double factor, double share, double scatter) {
+        MeasurementFile file = test::empty_file();
+        std::mt19937_64 random(5);
+        std::uniform_real_distribution<double> chance(0, 1);
+        for (const MeasurementShape& shape : test::gpu_shapes(32, 8, 1))
+            for (int r = 0; r < repetitions; ++r) {
+                const double of = chance(random) < share ? factor : 1;
+                const double off = 1 + scatter * (2 * chance(random) - 1);
+                file.rows.push_back(test::row_of(
+                    "fma.f32", shape, test::hull_time({"", 0.5, 6}, shape) * of * off, r));
+            }
+        return !contradictions(std::vector{file}).two_kinds.empty();
+    };
+    for (const int repetitions : {2, 3, 5})
+        for (const double factor : {1.1, 1.2, 2.0}) {
+            SCOPED_TRACE(::testing::Message() << repetitions << " repetitions, " << factor);
+            EXPECT_TRUE(noticed(repetitions, factor, 0.5, 0.01));
+            EXPECT_FALSE(noticed(repetitions, factor, 0.1, 0.01));
+            EXPECT_FALSE(noticed(repetitions, 1, 0, factor - 1));  // up to 100 % of scatter
+        }
+}
+
 // Cycles per step that jump between depths of one shape are in two units; an overhead makes no such
 // jump, however large.
 TEST(Contradictions, UnitsThatChangeFromDepthToDepthAreNoticed) {
