@@ -47,8 +47,8 @@ Policy policy_of(const SimulationOptions& options, const GpuProfile& profile);
 Select select_of(const SimulationOptions& options, const GpuProfile& profile);
 Order order_of(const SimulationOptions& options, const Kernel& kernel);
 
-// Of a run that was not simulated: ticks and cycles are extrapolated from smaller ones (estimate.h),
-// and bounds are the whole run's work over that time.
+// Of a run that was not simulated: ticks and cycles are extrapolated from smaller ones
+// (estimate.h), and bounds are the whole run's work over that time.
 struct EstimatedRun {
     double simulated_share = 0;  // instructions issued one by one over those of the run
     double error = 0;            // bound of the relative error of cycles, as observed
