@@ -54,6 +54,15 @@ std::string version_text() {
     }
 }
 
+// What to do about a limit that was reached, as far as the command takes it and was not told yet.
+std::string ways_out(const CLI::App& command) {
+    std::string ways = "Try fewer groups or shorter loops";
+    if (command.get_option_no_throw("--limit") != nullptr) ways += ", or a higher --limit";
+    const CLI::Option* estimate = command.get_option_no_throw("--estimate");
+    if (estimate != nullptr && estimate->empty()) ways += ", or --estimate";
+    return ways;
+}
+
 // The command that the command line names; the program itself where it names none.
 const CLI::App& named_command(const CLI::App& app) {
     const CLI::App* command = &app;
@@ -141,10 +150,7 @@ int run_command(int argc, char** argv) {
     } catch (const NothingToRunOn& error) {
         return report(error, exit_nothing_to_run_on);
     } catch (const LimitReached& error) {
-        fmt::print(stderr,
-                   "occupipe: {}\nTry fewer groups or shorter loops; predict, compare, report and "
-                   "validate also take a higher --limit, predict also --estimate.\n",
-                   error.what());
+        fmt::print(stderr, "occupipe: {}\n{}.\n", error.what(), ways_out(named_command(app)));
         return exit_limit_reached;
     } catch (const Interrupted& error) {
         return report(error, exit_interrupted);

@@ -107,6 +107,21 @@ TEST(Estimate, IsMarkedInTextJsonAndCsv) {
     EXPECT_THAT(print({"--csv"}), HasSubstr(",estimate_error\n"));
 }
 
+TEST(Estimate, IsNotAdvisedWhereItWasAskedFor) {
+    std::vector<std::string> command = {"predict",   "sim/kernels/bodies.yaml",
+                                        "--profile", gtx,
+                                        "--policy",  "gto",
+                                        "--groups",  "10000000",
+                                        "--limit",   "1000"};
+    const ProgramRun without = run_program(command);
+    EXPECT_EQ(without.exit_code, 4) << without.err;
+    EXPECT_THAT(without.err, HasSubstr("or --estimate"));
+    command.emplace_back("--estimate");
+    const ProgramRun with = run_program(command);
+    EXPECT_EQ(with.exit_code, 4) << with.err;
+    EXPECT_THAT(with.err, HasSubstr("or a higher --limit."));
+}
+
 TEST(Estimate, IsNotWhatAnExactAnswerIsCalled) {
     const ProgramRun run =
         run_program({"predict", "sim/kernels/mix.yaml", "--profile", gtx, "--estimate", "--json"});
