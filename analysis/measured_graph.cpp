@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bench/kernel/kernel_source.h"
+#include "core/row_dependence.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -15,7 +16,9 @@ namespace {
 std::span<const bench::Row> rows_of(const MeasurementFile& file) {
     const auto backend = file.context.find("backend");
     if (backend == file.context.end()) return {};
-    if (backend->second == "cuda") return bench::instruction_table();
+    // "carried": what others ran is CUDA's kernels (`measure --dump`).
+    if (backend->second == "cuda" || backend->second == "carried")
+        return bench::instruction_table();
     if (backend->second == "opencl") return bench::opencl_table();
     return {};
 }
@@ -42,7 +45,7 @@ BenchmarkKernel kernel_of(const MeasurementFile& file, const MeasurementRow& row
         kernel = bench::benchmark_kernel(*plan);
     } else {
         kernel = chained_kernel(row.subject, row.shape.chains);
-        kernel.first.chained = row.counters.find("dependent") != 0.0;
+        kernel.first.chained = waits_for_result(row);
     }
     kernel.body = kernel.period();
     const auto unroll = row.counters.find("unroll");

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "core/row_dependence.h"
 
 namespace occupipe::bench {
 namespace {
@@ -37,7 +38,9 @@ public:
         facts_.more["model_noise"] = fmt::format("{}", options.noise);
         facts_.more["model_seed"] = fmt::format("{}", options.seed);
         for (const InstructionTiming& timing : profile_.instructions) {
-            const bool barrier = timing.effective_kind() == InstructionKind::barrier;
+            const InstructionKind kind = timing.effective_kind();
+            const bool barrier = kind == InstructionKind::barrier;
+            const bool load = kind == InstructionKind::load;
             rows_.push_back({.id = timing.name,
                              .type = DataType::f32,
                              .pattern = barrier ? Pattern::barrier : Pattern::chain,
@@ -52,6 +55,8 @@ public:
                              .x86_also = "",
                              .foldable = false,
                              .meaning = "an instruction of the model device's profile",
+                             // A load's name need not say it (row_dependence.h).
+                             .counters = {{{load ? dependent_counter : "", 1}}},
                              .principal = true});
         }
     }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/row_dependence.h"
 #include "fit/tables/full_rates.h"
 
 namespace occupipe {
@@ -84,13 +85,6 @@ std::optional<double> reference_clock(const MeasurementFile& file) {
     for (const MeasurementRow& row : file.rows)
         if (!row.error && row.clock_hz) clocks.push_back(*row.clock_hz);
     return clocks.empty() ? std::nullopt : std::optional(median(std::move(clocks)));
-}
-
-bool waits_for_result(const MeasurementRow& row) {
-    if (const auto said = counter(row, dependent_counter)) return *said != 0.0;
-    const bool load = row.subject.starts_with("ld.");
-    return !load || (row.subject.find(".f32") == std::string::npos &&
-                     row.subject.find(".f64") == std::string::npos);
 }
 
 bool at_another_clock(const MeasurementRow& row, std::optional<double> reference_clock_hz) {

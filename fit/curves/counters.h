@@ -13,7 +13,6 @@
 namespace occupipe {
 
 inline constexpr const char* busiest_scheduler_counter = "busiest_scheduler_warps";
-inline constexpr const char* dependent_counter = "dependent";
 inline constexpr const char* warps_per_instruction_counter = "warps_per_instruction";
 inline constexpr const char* off_core_counter = "off_core";
 inline constexpr const char* start_skew_counter = "start_skew_cycles";
@@ -52,11 +51,6 @@ std::optional<double> loop_share(const MeasurementRow& row);
 // Whether a row's time depends on what has another clock than the core: by its counter, else by
 // its name.
 bool leaves_core(const MeasurementRow& row);
-
-// Whether an instruction waits for the one before: by the row's counter, else by its name. A load
-// of a floating-point number never gives the next address; what its chain waits for is the addition
-// that takes the number up.
-bool waits_for_result(const MeasurementRow& row);
 
 // A row counts as measured at another clock when it is off by more than this, relative.
 inline constexpr double largest_clock_deviation = 0.02;

@@ -13,6 +13,7 @@
 
 #include "core/chain_step.h"
 #include "core/instruction.h"
+#include "core/row_dependence.h"
 #include "fit/curves/counters.h"
 #include "fit/curves/disturbances.h"
 

@@ -41,9 +41,11 @@ double predicted(const MeasurementFile& file) {
 }
 
 TEST(MeasuredGraph, AMixOfTwoTypesIsPredictedAsTwoChains) {
-    // 512 of each: the loads' chain alone, not both in turn.
-    EXPECT_EQ(predicted(file_of("cuda", "mix(fma.f32*1,ld.shared.u32)")), 512 * 29);
-    EXPECT_EQ(predicted(file_of("cuda", "mix(fma.f32*1,mul.f32)")), 1024 * 4);
+    // 512 of each: the loads' chain alone, not both in turn. "carried": a dump's kernels.
+    for (const char* backend : {"cuda", "carried"}) {
+        EXPECT_EQ(predicted(file_of(backend, "mix(fma.f32*1,ld.shared.u32)")), 512 * 29) << backend;
+        EXPECT_EQ(predicted(file_of(backend, "mix(fma.f32*1,mul.f32)")), 1024 * 4) << backend;
+    }
 }
 
 TEST(MeasuredGraph, AForeignFilesMixIsOneChainAsTheFormatSays) {
@@ -54,7 +56,9 @@ TEST(MeasuredGraph, AForeignFilesMixIsOneChainAsTheFormatSays) {
 TEST(MeasuredGraph, NothingWaitsForAStreamsLoad) {
     // Before: a chain, 1024 * 500. The additions behind the loads are the chain.
     EXPECT_EQ(predicted(file_of("cuda", "ld.global.f32")), 500 + 1024 * 4);
+    EXPECT_EQ(predicted(file_of("carried", "ld.global.f32")), 500 + 1024 * 4);
     EXPECT_EQ(predicted(file_of("", "ld.global.f32", {{"dependent", 0}})), 1023 * 2 + 500);
+    EXPECT_EQ(predicted(file_of("", "ld.global.f32")), 1023 * 2 + 500);  // as `fit` takes it
     EXPECT_EQ(predicted(file_of("", "ld.global.f32", {{"dependent", 1}})), 1024 * 500);
 }
 

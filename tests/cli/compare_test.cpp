@@ -209,6 +209,29 @@ TEST_F(Compare, MeasuresAnOpenClDeviceAndPredictsWithAllModels) {
 }
 #endif
 
+TEST_F(Compare, AModelDevicesLoadsWaitForEachOtherAndTheirLatencyIsFound) {
+    const std::string device = file("device.yaml",
+                                    "format: occupipe-profile/1\ndevice: {name: D}\ncores: 1\n"
+                                    "warp_size: 32\nclock_hz: 1000000000\n"
+                                    "limits: {warps: 64, groups: 32, group_warps: 32}\n"
+                                    "subsystems: {mem: {scope: core}}\ninstructions:\n"
+                                    "  ld.global.f32: {subsystem: mem, cpi: 9, latency: 340}\n");
+    const auto measured =
+        run_program({"measure", "--device", "model:" + device, "--quick", "-o", path("m.json")});
+    ASSERT_EQ(measured.exit_code, 0) << measured.err;
+    const auto fitted = run_program({"fit", path("m.json"), "-o", path("fitted.yaml")});
+    ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+    const GpuProfile profile = read_profile(path("fitted.yaml"));
+    const auto& load = profile.instructions.at(0);
+    ASSERT_TRUE(load.latency) << load.latency_unknown;
+    EXPECT_NEAR(load.latency->value, 340, 0.5);
+    const auto run =
+        run_program({"compare", path("m.json"), "--profile", path("fitted.yaml"), "--json"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto comparison = nlohmann::json::parse(run.out);
+    EXPECT_LT(row(comparison, "ld.global.f32", "pipeline")["mape_percent"], 0.1);
+}
+
 TEST_F(Compare, RefusesWhatCannotBeCompared) {
     const std::string profile = "profiles/nvidia-gtx-1060.yaml";
     const auto one = file("one.json", predictions({prediction("pipeline", 1, 0.1)}));

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "core/row_dependence.h"
 #include "fit/curves/counters.h"
 #include "fit/laws/fit_timing.h"
 #include "fit/profile/contradictions.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/files/files.h"
+#include "core/row_dependence.h"
 #include "fit/curves/counters.h"
 #include "fit/profile/build_profile.h"
 #include "fit/profile/fit_report.h"
