@@ -82,11 +82,21 @@ LeastSquaresSummary fit_from_starts(std::span<const OccupancyPoint> points, Cont
     return best;
 }
 
-double robust_clip(const std::vector<double>& residuals) {
-    std::vector<double> away;
-    away.reserve(residuals.size());
-    for (const double r : residuals) away.push_back(std::abs(r));
-    return 1.345 * std::max(1.4826 * median(std::move(away)), 1e-4);
+double ridge_of(const LeastSquaresSummary& fit) {
+    return std::exp(fit.parameters[log_unloaded]) / (1 - fit.parameters[growth]);
+}
+
+// At 1.345 robust standard deviations of the side of the ridge that scatters more: plateaus repeat
+// to the last digit, and what scatters on the other side alone tells Λ0.
+double robust_clip(std::span<const OccupancyPoint> points, const LeastSquaresSummary& fit) {
+    constexpr std::size_t fewest = 3;
+    std::array<std::vector<double>, 2> away;
+    for (std::size_t i = 0; i < points.size(); ++i)
+        away[points[i].warps < ridge_of(fit) ? 0 : 1].push_back(std::abs(fit.residuals[i]));
+    double scale = 1e-4;
+    for (std::vector<double>& side : away)
+        if (side.size() >= fewest) scale = std::max(scale, 1.4826 * median(std::move(side)));
+    return 1.345 * scale;
 }
 
 // A plateau that no point reaches is an extrapolation, a bow that none shows likewise.
@@ -144,10 +154,10 @@ ContentionLawFit fit_one(std::span<const OccupancyPoint> points, ContentionLaw l
     const std::size_t k = free[static_cast<std::size_t>(law)];
     const double n = static_cast<double>(points.size());
     ContentionLawFit out;
-    // First without clipping anything, then at 1.345 robust standard deviations.
+    // First without clipping anything.
     LeastSquaresSummary fit = fit_from_starts(points, law, 1.0);
     if (!fit.converged) return out;
-    const double clip = robust_clip(fit.residuals);
+    const double clip = robust_clip(points, fit);
     fit = fit_from_starts(points, law, clip);
     if (!fit.converged) return out;
     out.ok = true;

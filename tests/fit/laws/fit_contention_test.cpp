@@ -45,6 +45,23 @@ TEST(Contention, RecoversItsParameters) {
     EXPECT_GE(inside, 43);
 }
 
+// As published: the plateau repeats to the last digit, before the ridge throughput scatters.
+TEST(Contention, AnExactPlateauDoesNotMakeTheOtherSideSure) {
+    int inside = 0;
+    constexpr int curves = 100;
+    for (std::uint64_t seed = 1; seed <= curves; ++seed) {
+        std::vector<OccupancyPoint> points = curve(2016, 19, 0, 0.03, seed);
+        for (OccupancyPoint& p : points)
+            if (p.warps > 19) p.throughput = seed % 3 == 0 ? 2016 : 2016 + p.warps / 40;
+        const ContentionLawFit& law = fit_contention(points).laws[0];
+        ASSERT_TRUE(law.ok);
+        EXPECT_NEAR(law.saturated.value, 2016, 4);
+        inside += std::abs(law.unloaded.value - 19) <= 2 * law.unloaded.std_error.value();
+    }
+    EXPECT_GE(inside, 90);
+    EXPECT_LE(inside, 99);
+}
+
 TEST(Contention, ConstantLatencyNeedsNoGrowth) {
     int plain = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed)
