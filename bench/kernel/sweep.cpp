@@ -134,6 +134,17 @@ std::vector<Shape> gpu_shapes(const DeviceFacts& facts, const Row& row, bool qui
             if (wanted) shapes.push_back({size, count, 1});
         }
     }
+    // Where few groups fit, an uneven number is one or two odd groups.
+    for (const int w : uneven_warps) {
+        const bool free =
+            row.group_warps == 1 && row.cluster == 1 && row.pattern != Pattern::barrier;
+        if (!free || (quick && !row.principal) || w > warps) continue;
+        const auto size = std::min<std::int64_t>(w % 2 == 0 ? w / 2 : w, group_warps);
+        const auto count = static_cast<int>(w / size);
+        if (w % size == 0 && count <= groups && shared_memory_holds(facts, row, count) &&
+            warp_counts.insert(w).second)
+            shapes.push_back({static_cast<int>(size), count, 1});
+    }
     if (!quick && row.pattern == Pattern::chain) {
         for (const int chains : {2, 3, 4, 6, 8}) {
             if (chains > row.most_chains) break;

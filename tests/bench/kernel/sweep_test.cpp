@@ -63,9 +63,11 @@ TEST(Sweep, QuickKeepsEveryReachableWarpCountUpToEight) {
 TEST(Sweep, SomeWarpCountsBeyondTheRidgeAreUneven) {
     FakeBackend backend;
     backend.facts_.limits.warps = 64;
-    backend.facts_.limits.groups = 32;
     backend.facts_.limits.group_warps = 32;
-    for (const bool quick : {false, true}) {
+    // Turing and Ampere hold 16 groups: 17 warps are one group there.
+    for (const auto& [quick, groups] :
+         {std::pair(false, 32), {true, 32}, {false, 16}, {true, 16}}) {
+        backend.facts_.limits.groups = groups;
         std::set<int> uneven;
         for (const auto& p : make_sweep(backend, {.patterns = {"fma.f32"}, .quick = quick}).points)
             if (p.shape.warps() > 16 && p.shape.warps() % 4 != 0) uneven.insert(p.shape.warps());
