@@ -106,7 +106,8 @@ TEST_F(Carry, WithNvrtcHiddenTheDumpSaysSoOnceAndWritesNothing) {
         {"measure", "--device", "cuda", "--arch", "sm_75", "--quick", "--dump", path("d")},
         {"OCCUPIPE_NVRTC=none"});
     EXPECT_EQ(run.exit_code, 1);
-    EXPECT_EQ(run.err, "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC is 'none'\n");
+    EXPECT_EQ(run.err,
+              "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC or --nvrtc is 'none'\n");
     EXPECT_FALSE(std::filesystem::exists(path("d")));
 }
 
@@ -118,7 +119,8 @@ TEST_F(Carry, TheChosenNvrtcIsTheOneThatIsTried) {
         EXPECT_FALSE(std::filesystem::exists(path("d")));
         return run.err;
     };
-    EXPECT_EQ(dumped("none"), "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC is 'none'\n");
+    EXPECT_EQ(dumped("none"),
+              "occupipe: NVRTC: not searched, because OCCUPIPE_NVRTC or --nvrtc is 'none'\n");
     const std::string library = path("libnvrtc.so.99");
     EXPECT_NE(dumped(library).find(library), std::string::npos);
 }

@@ -149,8 +149,8 @@ private:
 
 Nvrtc::Nvrtc(const std::vector<std::string>& names) : calls_(std::make_unique<NvrtcCalls>()) {
     if (names.empty()) {
-        throw DeviceError(
-            fmt::format("NVRTC: not searched, because OCCUPIPE_NVRTC is '{}'", nvrtc_hidden));
+        throw DeviceError(fmt::format(
+            "NVRTC: not searched, because OCCUPIPE_NVRTC or --nvrtc is '{}'", nvrtc_hidden));
     }
     std::string why_not;
     const bool found =
