@@ -106,7 +106,7 @@ std::vector<ShapeFamily> shape_families(const Curve& curve, const std::vector<do
     }
     for (const auto& [warps, of] : by_warps)
         if (more_chains[warps])
-            add("chains of " + std::to_string(warps) + (warps == 1 ? " warp" : " warps"), of);
+            add("chains, " + std::to_string(warps) + (warps == 1 ? " warp" : " warps"), of);
     // A single place is on one of the other lines.
     if (families.size() > 1)
         std::erase_if(families, [](const ShapeFamily& f) { return f.places.size() < 2; });

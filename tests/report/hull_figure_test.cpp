@@ -45,7 +45,7 @@ TEST(ShapeFamilies, WarpsAndChainsAreLinesOfTheirOwn) {
     const auto families = analysis::shape_families(made.curve, made.fit.predicted);
     ASSERT_EQ(families.size(), 2U);  // four warps' chains are as warps are
     EXPECT_EQ(families[0].name, "1 chain");
-    EXPECT_EQ(families[1].name, "chains of 1 warp");
+    EXPECT_EQ(families[1].name, "chains, 1 warp");
     EXPECT_EQ(families[0].places.size(), 7U);
     EXPECT_EQ(families[1].places.size(), 4U);
     for (const auto& family : families) {
@@ -78,7 +78,7 @@ TEST(HullFigure, NoLineJoinsPlacesOfDifferentFamilies) {
     const plot::Figure figure = hull_figure(made);
     std::set<std::string> names;
     for (const plot::Series& series : figure.series) names.insert(series.name);
-    for (const char* name : {"fit, 1 chain", "chains of 1 warp", "measured", "more chains"})
+    for (const char* name : {"fit, 1 chain", "chains, 1 warp", "measured", "more chains"})
         EXPECT_TRUE(names.contains(name)) << name;
     // At eight in flight a warp's chains take four times as long as warps.
     const auto at_eight = [&](const char* name) {
@@ -88,7 +88,7 @@ TEST(HullFigure, NoLineJoinsPlacesOfDifferentFamilies) {
         return 0.0;
     };
     EXPECT_DOUBLE_EQ(at_eight("fit, 1 chain"), 1);
-    EXPECT_DOUBLE_EQ(at_eight("chains of 1 warp"), 4);
+    EXPECT_DOUBLE_EQ(at_eight("chains, 1 warp"), 4);
 }
 
 TEST(HullFigure, ABoundOutsideOfTheAxesIsAnArrow) {
