@@ -1,26 +1,43 @@
 // SPDX-License-Identifier: MIT
+// What makes a value doubtful: the beginnings of the notes that say so, most of them followed by a
+// size in percent. Every table marks such values.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <string>
 #include <string_view>
+
+#include "core/estimate.h"
 
 namespace occupipe {
 
-// The start of the note of a value whose law does not fit the measurements; the size in percent
-// follows. Every table marks such values.
 inline constexpr std::string_view law_misses = "the law misses the measurements by";
 
-// The same where points were measured in the order of their shapes and times drifted meanwhile: the
-// drift may be an effect of occupancy that was taken out wrongly.
+// Points were measured in the order of their shapes and times drifted meanwhile: the drift may be
+// an effect of occupancy that was taken out wrongly.
 inline constexpr std::string_view drifts_in_order =
     "measured in the order of the shapes, and times drift by";
 
-// The same where two instructions may stand under one name.
+// Two instructions may stand under one name.
 inline constexpr std::string_view of_two_kinds = "repetitions are of two kinds, apart by";
+
+inline constexpr std::string_view runs_disagree = "runs disagree by";
+
+inline constexpr std::string_view far_off = "repetitions far off their points' medians:";
+
+inline constexpr std::string_view implausible = "implausible for plain arithmetic";
 
 // Whether a value's note says one of these.
 inline bool doubts_the_law(std::string_view note) {
-    return note.find(law_misses) != note.npos || note.find(drifts_in_order) != note.npos ||
-           note.find(of_two_kinds) != note.npos;
+    constexpr std::array all = {law_misses,    drifts_in_order, of_two_kinds,
+                                runs_disagree, far_off,         implausible};
+    return std::ranges::any_of(all,
+                               [&](std::string_view one) { return note.find(one) != note.npos; });
+}
+
+inline void add_note(Estimate& estimate, std::string_view text) {
+    estimate.note.append(estimate.note.empty() ? "" : "; ").append(text);
 }
 
 }  // namespace occupipe

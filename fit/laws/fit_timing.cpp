@@ -72,6 +72,7 @@ private:
     void widen_by_wandering(TimingFit& out) const;
     void widen_by_knee(TimingFit& out) const;
     static void widen_by_misfit(TimingFit& out);
+    void mark_points_off(TimingFit& out) const;
     static void withdraw_where_most_are_off(TimingFit& out);
     std::string refusal() const;
 
@@ -336,7 +337,8 @@ void Fitter::withdraw_where_most_are_off(TimingFit& out) {
 std::string Fitter::refusal() const {
     if (!options_.known_overhead_cycles && problem_.distinct_depths() < 2)
         return "all points have the same depth, so the overhead cannot be separated from the "
-               "instructions: measure at least two depths, or give the overhead";
+               "instructions: measure at least two depths, or give the "
+               "overhead (--overhead CYCLES)";
     const std::size_t need = options_.known_overhead_cycles ? 2 : 3;
     if (curve_.points.size() < need)
         return fmt::format("{} usable points, at least {} are needed", curve_.points.size(), need);
@@ -440,8 +442,7 @@ void Fitter::widen_by_disturbances(TimingFit& out) const {
     // In order, a drift and an effect of occupancy look alike: what was taken out may be either.
     if (out.drift && curve_.in_order)
         for (Estimate* e : {&out.cpi, &out.latency})
-            e->note = fmt::format("{}{}{} {:.2g} %", e->note, e->note.empty() ? "" : "; ",
-                                  drifts_in_order, 100 * out.drift->value);
+            add_note(*e, fmt::format("{} {:.2g} %", drifts_in_order, 100 * out.drift->value));
     // Half way between the medians and the undisturbed time that delays alone would mean.
     if (curve_.lift) {
         const double half = 0.5 * *curve_.lift;
@@ -559,6 +560,23 @@ void Fitter::widen_by_misfit(TimingFit& out) {
     }
 }
 
+// The misfit above leaves out what is further off. Where that is a tenth of all points, every place
+// that prints the values says so; their errors know it already.
+void Fitter::mark_points_off(TimingFit& out) const {
+    const auto points = out.residuals.size();
+    if (10 * static_cast<std::size_t>(out.outlying_points) < points) return;
+    double squares = 0;
+    for (std::size_t i = 0; i < points; ++i)
+        if (std::abs(out.residuals[i]) > 5 * out.residual_scale)
+            squares += std::pow(out.residuals[i] * curve_.points[i].log_error, 2);
+    const double size = std::sqrt(squares / out.outlying_points);
+    if (size < no_law_size) return;
+    for (Estimate* e : {&out.cpi, &out.latency})
+        if (!doubts_the_law(e->note))
+            add_note(*e, fmt::format("{} {:.2g} % at {} of {} points", law_misses, 100 * size,
+                                     out.outlying_points, points));
+}
+
 TimingFit Fitter::run() {
     TimingFit out;
     out.subject = curve_.subject;
@@ -586,6 +604,7 @@ TimingFit Fitter::run() {
     widen_by_wandering(out);
     widen_by_knee(out);
     widen_by_misfit(out);
+    mark_points_off(out);
     if (out.overhead && out.overhead->value < -3 * *out.overhead->std_error)
         out.notes.push_back(
             fmt::format("the fitted overhead is negative ({:.3g} cycles): time "
@@ -600,11 +619,14 @@ TimingFit Fitter::run() {
             fmt::format("{} rows with another core clock than the rest are kept: only "
                         "the core's own cycles count",
                         curve_.rows_at_another_clock));
-    if (curve_.wild >= many_wild)
+    if (curve_.wild >= many_wild) {
         out.notes.push_back(
             fmt::format("{:.0f} % of the repetitions lie far off their points' medians: something "
                         "else ran, or the times are of two kinds",
                         100 * curve_.wild));
+        for (Estimate* e : {&out.cpi, &out.latency})
+            add_note(*e, fmt::format("{} {:.0f} %", far_off, 100 * curve_.wild));
+    }
     if (curve_.from_seconds) out.notes.emplace_back("cycles are event time x clock");
     if (!curve_.spread_known)
         out.notes.emplace_back(
@@ -728,8 +750,7 @@ Curve steps_alone(const Curve& curve, const TimingFit& fit) {
 
 void widen_by_two_kinds(double factor, TimingFit& fit) {
     for (Estimate* e : {&fit.cpi, &fit.latency}) {
-        e->note = fmt::format("{}{}{} {:.2g} %", e->note, e->note.empty() ? "" : "; ", of_two_kinds,
-                              100 * (factor - 1));
+        add_note(*e, fmt::format("{} {:.2g} %", of_two_kinds, 100 * (factor - 1)));
         if (e->identifiable())
             e->std_error = std::hypot(e->std_error.value_or(0), 0.5 * std::log(factor) * e->value);
         else if (e->kind == Estimate::Kind::upper_bound)

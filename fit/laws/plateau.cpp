@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "core/law_misfit.h"
 #include "fit/curves/step_time.h"
 #include "fit/laws/hull_law.h"
 
@@ -142,7 +145,8 @@ void bound_by_reached(double reached, const char* why, TimingFit& fit) {
     fit.schedulers = fit.sharing_schedulers = 1;
     fit.port_limit.reset();
     fit.visible_copies.clear();
-    fit.cpi.note = why;
+    const std::string doubts = std::exchange(fit.cpi.note, why);
+    if (!doubts.empty()) add_note(fit.cpi, doubts);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/chain_step.h"
 #include "core/error.h"
 #include "core/instruction.h"
+#include "core/law_misfit.h"
 #include "core/parallel.h"
 #include "fit/laws/wandering.h"
 #include "fit/match/fit_match.h"
@@ -363,6 +364,11 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
         if (const auto it = contradicting.two_kinds.find(s.curve.subject);
             it != contradicting.two_kinds.end())
             widen_by_two_kinds(it->second.factor, s.fit);
+    for (SubjectReport& s : out.subjects)
+        if (const auto it = contradicting.disagreeing.find(s.curve.subject);
+            it != contradicting.disagreeing.end())
+            for (Estimate* e : {&s.fit.cpi, &s.fit.latency})
+                add_note(*e, fmt::format("{} {:.2g} %", runs_disagree, 100 * it->second));
     std::vector<std::string> mix_notes;
     out.mixes = fit_mixes(std::move(curves), out.subjects, mix_notes);
     out.families = families_of(out.subjects);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -24,11 +25,16 @@ constexpr double too_short = 0.5;      // event time over cycles
 constexpr double too_long = 50;        // … of the row with the most cycles
 constexpr double other_clock = 1.2;    // event time over cycles, of what a longer run takes more
 
-bool same_rows(const MeasurementFile& a, const MeasurementFile& b) {
-    return a.content_hash == b.content_hash && !a.rows.empty() &&
-           std::ranges::equal(a.rows, b.rows, [](const auto& x, const auto& y) {
-               return x.subject == y.subject && x.cycles == y.cycles && x.seconds == y.seconds;
-           });
+// Each measurement as a number, ascending: a copy may be written otherwise, in another order or
+// with others.
+std::vector<std::size_t> marks_of(const MeasurementFile& file) {
+    std::vector<std::size_t> marks;
+    for (const MeasurementRow& row : file.rows)
+        if (!row.error)
+            marks.push_back(std::hash<std::string>()(fmt::format(
+                "{} {} {} {}", row.name(), row.repetition, row.cycles.value_or(0), row.seconds)));
+    std::ranges::sort(marks);
+    return marks;
 }
 
 // Times by subject and place, by file; cycles where rows have them.
@@ -83,7 +89,7 @@ std::map<std::string, Places> times_of(std::span<const MeasurementFile> files) {
 
 // Which pair of files disagrees about a subject, and by how much.
 void compare_runs(std::span<const MeasurementFile> files, const std::string& subject,
-                  const Places& places, std::vector<std::string>& out) {
+                  const Places& places, Contradictions& found) {
     std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> ratios;
     for (const auto& [place, times] : places)
         for (auto a = times.begin(); a != times.end(); ++a)
@@ -94,9 +100,12 @@ void compare_runs(std::span<const MeasurementFile> files, const std::string& sub
         const std::size_t n = logs.size();
         const double middle = median(std::move(logs));
         if (std::abs(middle) < disagreement) continue;
-        out.push_back(fmt::format("{}: {} and {} disagree by {:.2g} % (median of {} places)",
-                                  subject, files[pair.first].path, files[pair.second].path,
-                                  100 * std::expm1(std::abs(middle)), n));
+        const double apart = std::expm1(std::abs(middle));
+        double& most = found.disagreeing[subject];
+        most = std::max(most, apart);
+        found.notes.push_back(
+            fmt::format("{}: {} and {} disagree by {:.2g} % (median of {} places)", subject,
+                        files[pair.first].path, files[pair.second].path, 100 * apart, n));
     }
 }
 
@@ -267,22 +276,26 @@ void compare_timer(const MeasurementFile& file, std::vector<std::string>& out) {
 }  // namespace
 
 void refuse_duplicates(std::span<const MeasurementFile> files) {
+    if (files.size() < 2) return;
+    std::vector<std::vector<std::size_t>> marks;
+    for (const MeasurementFile& file : files) marks.push_back(marks_of(file));
     for (std::size_t a = 0; a < files.size(); ++a)
-        for (std::size_t b = a + 1; b < files.size(); ++b)
-            if (same_rows(files[a], files[b]))
+        for (std::size_t b = 0; b < files.size(); ++b) {
+            const bool smaller = std::pair(marks[b].size(), a) < std::pair(marks[a].size(), b);
+            if (smaller && !marks[b].empty() && std::ranges::includes(marks[a], marks[b]))
                 throw InputError(
                     files[b].path, SourcePosition{}, "",
-                    fmt::format(
-                        "contains the same measurements as {}; leave one out, or they count "
-                        "twice",
-                        files[a].path));
+                    fmt::format("contains the same measurements as {}; leave one out, or they "
+                                "count twice",
+                                files[a].path));
+        }
 }
 
 Contradictions contradictions(std::span<const MeasurementFile> files) {
     Contradictions found;
     std::vector<std::string>& out = found.notes;
     for (const auto& [subject, places] : times_of(files)) {
-        compare_runs(files, subject, places, out);
+        compare_runs(files, subject, places, found);
         compare_repetitions(subject, places, out);
         if (const auto kinds = compare_kinds(places)) {
             found.two_kinds[subject] = *kinds;

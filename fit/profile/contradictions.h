@@ -29,6 +29,8 @@ struct Contradictions {
     std::vector<std::string> notes;
     // By subject: two instructions or two devices may stand under its name.
     std::map<std::string, TwoKinds> two_kinds;
+    // By subject: by how much two runs disagree at most, relative.
+    std::map<std::string, double> disagreeing;
 };
 Contradictions contradictions(std::span<const MeasurementFile> files);
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/law_misfit.h"
+
 namespace occupipe {
 namespace {
 
@@ -87,11 +89,13 @@ void check_against_physics(const Curve& curve, InstructionKind kind, TimingFit& 
                           fit.latency.kind != Estimate::Kind::undetermined &&
                           fit.latency.value > longest_plain_latency;
         const bool rare = fit.cpi.identifiable() && fit.cpi.value > longest_plain_cpi;
-        if (slow || rare)
+        if (slow || rare) {
             fit.notes.push_back(fmt::format(
                 "implausible: λ {:.4g} and Λ {:.4g} cycles for plain arithmetic; are the times in "
                 "another unit, or is a step more than this instruction?",
                 fit.cpi.value, fit.latency.value));
+            for (Estimate* e : {&fit.cpi, &fit.latency}) add_note(*e, implausible);
+        }
     }
     double latency = left ? left->value : fit.latency.value;
     double error = left ? *left->std_error : fit.latency.std_error.value_or(0);

@@ -88,8 +88,8 @@ public:
                 text.empty() ? "\n" : "");
         if (misfit_) {
             text += fmt::format(
-                "{}[!] the law does not fit the measurements, or times drifted in the order of "
-                "the shapes: `explain` says by how much\n",
+                "{}[!] doubtful, since the law does not fit the measurements or these contradict "
+                "themselves: `explain` says how\n",
                 text.empty() ? "\n" : "");
         }
         return text;

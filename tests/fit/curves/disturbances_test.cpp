@@ -118,6 +118,19 @@ MeasurementFile run(const char* path, double factor) {
 
 TEST(Contradictions, RunsThatDisagreeAndTheSameRunTwiceAreNoticed) {
     EXPECT_THROW(refuse_duplicates(std::vector{run("a.json", 1), run("b.json", 1)}), InputError);
+    // Written anew, in another order, a part of it.
+    MeasurementFile half = run("b.json", 1);
+    half.content_hash = "another";
+    std::ranges::reverse(half.rows);
+    half.rows.resize(half.rows.size() / 2);
+    for (const std::vector<MeasurementFile>& files :
+         {std::vector{run("a.json", 1), half}, {half, run("a.json", 1)}})
+        try {
+            refuse_duplicates(files);
+            ADD_FAILURE() << "taken twice";
+        } catch (const InputError& e) {
+            EXPECT_TRUE(std::string(e.what()).starts_with("b.json: ")) << e.what();
+        }
     const std::vector other{run("a.json", 1), run("b.json", 1.2)};
     EXPECT_NO_THROW(refuse_duplicates(other));
     const std::vector<std::string> said = contradictions(other).notes;

@@ -53,7 +53,7 @@ TEST(Contention, AnExactPlateauDoesNotMakeTheOtherSideSure) {
         std::vector<OccupancyPoint> points = curve(2016, 19, 0, 0.03, seed);
         for (OccupancyPoint& p : points)
             if (p.warps > 19) p.throughput = seed % 3 == 0 ? 2016 : 2016 + p.warps / 40;
-        const ContentionLawFit& law = fit_contention(points).laws[0];
+        const ContentionLawFit law = fit_contention(points).laws[0];
         ASSERT_TRUE(law.ok);
         EXPECT_NEAR(law.saturated.value, 2016, 4);
         inside += std::abs(law.unloaded.value - 19) <= 2 * law.unloaded.std_error.value();

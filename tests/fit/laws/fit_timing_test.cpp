@@ -402,6 +402,24 @@ TEST(FitTiming, ADriftInMeasuresOrderIsFoundAndStandsInTheErrors) {
         }
 }
 
+// A third more at some numbers of warps, above the ridge and below: the misfit of the rest is
+// small.
+TEST(FitTiming, ValuesAreMarkedWhereTheLawMissesManyPoints) {
+    MeasurementFile file = test::empty_file();
+    std::mt19937_64 random(4);
+    const Truth truth{"fma.f32", 1, 6};
+    test::add_rows(
+        file, truth.name, test::gpu_shapes(32, 32, 1),
+        [&](const MeasurementShape& s) {
+            return test::hull_time(truth, s) * (s.warps() % 5 == 2 ? 1.33 : 1.0);
+        },
+        {0.01, 5}, random);
+    const TimingFit f = fit(curves_of(std::vector{file}).at(0));
+    ASSERT_TRUE(f.ok) << f.reason;
+    EXPECT_TRUE(doubts_the_law(f.cpi.note)) << f.cpi.note;
+    EXPECT_TRUE(doubts_the_law(f.latency.note)) << f.latency.note;
+}
+
 TEST(FitTiming, ASteadyRunHasNoDrift) {
     const Truth truth{"fma.f32", 0.25, 6};
     for (const bool in_order : {false, true})

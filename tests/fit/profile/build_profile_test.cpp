@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <random>
 
@@ -44,6 +45,45 @@ MeasurementFile device_file(std::uint64_t seed = 1, const std::string& backend =
             random);
     }
     return file;
+}
+
+// Of λ 0.5, Λ 6, times as `of` says for each repetition.
+MeasurementFile fma_file(const std::string& path, std::uint64_t seed,
+                         const std::function<double(std::mt19937_64&)>& of) {
+    MeasurementFile file = test::empty_file();
+    file.path = path;
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> off(1, 0.01);
+    for (const MeasurementShape& shape : test::gpu_shapes(32, 32, 1))
+        for (int r = 0; r < 5; ++r)
+            file.rows.push_back(
+                test::row_of("fma.f32", shape,
+                             test::hull_time({"", 0.5, 6}, shape) * of(random) * off(random), r));
+    std::ranges::shuffle(file.rows, random);
+    return file;
+}
+
+// Before, these stood in notes of the profile or the instruction that no table looks at.
+TEST(BuildProfile, WhatContradictsItselfFlagsTheNumbers) {
+    const auto times = [](double factor) { return [factor](std::mt19937_64&) { return factor; }; };
+    const auto delayed = [](std::mt19937_64& random) {
+        return std::bernoulli_distribution(0.22)(random) ? 3.0 : 1.0;
+    };
+    using Files = std::vector<MeasurementFile>;
+    const std::vector<std::pair<Files, std::string_view>> cases = {
+        {{fma_file("a", 1, times(1)), fma_file("b", 2, times(1.07))}, runs_disagree},
+        {{fma_file("a", 1, times(1000))}, implausible},
+        {{fma_file("a", 1, delayed)}, far_off}};
+    for (const auto& [files, why] : cases) {
+        const FitOutcome out = fit_measurements(files);
+        const InstructionTiming& found = *out.profile.find_instruction("fma.f32");
+        for (const Estimate& e : {found.cpi, *found.latency}) {
+            EXPECT_THAT(e.note, HasSubstr(std::string(why)));
+            EXPECT_TRUE(doubts_the_law(e.note)) << e.note;
+        }
+    }
+    const FitOutcome sound = fit_measurements(Files{fma_file("a", 1, times(1))});
+    EXPECT_EQ(sound.profile.find_instruction("fma.f32")->cpi.note, "");
 }
 
 // Apart by 1.25 nothing was said, apart by 1.5 the numbers did not carry what was said of them.
