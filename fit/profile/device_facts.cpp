@@ -10,6 +10,7 @@
 
 #include "core/claimed_clock.h"
 #include "core/error.h"
+#include "fit/curves/counters.h"
 #include "fit/curves/curve.h"
 
 namespace occupipe {
@@ -108,6 +109,29 @@ void compare_claims(std::span<const MeasurementFile> files, DeviceFacts& facts) 
     }
 }
 
+// More on a core than the device is said to hold: predictions would end below what was measured.
+void compare_limits(std::span<const MeasurementFile> files, DeviceFacts& facts) {
+    std::int64_t warps = 0;
+    std::int64_t groups = 0;
+    std::int64_t group_warps = 0;
+    for (const MeasurementFile& file : files)
+        for (const MeasurementRow& row : file.rows) {
+            if (row.error || belongs_elsewhere(row)) continue;
+            warps = std::max<std::int64_t>(warps, row.shape.warps());
+            groups = std::max<std::int64_t>(groups, row.shape.concurrent_groups);
+            group_warps = std::max<std::int64_t>(group_warps, row.shape.group_warps);
+        }
+    const auto compare = [&](const char* key, const std::optional<std::int64_t>& limit,
+                             std::int64_t ran) {
+        if (limit && *limit < ran)
+            facts.notes.push_back(
+                fmt::format("context.{} is {}, but rows ran with {}", key, *limit, ran));
+    };
+    compare("limits_warps", facts.limits.warps, warps);
+    compare("limits_groups", facts.limits.groups, groups);
+    compare("limits_group_warps", facts.limits.group_warps, group_warps);
+}
+
 // The clock that rows measured, else the one that contexts state.
 void find_clock(std::span<const MeasurementFile> files, DeviceFacts& facts) {
     std::vector<double> seen;
@@ -178,6 +202,7 @@ DeviceFacts device_facts(std::span<const MeasurementFile> files) {
     facts.limits.group_warps = limit(files, "limits_group_warps");
     facts.limits.registers = limit(files, "limits_registers");
     facts.limits.shared_memory_bytes = limit(files, "limits_shared_memory_bytes");
+    compare_limits(files, facts);
     find_clock(files, facts);
     return facts;
 }

@@ -347,6 +347,16 @@ TEST(BuildProfile, ClocksOfTwoRunsMakeNoThirdBetweenThem) {
     EXPECT_THAT(claimed.notes, ::testing::Contains(HasSubstr("files state clocks from 1000")));
 }
 
+TEST(BuildProfile, MoreOnACoreThanItIsSaidToHoldIsNamed) {
+    MeasurementFile file = device_file();
+    file.context["limits_warps"] = "64";
+    EXPECT_THAT(fit_measurements(std::vector{file}).notes,
+                ::testing::Not(::testing::Contains(HasSubstr("limits_warps"))));
+    file.context["limits_warps"] = "16";
+    EXPECT_THAT(fit_measurements(std::vector{file}).notes,
+                ::testing::Contains("context.limits_warps is 16, but rows ran with 64"));
+}
+
 TEST(BuildProfile, AClaimedClockThatIsNoneIsRefusedOrNamed) {
     for (const char* bad : {"1506", "0", "nan", "-1", "fast", ""}) {
         MeasurementFile file = device_file();
