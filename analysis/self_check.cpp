@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/self_check_parts.h"
+#include "core/law_misfit.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -50,6 +51,8 @@ Weight weight_of(Check check) {
             return {35, 60};
         case Check::latency:
             return {25, 49};
+        case Check::doubts:
+            return {30, 45};
         case Check::missing:
             return {8, 24};
     }
@@ -473,6 +476,29 @@ void check_backends(const SelfCheckInput& input, Comparison& out) {
     if (!any) out.skip(Check::backends, "no profile of the device by another backend");
 }
 
+void check_doubts(const GpuProfile& profile, Comparison& out) {
+    std::vector<std::string> doubted;
+    for (const InstructionTiming& timing : profile.instructions) {
+        const std::string latency = timing.latency ? timing.latency->note : "";
+        for (const std::string& note : {timing.cpi.note, latency})
+            if (doubts_the_law(note)) {
+                doubted.push_back(fmt::format("{} ({})", timing.name, note));
+                break;
+            }
+    }
+    if (doubted.empty()) return;
+    const auto all = static_cast<double>(profile.instructions.size());
+    out.find({.check = Check::doubts,
+              .quantity = "λ and Λ without doubts, of",
+              .unit = "instructions",
+              .measured = exact(all - static_cast<double>(doubted.size())),
+              .reference = {{all, all}},
+              .source = "the profile's notes"},
+             fmt::format("{} of {:g} instructions have doubtful values", doubted.size(), all),
+             fmt::format("The fit says so: {}.", fmt::join(doubted, "; ")),
+             "`occupipe explain`, the fit's report");
+}
+
 }  // namespace
 
 SelfCheck self_check(const SelfCheckInput& given) {
@@ -507,6 +533,7 @@ SelfCheck self_check(const SelfCheckInput& given) {
     check_latency(input, published, out);
     check_clock(input, out);
     check_profiled(input, out);
+    check_doubts(input.profile, out);
     check_missing(input, out);
     return out.finish();
 }
@@ -543,6 +570,8 @@ std::string_view to_string(Check check) {
             return "published latency";
         case Check::profiler:
             return "profiler";
+        case Check::doubts:
+            return "doubtful values";
         case Check::missing:
             break;
     }

@@ -34,6 +34,7 @@ enum class Check {
     backends,          // λ of the same device by another backend
     latency,           // Λ against published latencies
     profiler,          // counts of Nsight Compute
+    doubts,            // values whose own notes doubt them
     missing,           // rows that the device should have
 };
 std::string_view to_string(Check check);

@@ -130,6 +130,16 @@ TEST(SelfCheckClean, AHopperLikeProfileHasNothingSeriousAndNothingSuspicious) {
         EXPECT_THAT(check.agreements, Contains(Field(&Compared::check, kind))) << to_string(kind);
 }
 
+// Plain arithmetic of 1,000 cycles and a law that misses by a third passed without a word.
+TEST(SelfCheckDoubts, ValuesThatTheirOwnNotesDoubtAreSuspicious) {
+    GpuProfile p = hopper();
+    p.instructions[0].latency->note = "the law misses the measurements by 33 %";
+    const SelfCheck check = self_check({.profile = p});
+    expect_first(check, Check::doubts, "");
+    EXPECT_EQ(check.findings[0].level(), Level::suspicious);
+    EXPECT_THAT(check.findings[0].explanation, HasSubstr(p.instructions[0].name));
+}
+
 // λ of one scheduler's copy is 1 cycle, the core's is 0.25: not +300 %.
 TEST(SelfCheckUnit, LambdaIsComparedPerCoreWhateverTheScope) {
     const GpuProfile p = hopper();
