@@ -171,7 +171,8 @@ std::vector<Relocation> read_relocations(const Section& section,
 namespace note {
 constexpr std::uint8_t sized = 4, half = 3;
 constexpr std::uint8_t parameter_bank = 0x0a, frame_size = 0x11, min_stack_size = 0x12,
-                       parameter = 0x17, parameter_bytes = 0x19, register_count = 0x2f;
+                       parameter = 0x17, parameter_bytes = 0x19, register_count = 0x2f,
+                       cluster = 0x3d;
 }  // namespace note
 
 template <typename Use>
@@ -214,6 +215,9 @@ void read_own_notes(const Bytes& notes, Kernel& kernel) {
             kernel.bank_0_bytes = value.at<std::uint16_t>(6);
         } else if (attribute == note::parameter_bytes && value.size() == 0) {
             kernel.bank_0_bytes = size;
+        } else if (attribute == note::cluster && value.size() == 12) {
+            kernel.cluster = {value.at<std::uint32_t>(0), value.at<std::uint32_t>(4),
+                              value.at<std::uint32_t>(8)};
         } else if (attribute == note::parameter && value.size() == 12) {
             // Index of the record, ordinal and offset, then flags with the size in the upper bits.
             kernel.parameters.push_back({.ordinal = value.at<std::uint16_t>(4),
@@ -266,8 +270,8 @@ const Kernel& Cubin::kernel(std::string_view name) const {
     for (const Kernel& one : kernels) {
         if (!one.is_function) names += (names.empty() ? "" : ", ") + one.name;
     }
-    throw InputError(
-        fmt::format("no kernel '{}' in it; there are: {}", name, names.empty() ? "none" : names));
+    throw InputError(fmt::format("no kernel '{}' in {}; there are: {}", name, file,
+                                 names.empty() ? "none" : names));
 }
 
 std::string source_line(const Kernel& kernel, std::int64_t address) {

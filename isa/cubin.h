@@ -3,6 +3,7 @@
 // assembler notes about them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -51,8 +52,9 @@ struct Kernel {
     std::int64_t shared_bytes = 0;
     std::optional<std::int64_t> bank_0_base;   // where the parameters begin in constant bank 0
     std::optional<std::int64_t> bank_0_bytes;  // that the parameters take there
-    std::vector<Parameter> parameters;         // by ordinal
-    std::vector<SourceLine> lines;             // by address; empty where the file does not tell
+    std::optional<std::array<std::uint32_t, 3>> cluster;  // groups of one (__cluster_dims__)
+    std::vector<Parameter> parameters;                    // by ordinal
+    std::vector<SourceLine> lines;  // by address; empty where the file does not tell
 };
 
 // A name in the file's symbol table that stands for something in one of its sections.
@@ -75,6 +77,7 @@ struct Relocation {
 };
 
 struct Cubin {
+    std::string file = "it";          // its name in messages
     std::optional<int> architecture;  // 75, 80, …; absent where the header does not tell
     std::vector<Kernel> kernels;      // in the file's order
     // Constant memory that is the module's (3), a kernel's literals (2) or addresses (4): the bytes

@@ -21,7 +21,7 @@ PTX = "compute_80"  # of tests/kernels, for the interpreter of tests/ptx
 MOST_PTX = 60000  # characters; longer ones are left out
 OPTIONS = ["--std=c++17", "--fmad=false"]
 WITH_LINES = {ROOT / "tests/kernels" / name for name in ("matmul.cu", "reduction.cu", "spmv.cu", "transpose.cu")}  # compiled with --generate-line-info
-DEBUG = {"virtual_calls", "dispatch_table", "recursive_descent", "half_division", "video_bytes"}  # recorded with --device-debug as well
+DEBUG = {"linked_data", "virtual_calls", "dispatch_table", "recursive_descent", "half_division", "video_bytes"}  # recorded with --device-debug as well
 DEBUG_ARCHITECTURES = [75, 90, 120]
 UNUSED = re.compile(r"(\.rela?)?\.(debug_(?!line$)|nv_debug).*|\.nv\.merc.*|\.nv\.capmerc.*|\.note\.nv\..*|\.nv\.compat|\.nv\.rel\.action|(\.rela?)?\.debug_frame|\.nv_debug_ptx_txt.*")
 

@@ -100,7 +100,7 @@ public:
           observer_(observer),
           shared_(shared),
           thread_(thread) {
-        group_.shares_memory = shared.current.size() > 1;
+        groups_.front().shares_memory = shared.current.size() > 1;
     }
 
     void run_groups() {
@@ -117,11 +117,44 @@ public:
                 // Groups before this one still run, so that the error is that of the first.
                 shared_.end = std::min(shared_.end, *index);
             }
-            finish(number);
+            finish();
         }
     }
 
-    Group& group() { return group_; }
+    // Groups that take turns on one thread, each of which may wait for any other.
+    void run_together() {
+        groups_.resize(shared_.end);
+        std::vector<Running> running;
+        for (std::size_t i = 0; i < groups_.size(); ++i) running.push_back(begin(groups_[i], i));
+        std::vector<std::uint64_t> taken(groups_.size());
+        while (true) {
+            for (std::size_t i = 0; i < groups_.size(); ++i) {
+                taken[i] = groups_[i].alive != 0 ? round(groups_[i]) : 0;
+            }
+            const bool changed = std::ranges::any_of(groups_, &Group::memory_changed);
+            bool any_alive = false, all_in_circles = true;
+            for (std::size_t i = 0; i < groups_.size(); ++i) {
+                if (groups_[i].alive == 0) continue;
+                any_alive = true;
+                groups_[i].memory_changed = changed;
+                const auto alone = [] { return true; };
+                const bool again = running[i].spin.goes_in_circles(groups_[i], taken[i], alone);
+                running[i].in_circles = again || (running[i].in_circles && !changed);
+                all_in_circles = all_in_circles && running[i].in_circles;
+            }
+            if (!any_alive) break;
+            if (all_in_circles) {
+                fail_spinning(*std::ranges::find_if(
+                    groups_, [](const Group& group) { return group.alive != 0; }));
+            }
+        }
+        for (std::size_t i = 0; i < groups_.size(); ++i) {
+            end(groups_[i], std::move(running[i]));
+            keep_printed(groups_[i]);
+        }
+    }
+
+    const std::vector<Group>& groups() const { return groups_; }
     std::uint64_t steps() const { return steps_; }
 
 private:
@@ -136,12 +169,16 @@ private:
         return options_.groups.empty() ? index : options_.groups[index];
     }
 
-    void finish(std::uint64_t number) {
+    void finish() {
         const std::scoped_lock lock(shared_.mutex);
         shared_.current[thread_] = no_group;
         ++shared_.done;
-        if (group_.printed.empty()) return;
-        shared_.printed.emplace(number, std::move(group_.printed));
+        keep_printed(groups_.front());
+    }
+
+    void keep_printed(Group& group) {
+        if (group.printed.empty()) return;
+        shared_.printed.emplace(group.index, std::move(group.printed));
         // What lies behind the most that is kept, whichever groups are still at work.
         std::size_t bytes = 0;
         auto one = shared_.printed.begin();
@@ -157,31 +194,52 @@ private:
     }
 
     void run_group(std::uint64_t number) {
-        group_.begin(launch_, number);
-        std::unique_ptr<GroupObserver> watching = observer_ ? observer_->begin(number) : nullptr;
-        group_.observer = watching.get();
-        SpinCheck spin(options_.spin_check_after);
-        while (group_.alive != 0) {
-            std::uint64_t taken = 0;
-            for (Warp& warp : group_.warps) {
-                if (!can_run(warp)) continue;
-                taken += turn_of(warp);
-            }
-            if (taken == 0) fail_deadlock(group_);
-            group_.clock += taken;
-            count(taken);
-            if (spin.goes_in_circles(group_, taken, [&] { return is_first_running(number); })) {
-                fail_spinning();
+        Group& group = groups_.front();
+        Running one = begin(group, number);
+        while (group.alive != 0) {
+            const std::uint64_t taken = round(group);
+            if (one.spin.goes_in_circles(group, taken, [&] { return is_first_running(number); })) {
+                fail_spinning(group);
             }
         }
-        if (watching) observer_->end(number, std::move(watching));
-        group_.observer = nullptr;
+        end(group, std::move(one));
     }
 
-    std::uint32_t turn_of(Warp& warp) {
+    struct Running {
+        std::unique_ptr<GroupObserver> watching;
+        SpinCheck spin;
+        bool in_circles = false;
+    };
+
+    Running begin(Group& group, std::uint64_t number) {
+        group.begin(launch_, number);
+        Running one{.watching = observer_ ? observer_->begin(number) : nullptr,
+                    .spin = SpinCheck(options_.spin_check_after / groups_.size())};
+        group.observer = one.watching.get();
+        return one;
+    }
+
+    void end(Group& group, Running one) {
+        group.observer = nullptr;
+        if (one.watching) observer_->end(group.index, std::move(one.watching));
+    }
+
+    // All warps of the group in turn; how many steps they took.
+    std::uint64_t round(Group& group) {
+        std::uint64_t taken = 0;
+        for (Warp& warp : group.warps) {
+            if (can_run(warp)) taken += turn_of(group, warp);
+        }
+        if (taken == 0) fail_deadlock(group);
+        group.clock += taken;
+        count(group, taken);
+        return taken;
+    }
+
+    std::uint32_t turn_of(Group& group, Warp& warp) {
         const std::uint32_t turn = options_.turn;
         const std::uint32_t taken =
-            group_.observer ? run<true>(group_, warp, turn) : run<false>(group_, warp, turn);
+            group.observer ? run<true>(group, warp, turn) : run<false>(group, warp, turn);
         // Others of the warp have their turn, too; where they got it by YIELD already, a second
         // change could take it from them again before they took a step.
         const bool gave_way = std::exchange(warp.gave_way, false);
@@ -192,15 +250,15 @@ private:
         return taken;
     }
 
-    void count(std::uint64_t taken) {
+    void count(const Group& group, std::uint64_t taken) {
         steps_ += taken;
         const std::uint64_t all = shared_.steps.fetch_add(taken, std::memory_order_relaxed) + taken;
         if (options_.step_budget != 0 && all > options_.step_budget) {
             throw BudgetReached(fmt::format(
                 "kernel '{}': more than the {} warp-instructions that it may take; group "
                 "({},{},{}) was at work",
-                launch_.kernel->name, options_.step_budget, group_.place[0], group_.place[1],
-                group_.place[2]));
+                launch_.kernel->name, options_.step_budget, group.place[0], group.place[1],
+                group.place[2]));
         }
         if (shared_.stop) throw Stopped("stopped");
         if (options_.progress) report(all);
@@ -223,8 +281,8 @@ private:
         throw Stopped("stopped");
     }
 
-    [[noreturn]] void fail_spinning() {
-        for (const Warp& warp : group_.warps) {
+    [[noreturn]] void fail_spinning(const Group& group) {
+        for (const Warp& warp : group.warps) {
             if (!can_run(warp)) continue;
             const std::uint32_t pc = warp.active != 0 ? warp.pc : warp.splits.front().pc;
             const Mask lanes = warp.active != 0 ? warp.active : warp.splits.front().lanes;
@@ -240,7 +298,7 @@ private:
     Observer* observer_;
     Shared& shared_;
     std::size_t thread_;
-    Group group_;
+    std::vector<Group> groups_ = std::vector<Group>(1);  // that are at work
     std::uint64_t steps_ = 0;
 };
 
@@ -253,7 +311,23 @@ void check_groups(const Kernel& kernel, const std::vector<std::uint64_t>& groups
     }
 }
 
+// A grid whose groups wait for each other.
+void check_together(const Kernel& kernel, std::uint64_t groups, std::uint64_t all) {
+    constexpr std::uint64_t most = 8192;  // above what any device of these architectures holds
+    if (groups != all)
+        throw InputError(fmt::format(
+            "kernel '{}': its groups wait at a barrier of the grid; {} of {} cannot run without "
+            "the others",
+            kernel.name, groups, all));
+    if (all > most)
+        throw InputError(fmt::format(
+            "kernel '{}': {} groups that wait at a barrier of the grid; no device holds more than "
+            "{} at once",
+            kernel.name, all, most));
+}
+
 bool runs_in_order(const Launch& launch, const ExecutionOptions& options) {
+    if (launch.prepared->cooperative) return true;
     return (launch.prepared->order_shows || launch.prepared->may_wait) && !options.any_order;
 }
 
@@ -269,12 +343,13 @@ std::size_t threads_for(const ExecutionOptions& options, const Launch& launch,
 void add_up(Execution& result, const std::vector<std::unique_ptr<Worker>>& workers) {
     result.counts.resize(result.code->size());
     for (const auto& worker : workers) {
-        const Group& group = worker->group();
-        result.branches += group.branches;
-        result.divergent_branches += group.divergent_branches;
-        for (std::size_t i = 0; i < std::min(result.counts.size(), group.counts.size()); ++i) {
-            result.counts[i].warps += group.counts[i].warps;
-            result.counts[i].lanes += group.counts[i].lanes;
+        for (const Group& group : worker->groups()) {
+            result.branches += group.branches;
+            result.divergent_branches += group.divergent_branches;
+            for (std::size_t i = 0; i < std::min(result.counts.size(), group.counts.size()); ++i) {
+                result.counts[i].warps += group.counts[i].warps;
+                result.counts[i].lanes += group.counts[i].lanes;
+            }
         }
     }
     for (const InstructionCount& one : result.counts) {
@@ -296,6 +371,7 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     result.groups = options.groups.empty() ? all : options.groups.size();
     result.warps = result.groups * launch.warps_per_group;
     result.in_order = runs_in_order(launch, options);
+    if (launch.prepared->cooperative) check_together(kernel, result.groups, all);
     const std::size_t threads = threads_for(options, launch, result.groups);
     Shared shared;
     shared.end = result.groups;
@@ -304,7 +380,9 @@ Execution execute(LoadedModule& module, const Kernel& kernel, const LaunchShape&
     for (std::size_t i = 0; i < threads; ++i) {
         workers.push_back(std::make_unique<Worker>(launch, options, observer, shared, i));
     }
-    {
+    if (launch.prepared->cooperative) {
+        workers[0]->run_together();
+    } else {
         std::vector<std::jthread> others;
         for (std::size_t i = 1; i < threads; ++i) {
             others.emplace_back([&, i] { workers[i]->run_groups(); });

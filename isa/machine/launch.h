@@ -21,12 +21,16 @@ class LaunchBank {
 public:
     LaunchBank(const Kernel& kernel, int architecture, const LaunchShape& shape,
                std::span<const std::byte> parameters, std::uint32_t local_bytes,
-               std::uint64_t bank_3_address);  // 0: there is no such bank
+               std::uint64_t bank_3_address,   // 0: there is no such bank
+               std::uint64_t grid_workspace);  // of the grid's barrier; 0: none
 
+    // Whether the instruction asks where the grid's barrier lies.
+    static bool names_grid_workspace(const Instruction& instruction, int architecture);
     std::span<const std::byte> bytes() const { return bytes_; }
     bool known(std::size_t offset, std::size_t size) const;
 
 private:
+    void put_clusters(int architecture, const LaunchShape& shape, bool is_explicit);
     void put(std::size_t offset, std::uint32_t value);
     void put_address(std::size_t offset, std::uint64_t value);
 
@@ -53,6 +57,8 @@ struct PreparedCode {
     // Whether the order shows in which groups do their atomic operations on global memory.
     bool order_shows = false;
     bool may_wait = false;  // in a loop, for what other groups write
+    // Its groups run together: there is a barrier of the whole grid.
+    bool cooperative = false;
     // For instructions whose handler refuses: why.
     std::vector<std::string> why_not;
 };

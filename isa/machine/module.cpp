@@ -14,8 +14,9 @@
 namespace occupipe::isa {
 namespace {
 
-// Types of relocations that were seen in data: an address of 32 or of 64 bits.
-constexpr std::uint32_t address_32 = 1, address_64 = 2;
+// Types of relocations that were seen in data: an address of 32 or of 64 bits, and a generic one
+// (of a variable by another one), which is the same here.
+constexpr std::uint32_t address_32 = 1, address_64 = 2, generic_64 = 4;
 
 // Variables in constant memory; kernels may read them by generic addresses, too, so they lie in
 // global memory.
@@ -104,8 +105,8 @@ void LoadedModule::State::relocate(const std::string& section, std::span<std::by
     const auto found = cubin->relocations.find(section);
     if (found == cubin->relocations.end()) return;
     for (const Relocation& one : found->second) {
-        const std::size_t size = one.type == address_64 ? 8 : 4;
-        if (one.type != address_64 && one.type != address_32) {
+        const std::size_t size = one.type == address_32 ? 4 : 8;
+        if (one.type != address_64 && one.type != address_32 && one.type != generic_64) {
             throw InputError(
                 fmt::format("{}: a relocation of type {} is not known (at {:#x}, '{}')", section,
                             one.type, one.offset, one.symbol.name));

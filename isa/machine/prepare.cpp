@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Instructions become steps: operands become places in a warp's registers or splatted constants.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -465,14 +466,29 @@ std::uint32_t Launch::step_at(std::uint64_t address) const {
 
 namespace {
 
+// What cooperative_groups calls grid_workspace: a size that nobody reads, and the barrier's word.
+std::uint64_t grid_workspace(GlobalMemory& memory) {
+    constexpr std::string_view name = "(barrier of the grid)";
+    const GlobalMemory::Buffer* known = memory.named(name);
+    if (!known) known = &memory.add(std::string(name), 8);
+    std::ranges::fill(GlobalMemory::bytes(*known), std::byte{0});
+    return known->address;
+}
+
 // Once per kernel of a module.
 std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& launch,
                                                   std::span<const std::byte> parameters) {
     const Kernel& kernel = *launch.kernel;
     std::shared_ptr<const PreparedCode>& known = module.prepared(kernel);
+    const bool cooperative =
+        known ? known->cooperative
+              : std::ranges::any_of(*module.decoded(kernel), [&](const Instruction& one) {
+                    return LaunchBank::names_grid_workspace(one, launch.architecture);
+                });
     const auto bank = [&](std::uint32_t local) {
         return std::make_unique<LaunchBank>(kernel, launch.architecture, launch.shape, parameters,
-                                            local, module.bank_3_address());
+                                            local, module.bank_3_address(),
+                                            cooperative ? grid_workspace(module.memory()) : 0);
     };
     if (known && known->parameter_bytes == parameters.size()) {
         launch.bank_0 = bank(known->local_bytes);
@@ -484,6 +500,7 @@ std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& 
     made->parameter_bytes = parameters.size();
     made->order_shows = std::ranges::any_of(*made->code, order_shows);
     made->may_wait = may_wait_for_groups(*made->code);
+    made->cooperative = cooperative;
     launch.bank_0 = bank(made->local_bytes);
     launch.prepared = made;  // for step_at
     Preparation(launch, *made).run();
@@ -513,6 +530,10 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
         static_cast<std::size_t>(*kernel.bank_0_bytes) != parameters.size()) {
         throw InputError(fmt::format("kernel '{}' takes {} bytes of parameters; there are {}",
                                      kernel.name, *kernel.bank_0_bytes, parameters.size()));
+    }
+    if (kernel.cluster && product(*kernel.cluster) != 1) {
+        throw InputError(fmt::format("kernel '{}': clusters of {} groups are not executed yet",
+                                     kernel.name, fmt::join(*kernel.cluster, " x ")));
     }
     Launch launch;
     launch.module = &module;

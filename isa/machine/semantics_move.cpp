@@ -51,7 +51,8 @@ constexpr int lane = 0, clock = 1, thread_packed = 32, thread_x = 33, thread_y =
               group_x = 37, group_y = 38, group_z = 39, local_window_high = 46,
               shared_window_high = 47, equal_mask = 56, less_mask = 57, less_equal_mask = 58,
               greater_mask = 59, greater_equal_mask = 60, clock_low = 80, clock_high = 81,
-              timer_low = 82, timer_high = 83, rank_in_cluster = 136, zero = 255;
+              timer_low = 82, timer_high = 83, rank_in_cluster = 136, cluster_size = 138,
+              zero = 255;
 }
 
 template <int number>
@@ -89,6 +90,8 @@ OCCUPIPE_INLINE std::uint32_t special_value(const Warp& warp, int i) {
             return ~(bit | (bit - 1));
         case special::greater_equal_mask:
             return ~(bit - 1);
+        case special::cluster_size:
+            return 1;
         default:
             return 0;
     }
@@ -142,6 +145,7 @@ Handler special_handler(std::int64_t number) {
         OCCUPIPE_CASE(greater_mask)
         OCCUPIPE_CASE(greater_equal_mask)
         OCCUPIPE_CASE(rank_in_cluster)
+        OCCUPIPE_CASE(cluster_size)
         OCCUPIPE_CASE(zero)
         case clock:
         case clock_low:

@@ -99,11 +99,29 @@ TEST(ExecuteMore, LeavesTheSameMemoryAsTheCpu) {
     }
 }
 
+// Four phases in one launch, with a barrier of the grid between them, leave what four launches do.
+TEST(ExecuteGridBarrier, GroupsWaitForEachOther) {
+    LaunchPlan plan = read_launches(kernels_folder() / "grid_barrier.yaml");
+    const std::vector<Buffer> cpu = run_on_cpu(plan);
+    plan.steps.resize(1);
+    auto& launch = std::get<KernelLaunch>(plan.steps.front());
+    for (const int architecture : architectures) {
+        const isa::Cubin cubin = recorded_code(plan, architecture);
+        launch.arguments[5].text = "4";
+        launch.arguments[3].text = "-1";
+        const Outcome outcome = run(plan, cubin, 4, cpu);
+        EXPECT_EQ(outcome.refused, "") << "sm_" << architecture;
+        EXPECT_EQ(outcome.difference, "") << "sm_" << architecture;
+        launch.arguments[3].text = "5";  // never comes to the barrier
+        EXPECT_NE(run(plan, cubin, 4, cpu).refused.find("goes in circles"), std::string::npos);
+    }
+}
+
 // Debug builds: functions in sections of their own, called at addresses that a linker puts in, each
 // with a check of the stack's end; calls of assertions that no thread makes.
 TEST(ExecuteDebugBuilds, LeavesTheSameMemoryAsTheCpu) {
-    for (const char* name :
-         {"virtual_calls", "dispatch_table", "recursive_descent", "half_division", "video_bytes"}) {
+    for (const char* name : {"virtual_calls", "dispatch_table", "recursive_descent",
+                             "half_division", "video_bytes", "linked_data"}) {
         const LaunchPlan plan = read_launches(kernels_folder() / (std::string(name) + ".yaml"));
         const std::vector<Buffer> cpu = run_on_cpu(plan);
         for (const int architecture : {75, 90, 120}) {
@@ -121,27 +139,32 @@ TEST(ExecuteDebugBuilds, LeavesTheSameMemoryAsTheCpu) {
 
 // A relocation that goes elsewhere shows.
 TEST(ExecuteDebugBuilds, AWrongAddressIsNoticed) {
-    const LaunchPlan plan = read_launches(kernels_folder() / "dispatch_table.yaml");
-    const std::vector<Buffer> cpu = run_on_cpu(plan);
-    const isa::Cubin right = recorded_code(plan, 90, "debug/");
     int noticed = 0, planted = 0;
     std::string missed;
-    for (const auto& [section, relocations] : right.relocations) {
-        if (!section.starts_with(".text.")) continue;
-        for (std::size_t i = 0; i < relocations.size() && planted < 12; ++i) {
-            isa::Cubin wrong = right;
-            isa::Relocation& one = wrong.relocations.at(section)[i];
-            if (one.symbol.is_foreign_function) continue;
-            // Far off in both halves of an address: relocations fill in either.
-            one.addend = one.addend.value_or(0) + 0x1'0700'0010;
-            ++planted;
-            const Outcome outcome = run(plan, wrong, 1, cpu);
-            const bool seen = !outcome.refused.empty() || !outcome.difference.empty();
-            noticed += seen;
-            if (!seen) missed += fmt::format("{} {:#x}\n", section, one.offset);
+    const auto plant = [&](const char* name, std::string_view prefix) {
+        const LaunchPlan plan = read_launches(kernels_folder() / name);
+        const std::vector<Buffer> cpu = run_on_cpu(plan);
+        const isa::Cubin right = recorded_code(plan, 90, "debug/");
+        for (const auto& [section, relocations] : right.relocations) {
+            if (!section.starts_with(prefix)) continue;
+            for (std::size_t i = 0; i < relocations.size() && i < 12; ++i) {
+                isa::Cubin wrong = right;
+                isa::Relocation& one = wrong.relocations.at(section)[i];
+                if (one.symbol.is_foreign_function) continue;
+                // Far off in both halves of an address: relocations fill in either.
+                one.addend = one.addend.value_or(0) + 0x1'0700'0010;
+                ++planted;
+                const Outcome outcome = run(plan, wrong, 1, cpu);
+                const bool seen = !outcome.refused.empty() || !outcome.difference.empty();
+                noticed += seen;
+                if (!seen) missed += fmt::format("{} {:#x}\n", section, one.offset);
+            }
         }
-    }
-    EXPECT_GT(planted, 6);
+    };
+    plant("dispatch_table.yaml", ".text.");
+    plant("linked_data.yaml", ".nv.global.init");
+    plant("linked_data.yaml", ".nv.constant3");
+    EXPECT_GT(planted, 20);
     EXPECT_EQ(noticed, planted) << missed;
 }
 
