@@ -584,6 +584,7 @@ Operand Decoder::global_address() {
         architecture_ >= 80 && (bit(76) || (atomic && (architecture_ < 100 || always)));
     const bool added = !described;
     (added ? operand.uniform : operand.descriptor) = number;
+    if (described && architecture_ < 90) bit(101);  // with a cache policy; memory is the same
     operand.wide = architecture_ >= 80 || out_.opcode.starts_with("ATOM") || bit(90);
     if (operand.number || operand.wide) operand.part = operand.wide ? ".64" : ".U32";
     if (!operand.wide) operand.count = 1;

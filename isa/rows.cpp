@@ -165,6 +165,14 @@ constexpr Row table[] = {
     {0x035, "1456", 120, newest, "IADD", "?73=0", "R16 R24- b-:s"},
     {0x035, "1234567", 75, 99, "HFMA2", ".MMA .BF16_V2@85 {|FMZ|FTZ|-}@76,80 .SAT@77 .RELU@79",
      "R16 R24-| b-|g:h c-|g:h p87?[79]"},
+    // one number, with nothing above it
+    {0x03e, "1", 80, 88, "F2FP",
+     "?78+1=1 #24+8=255 #64+8=255 #76+1=1 #79+3=0 .SATFINITE@77 .RELU@75 .BF16 .MERGE_C",
+     "R16 R32 R64"},
+    {0x03e, "1", 89, newest, "F2FP",
+     "?78+1=1 ?87+4=0 #24+8=255 #64+8=255 #79+3=0 .SATFINITE@77 .RELU@75 {F16|BF16}@76 .F32 "
+     ".MERGE_C",
+     "R16 R32 R64"},
     {0x03e, "145", 80, 88, "F2FP",
      ".SATFINITE@77 .RELU@75 .BF16@76 .PACK_AB #78+1=0 {|-|-|RZ|-|-|-|-}@79+3", "R16 R24 b:f"},
     {0x03e, "1456", 89, newest, "F2FP",

@@ -228,7 +228,8 @@ private:
         }
         if (operand.value != 0) add(hex(operand.value));
         std::string text = "[" + inside + "]";
-        if (operand.descriptor && architecture_ >= 90) {
+        // On Ampere the descriptor is not written, but where bit 101 says that it is another one.
+        if (operand.descriptor && (architecture_ >= 90 || instruction_.word.bit(101))) {
             text = fmt::format("desc[{}]{}", name(File::uniform, operand.descriptor), text);
         }
         return text;

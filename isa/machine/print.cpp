@@ -24,13 +24,17 @@ public:
             const std::size_t percent = std::min(all.find('%', i), all.size());
             text += all.substr(i, percent - i);
             if (percent == all.size()) break;
-            const std::size_t end = all.find_first_not_of("-+ #0123456789.hl", percent + 1);
+            const std::size_t end = all.find_first_not_of("-+ #0123456789.*hljzt", percent + 1);
             const char kind = end < all.size() ? all[end] : '\0';
             if (kind == '%' && end == percent + 1) {
                 text += '%';
             } else if (kind != '\0' && std::strchr("cdiouxXpsfFeEgGaA", kind) != nullptr) {
                 try {
-                    text += converted(all.substr(percent, end - percent), kind);
+                    std::string marks = all.substr(percent, end - percent);
+                    for (std::size_t star; (star = marks.find('*')) != std::string::npos; ++count) {
+                        fill_in(marks, star);
+                    }
+                    text += converted(marks, kind);
                 } catch (const fmt::format_error& error) {
                     refuse(all, error.what());
                 }
@@ -86,11 +90,20 @@ private:
         return value;
     }
 
+    // The next argument in place of a '*'; a negative precision is none (C).
+    void fill_in(std::string& marks, std::size_t star) {
+        const std::int32_t value = next<std::int32_t>();
+        if (value < 0 && marks[star - 1] == '.')
+            marks.erase(star - 1, 2);
+        else
+            marks.replace(star, 1, fmt::format("{}", value));
+    }
+
     // `marks`: "%-08.3l"; only what is not a length is handed on.
     std::string converted(std::string marks, char kind) {
-        const bool is_long = marks.find('l') != std::string::npos;
+        const bool is_long = marks.find_first_of("ljzt") != std::string::npos;
         const auto halves = std::ranges::count(marks, 'h');
-        std::erase_if(marks, [](char c) { return c == 'l' || c == 'h'; });
+        std::erase_if(marks, [](char c) { return std::strchr("ljzth", c) != nullptr; });
         const auto text = [&](auto value) { return fmt::sprintf(marks + kind, value); };
         switch (kind) {
             case 's':

@@ -440,41 +440,46 @@ Handler bind_pack(const Instruction& one, int, Step& step, std::string&) {
     if (one.has("E4M3") || one.has("E5M2")) return bind_bytes(one, step);
     step.option[to] = one.has("BF16") ? bf16 : f16;
     if (one.has("RZ")) return handler_of<PackTowardsZero>();
+    if (one.has("MERGE_C")) std::swap(step.source[0], step.source[1]);  // RZ is above
     return one.has("BF16") ? handler_of<Pack<Half::brain>>() : handler_of<Pack<Half::ieee>>();
 }
 
-// One number to a byte; its neighbours are zero.
-struct RealToByte {
+// Two numbers to bytes, the first above the second, the third operand above both: what is F2I of
+// both and I2IP before sm_90. cvt.u8.f32 leaves the first and the third zero.
+template <bool is_signed>
+struct RealsToBytes {
     OCCUPIPE_INLINE static void run(Warp& warp, const Step& step, Mask active) {
-        const Lanes& a = *raw(warp, step, 1);
+        const Lanes& a = *raw(warp, step, 0);
+        const Lanes& b = *raw(warp, step, 1);
+        const Lanes& c = *raw(warp, step, 2);
         const bool cut = static_cast<Rounding>(step.option[direction]) == Rounding::zero;
-        each_of(active, [&](int lane) {
-            const double value = as_float(a[lane]);
+        constexpr double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
+        const auto byte = [&](std::uint32_t pattern) -> std::uint32_t {
+            const double value = as_float(pattern);
+            if (std::isnan(value)) return 0;
             const double whole = cut ? std::trunc(value) : std::nearbyint(value);
-            const double low = whole > 0 ? whole : 0;  // a NaN as well
-            put(warp, step, lane, static_cast<std::uint64_t>(low < 255 ? low : 255));
+            return static_cast<std::uint32_t>(static_cast<int>(std::clamp(whole, least, most))) &
+                   0xff;
+        };
+        each_of(active, [&](int lane) {
+            put(warp, step, lane, c[lane] << 16 | byte(a[lane]) << 8 | byte(b[lane]));
         });
     }
 };
 
-// Made of cvt.u8.f32 alone, which leaves the place of a second number and of what is packed behind
-// both empty: what happens to these is not known.
-Handler bind_pack_byte(const Instruction& one, int, Step& step, std::string& why_not) {
-    const auto empty = [](const Operand& operand) {
-        return operand.kind == Operand::Kind::registers && !operand.number;
-    };
-    if (!empty(one.operands.at(1)) || !empty(one.operands.at(3))) why_not = "with a second number";
-    if (one.has("S8")) why_not = "with .S8";
-    if (!one.has("NTZ")) why_not = "without .NTZ";
-    if (!why_not.empty()) return nullptr;
+Handler bind_pack_bytes(const Instruction& one, int, Step& step, std::string& why_not) {
+    if (!one.has("NTZ")) {
+        why_not = "without .NTZ";
+        return nullptr;
+    }
     step.option[direction] = static_cast<std::uint8_t>(integral_rounding(one));
-    return handler_of<RealToByte>();
+    return one.has("S8") ? handler_of<RealsToBytes<true>>() : handler_of<RealsToBytes<false>>();
 }
 
 constexpr Semantics table[] = {
-    {"F2IP", &bind_pack_byte}, {"F2F", &bind_f2f},   {"F2I", &bind_f2i},   {"I2F", &bind_i2f},
-    {"UI2F", &bind_i2f},       {"I2FP", &bind_i2f},  {"FRND", &bind_frnd}, {"F2FP", &bind_pack},
-    {"UF2I", &bind_f2i},       {"UI2FP", &bind_i2f},
+    {"F2IP", &bind_pack_bytes}, {"F2F", &bind_f2f},   {"F2I", &bind_f2i},   {"I2F", &bind_i2f},
+    {"UI2F", &bind_i2f},        {"I2FP", &bind_i2f},  {"FRND", &bind_frnd}, {"F2FP", &bind_pack},
+    {"UF2I", &bind_f2i},        {"UI2FP", &bind_i2f},
 };
 
 }  // namespace

@@ -363,15 +363,17 @@ long double integral(const Case& of, long double value) {
     return std::nearbyint(value);
 }
 
-// F2IP of one number: cvt.u8.f32 (PTX), saturated, a NaN becomes zero.
-bool byte_of_real(Case& of) {
-    if (!of.has("U8") || of.sources[0]->number || of.sources[2]->number) return false;
+// F2IP: cvt.rni.s32.f32 of two numbers and cvt.pack.sat of these (PTX); a NaN becomes zero.
+bool bytes_of_reals(Case& of) {
+    const long double least = of.has("S8") ? -128 : 0, most = least + 255;
     each_lane_of(of, [&](Lane& lane) {
-        const long double value = value_of(lane.raw(1), single_kind);
-        std::uint32_t result = 0;
-        if (!std::isnan(value))
-            result =
-                static_cast<std::uint32_t>(std::fmin(std::fmax(integral(of, value), 0.0L), 255.0L));
+        std::uint32_t result = lane.raw(2);
+        for (const std::size_t i : {0, 1}) {
+            const long double value = value_of(lane.raw(i), single_kind);
+            const long double whole =
+                std::isnan(value) ? 0 : std::fmin(std::fmax(integral(of, value), least), most);
+            result = result << 8 | (static_cast<std::uint32_t>(std::lrint(whole)) & 0xff);
+        }
         lane.write(result);
     });
     return true;
@@ -529,7 +531,7 @@ bool pack(Case& of) {
             if (of.has("RELU") && (result & 0x8000) != 0) result = 0;
             return static_cast<std::uint32_t>(result);
         };
-        lane.write(one(0) << 16 | one(1));
+        lane.write(of.has("MERGE_C") ? one(0) : one(0) << 16 | one(1));
     });
     return true;
 }
@@ -621,7 +623,7 @@ std::vector<NamedFormula> real_formulas() {
             {"DSETP", &wide_compare},
             {"F2F", &format_to_format},
             {"F2I", &format_to_integer},
-            {"F2IP", &byte_of_real},
+            {"F2IP", &bytes_of_reals},
             {"I2F", &integer_to_format},
             {"I2FP", &integer_to_format},
             {"FRND", &to_integral},
