@@ -121,6 +121,7 @@ bench::NvrtcOutput compiled(const std::string& path, const std::string& text,
 isa::Cubin machine_code(const std::string& path, const std::string& bytes) {
     try {
         isa::Cubin cubin = isa::read_cubin(bytes);
+        cubin.file = path;
         if (!cubin.architecture)
             throw InputError(
                 fmt::format("machine code of an architecture that is not known; {}", known));

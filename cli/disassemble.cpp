@@ -69,7 +69,9 @@ void disassemble(const Request& request) {
     const std::string bytes = machine_code(request);
     const isa::Cubin cubin = [&] {
         try {
-            return isa::read_cubin(bytes);
+            isa::Cubin read = isa::read_cubin(bytes);
+            read.file = request.file;
+            return read;
         } catch (const InputError& error) {
             throw InputError(request.file + ": " + error.what());
         }

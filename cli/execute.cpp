@@ -253,7 +253,7 @@ void execute(const Request& request) {
     try {
         report.launches = printed(
             run_watched(run, request.execution, {.measure_memory = !request.without_memory}), only);
-    } catch (const isa::ExecutionError&) {
+    } catch (...) {
         print_unfinished(run, report, request, only);
         throw;
     }

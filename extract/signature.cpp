@@ -210,7 +210,6 @@ std::string readable_name(const std::string& name) {
 }
 
 const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name) {
-    if (cubin.kernels.empty()) throw InputError("there is no kernel in it");
     std::vector<std::string> names;
     std::vector<std::string> searched;
     const isa::Kernel* found = nullptr;
@@ -227,19 +226,21 @@ const isa::Kernel& find_kernel(const isa::Cubin& cubin, const std::string& name)
             found = &kernel;
         }
     }
+    if (names.empty()) throw InputError("there is no kernel in " + cubin.file);
     if (matches == 1) return *found;
     if (name.empty())
-        throw InputError(fmt::format("which kernel? there are: {}", fmt::join(names, ", ")));
-    if (matches > 1)
         throw InputError(
-            fmt::format("several kernels are called '{}': {}", name, fmt::join(names, "; ")));
+            fmt::format("which kernel of {}? there are: {}", cubin.file, fmt::join(names, ", ")));
+    if (matches > 1)
+        throw InputError(fmt::format("several kernels of {} are called '{}': {}", cubin.file, name,
+                                     fmt::join(names, "; ")));
     const auto near = near_text(name, searched);
     constexpr std::size_t most_names = 12;
     const std::size_t all = names.size();
     if (all > most_names) names.resize(most_names);
     throw InputError(
-        fmt::format("no kernel '{}' in it{}; there {} {}{}", name, near, all == 1 ? "is" : "are",
-                    fmt::join(names, ", "),
+        fmt::format("no kernel '{}' in {}{}; there {} {}{}", name, cubin.file, near,
+                    all == 1 ? "is" : "are", fmt::join(names, ", "),
                     all > most_names ? fmt::format(" and {} more", all - most_names) : ""));
 }
 

@@ -131,11 +131,10 @@ std::vector<Refusal> of_the_command_line() {
 
 std::vector<Refusal> of_files() {
     return {
-        {"UnknownKernel", one("saxpi", "1", "32", ""), "no kernel 'saxpi' in it; near: saxpy"},
-        {"UnknownKernelInTheFile", launch,
-         "l.yaml:6:5: kernel: no kernel 'saxpi' in it; near: saxpy", 2, "kernel: saxpy",
+        {"UnknownKernel", one("saxpi", "1", "32", ""), "faults.cubin; near: saxpy"},
+        {"UnknownKernelInTheFile", launch, "/faults.cubin; near: saxpy", 2, "kernel: saxpy",
          "kernel: saxpi"},
-        {"WhichKernel", {"FAULTS", "--grid", "1", "--block", "32"}, "which kernel? there are: "},
+        {"WhichKernel", {"FAULTS", "--grid", "1", "--block", "32"}, "/faults.cubin? there are: "},
         {"MissingArgument", launch,
          "l.yaml:6:5: kernel 'saxpy': it takes 4 parameters, and 3 arguments are given; missing is "
          "parameter 3 (4 bytes)",

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -143,6 +144,27 @@ TEST_F(Execute, TellsWhatWasExecutedBeforeAnError) {
     EXPECT_EQ(read.at("launches").size(), 1U);
     EXPECT_THAT(read.at("ended_early"), HasSubstr("launch 2 of 3"));
     EXPECT_TRUE(read.at("buffers").empty());
+}
+
+// The second launch does not end: those that ended are told all the same.
+TEST_F(Execute, TellsWhatWasExecutedBeforeALimit) {
+    const std::string file = saxpy_file(
+        "  - {kernel: never_ends, grid: 1, block: 32, arguments: [{buffer: y}]}\n"
+        "check: [y]\n");
+    for (const char* limit : {"5000", "0.5s"}) {
+        const ProgramRun run = run_program({"execute", "--launch", file, "--limit", limit});
+        EXPECT_EQ(run.exit_code, 4) << run.err;
+        EXPECT_THAT(run.err, HasSubstr("(--limit)"));
+        EXPECT_THAT(run.out, HasSubstr("saxpy<<<(4,1,1), (256,1,1)>>> for sm_90\n"));
+        EXPECT_THAT(run.out, HasSubstr("not executed to its end: launch 2 of 2; "));
+        EXPECT_THAT(run.out, Not(HasSubstr("y: f32[1000]")));
+    }
+    const ProgramRun json =
+        run_program_until({"execute", "--launch", file, "--json", "-"}, {}, "launch 2 of 2");
+    EXPECT_EQ(json.exit_code, 130);
+    const auto read = nlohmann::json::parse(json.out);
+    EXPECT_EQ(read.at("launches").size(), 1U);
+    EXPECT_THAT(read.at("ended_early"), HasSubstr("launch 2 of 2"));
 }
 
 TEST_F(Execute, CountsRequestsAndSectorsInJson) {
@@ -382,6 +404,17 @@ TEST_F(Execute, SaysThatTheCompilerCrashed) {
     EXPECT_EQ(run.exit_code, 1);
     EXPECT_THAT(run.err, HasSubstr("crash.cu: NVRTC "));
     EXPECT_THAT(run.err, HasSubstr(" crashed while it compiled this for sm_90"));
+}
+
+// A script in the assembler's place that finds no program to run.
+TEST_F(Execute, SaysThatTheAssemblerIsNotFound) {
+    const std::string ptx = written("k.ptx", ".version 7.0\n.target sm_80\n");
+    const std::string script = written("ptxas", "#!/bin/sh\nexec /nowhere/ptxas \"$@\"\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    const ProgramRun run = run_program({"execute", ptx, "--grid", "1", "--block", "1"},
+                                       {"PATH=" + folder.path.string(), "OCCUPIPE_NVRTC="});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_THAT(run.err, HasSubstr("ptxas: not found: " + script + " cannot run it: "));
 }
 
 TEST_F(Execute, AssemblesPtxWherePtxasIs) {

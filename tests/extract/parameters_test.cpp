@@ -85,7 +85,7 @@ TEST(FindKernel, TakesReadableNamesAndOffersNearOnes) {
     };
     EXPECT_THAT(refusal("saxpi"), HasSubstr("no kernel 'saxpi' in it; near: saxpy; there are "
                                             "saxpy(float*, float), "));
-    EXPECT_THAT(refusal("scale"), HasSubstr("several kernels are called 'scale'"));
+    EXPECT_THAT(refusal("scale"), HasSubstr("several kernels of it are called 'scale'"));
     EXPECT_THAT(refusal(""), HasSubstr("which kernel?"));
     isa::Cubin one;
     one.kernels = {kernel_of("only", {})};

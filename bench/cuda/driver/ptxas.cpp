@@ -37,6 +37,10 @@ NvrtcOutput assemble_ptx(const std::string& ptx, const std::string& architecture
     NvrtcOutput output;
     output.log = read_text_file(said);
     output.compiler = "ptxas";
+    // As a shell says it that finds a program not, or one that it cannot run.
+    if (exit_code == 126 || exit_code == 127)
+        throw DeviceError(
+            fmt::format("ptxas: not found: {} cannot run it: {}", program->string(), output.log));
     if (exit_code != 0)
         throw CompileError(fmt::format("ptxas for {}: {}", architecture,
                                        output.log.empty() ? "it failed" : output.log));
