@@ -300,6 +300,8 @@ constexpr Row table[] = {
     {0x05a, "1", 100, newest, "UI2F",
      "{-|F16||-|BF16|-|-|-}@75+3 {U8|S8|U16|S16|U32||-|-}@74,84,85 " ROUNDING, "U16 ub:s"},
     {0x087, "14", 75, newest, "USEL", "", "U16 U24 ub:x up87"},
+    {0x08c, "14", 120, newest, "UISETP",
+     "?80=1 " INTEGER_COMPARE " {U64|S64}@73 " COMBINE " #72+1=0", "UP81 UP84 U24*2 ub*2:s up87"},
     {0x08c, "14", 75, 79, "UISETP", INTEGER_COMPARE " !U32@73 " COMBINE " .EX@72",
      "UP81 UP84 U24 ub:s up87 up68?[72]"},
     {0x08c, "14", 80, newest, "UISETP", INTEGER_COMPARE " !U32@73 " COMBINE " .EX@72",

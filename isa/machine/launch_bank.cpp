@@ -80,9 +80,13 @@ LaunchBank::LaunchBank(const Kernel& kernel, int architecture, const LaunchShape
     const std::size_t environment = layout.environment - (architecture >= 100 ? cluster_bytes : 0);
     put(environment + 4, static_cast<std::uint32_t>(grid_workspace >> 32));
     put(environment + 8, static_cast<std::uint32_t>(grid_workspace));
-    // Where cooperative_groups may write into the system's shared memory: its first bytes, an
-    // access of which is refused.
-    if (architecture >= 90) put(environment + 44, 0);
+    // Where cooperative_groups finds room in the system's shared memory (PTX,
+    // %reserved_smem_offset_1), which Ampere has behind the kernel's and Hopper before it.
+    const auto own = static_cast<std::uint32_t>(kernel.shared_bytes) + shape.dynamic_shared_bytes;
+    if (architecture >= 90)
+        put(environment + 44, 0);
+    else if (architecture >= 80)
+        put(0x124, (own + 127) / 128 * 128);
     put(architecture >= 100 ? 0x2ac - cluster_bytes : 0x2c, shape.dynamic_shared_bytes);
     if (architecture >= 90) put_clusters(architecture, shape, kernel.cluster.has_value());
 }

@@ -475,6 +475,19 @@ std::uint64_t grid_workspace(GlobalMemory& memory) {
     return known->address;
 }
 
+// Whether the code asks where there is room for it in the system's shared memory: 1 KiB, which
+// other kernels have no business in.
+bool uses_system_memory(const std::vector<Instruction>& code, int architecture) {
+    const std::int64_t place = architecture >= 100 ? 0x27c : architecture >= 90 ? 0x6c : 0x124;
+    const auto asks = [&](const Operand& operand) {
+        return operand.kind == Operand::Kind::constant && operand.bank == 0 &&
+               operand.value == place && operand.number.has_value() == (architecture >= 100);
+    };
+    return architecture >= 80 && std::ranges::any_of(code, [&](const Instruction& one) {
+               return std::ranges::any_of(one.operands, asks);
+           });
+}
+
 // Once per kernel of a module.
 std::shared_ptr<const PreparedCode> prepared_code(LoadedModule& module, Launch& launch,
                                                   std::span<const std::byte> parameters) {
@@ -552,6 +565,12 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
     }
     launch.shared_bytes = static_cast<std::uint32_t>(own) + shape.dynamic_shared_bytes;
     launch.prepared = prepared_code(module, launch, parameters);
+    if (uses_system_memory(*launch.prepared->code, launch.architecture)) {
+        if (launch.architecture >= 90)
+            launch.shared_base = 0;
+        else
+            launch.shared_bytes = (launch.shared_bytes + 127) / 128 * 128 + 1024;
+    }
     launch.steps = launch.prepared->steps;
     launch.local_bytes = launch.prepared->local_bytes;
     launch.register_count = launch.prepared->register_count;

@@ -390,6 +390,26 @@ TEST_F(Execute, CompilesSourceAndPtxWhereCompilersAre) {
     EXPECT_THAT(refused.err, HasSubstr("broken.cu(1): error: "));
 }
 
+TEST_F(Execute, PrintsWidthsByArgumentAndWideNumbers) {
+    if (!program_has_nvrtc()) GTEST_SKIP() << "no NVRTC";
+    const char* const format = "%*d|%-*.*f|%zu|%jd|%td|%.*e|%s";
+    const std::string text = written(
+        "print.cu", std::string("extern \"C\" __global__ void k(int n) {\n  printf(\"") + format +
+                        "\\n\", n, -3, n + 4, n - 4, 2.71828, 5000000000ull + n, "
+                        "-5000000000ll, (long long)n, -n, 0.5, \"end\");\n}\n");
+    std::array<char, 200> expected{};
+    std::snprintf(expected.data(), expected.size(), format, 6, -3, 10, 2, 2.71828,
+                  std::size_t{5000000006}, std::intmax_t{-5000000000}, std::ptrdiff_t{6}, -6, 0.5,
+                  "end");
+    for (const char* architecture : {"sm_75", "sm_120"}) {
+        const ProgramRun run = run_program({"execute", text, "--arch", architecture, "--grid", "1",
+                                            "--block", "1", "--args", "6", "--json", "-"});
+        ASSERT_EQ(run.exit_code, 0) << run.err;
+        EXPECT_EQ(nlohmann::json::parse(run.out).at("launches")[0].at("printed"),
+                  std::string(expected.data()) + "\n");
+    }
+}
+
 // NVRTC 13.0 takes the program with it on this text; another one may say what is wrong with it.
 TEST_F(Execute, SaysThatTheCompilerCrashed) {
     if (!program_has_nvrtc()) GTEST_SKIP() << "no NVRTC";

@@ -117,6 +117,17 @@ TEST(ExecuteGridBarrier, GroupsWaitForEachOther) {
     }
 }
 
+TEST(ExecuteClusters, AreRefused) {
+    const isa::Cubin cubin =
+        recorded_code(read_launches(kernels_folder() / "grid_barrier.yaml"), 90);
+    const isa::Kernel& kernel = cubin.kernel("in_clusters");
+    EXPECT_EQ(kernel.cluster, (std::array<std::uint32_t, 3>{2, 3, 1}));
+    isa::GlobalMemory memory;
+    isa::LoadedModule module(cubin, memory);
+    const std::vector<std::byte> parameters(static_cast<std::size_t>(*kernel.bank_0_bytes));
+    EXPECT_THROW(isa::execute(module, kernel, {.grid = {2, 3, 1}}, parameters), InputError);
+}
+
 // Debug builds: functions in sections of their own, called at addresses that a linker puts in, each
 // with a check of the stack's end; calls of assertions that no thread makes.
 TEST(ExecuteDebugBuilds, LeavesTheSameMemoryAsTheCpu) {

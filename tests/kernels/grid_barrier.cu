@@ -64,3 +64,11 @@ extern "C" __global__ void grid_barrier(unsigned* cells, unsigned* clusters, int
         if (phase + 1 < to) wait_for_grid();
     }
 }
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+extern "C" __global__ void __cluster_dims__(2, 3, 1) in_clusters(unsigned* out) {
+    unsigned rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    out[blockIdx.x] = rank;
+}
+#endif
