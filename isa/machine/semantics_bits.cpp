@@ -403,6 +403,7 @@ constexpr Semantics table[] = {
     {"POPC", &bind_unary<count_ones>},
     {"UPOPC", &bind_unary<count_ones>},
     {"BREV", &bind_unary<reversed>},
+    {"UBREV", &bind_unary<reversed>},
     {"FLO", &bind_flo},
     {"UFLO", &bind_flo},
     {"SGXT", &bind_sgxt},
