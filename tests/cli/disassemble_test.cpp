@@ -79,7 +79,7 @@ TEST_F(Disassemble, RefusesWithOneMessage) {
         return run.err;
     };
     EXPECT_THAT(refusal({cubin(code), "--kernel", "saxpi"}),
-                HasSubstr("/saxpy.cubin; there are: saxpy"));
+                HasSubstr("/k.cubin; there are: saxpy"));
     EXPECT_THAT(refusal({cubin(code), "--arch", "sm_90"}),
                 HasSubstr("--arch is for source (.cu, .cl)"));
     EXPECT_THAT(refusal({cubin(code, 70)}),

@@ -311,6 +311,15 @@ TEST_F(Execute, TakesASimpleLaunchFromTheCommandLine) {
     EXPECT_THAT(run.out, HasSubstr("y: f32[64], first 5 5 5 5;"));
 }
 
+// A launch without clusters is one of clusters of one group, whose barrier is the group's.
+TEST_F(Execute, WaitsInAClusterOfOneGroup) {
+    const ProgramRun run = run_program({"execute", faults, "--kernel", "clusters", "--grid", "2",
+                                        "--block", "64", "--args", "y=i32[64]"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("y: i32[64], first 1 1 1 1; from 1 to 1,"));
+    EXPECT_THAT(run.out, HasSubstr("BAR"));
+}
+
 TEST_F(Execute, PrintsTheCodeWithWhatItDid) {
     const ProgramRun run = run_program({"execute", "--launch", saxpy_file(), "--disassembly"});
     EXPECT_EQ(run.exit_code, 0) << run.err;

@@ -86,7 +86,7 @@ TEST(FindKernel, TakesReadableNamesAndOffersNearOnes) {
     EXPECT_THAT(refusal("saxpi"), HasSubstr("no kernel 'saxpi' in it; near: saxpy; there are "
                                             "saxpy(float*, float), "));
     EXPECT_THAT(refusal("scale"), HasSubstr("several kernels of it are called 'scale'"));
-    EXPECT_THAT(refusal(""), HasSubstr("which kernel?"));
+    EXPECT_THAT(refusal(""), HasSubstr("which kernel of it?"));
     isa::Cubin one;
     one.kernels = {kernel_of("only", {})};
     EXPECT_EQ(find_kernel(one, "").name, "only");
