@@ -117,6 +117,25 @@ TEST(ExecuteGridBarrier, GroupsWaitForEachOther) {
     }
 }
 
+TEST(ExecuteGridBarrier, TakesAllGroupsAndNoMoreThanADeviceHolds) {
+    const isa::Cubin cubin =
+        recorded_code(read_launches(kernels_folder() / "grid_barrier.yaml"), 90);
+    const isa::Kernel& kernel = cubin.kernel("grid_barrier");
+    isa::GlobalMemory memory;
+    isa::LoadedModule module(cubin, memory);
+    const std::vector<std::byte> parameters(static_cast<std::size_t>(*kernel.bank_0_bytes));
+    const auto refusal = [&](std::uint32_t grid, std::vector<std::uint64_t> groups) -> std::string {
+        try {
+            isa::execute(module, kernel, {.grid = {grid, 1, 1}}, parameters, {.groups = groups});
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_NE(refusal(3, {0, 2}).find("2 of 3 cannot run without the others"), std::string::npos);
+    EXPECT_NE(refusal(8193, {}).find("no device holds more than 8192"), std::string::npos);
+}
+
 TEST(ExecuteClusters, AreRefused) {
     const isa::Cubin cubin =
         recorded_code(read_launches(kernels_folder() / "grid_barrier.yaml"), 90);
