@@ -319,9 +319,13 @@ void MixFitter::report_limit(const LeastSquaresSummary& fit, double dispersion) 
             (*fit.covariance)[log_limit * mix_parameter_count + log_limit] * dispersion;
         limit.std_error = limit.value * std::sqrt(variance);
     } else {
-        limit.value = std::max(highest_total_, highest_reached_);
+        // The highest of several is high by chance, too.
+        double seen = highest_reached_;
+        for (const MixPoint& p : out_.points)
+            seen = std::max(seen, p.per_cycle * (p.beta + 1) / p.beta * (1 - 3 * p.relative_error));
+        limit.value = seen;
         limit.kind = Estimate::Kind::lower_bound;
-        limit.note = "the highest throughput seen";
+        limit.note = "the highest throughput seen, less three standard errors";
     }
     out_.issue_limit = limit;
 }

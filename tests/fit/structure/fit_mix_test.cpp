@@ -187,6 +187,25 @@ TEST(FitMix, AnIssueLimitThatNeverBindsIsOnlyBounded) {
     EXPECT_NEAR(f.issue_limit->value, 1.25, 0.05);  // β = 4: 1 of type 1 and 1/4 of type 2
 }
 
+// The highest of six throughputs with 1 % of scatter was said to be the least that a limit can be,
+// where the units alone reach it.
+TEST(FitMix, TheBoundOfAnIssueLimitIsNotHighByChance) {
+    const Device d{"at the limit", 0.5, 8, 2, MixLaw::two_subsystems};
+    constexpr int devices = 40;
+    int bounds = 0;
+    int wrong = 0;
+    for (std::uint64_t seed = 1; seed <= devices; ++seed) {
+        const std::vector<Curve> curves =
+            mix_curves(d, d.law, 0.01, seed, {16, 32, 64, 128, 256, 512});
+        const MixFit f = fit(curves, alone(d.alu), alone(d.sfu));
+        if (!f.ok || !f.issue_limit || f.issue_limit->identifiable()) continue;
+        ++bounds;
+        wrong += f.issue_limit->value > 2.125;  // β = 16: 2 of type 1 and 1/8 of type 2
+    }
+    EXPECT_GE(bounds, devices / 2);
+    EXPECT_LE(wrong, 1);
+}
+
 TEST(FitMix, TheLoopAroundAMixIsToldFromItByTwoBodies) {
     // Three instructions of loop in the issue slots: 1.2 % of a body of 256, 4.9 % of one of 64.
     MeasurementFile file;
