@@ -15,6 +15,7 @@
 
 #include <array>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -868,25 +869,39 @@ private:
                 last.CreateCall(callee("occupipe_match_end", Type::getVoidTy(context_), {}), {});
             }
     }
+    // That a copy or fill has to be a multiple of, from where it begins on.
+    static std::uint64_t bytes_at_once(const MemIntrinsic& i) {
+        std::uint64_t whole = i.getDestAlign().valueOrOne().value();
+        if (const auto* const copy = dyn_cast<MemTransferInst>(&i))
+            whole = std::min(whole, copy->getSourceAlign().valueOrOne().value());
+        const auto* const length = dyn_cast<ConstantInt>(i.getLength());
+        return std::gcd(whole, length != nullptr ? length->getZExtValue() : 1);
+    }
     // What the run time has to be for this kernel.
     void define_constants() {
         bool small = small_results_;
+        bool parts = false;
         for (BasicBlock& block : kernel_)
             for (Instruction& i : block) {
-                if (const auto* const store = dyn_cast<StoreInst>(&i))
-                    small = small || size_of(store->getValueOperand()->getType()) < granule_bytes ||
-                            store->getAlign().value() < granule_bytes;
-                else if (const auto* const load = dyn_cast<LoadInst>(&i))
-                    small = small || (size_of(load->getType()) >= granule_bytes &&
-                                      load->getAlign().value() < granule_bytes);
-                else
-                    small = small || isa<MemIntrinsic>(i);
+                std::uint64_t whole = granule_bytes;
+                if (const auto* const store = dyn_cast<StoreInst>(&i)) {
+                    whole = std::min<std::uint64_t>(size_of(store->getValueOperand()->getType()),
+                                                    store->getAlign().value());
+                } else if (const auto* const load = dyn_cast<LoadInst>(&i)) {
+                    if (load->getAlign().value() < size_of(load->getType()))
+                        whole = load->getAlign().value();
+                } else if (const auto* const memory = dyn_cast<MemIntrinsic>(&i)) {
+                    whole = bytes_at_once(*memory);
+                }
+                small = small || whole < granule_bytes;
+                parts = parts || whole < small_granule_bytes;
             }
         const auto define = [&](const char* name, unsigned value) {
             new GlobalVariable(module_, word_, true, GlobalValue::ExternalLinkage,
                                ConstantInt::get(word_, value), name);
         };
         define("occupipe_match_granule_bits", small ? 2 : 3);
+        define("occupipe_match_parts", parts ? 1 : 0);
         define("occupipe_match_trees", with_trees_ ? 1 : 0);
         define("occupipe_match_memory_sums", with_trees_ && !memory_trees_.empty() ? 1 : 0);
         define("occupipe_match_order_memory", order_memory ? 1 : 0);
@@ -953,6 +968,7 @@ private:
     }
 
     static constexpr unsigned granule_bytes = 8;
+    static constexpr unsigned small_granule_bytes = 4;
     static constexpr unsigned of_a_sum = 1U << 23;  // in the number of a site (runtime.cpp)
     static constexpr int singles = 6;
     static constexpr int pairs = 7;

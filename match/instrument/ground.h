@@ -163,15 +163,13 @@ protected:
         const auto* const recurrence = dyn_cast<SCEVAddRecExpr>(scalars_.getSCEV(&phi));
         return recurrence != nullptr && recurrence->getLoop() == &loop;
     }
-    // What the next iteration begins with, made at the end of this one, since the loop's head is
-    // executed there (loop-rotate); of memory, whose loads are looked at when they are executed.
-    bool is_ahead(PHINode& phi, const Loop& loop) {
-        const auto* const start =
-            dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopPreheader()));
+    // What the next iteration takes over but could make itself: the loop's head, which is executed
+    // at the end of the iteration before (loop-rotate), or `before = x[i]`; of memory, whose loads
+    // are looked at when they are executed. `later`: what takes it over in turn.
+    bool is_ahead(PHINode& phi, const Loop& loop, std::vector<const PHINode*> later = {}) {
         auto* const back = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
-        if (start == nullptr || back == nullptr || !back->getDebugLoc() ||
-            start->getDebugLoc() != back->getDebugLoc() || !start->isSameOperationAs(back))
-            return false;
+        if (back == nullptr || is_contained(later, &phi)) return false;
+        later.push_back(&phi);
         SmallSetVector<Value*, 16> from;
         from.insert(back);
         for (unsigned n = 0; n < from.size(); ++n) {
@@ -179,7 +177,7 @@ protected:
             if (i == nullptr || !loop.contains(i)) continue;
             auto* const header = dyn_cast<PHINode>(i);
             if (header != nullptr && header->getParent() == loop.getHeader() &&
-                is_induction(*header, loop))
+                (is_induction(*header, loop) || is_ahead(*header, loop, later)))
                 continue;
             if (header != nullptr || isa<CallBase>(i) || i->mayHaveSideEffects() ||
                 loops_.getLoopFor(i->getParent()) != &loop)
@@ -267,7 +265,8 @@ protected:
                 const bool fused = any_of(sum.operations, [](const Instruction* one) {
                     return isa<CallBase>(one) && cast<CallBase>(one)->arg_size() > 2;
                 });
-                if (sum.load->getType()->isFloatingPointTy() && !fused)
+                if (sum.load->getType()->isFloatingPointTy() && !fused &&
+                    std::min(sum.load->getAlign(), sum.store->getAlign()) >= Align(4))
                     for (Instruction* const operation : sum.operations)
                         memory_trees_[operation] = memory_sums_.size();
                 memory_sums_.push_back(sum);
@@ -287,7 +286,10 @@ protected:
             return !sum.operations.empty() && undisturbed(*load, *sum.store) &&
                    same_place(*load, *sum.store) && keeps_fold(sum);
         }
-        if (occupipe_match::keeps_number(*i)) return find_terms(i->getOperand(0), sum);
+        if (occupipe_match::keeps_number(*i))
+            return i->getType()->getPrimitiveSizeInBits() >=
+                       sum.store->getValueOperand()->getType()->getPrimitiveSizeInBits() &&
+                   find_terms(i->getOperand(0), sum);
         const Fold before = sum.fold;
         for (Value* const operand : i->operand_values()) {
             const Fold fold = occupipe_match::fold_of(*i, operand);

@@ -14,6 +14,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -235,6 +236,7 @@ struct Reduction {
     std::vector<Instruction*> operations;
     std::vector<std::pair<const Value*, Choice>> choices;
     SmallSetVector<Instruction*, 4> conditions;  // that the running value is part of
+    SmallSetVector<Instruction*, 4> looked_up;   // what lies at a running place: x[at]
     bool follows = false;                        // what another one's comparison chose (arg max)
 };
 
@@ -303,7 +305,33 @@ private:
         for (const Instruction* const i : r.operations)
             if (count_if(i->operands(), [&](const Use& in) { return r.values.contains(in); }) > 1)
                 return false;
+        // By one rule, which stays what it is for as long as the loop is not left.
+        if (!r.looked_up.empty() && (r.choices.size() != 1 || writes_in(loop))) return false;
         return r.operations.empty() || !narrowed(r) || !is_extreme(r.fold);
+    }
+    static bool writes(const Instruction& i) {
+        return i.mayWriteToMemory() && !i.isLifetimeStartOrEnd();
+    }
+    static bool writes_in(const Loop& loop) {
+        return any_of(loop.blocks(), [](const BasicBlock* b) { return any_of(*b, writes); });
+    }
+    // Of what lies at a running place: that nothing but a comparison takes it.
+    static bool look_up(Reduction& r, Instruction& first) {
+        r.looked_up.insert(&first);
+        for (std::size_t n = 0; n < r.looked_up.size(); ++n) {
+            const auto* const load = dyn_cast<LoadInst>(r.looked_up[n]);
+            if (load != nullptr && load->isVolatile()) return false;
+            for (User* const user : r.looked_up[n]->users()) {
+                auto* const i = cast<Instruction>(user);
+                if (isa<CmpInst>(i) && !r.looked_up[n]->getType()->isPointerTy())
+                    r.conditions.insert(i);
+                else if (isa<GetElementPtrInst>(i) || isa<LoadInst>(i) || keeps_number(*i))
+                    r.looked_up.insert(i);
+                else
+                    return false;
+            }
+        }
+        return true;
     }
     static bool narrowed(const Reduction& r) {
         return any_of(r.values, [](const Value* v) {
@@ -323,6 +351,8 @@ private:
                     r.values.insert(choice);
                 } else if (isa<CmpInst>(i) || (isa<TruncInst>(i) && i->getType()->isIntegerTy(1))) {
                     r.conditions.insert(i);
+                } else if (isa<GetElementPtrInst>(i) || isa<LoadInst>(i)) {
+                    if (!look_up(r, *i)) return false;
                 } else if (keeps_number(*i)) {
                     if (i->getType()->getPrimitiveSizeInBits() <
                         r.root->getType()->getPrimitiveSizeInBits())
@@ -470,15 +500,29 @@ private:
         const auto* const compare = dyn_cast<CmpInst>(choice.conditions[condition]);
         const Value* const other = number_in(chosen, r.root->getType());
         if (compare == nullptr || other == nullptr || choice.stays == nullptr) return Fold::none;
-        const auto is = [&](const Value* v) { return same_value(v, other, choice); };
-        // What is compared is what stays, not what it was before.
-        const auto is_running = [&](const Value* v) {
-            return without_casts(v) == without_casts(choice.stays);
-        };
         const auto [a, b, predicate] = compared_numbers(*compare);
-        const bool first = is_running(a) && is(b);
-        if (!first && !(is_running(b) && is(a))) return Fold::none;
+        const bool first = corresponds(a, b, other, choice);
+        if (!first && !corresponds(b, a, other, choice)) return Fold::none;
         return chosen_by(predicate, first, holds);
+    }
+    // What stays (not what it was before), and what may be chosen; or what is found by either.
+    static bool corresponds(const Value* running, const Value* v, const Value* chosen,
+                            const Choice& choice) {
+        if (without_casts(running) == without_casts(choice.stays) && same_value(v, chosen, choice))
+            return true;
+        const auto* const one = dyn_cast<Instruction>(running);
+        const auto* const other = dyn_cast<Instruction>(v);
+        if (one == nullptr || other == nullptr || !one->isSameOperationAs(other) ||
+            !(isa<LoadInst>(one) || isa<GetElementPtrInst>(one) || isa<CastInst>(one)))
+            return false;
+        bool any = false;
+        for (unsigned n = 0; n < one->getNumOperands(); ++n) {
+            if (one->getOperand(n) == other->getOperand(n)) continue;
+            if (!corresponds(one->getOperand(n), other->getOperand(n), chosen, choice))
+                return false;
+            any = true;
+        }
+        return any;
     }
     // A yes or no about the running value alone.
     static bool is_guard(const Value* condition) {
@@ -521,7 +565,7 @@ private:
                 guard = condition;
                 guarded = of;
             } else {
-                if (keys != 0) return false;
+                if (keys != 0) return guards == 0 && is_ranked(r, choice, all);
                 keys = 1U << k;
                 chooser = of;
             }
@@ -564,6 +608,148 @@ private:
                 return false;
         }
         return r.fold != Fold::none;
+    }
+
+    // ---- several comparisons at once: `x < least || (x == least && i < at)`, or `if (x < least) …
+    // else if (x > most) …`
+
+    // What is chosen of a reduction at a choice that is its only one; nullptr: none, or several.
+    static const Value* only_chosen(const Reduction& r, const Choice& choice) {
+        if (r.choices.size() != 1 || !r.operations.empty() || !r.looked_up.empty()) return nullptr;
+        const Choice& own = r.choices.front().second;
+        const Value* only = nullptr;
+        if (own.merge != choice.merge ||
+            own.conditions.getArrayRef() != choice.conditions.getArrayRef())
+            return nullptr;
+        for (const Value* const chosen : own.chosen)
+            if (chosen != nullptr && std::exchange(only, chosen) != nullptr && only != chosen)
+                return nullptr;
+        return only;
+    }
+    // How a candidate stands to a running value: under, like or over it.
+    static constexpr unsigned under = 0;
+    static constexpr unsigned like = 1;
+    static constexpr unsigned over = 2;
+    // Of a comparison of the two: whether it holds; `order`: signed or unsigned.
+    static std::optional<bool> holds(const CmpInst& compare, const Reduction& r, unsigned way,
+                                     std::optional<bool>& order) {
+        const Choice& choice = r.choices.front().second;
+        const Value* const chosen = number_in(only_chosen(r, choice), r.root->getType());
+        if (chosen == nullptr || choice.stays == nullptr) return std::nullopt;
+        const auto [a, b, predicate] = compared_numbers(compare);
+        const bool first = corresponds(a, b, chosen, choice);
+        if (!first && !corresponds(b, a, chosen, choice)) return std::nullopt;
+        if (predicate == CmpInst::FCMP_OEQ || predicate == CmpInst::ICMP_EQ) return way == like;
+        if (predicate == CmpInst::FCMP_UNE || predicate == CmpInst::ICMP_NE) return way != like;
+        const Fold fold = chosen_by(predicate, first, true);
+        const bool is_unsigned = CmpInst::isUnsigned(predicate);
+        if (fold == Fold::none || order.value_or(is_unsigned) != is_unsigned) return std::nullopt;
+        order = is_unsigned;
+        if (way == like) return CmpInst::isNonStrictPredicate(predicate);
+        return (fold == Fold::minimum || fold == Fold::unsigned_minimum) == (way == under);
+    }
+    // Of one or two running values that all conditions compare: outcomes of the conditions, by how
+    // candidates stand to both.
+    struct Ranking {
+        std::vector<const Reduction*> owners;
+        std::array<std::array<unsigned, 3>, 3> outcomes{};
+    };
+    static bool rank(const Choice& choice, std::vector<Reduction>& all, Ranking& ranking) {
+        for (Value* const condition : choice.conditions) {
+            const Reduction* const of = owner(all, condition);
+            if (of == nullptr || !isa<CmpInst>(condition) || only_chosen(*of, choice) == nullptr)
+                return false;
+            if (!is_contained(ranking.owners, of)) ranking.owners.push_back(of);
+        }
+        if (ranking.owners.size() > 2) return false;
+        std::array<std::optional<bool>, 2> order;
+        for (unsigned k = 0; k < choice.conditions.size(); ++k) {
+            const Reduction* const of = owner(all, choice.conditions[k]);
+            const unsigned n = of == ranking.owners.front() ? 0 : 1;
+            for (unsigned one : {under, like, over})
+                for (unsigned other : {under, like, over}) {
+                    const auto is = holds(*cast<CmpInst>(choice.conditions[k]), *of,
+                                          n == 0 ? one : other, order[n]);
+                    if (!is) return false;
+                    ranking.outcomes[one][other] |= (*is ? 1U : 0U) << k;
+                }
+        }
+        return true;
+    }
+    // Whether it is chosen just where it is said to be, where that is said.
+    template <class Says>
+    static bool chosen_where(const Reduction& r, const Ranking& ranking, const Says& says) {
+        for (unsigned one : {under, like, over})
+            for (unsigned other : {under, like, over}) {
+                const std::optional<bool> said = says(one, other);
+                const auto& chosen = r.choices.front().second.chosen;
+                if (said && *said != (chosen[ranking.outcomes[one][other]] != nullptr))
+                    return false;
+            }
+        return true;
+    }
+    // By the first of two, and where that is like the running one by the second.
+    static bool is_lexicographic(Reduction& r, const Ranking& ranking, unsigned first, unsigned way,
+                                 unsigned second_way) {
+        const auto of_first = [&](unsigned one, unsigned other) -> std::optional<bool> {
+            const unsigned mine = first == 0 ? one : other;
+            return mine == like ? std::nullopt : std::optional(mine == way);
+        };
+        const auto of_second = [&](unsigned one, unsigned other) -> std::optional<bool> {
+            const unsigned mine = first == 0 ? other : one;
+            if (const auto said = of_first(one, other)) return said;
+            return mine == like ? std::nullopt : std::optional(mine == second_way);
+        };
+        const Reduction& decides = *ranking.owners[first];
+        if (!chosen_where(decides, ranking, of_first)) return false;
+        if (ranking.owners.size() == 2 &&
+            !chosen_where(*ranking.owners[1 - first], ranking, of_second))
+            return false;
+        if (decides.root == r.root)
+            return fold_with(r, way == under ? Fold::minimum : Fold::maximum);
+        r.follows = ranking.owners.size() == 2 ? chosen_where(r, ranking, of_second)
+                                               : chosen_where(r, ranking, of_first);
+        return r.follows;
+    }
+    // The least and the most of values, which began alike: none is under the least and over the
+    // most.
+    static bool is_range(Reduction& r, const Ranking& ranking, unsigned least) {
+        if (ranking.owners.size() != 2) return false;
+        const Reduction& low = *ranking.owners[least];
+        const Reduction& high = *ranking.owners[1 - least];
+        const auto start = [](const Reduction& of) {
+            return of.root->getIncomingValueForBlock(of.loop->getLoopPreheader());
+        };
+        if (start(low) != start(high) || only_chosen(low, low.choices.front().second) !=
+                                             only_chosen(high, high.choices.front().second))
+            return false;
+        const auto says = [&](unsigned mine, unsigned its, unsigned way) -> std::optional<bool> {
+            if (mine == like || (mine == way && its == over - way)) return std::nullopt;
+            return mine == way;
+        };
+        const auto of_low = [&](unsigned one, unsigned other) {
+            return least == 0 ? says(one, other, under) : says(other, one, under);
+        };
+        const auto of_high = [&](unsigned one, unsigned other) {
+            return least == 0 ? says(other, one, over) : says(one, other, over);
+        };
+        if (!chosen_where(low, ranking, of_low) || !chosen_where(high, ranking, of_high))
+            return false;
+        if (low.root == r.root) return fold_with(r, Fold::minimum);
+        if (high.root == r.root) return fold_with(r, Fold::maximum);
+        r.follows = chosen_where(r, ranking, of_low) || chosen_where(r, ranking, of_high);
+        return r.follows;
+    }
+    static bool is_ranked(Reduction& r, const Choice& choice, std::vector<Reduction>& all) {
+        Ranking ranking;
+        if (only_chosen(r, choice) == nullptr || !rank(choice, all, ranking)) return false;
+        for (unsigned first = 0; first < ranking.owners.size(); ++first) {
+            for (const unsigned way : {under, over})
+                for (const unsigned second_way : {under, over})
+                    if (is_lexicographic(r, ranking, first, way, second_way)) return true;
+            if (is_range(r, ranking, first)) return true;
+        }
+        return false;
     }
     static unsigned bit_of(unsigned mask) { return static_cast<unsigned>(countr_zero(mask)); }
 

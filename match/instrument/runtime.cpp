@@ -4,8 +4,9 @@
 // its report is written by atexit(), or when a signal ends the program.
 //
 // A granule of memory (4 bytes, or 8 where nothing smaller is stored) has a shadow of 16: when it
-// was stored and by which instruction, and at which level of either schedule. Words of 8 bytes and
-// lines of 64 and 128 have a shadow of 4: when they were last referenced (reuse.h).
+// was stored and by which instruction, and at which level of either schedule; so has each byte of
+// one that was stored in parts. Words of 8 bytes and lines of 64 and 128 have a shadow of 4: when
+// they were last referenced (reuse.h).
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -31,6 +32,7 @@ constexpr bool with_distances = true;
 // Defined by the pass, which knows them; what is off is not in the program.
 extern "C" {
 extern const u32 occupipe_match_granule_bits;  // 2 or 3
+extern const u32 occupipe_match_parts;         // something smaller may be stored or loaded
 extern const u32 occupipe_match_trees;         // there are reductions
 extern const u32 occupipe_match_memory_sums;   // some of them into memory
 extern const u32 occupipe_match_order_memory;  // a store waits for what lay there
@@ -310,6 +312,58 @@ HOT u64 granule_of(u64 address) {
 }
 COLD void finish_at(u64 address, Store* store) { store->tree = memory_tree_at(address)->finish(); }
 
+// ---- parts of granules --------------------------------------------------------------------------
+
+// In place of the time of a granule: its bytes have shadows of their own.
+constexpr u64 in_parts = ~u64{1};
+Shadow<Store, 6> byte_stores;
+
+COLD void divide(u64 granule, Store* whole) {
+    if (whole->tree == unfinished) finish_at(granule, whole);
+    for (u64 at = granule; at < granule + (1U << occupipe_match_granule_bits); ++at)
+        *byte_stores.at(at, 0) = *whole;
+    whole->when = in_parts;
+}
+COLD void unite(u64 granule, Store* whole) {
+    *whole = {0, 0, 0};
+    for (u64 at = granule; at < granule + (1U << occupipe_match_granule_bits); ++at) {
+        const Store& part = *byte_stores.at(at, 0);
+        if (part.when > whole->when) whole->when = part.when;
+        if (part.level > whole->level) whole->level = part.level;
+        if (part.tree > whole->tree) whole->tree = part.tree;
+    }
+}
+// Of a sum, that is stored whole.
+HOT Store* whole_at(u64 address) {
+    Store* const whole = store_at(address);
+    if (occupipe_match_parts && whole->when == in_parts) unite(granule_of(address), whole);
+    return whole;
+}
+// The shadows of what is loaded or stored, each with the address where it begins.
+enum class Access { load, store };
+template <Access access, class Visit>
+HOT void each_shadow(u64 address, u32 bytes, const Visit& visit) {
+    const u32 granule = 1U << occupipe_match_granule_bits;
+    if (!occupipe_match_parts) {
+        for (u32 at = 0; at < bytes; at += granule) visit(store_at(address + at), address + at);
+        return;
+    }
+    for (u64 at = address; at < address + bytes;) {
+        const u64 begin = granule_of(at);
+        const u64 end = begin + granule < address + bytes ? begin + granule : address + bytes;
+        Store* const whole = store_at(at);
+        const bool all = end - at == granule;
+        if (access == Access::store && all && whole->when == in_parts) unite(begin, whole);
+        if (access == Access::store ? all : whole->when != in_parts) {
+            visit(whole, begin);
+        } else {
+            if (whole->when != in_parts) divide(begin, whole);
+            for (; at < end; ++at) visit(byte_stores.at(at, 0), at);
+        }
+        at = end;
+    }
+}
+
 // ---- report -------------------------------------------------------------------------------------
 
 bool opened;
@@ -456,6 +510,7 @@ COLD void occupipe_match_open(u32 block_number, u32 site_number, u32 loop_number
         reserve_dense(u64{16} << (window_bits - occupipe_match_granule_bits), window_place);
     else
         stores.open();
+    if (occupipe_match_parts) byte_stores.open();
     as_written.open();
     loops = static_cast<LoopCount*>(reserve((loop_number + 1) * sizeof(LoopCount)));
     known = static_cast<Known*>(reserve((site_number + 1) * sizeof(Known)));
@@ -529,29 +584,27 @@ CALLED void occupipe_match_iterate(u32 loop, u32 depth, u32 innermost) {
 CALLED u64 occupipe_match_load(const void* pointer, u32 bytes, u32 site, u32 depth) {
     const u64 address = reinterpret_cast<u64>(pointer);
     loaded_distance = reference(address, site);
-    const u32 granule = 1U << occupipe_match_granule_bits;
     u32 level = 0;
     u32 tree = 0;
     u64 last = 0;
-    for (u32 at = 0; at < bytes; at += granule) {
-        Store* const store = store_at(address + at);
+    each_shadow<Access::load>(address, bytes, [&](Store* store, u64 at) {
         if (store->when != last) loaded(last = store->when, site, depth);
         if (store->level > level) level = store->level;
-        if (!occupipe_match_trees) continue;
+        if (!occupipe_match_trees) return;
         if (occupipe_match_memory_sums && __builtin_expect(store->tree == unfinished, 0))
-            finish_at(address + at, store);
+            finish_at(at, store);
         if (store->tree > tree) tree = store->tree;
-    }
+    });
     return u64{tree} << 32 | level;
 }
 
 // By one iteration for the next: carried if it was stored within the loop, be it in this one.
 CALLED void occupipe_match_load_ahead(const void* pointer, u32 bytes, u32 site, u32 depth) {
     const Active& loop = active[depth - 1];
-    for (u32 at = 0; at < bytes; at += 1U << occupipe_match_granule_bits) {
-        const u64 when = store_at(reinterpret_cast<u64>(pointer) + at)->when;
-        if (when >= loop.begin) carried(loop.loop, site, static_cast<u32>(when & (tick - 1)));
-    }
+    each_shadow<Access::load>(reinterpret_cast<u64>(pointer), bytes, [&](Store* store, u64) {
+        if (store->when >= loop.begin)
+            carried(loop.loop, site, static_cast<u32>(store->when & (tick - 1)));
+    });
 }
 
 // Whether memory says what the instruction found last.
@@ -559,8 +612,9 @@ CALLED Found occupipe_match_differs(const void* pointer, u32 bytes, const Found*
     const u64 address = reinterpret_cast<u64>(pointer);
     const u32 granule = 1U << occupipe_match_granule_bits;
     Found all = {0, 0};
-    for (u32 at = 0; at < bytes; at += granule)
-        all |= *reinterpret_cast<const Found*>(store_at(address + at)) ^ *found;
+    for (u64 at = occupipe_match_parts ? granule_of(address) : address; at < address + bytes;
+         at += granule)
+        all |= *reinterpret_cast<const Found*>(store_at(at)) ^ *found;
     return all;
 }
 __attribute__((noinline)) static u32 look_closely(const void* pointer, u32 bytes, u32 site,
@@ -569,25 +623,21 @@ __attribute__((noinline)) static u32 look_closely(const void* pointer, u32 bytes
     const u64 window = address >> window_bits;
     if (window != 0 && window != 10 && window != 15)
         give_up("the program's memory lies where its record cannot be");
-    const u32 granule = 1U << occupipe_match_granule_bits;
     u32 level = 0;
     u32 tree = 0;
     bool stays = true;
     u64 last = no_time;
     u64 last_levels = 0;
-    for (u32 at = 0; at < bytes; at += granule) {
-        Store* const store = store_at(address + at);
-        if (!sum && occupipe_match_memory_sums && store->tree == unfinished)
-            finish_at(address + at, store);
-        if (!look_for_loop_of(store->when, (address + at) & ~u64{granule - 1}, site, depth))
-            stays = false;
+    each_shadow<Access::load>(address, bytes, [&](Store* store, u64 at) {
+        if (!sum && occupipe_match_memory_sums && store->tree == unfinished) finish_at(at, store);
+        if (!look_for_loop_of(store->when, at, site, depth)) stays = false;
         const u64 levels = u64{store->tree} << 32 | store->level;
         if (last != no_time && (store->when != last || levels != last_levels)) stays = false;
         last = store->when;
         last_levels = levels;
         if (store->level > level) level = store->level;
         if (store->tree > tree) tree = store->tree;
-    }
+    });
     const u64 levels = (sum ? last_levels >> 32 << 32 : u64{tree} << 32) | level;
     const u64 before = found_last[site][1];
     found_last[site] = Found{stays && levels == last_levels ? last : no_time, levels};
@@ -596,7 +646,7 @@ __attribute__((noinline)) static u32 look_closely(const void* pointer, u32 bytes
 // Not: 1 where its levels are others than before.
 CALLED u32 occupipe_match_look(const void* pointer, u32 bytes, u32 site, u32 depth, u32 sum) {
     const u64 address = reinterpret_cast<u64>(pointer);
-    if (bytes <= 1U << occupipe_match_granule_bits) {
+    if (address + bytes <= granule_of(address) + (1U << occupipe_match_granule_bits)) {
         const Store& store = *store_at(address);
         const Known& now = known[site];
         if (LIKELY(store.when - now.low < now.span && (store.when & (tick - 1)) == now.store &&
@@ -617,7 +667,7 @@ COLD void occupipe_match_spread(u64* pattern) { spread(pattern); }
 CALLED u64 occupipe_match_load_sum(const void* pointer, u32 site, u32 depth) {
     const u64 address = reinterpret_cast<u64>(pointer);
     loaded_distance = reference(address, site);
-    const Store* const store = store_at(address);
+    const Store* const store = whole_at(address);
     loaded(store->when, site, depth);
     return store->level;
 }
@@ -627,25 +677,20 @@ CALLED u32 occupipe_match_loaded_distance() { return with_distances ? loaded_dis
 CALLED void occupipe_match_store(const void* pointer, u32 bytes, u32 level, u32 tree, u32 site) {
     const u64 address = reinterpret_cast<u64>(pointer);
     reference(address, site & (of_a_sum - 1));
-    const u32 granule = 1U << occupipe_match_granule_bits;
-    for (u32 at = 0; at < bytes; at += granule) {
-        Store* const store = store_at(address + at);
+    each_shadow<Access::store>(address, bytes, [&](Store* store, u64 at) {
         if (occupipe_match_memory_sums && __builtin_expect(store->tree == unfinished, 0))
-            finish_at(address + at, store);
+            finish_at(at, store);
         u32 mine = level;
         if (occupipe_match_order_memory && store->when != 0 && store->level >= mine)
             mine = store->level + 1;
-        // Of bytes that share a granule, the deepest counts.
-        const bool shared = bytes < granule;
-        *store = {clock_now | site, shared && store->level > mine ? store->level : mine,
-                  shared && store->tree > tree ? store->tree : tree};
-    }
+        *store = {clock_now | site, mine, tree};
+    });
 }
 
 CALLED void occupipe_match_store_sum(const void* pointer, u32 level, u32 site) {
     const u64 address = reinterpret_cast<u64>(pointer);
     reference(address, site & (of_a_sum - 1));
-    Store* const store = store_at(address);
+    Store* const store = whole_at(address);
     u32 mine = level;
     if (occupipe_match_order_memory && store->when != 0 && store->level >= mine)
         mine = store->level + 1;
@@ -656,19 +701,13 @@ CALLED void occupipe_match_store_sum(const void* pointer, u32 level, u32 site) {
 CALLED void occupipe_match_put(const void* pointer, u32 bytes, u32 level, u32 tree, u32 site,
                                u32 depth, u32 loop, u32 sum) {
     const u64 address = reinterpret_cast<u64>(pointer);
-    const u32 granule = 1U << occupipe_match_granule_bits;
     const u64 when = (depth == 0 ? call_begin : active[depth - 1].begin) | site;
-    for (u32 at = 0; at < bytes; at += granule) {
-        Store* const store = store_at(address + at);
+    each_shadow<Access::store>(address, bytes, [&](Store* store, u64 at) {
         if (!sum && occupipe_match_memory_sums && __builtin_expect(store->tree == unfinished, 0))
-            finish_at(address + at, store);
-        // Of bytes that share a granule, the deepest counts.
-        const bool shared = bytes < granule;
-        *reinterpret_cast<Found*>(store) =
-            Found{when, u64{shared && store->tree > tree ? store->tree : tree} << 32 |
-                            (shared && store->level > level ? store->level : level)};
-    }
-    last_stores[site & (of_a_sum - 1)] = {address & ~u64{granule - 1}, address + bytes,
+            finish_at(at, store);
+        *reinterpret_cast<Found*>(store) = Found{when, u64{tree} << 32 | level};
+    });
+    last_stores[site & (of_a_sum - 1)] = {address, address + bytes,
                                           depth == 0 ? 0 : loops[loop].iterations};
 }
 // Where the words of a copy are taken up, one after the other: as memmove has to, backwards where
@@ -738,7 +777,7 @@ CALLED u32 occupipe_match_tree_end(u32 number) { return trees[number].finish(); 
 CALLED void occupipe_match_memory_add(const void* pointer, u32 kind, u32 tree, u32 reach,
                                       u32 single) {
     const u64 address = granule_of(reinterpret_cast<u64>(pointer));
-    Store* const store = store_at(address);
+    Store* const store = whole_at(address);
     Tree* const sum = memory_tree_at(address);
     if (store->tree != unfinished || sum->kind != kind) {
         if (store->tree == unfinished) finish_at(address, store);

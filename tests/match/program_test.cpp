@@ -403,19 +403,20 @@ TEST_F(Program, WhatOnlyLooksLikeAReduction) {
 std::string loops_of(const std::vector<std::string>& ways, const std::string& before) {
     std::string text =
         "int kernel(int n, const double* x, const unsigned char* c, const short* h, double* y,"
-        " unsigned char* d, float* g) { int all = 0;";
+        " unsigned char* d, float* g, int* z) { int all = 0;";
     for (const std::string& way : ways)
         text += " { " + before + " for (int i = 0; i < n; ++i) { " + way +
-                " } all += (int)(m + b + k + f + s + one + any + every + last); }";
+                " } all += (int)(m + b + k + f + s + s0 + one + any + every + last); }";
     return text + " return all; }";
 }
 constexpr const char* running =
     "double m = 1e9, last = 0; float f = 0; unsigned char b = 1; short s = 0; int k = -1, one = 1,"
-    " any = 0, every = 1;";
+    " any = 0, s0 = 0, every = 1;";
 constexpr const char* call_of_loops =
     "double x[20], y[20] = {0}; unsigned char c[20], d[20] = {0}; short h[20]; float g[20] = {0};"
+    " int z[20] = {0};"
     " for (int i = 0; i < 20; ++i) { x[i] = (i * 7) % 5; c[i] = i * 17; h[i] = i * 2000; }"
-    " printf(\"%d\", kernel(20, x, c, h, y, d, g));";
+    " printf(\"%d\", kernel(20, x, c, h, y, d, g, z));";
 
 // What follows from a least value so far goes on into other iterations: no order is as good as
 // another one.
@@ -465,6 +466,23 @@ TEST_F(Program, WhatIsChosenByAnotherValueThanItsOwnIsSequential) {
         // with what was least before
         "double old = m; if (x[i] < m) m = x[i]; if (x[19 - i] < old) m = x[19 - i];",
         "int old = *d; y[i] = 0; if (c[i] > *d) *d = c[i]; if (c[19 - i] > old) *d = c[19 - i];",
+        // bits are lost between
+        "z[0] = __builtin_elementwise_max((int)(short)z[0], c[i] * 999);",
+        "z[0] = (short)z[0] + c[i] * 999;",
+        // did not begin alike: what is a new least value is no greatest one
+        "if (c[i] < k) k = c[i]; else if (c[i] > s0) s0 = c[i];",
+        "if (c[i] > k) k = c[i]; else if (c[i] < s0) s0 = c[i];",
+        // ties of something else, and in two orders
+        "if (x[i] < m || (x[i] == m && k > 5)) { m = x[i]; k = i; }",
+        "if (x[i] < m || (x[i] > m && i < k)) { m = x[i]; k = i; }",
+        "if (c[i] < k || ((unsigned)c[i] < (unsigned)k && i < any)) { k = c[i]; any = i; }",
+        // of places that are written to, or by two rules
+        "if (x[i] < x[any]) any = i; y[i] = 1;",
+        "if (x[i] < x[any]) any = i; if (h[i] < h[any]) any = i;",
+        // taken over from before, made of what was made then
+        "double now = x[i]; y[i] = now - last; last = y[i];",
+        "y[i] = x[i] * 2; d[i] = last; last = y[i];",
+        "int now = one; one = any; any = now;",
     };
     const Workload w = count("kernel", loops_of(ways, running), call_of_loops);
     ASSERT_EQ(w.loops.size(), ways.size());
@@ -501,11 +519,108 @@ TEST_F(Program, ReductionsOfSmallNumbersAndWithGuards) {
         "every = every && x[i] < 3;",
         "any = any || x[i] > 3;",
         "if (x[i] > 2) last = x[i];",
+        // ties
+        "if (x[i] < m || (x[i] == m && i < k)) { m = x[i]; k = i; }",
+        "if (x[i] < m) { m = x[i]; k = c[i]; } else if (x[i] == m && c[i] > k) k = c[i];",
+        "if (c[i] > b || c[i] == b) { b = c[i]; k = i; }",
+        // the least and the most of all
+        "if (c[i] < any) any = c[i]; else if (c[i] > s0) s0 = c[i];",
+        "if (c[i] > s0) { s0 = c[i]; k = i; } else if (c[i] < any) any = c[i];",
+        // the place of the least
+        "if (x[i] < x[any]) any = i;",
+        "if (any < 0 || h[any] < h[i]) any = i;",
     };
     const Workload w = count("kernel", loops_of(ways, running), call_of_loops);
     ASSERT_EQ(w.loops.size(), ways.size());
     for (std::size_t i = 0; i < ways.size(); ++i)
         EXPECT_EQ(loop_at(w, i).kind, LoopKind::reduction) << ways[i] << loop_at(w, i).reason;
+}
+
+// What an iteration takes over from the one before and could make itself.
+TEST_F(Program, WhatIsTakenOverFromTheIterationBefore) {
+    counted_twice_ = true;
+    const std::vector<std::string> ways = {
+        "y[i] = x[i] - last; last = x[i];",
+        "y[i] = m + last + x[i]; m = last; last = x[i];",
+        "d[i] = c[i] != b; b = c[i];",
+    };
+    const Workload w = count("kernel", loops_of(ways, running), call_of_loops);
+    ASSERT_EQ(w.loops.size(), ways.size());
+    for (std::size_t i = 0; i < ways.size(); ++i)
+        EXPECT_EQ(loop_at(w, i).kind, LoopKind::parallel) << ways[i] << loop_at(w, i).reason;
+}
+
+// A loop that looks for the place of the least is parallel work within a sequential one.
+TEST_F(Program, SelectionSortHasParallelWork) {
+    const Workload w =
+        count("sort",
+              "void sort(int n, double* a) { for (int i = 0; i < n - 1; ++i) { int m = i;"
+              " for (int j = i + 1; j < n; ++j) if (a[j] < a[m]) m = j;"
+              " double t = a[i]; a[i] = a[m]; a[m] = t; } }",
+              "double a[30]; for (int i = 0; i < 30; ++i) a[i] = i * 7 % 31; sort(30, a);");
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::sequential);
+    EXPECT_EQ(loop_at(w, 1).kind, LoopKind::reduction) << loop_at(w, 1).reason;
+    EXPECT_EQ(w.synchronisations, 28);
+}
+
+// Bytes and words of two are places of their own, whatever is loaded or copied of them at once.
+TEST_F(Program, PartsOfWordsArePlaces) {
+    counted_twice_ = true;
+    struct Nest {
+        std::vector<LoopKind> kinds;
+        std::string text;
+    };
+    constexpr LoopKind reduction = LoopKind::reduction;
+    constexpr LoopKind sequential = LoopKind::sequential;
+    constexpr LoopKind parallel = LoopKind::parallel;
+    const std::vector<Nest> nests = {
+        {{parallel}, "for (int i = 0; i < n; ++i) c[i] = 255 - c[i];"},
+        {{parallel}, "for (int i = 0; i < n; ++i) h[i] = h[i] * 0.5f;"},
+        {{parallel}, "for (int i = 0; i < n; ++i) p[i].v = p[i].v + p[i].c;"},
+        {{parallel}, "for (int i = 0; i < n; ++i) { p[i].c++; p[i].v += 1; }"},
+        {{reduction}, "for (int i = 0; i < n; ++i) { p->c += c[i]; p->v += c[i]; }"},
+        {{sequential}, "for (int i = 1; i < n; ++i) c[i] = c[i - 1] * 0.5f;"},
+        {{sequential}, "for (int i = 1; i < n; ++i) h[i] = h[i - 1] + c[i];"},
+        {{sequential, parallel},
+         "for (int k = 1; k < 4; ++k) for (int i = 0; i < 8; ++i)"
+         " c[8 * k + i] = c[8 * k + i - 8] + 1;"},
+        {{sequential},
+         "for (int i = 0; i + 1 < n; ++i) { unsigned short s; memcpy(&s, c + i, 2);"
+         " c[i + 1] = s; }"},
+        {{parallel},
+         "for (int i = 0; i + 1 < n; i += 2) { unsigned short s; memcpy(&s, c + i, 2);"
+         " s += 3; memcpy(c + i, &s, 2); }"},
+        {{sequential}, "for (int i = 0; i + 5 < n; ++i) memmove(c + i + 1, c + i, 5);"},
+        {{parallel},
+         "for (int i = 0; i + 5 < n; i += 5) { memset(c + i, i, 5); h[i] = c[i + 4]; }"},
+        {{sequential},
+         "for (int i = 0; i + 7 < n; ++i) { c[i + 6] = 1; int w;"
+         " memcpy(&w, c + i, 4); h[i] = w; }"},
+    };
+    std::string text =
+        "#include <string.h>\nstruct __attribute__((packed)) Part { char c; double v; };"
+        "void kernel(int n, unsigned char* c, short* h,"
+        " struct Part* p) {\n";
+    for (const Nest& nest : nests) text += "{ " + nest.text + " }\n";
+    const Workload w = count("kernel", text + "}",
+                             "unsigned char* c = calloc(40, 1); kernel(32, c, calloc(40, 2),"
+                             " calloc(40, sizeof(struct Part)));");
+    std::size_t at = 0;
+    for (const Nest& nest : nests)
+        for (const LoopKind kind : nest.kinds) {
+            const Loop& loop = loop_at(w, at++);
+            EXPECT_EQ(loop.kind, kind) << nest.text << ": " << loop.name << " " << loop.reason;
+        }
+    EXPECT_EQ(w.loops.size(), at);
+    EXPECT_EQ(w.synchronisations, 2);
+    // Levels, too: products of neighbours do not wait for each other, but where one is the other's.
+    const Workload products =
+        count("kernel",
+              "void kernel(int n, unsigned char* c) { for (int i = 0; i < n; ++i) c[i] *= 0.5f;"
+              " for (int i = 1; i < n; ++i) c[i] = c[i - 1] * 0.5f; }",
+              "kernel(33, calloc(33, 1));");
+    EXPECT_EQ(products.as_written().depth, 33);
+    EXPECT_EQ(products.operations.total, 65);
 }
 
 // Sums in double precision kept in single are trees, too, of operations in double precision.

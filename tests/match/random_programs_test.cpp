@@ -326,5 +326,183 @@ TEST(RandomPrograms, AreCountedAsAPlainInterpreterCountsThem) {
     EXPECT_GT(with_synchronisations, 0);
 }
 
+// ---- choices by comparisons
+// -----------------------------------------------------------------------------------------------
+
+// Loops that keep values of an array by random conditions on those kept so far. One that is called
+// a reduction has to be one: of each part of the array at most two elements tell what the whole
+// part does to whatever was kept before.
+struct Kept {
+    int low;
+    int high;
+    int at;
+    bool operator==(const Kept&) const = default;
+};
+struct Element {
+    int value;
+    int key;
+};
+struct Comparison {
+    char of;  // low, high, at
+    int relation;
+    static constexpr const char* texts[] = {"<", "<=", ">", ">=", "==", "!="};
+
+    bool holds(const Kept& kept, const Element& e) const {
+        const int a = of == 'a' ? e.key : e.value;
+        const int b = of == 'l' ? kept.low : of == 'h' ? kept.high : kept.at;
+        const bool all[] = {a<b, a <= b, a> b, a >= b, a == b, a != b};
+        return all[relation];
+    }
+    std::string text() const {
+        return std::string(of == 'a' ? "k[i] " : "v[i] ") + texts[relation] +
+               (of == 'l'   ? " low"
+                : of == 'h' ? " high"
+                            : " at");
+    }
+};
+// if (a || (b && c)) { … }, or the first alone, or the last two.
+struct Branch {
+    std::vector<Comparison> all;
+    std::string chosen;
+
+    bool holds(const Kept& kept, const Element& e) const {
+        const auto is = [&](std::size_t n) { return all[n].holds(kept, e); };
+        if (all.size() == 1) return is(0);
+        if (all.size() == 2) return is(0) && is(1);
+        return is(0) || (is(1) && is(2));
+    }
+    std::string text() const {
+        std::string condition = all[0].text();
+        if (all.size() == 2) condition += " && " + all[1].text();
+        if (all.size() == 3) condition += " || (" + all[1].text() + " && " + all[2].text() + ")";
+        std::string body;
+        for (const char one : chosen)
+            body += one == 'l' ? " low = v[i];" : one == 'h' ? " high = v[i];" : " at = k[i];";
+        return "if (" + condition + ") {" + body + " }";
+    }
+};
+struct Choosing {
+    bool begins_with_first = false;
+    std::vector<Branch> branches;
+
+    Kept begin(const Element& first) const {
+        if (begins_with_first) return {first.value, first.value, first.key};
+        return {9, -9, 9};
+    }
+    Kept step(Kept kept, const Element& e) const {
+        for (const Branch& branch : branches) {
+            if (!branch.holds(kept, e)) continue;
+            for (const char one : branch.chosen)
+                (one == 'l'   ? kept.low
+                 : one == 'h' ? kept.high
+                              : kept.at) = one == 'a' ? e.key : e.value;
+            break;
+        }
+        return kept;
+    }
+    std::string text() const {
+        std::string body = branches[0].text();
+        if (branches.size() > 1) body += " else " + branches[1].text();
+        return std::string("{ int low = ") +
+               (begins_with_first ? "v[0], high = v[0], at = k[0]" : "9, high = -9, at = 9") +
+               "; for (int i = 1; i < n; ++i) { " + body + " } all += low + 3 * high + 7 * at; }";
+    }
+};
+
+Choosing random_choosing(std::mt19937& random) {
+    const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+    Choosing choosing{.begins_with_first = below(2) == 0, .branches = {}};
+    const char* const kinds[] = {"l", "la", "h", "ha", "lh", "l"};
+    for (unsigned n = 1 + below(2); n > 0; --n) {
+        Branch branch;
+        branch.chosen = kinds[below(6)];
+        for (unsigned k = 1 + below(3); k > 0; --k)
+            branch.all.push_back({"lhal"[below(4)], static_cast<int>(below(6))});
+        // Half of them of a likely form.
+        if (below(2) == 0) {
+            const int less = branch.chosen[0] == 'l' ? 0 : 2;
+            branch.all[0] = {branch.chosen[0], less};
+            if (branch.all.size() == 2) branch.all.pop_back();
+            if (branch.all.size() == 3) {
+                branch.all[1] = {branch.chosen[0], 4};
+                branch.all[2] = {'a', static_cast<int>(below(4))};
+            }
+        }
+        choosing.branches.push_back(branch);
+    }
+    return choosing;
+}
+
+// A part of which no two elements stand for all, whatever was kept before; empty: none was found.
+std::vector<Element> part_that_is_needed_whole(const Choosing& choosing, std::mt19937& random) {
+    const auto some = [&](std::size_t least, std::size_t most) {
+        std::vector<Element> all(least + random() % (most - least + 1));
+        for (Element& e : all) e = {static_cast<int>(random() % 5), static_cast<int>(random() % 5)};
+        return all;
+    };
+    for (int trial = 0; trial < 3000; ++trial) {
+        const std::vector<Element> part = some(3, 6);
+        const Element first = some(1, 1)[0];
+        std::vector<Kept> before;
+        for (int n = 0; n < 40; ++n) {
+            std::vector<Element> earlier = some(1, 5);
+            earlier[0] = first;
+            Kept kept = choosing.begin(first);
+            for (const Element& e : earlier) kept = choosing.step(kept, e);
+            before.push_back(n == 0 && !choosing.begins_with_first ? choosing.begin(first) : kept);
+        }
+        const auto stand_for_all = [&](std::size_t one, std::size_t other) {
+            return std::ranges::all_of(before, [&](Kept kept) {
+                Kept whole = kept;
+                for (const Element& e : part) whole = choosing.step(whole, e);
+                kept = choosing.step(kept, part[one]);
+                return (one == other ? kept : choosing.step(kept, part[other])) == whole;
+            });
+        };
+        bool found = false;
+        for (std::size_t one = 0; one < part.size(); ++one)
+            for (std::size_t other = one; other < part.size(); ++other)
+                found = found || stand_for_all(one, other);
+        if (!found) return part;
+    }
+    return {};
+}
+
+TEST(RandomPrograms, WhatIsCalledAReductionIsOne) {
+    if (!OCCUPIPE_MATCH_INSTRUMENTS) GTEST_SKIP() << "LLVM 19 was not there when this was built";
+    const test::TemporaryFolder folder;
+    std::mt19937 random(5);
+    int reductions = 0;
+    int ranked = 0;
+    const int kernels = std::getenv("OCCUPIPE_FULL") != nullptr ? 20 : 1;
+    for (int kernel = 0; kernel < kernels; ++kernel) {
+        std::vector<Choosing> all;
+        std::string text = "int kernel(int n, const int* v, const int* k) { int all = 0;\n";
+        for (int n = 0; n < 60; ++n) {
+            all.push_back(random_choosing(random));
+            text += all.back().text() + "\n";
+        }
+        const auto path = folder.path / "choices.c";
+        std::ofstream(path) << text
+                            << "return all; }\nint main() { int v[30], k[30];"
+                               " for (int i = 0; i < 30; ++i) { v[i] = i * 7 % 11; k[i] = i; }"
+                               " volatile int end = kernel(30, v, k); }\n";
+        ProgramRun run;
+        run.sources = {path};
+        run.kernel = "kernel";
+        const Workload w = analyse_program(run, {});
+        ASSERT_EQ(w.loops.size(), all.size());
+        for (std::size_t n = 0; n < all.size(); ++n) {
+            if (w.loops[n].kind == LoopKind::sequential) continue;
+            ++reductions;
+            ranked += all[n].branches.size() > 1 || all[n].branches[0].all.size() > 1 ? 1 : 0;
+            EXPECT_TRUE(part_that_is_needed_whole(all[n], random).empty())
+                << all[n].text() << ": " << w.loops[n].reason;
+        }
+    }
+    EXPECT_GT(reductions, 10 * kernels);
+    EXPECT_GT(ranked, 3 * kernels);
+}
+
 }  // namespace
 }  // namespace occupipe::match
