@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <type_traits>
 
 #include "core/claimed_clock.h"
 #include "core/field_quantities.h"
@@ -63,6 +65,51 @@ std::int64_t barriers(const std::vector<KernelItem>& items) {
     return total;
 }
 
+// Numbers of no device, most of them in another unit, and such that contradict each other.
+void add_match(Lines& lines, const MatchDevice& m) {
+    const auto value = [](const auto& number) -> std::optional<double> {
+        if (!number) return std::nullopt;
+        if constexpr (std::is_same_v<std::decay_t<decltype(*number)>, Estimate>) {
+            if (!number->identifiable()) return std::nullopt;
+            return number->value;
+        } else {
+            return static_cast<double>(*number);
+        }
+    };
+    struct Number {
+        const char* key;
+        std::optional<double> value;
+        double least;
+        double most;
+    };
+    const Number numbers[] = {
+        {"processors", value(m.processors), 1, 1e6},
+        {"flops_per_second", value(m.flops_per_second), 1e7, 1e13},
+        {"f32_flops_per_second", value(m.f32_flops_per_second), 1e7, 1e13},
+        {"fast_bytes", value(m.fast_bytes), 1024, 1e11},
+        {"line_bytes", value(m.line_bytes), 16, 1024},
+        {"fast_bytes_per_second", value(m.fast_bytes_per_second), 1e8, 1e15},
+        {"fast_latency_seconds", value(m.fast_latency_seconds), 1e-11, 1e-5},
+        {"slow_bytes_per_second", value(m.slow_bytes_per_second), 1e8, 1e14},
+        {"slow_latency_seconds", value(m.slow_latency_seconds), 1e-9, 1e-4},
+        {"synchronisation_seconds", value(m.synchronisation_seconds), 1e-10, 1e-2}};
+    for (const Number& n : numbers)
+        if (n.value && (*n.value < n.least || *n.value > n.most))
+            lines.push_back(fmt::format("match.{}: {} is unusual ({} to {})", n.key, *n.value,
+                                        n.least, n.most));
+    const auto above = [&](const char* one, const auto& a, const char* other, const auto& b) {
+        if (value(a) && value(b) && *value(a) > *value(b))
+            lines.push_back(fmt::format("match.{}: {} is above match.{}: {}", one, *value(a), other,
+                                        *value(b)));
+    };
+    above("slow_bytes_per_second", m.slow_bytes_per_second, "fast_bytes_per_second",
+          m.fast_bytes_per_second);
+    above("fast_latency_seconds", m.fast_latency_seconds, "slow_latency_seconds",
+          m.slow_latency_seconds);
+    above("flops_per_second", m.flops_per_second, "f32_flops_per_second", m.f32_flops_per_second);
+    above("line_bytes", m.line_bytes, "fast_bytes", m.fast_bytes);
+}
+
 }  // namespace
 
 Lines oddities(const GpuProfile& profile) {
@@ -75,9 +122,11 @@ Lines oddities(const GpuProfile& profile) {
         *profile.limits.group_warps > *profile.limits.warps) {
         lines.emplace_back("limits.group_warps: a group may be larger than limits.warps");
     }
-    if (profile.instructions.empty()) {
+    // What AutoMatch asks for is enough of a profile.
+    if (profile.instructions.empty() && profile.match == MatchDevice{}) {
         lines.emplace_back("instructions: is empty");
     }
+    add_match(lines, profile.match);
     if (profile.issue.limit && *profile.issue.limit < profile.issue.schedulers) {
         lines.push_back(fmt::format(
             "issue.limit: with {} for {} schedulers, a scheduler has cycles in which it may issue "

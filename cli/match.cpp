@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "analysis/shipped_files.h"
@@ -97,6 +100,20 @@ match::Workload workload_of(const Request& request, const std::vector<GpuProfile
     return workload;
 }
 
+// Before anything is counted, which may take minutes.
+void require_writable(const std::filesystem::path& path, bool force) {
+    if (path.empty()) return;
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    std::error_code none;
+    if (!force && std::filesystem::exists(path, none))
+        throw InputError(fmt::format("{}: exists already; --force replaces it", path.string()));
+    if (!std::filesystem::is_directory(folder, none) || access(folder.c_str(), W_OK | X_OK) != 0)
+        throw InputError(
+            fmt::format("{}: cannot be written, since {} is no folder that one may "
+                        "write to",
+                        path.string(), folder.string()));
+}
+
 void run_match(const Request& request) {
     const std::vector<match::CostModel> models = models_of(request.model);
     if (request.source.empty() && request.workload.empty())
@@ -113,8 +130,12 @@ void run_match(const Request& request) {
     add_paths(inputs, "--profile", request.profiles);
     keep_apart(inputs, {{"--plot", request.plot}, {"-o", request.output}});
     report::check_plot_file(request.plot, request.force);
-    if (!request.output.empty() && !request.force && std::filesystem::exists(request.output))
-        throw InputError(fmt::format("{}: exists already; --force replaces it", request.output));
+    require_writable(request.plot, request.force);
+    require_writable(request.output, request.force);
+    for (const auto& [option, given] :
+         {std::pair{"--split", request.show.split}, {"--sensitivity", request.show.sensitivity}})
+        if (given && request.profiles.empty())
+            throw InputError(fmt::format("{}: of devices; name some with --profile", option));
     std::vector<GpuProfile> devices;
     for (const std::string& path : request.profiles) {
         const std::filesystem::path file = analysis::shipped_profile(path);

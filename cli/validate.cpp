@@ -167,6 +167,9 @@ public:
           profile_(read_profile(profile_path_)),
           kernels_(chosen_kernels(options)),
           compile_(compile_with(options)) {
+        if (profile_.instructions.empty())
+            throw InputError(profile_path_.string(), {}, "instructions",
+                             "there are none; kernels are predicted from their timings");
         set_.profile = options.profile;
         set_.gpu = profile_.device.name;
         set_.models = chosen_models(options);
@@ -459,10 +462,16 @@ void Run::dump() {
     fs::create_directories(folder / options_.size);
     std::vector<analysis::ReadyKernel> all;
     std::map<fs::path, bool> timed;
-    std::string unused;
-    std::string runner =
-        fmt::format("occupipe-runner 1\nclock_hz {}\ncompute_capability {}\n", profile_.clock_hz,
-                    analysis::capability_of(analysis::validation_architecture(profile_, unused)));
+    std::string stands_in;
+    const std::string architecture = analysis::validation_architecture(profile_, stands_in);
+    if (!stands_in.empty())
+        fmt::print(stderr,
+                   "occupipe: warning: {}; its counts of registers say how many groups a core "
+                   "holds: where the device's own code needs more, fewer run at once than "
+                   "launches.csv says\n",
+                   stands_in);
+    std::string runner = fmt::format("occupipe-runner 1\nclock_hz {}\ncompute_capability {}\n",
+                                     profile_.clock_hz, analysis::capability_of(architecture));
     for (const analysis::SuiteKernel& kernel : kernels_) {
         all.push_back(ready(kernel, analysis::TellMemory::no));
         const fs::path launches = options_.size == "small" ? kernel.small : kernel.large;

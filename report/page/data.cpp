@@ -78,7 +78,8 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
     if (data.measurements.empty())
         throw InputError(folder.string(), {}, "",
                          "contains no measurements (JSON files of characterize or measure); curves "
-                         "of 'occupipe validate' alone are drawn by its --plot");
+                         "of 'occupipe validate' alone are drawn by its --plot, workloads of "
+                         "'occupipe match' by its own");
     for (const std::string& path : beside) data.beside.push_back(read_profile(path));
     data.fit = fit_measurements(data.measurements);
     if (data.fit.profile.instructions.empty())

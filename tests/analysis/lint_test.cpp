@@ -87,6 +87,30 @@ TEST(Oddities, OfDeviceFacts) {
                      "instructions: is empty", "subsystems.alu: no instruction uses it"}));
 }
 
+TEST(Oddities, OfWhatAutoMatchAsks) {
+    const auto with = [](const std::string& numbers) {
+        return of_profile(
+            "clock_hz: 1e9\nsubsystems: {}\ninstructions: {}\nmatch: {processors: 4, "
+            "flops_per_second: 2e10, fast_bytes: 6291456, "
+            "line_bytes: 64, " +
+            numbers + ", synchronisation_seconds: 2e-7}\n");
+    };
+    EXPECT_EQ(with("fast_bytes_per_second: 2e11, fast_latency_seconds: 4e-9, "
+                   "slow_bytes_per_second: 2e10, slow_latency_seconds: 6e-8"),
+              Lines{});
+    EXPECT_EQ(with("fast_bytes_per_second: 2e10, fast_latency_seconds: 6e-8, "
+                   "slow_bytes_per_second: 2e11, slow_latency_seconds: 4e-9, "
+                   "f32_flops_per_second: 1e10"),
+              (Lines{"match.slow_bytes_per_second: 200000000000 is above "
+                     "match.fast_bytes_per_second: 20000000000",
+                     "match.fast_latency_seconds: 6e-08 is above match.slow_latency_seconds: 4e-09",
+                     "match.flops_per_second: 20000000000 is above match.f32_flops_per_second: "
+                     "10000000000"}));
+    EXPECT_EQ(with("fast_bytes_per_second: 285, fast_latency_seconds: 4"),
+              (Lines{"match.fast_bytes_per_second: 285 is unusual (100000000 to 1e+15)",
+                     "match.fast_latency_seconds: 4 is unusual (1e-11 to 1e-05)"}));
+}
+
 TEST(Oddities, OfDivergentKernels) {
     const Kernel kernel = parse_kernel(
         "format: occupipe-kernel/1\nname: k\nwarps:\n"

@@ -132,6 +132,12 @@ TEST_F(Match, WhatIsMissingIsSaid) {
         {{"match", "--workload", workload, "--profile", "i5-2400", "--profile", "intel-i5-2400"},
          "a profile of Intel Core i5-2400 is given already"},
         {{"match", "--workload", workload, "--model", "automagic"}, "automagic"},
+        {{"match", "--workload", workload, "--split"}, "--split: of devices"},
+        {{"match", "--workload", workload, "--sensitivity"}, "--sensitivity: of devices"},
+        // Before it is looked for.
+        {{"match", "never.c", "--kernel", "f", "-o", workload + "/w.yaml"}, "/w.yaml: cannot be"},
+        {{"match", "never.c", "--kernel", "f", "--plot", "/nowhere/w.svg"}, "/w.svg: cannot be"},
+        {{"report", folder.path.string(), "-o", workload + ".html"}, "'occupipe match' by its own"},
         {{"match", "--workload", root + "/profiles/nvidia-rtx-2070.yaml"},
          "unknown format 'occupipe-profile/"},
     };
