@@ -107,7 +107,7 @@ TEST(Oddities, OfWhatAutoMatchAsks) {
                      "match.flops_per_second: 20000000000 is above match.f32_flops_per_second: "
                      "10000000000"}));
     EXPECT_EQ(with("fast_bytes_per_second: 285, fast_latency_seconds: 4"),
-              (Lines{"match.fast_bytes_per_second: 285 is unusual (100000000 to 1e+15)",
+              (Lines{"match.fast_bytes_per_second: 285 is unusual (100000000 to 1000000000000000)",
                      "match.fast_latency_seconds: 4 is unusual (1e-11 to 1e-05)"}));
 }
 
