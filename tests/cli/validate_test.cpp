@@ -110,6 +110,18 @@ TEST(Validate, ADumpComesBackWithTimes) {
                 1e-6);
 }
 
+TEST(Validate, ADumpForAnOlderGpuSaysWhoseRegistersItCounts) {
+    const TemporaryFolder folder;
+    const auto said = [&](const std::string& gpu) {
+        const Outcome run = occupipe({"validate", "--profile", root + "/profiles/" + gpu,
+                                      "--kernel", "fan2", "--dump", (folder.path / gpu).string()});
+        EXPECT_EQ(run.code, 0) << run.err;
+        return run.err;
+    };
+    EXPECT_THAT(said("nvidia-gtx-1060.yaml"), HasSubstr("its counts of registers say"));
+    EXPECT_THAT(said("nvidia-rtx-2070.yaml"), Not(HasSubstr("counts of registers")));
+}
+
 TEST(Validate, TimesOfOtherKernelsAndOtherGroupsAreRefused) {
     const TemporaryFolder folder;
     const auto import = [&](const std::string& row) {
