@@ -474,7 +474,7 @@ TEST(RandomPrograms, WhatIsCalledAReductionIsOne) {
     std::mt19937 random(5);
     int reductions = 0;
     int ranked = 0;
-    const int kernels = std::getenv("OCCUPIPE_FULL") != nullptr ? 20 : 1;
+    const int kernels = std::getenv("OCCUPIPE_FULL") != nullptr ? 6 : 1;
     for (int kernel = 0; kernel < kernels; ++kernel) {
         std::vector<Choosing> all;
         std::string text = "int kernel(int n, const int* v, const int* k) { int all = 0;\n";
