@@ -411,29 +411,33 @@ bool CurveBuilder::skew_is_starvation() const {
 
 // Where many repetitions lie far off their points' medians, and nearly all of them to the long
 // side, something else ran beside: of some points the median itself is then a disturbed one. What
-// lies near the shortest repetition counts; a time cannot be too short by accident.
-void leave_out_delays(Curve& curve) {
+// lies near the shortest repetition counts. Where nearly all lie to the short side runs ended too
+// early, and what lies near the longest counts.
+void leave_out_disturbed(Curve& curve) {
     constexpr double many = 0.1;
     constexpr double to_one_side = 0.9;
     constexpr double near = 1.2;
     if (curve.wild < many) return;
     double longer = 0;
-    double all = 0;
+    double shorter = 0;
+    double of_few = 0;  // of points with so few repetitions that none is their majority
     for (const CurvePoint& point : curve.points)
         for (const double c : point.repetitions) {
             const double off = c / point.cycles;
             if (off < near && off > 1 / near) continue;
-            // A minority that is shorter means that most were delayed, where it agrees.
-            const bool delayed_median = off < 1 && point.repetitions.size() >= 3;
-            longer += off > 1 || delayed_median ? 1 : 0;
-            all += 1;
+            (off > 1 ? longer : shorter) += 1;
+            of_few += point.repetitions.size() < 3 && off < 1 ? 1 : 0;
         }
-    if (all == 0 || longer < to_one_side * all) return;
+    // A minority on the other side means that most of its point were disturbed.
+    const bool delays = longer >= shorter;
+    if (longer + shorter - of_few < to_one_side * (longer + shorter)) return;
+    if (longer + shorter == 0) return;
     for (CurvePoint& point : curve.points) {
         std::vector<double>& kept = point.repetitions;  // ascending
-        const double most = near * kept.front();
-        const auto end = std::ranges::upper_bound(kept, most);
-        kept.erase(end, kept.end());
+        const double shortest = kept.front();
+        const double longest = kept.back();
+        std::erase_if(kept,
+                      [&](double c) { return delays ? c > near * shortest : c < longest / near; });
         point.cycles = median_of_sorted(kept);
     }
 }
@@ -495,7 +499,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     }
     find_places(curve);
     look_for_disturbances(curve);
-    leave_out_delays(curve);
+    leave_out_disturbed(curve);
     use_means_of_counts(curve);
     weigh(curve);
     return curve;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/law_misfit.h"
 #include "fit/curves/step_time.h"
@@ -594,6 +595,7 @@ TimingFit Fitter::run() {
     out.ok = true;
     fill_law(verdict, out);
     fill_terms(verdict.best, out);
+    out.may_be_turns = out.schedulers > 1 && search_.may_be_turns(verdict.best);
     if (verdict.cpi_shows) out.visible_copies = search_.visible_copies(verdict.best);
     fill_residuals(verdict.best, out);
     judge(verdict.best, out);
@@ -632,17 +634,6 @@ TimingFit Fitter::run() {
         out.notes.emplace_back(
             "one repetition per point: standard errors come from the fit's residuals");
     return out;
-}
-
-// Where nobody recorded which scheduler a warp was on, the fuller schedulers' longer time looks
-// like drift and is reckoned out, and a staircase of copies with it.
-void leave_copies_open(const Curve& curve, InstructionKind kind, const TimingFitOptions& options,
-                       TimingFit& fit) {
-    const bool placed =
-        std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.busiest > 0; });
-    if (placed || fit.schedulers > 1 || fit.visible_copies.empty()) return;
-    const TimingFit as_measured = Fitter(curve, kind, options).run();
-    if (as_measured.ok && as_measured.schedulers > 1) fit.visible_copies.clear();
 }
 
 // The time that drifting warps would have taken together depends on λ and Λ, and these on that
@@ -698,7 +689,6 @@ TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFit
             fit.cpi = {.value = window->value,
                        .std_error = window->std_error,
                        .note = "from the windows in which all warps ran"};
-    leave_copies_open(curve, kind, options, fit);
     if (most > worth_a_note)
         fit.notes.push_back(
             fmt::format("warps drift apart: up to {:.2g} % of a run's time is some warps' alone, "
@@ -714,6 +704,24 @@ void refuse_large_misfit(TimingFit& fit) {
     fit.ok = false;
     fit.reason = fmt::format("{} {:.2g} %: are cycles counted in few bits, or in several units?",
                              law_misses, 100 * fit.misfit->relative_size);
+}
+
+// Of drifting warps the fuller schedulers' longer time looks like drift where nobody recorded which
+// warps were theirs: a staircase may be what was not reckoned out, and none what was.
+void leave_scope_open(const Curve& curve, TimingFit& fit) {
+    const bool placed =
+        std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.busiest > 0; });
+    if (!fit.together.empty() && !placed) {
+        fit.schedulers = fit.sharing_schedulers = 1;
+        fit.port_limit.reset();
+        fit.visible_copies.clear();
+    } else if (fit.may_be_turns && fit.schedulers > 1) {
+        fit.sharing_schedulers = std::exchange(fit.schedulers, 1);
+        std::erase(fit.visible_copies, fit.sharing_schedulers);
+        fit.notes.emplace_back(
+            "its staircase may be that of copies or of one unit that schedulers share in turn: "
+            "scope undecided");
+    }
 }
 
 void scale(CurvePoint& point, double factor) {
@@ -748,16 +756,14 @@ Curve steps_alone(const Curve& curve, const TimingFit& fit) {
     return out;
 }
 
-void widen_by_two_kinds(double factor, TimingFit& fit) {
-    for (Estimate* e : {&fit.cpi, &fit.latency}) {
-        add_note(*e, fmt::format("{} {:.2g} %", of_two_kinds, 100 * (factor - 1)));
-        if (e->identifiable())
-            e->std_error = std::hypot(e->std_error.value_or(0), 0.5 * std::log(factor) * e->value);
-        else if (e->kind == Estimate::Kind::upper_bound)
-            e->value *= factor;
-        else if (e->kind == Estimate::Kind::lower_bound)
-            e->value /= factor;
-    }
+void widen_by_two_kinds(double factor, Estimate& e) {
+    add_note(e, fmt::format("{} {:.2g} %", of_two_kinds, 100 * (factor - 1)));
+    if (e.identifiable())
+        e.std_error = std::hypot(e.std_error.value_or(0), 0.5 * std::log(factor) * e.value);
+    else if (e.kind == Estimate::Kind::upper_bound)
+        e.value *= factor;
+    else if (e.kind == Estimate::Kind::lower_bound)
+        e.value /= factor;
 }
 
 TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOptions& options) {
@@ -773,7 +779,8 @@ TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOp
                                              : Fitter(curve, kind, options).run();
     const Curve steps = steps_alone(curve, fit);
     refuse_large_misfit(fit);
-    check_plateau(steps, fit);
+    check_plateau(curve, steps, fit);
+    leave_scope_open(curve, fit);
     if (!curve.independent) check_against_physics(steps, kind, fit);
     if (const auto spread = spread_over_cores(steps); spread && fit.ok)
         fit.notes.push_back(*spread);

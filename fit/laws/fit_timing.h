@@ -54,6 +54,8 @@ struct TimingFit {
     // issue ports' common limit [warp-instructions per cycle per core]; absent where none shows.
     int sharing_schedulers = 1;
     std::optional<Estimate> port_limit;
+    // Copies fit better, but not clearly better than one unit that as many schedulers share.
+    bool may_be_turns = false;
 
     // What count, comparison and branch of the timed loop cost one iteration of one warp: cycles
     // that they lengthen its chain by, and core cycles where the throughput is limited. Told only
@@ -94,9 +96,9 @@ struct TimingFit {
 // place.
 Curve steps_alone(const Curve& curve, const TimingFit& fit);
 
-// Where every place has repetitions of two kinds, the longer `factor` times the shorter, nobody can
-// say whose λ and Λ these are: two standard errors reach from either to the other, and both say so.
-void widen_by_two_kinds(double factor, TimingFit& fit);
+// Where places have repetitions of two kinds, the longer `factor` times the shorter, nobody can say
+// whose λ or Λ this is: two standard errors reach from either to the other, and its note says so.
+void widen_by_two_kinds(double factor, Estimate& e);
 
 TimingFit fit_timing(const Curve& curve, InstructionKind kind,
                      const TimingFitOptions& options = {});

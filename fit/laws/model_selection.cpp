@@ -289,6 +289,18 @@ void LawSearch::prefer_copies(Attempt& law) const {
     if (criterion(other, d) < criterion(law, d) + term_margin) law = std::move(other);
 }
 
+bool LawSearch::may_be_turns(const Attempt& law) const {
+    HullVariant turns = law.variant;
+    turns.ports = false;
+    turns.shared = true;
+    std::vector<double> start = law.result.parameters;
+    start[port_share] = turns.port_start();
+    const Attempt other = attempt_from(turns, std::move(start), comparable);
+    if (!other.converged()) return false;
+    const double d = std::min(noise(law), noise(other));
+    return criterion(other, d) < criterion(law, d) + staircase_margin;
+}
+
 // Variants with one term more.
 std::vector<HullVariant> LawSearch::wider(const HullVariant& variant) const {
     std::vector<HullVariant> out;

@@ -139,7 +139,7 @@ void check_bound(const std::optional<double>& end, const std::optional<double>& 
 }
 
 void bound_by_reached(double reached, const char* why, TimingFit& fit) {
-    fit.cpi.value = std::min(fit.cpi.value, reached);
+    fit.cpi.value = reached;
     fit.cpi.std_error.reset();
     fit.cpi.kind = Estimate::Kind::upper_bound;
     fit.schedulers = fit.sharing_schedulers = 1;
@@ -149,11 +149,26 @@ void bound_by_reached(double reached, const char* why, TimingFit& fit) {
     if (!doubts.empty()) add_note(fit.cpi, doubts);
 }
 
+// Of some points most repetitions may be disturbed: those of which many take clearly longer than the
+// median say nothing about how fast a step can be.
+Curve believable(Curve curve) {
+    constexpr double longer = 1.2;
+    constexpr double many = 0.3;
+    std::erase_if(curve.points, [](const CurvePoint& point) {
+        const auto above = std::ranges::count_if(
+            point.repetitions, [&](double c) { return c > longer * point.cycles; });
+        return static_cast<double>(above) > many * static_cast<double>(point.repetitions.size());
+    });
+    return curve;
+}
+
 }  // namespace
 
-void check_plateau(const Curve& curve, TimingFit& fit) {
+void check_plateau(const Curve& measured, const Curve& curve, TimingFit& fit) {
     if (!fit.ok) return;
-    const RawBounds raw = raw_bounds(curve, fit);
+    // As measured: a law that does not hold takes a wrong part of the time aside.
+    RawBounds raw = raw_bounds(believable(measured), fit);
+    if (!raw.cpi) raw = raw_bounds(measured, fit);
     if (!raw.cpi) return;
     fit.reached_cpi = raw.cpi;
     check_bound(raw.right_end, raw.cpi, fit.cpi);

@@ -362,8 +362,15 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
     out.subjects = fit_subjects(curves, options);
     for (SubjectReport& s : out.subjects)
         if (const auto it = contradicting.two_kinds.find(s.curve.subject);
-            it != contradicting.two_kinds.end())
-            widen_by_two_kinds(it->second.factor, s.fit);
+            it != contradicting.two_kinds.end()) {
+            const auto widen = [&, factor = it->second.factor](const char* symbol, Estimate& e) {
+                widen_by_two_kinds(factor, e);
+                s.fit.notes.push_back(
+                    fmt::format("{}: {} {:.2g} %", symbol, of_two_kinds, 100 * (factor - 1)));
+            };
+            if (it->second.with != TwoKinds::With::few) widen("λ", s.fit.cpi);
+            if (it->second.with != TwoKinds::With::many) widen("Λ", s.fit.latency);
+        }
     for (SubjectReport& s : out.subjects)
         if (const auto it = contradicting.disagreeing.find(s.curve.subject);
             it != contradicting.disagreeing.end())
@@ -416,7 +423,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
         if (!s.fit.ok || !s.primary) continue;
         s.subsystem = out.partition.subsystem_of.at(s.curve.subject);
         if (!out.profile.find_subsystem(s.subsystem))
-            out.profile.subsystems.push_back({s.subsystem, Scope::core});
+            out.profile.subsystems.push_back({.name = s.subsystem});
     }
     set_issue_limit(out);
     set_scopes(out);

@@ -39,7 +39,8 @@ std::vector<std::size_t> marks_of(const MeasurementFile& file) {
 
 // Times by subject and place, by file; cycles where rows have them.
 using Times = std::map<std::size_t, std::vector<double>>;
-using Places = std::map<std::string, Times>;
+// Ordered by instructions in flight; those of one place have one text.
+using Places = std::map<std::pair<int, std::string>, Times>;
 
 struct RowPlace {
     MeasurementShape shape;
@@ -79,7 +80,8 @@ std::map<std::string, Places> times_of(std::span<const MeasurementFile> files) {
             if (!times || row.subject != subject || here != place) {
                 subject = row.subject;
                 place = here;
-                times = &out[subject][here.key(subject)][f];
+                const int in_flight = row.shape.warps() * row.shape.chains;
+                times = &out[subject][{in_flight, here.key(subject)}][f];
             }
             times->push_back(time);
         }
@@ -122,14 +124,15 @@ void compare_depths(const std::string& subject, const Places& places,
     std::map<std::string, Range> shapes;
     for (const auto& [place, times] : places) {
         const std::string word = "/depth:";
-        const auto at = place.find(word);
-        if (at == place.npos) continue;
-        const double depth = std::strtod(place.c_str() + at + word.size(), nullptr);
+        const std::string& name = place.second;
+        const auto at = name.find(word);
+        if (at == name.npos) continue;
+        const double depth = std::strtod(name.c_str() + at + word.size(), nullptr);
         std::vector<double> all;
         for (const auto& [file, values] : times)
             all.insert(all.end(), values.begin(), values.end());
         const double per_step = median(std::move(all)) / std::max(depth, 1.0);
-        Range& range = shapes[place.substr(0, at)];
+        Range& range = shapes[name.substr(0, at)];
         const bool fresh = !(range.longest > 0);
         range.least = fresh ? per_step : std::min(range.least, per_step);
         range.most = std::max(range.most, per_step);
@@ -165,49 +168,95 @@ std::optional<double> two_clusters(std::vector<double> times, std::size_t least)
     return std::nullopt;
 }
 
+// The repetitions of one place in one file, and by what factor they are of two kinds: with two
+// repetitions or more of each, and with one or more.
+struct PlaceKinds {
+    int in_flight = 0;
+    std::size_t repetitions = 0;
+    std::optional<double> by_two;
+    std::optional<double> by_one;
+};
+
 // Delays make two clusters at some places; two instructions under one name do so at nearly all.
-std::optional<TwoKinds> two_nearly_everywhere(const Places& places) {
-    constexpr std::size_t fewest = 4;
+std::optional<TwoKinds> two_nearly_everywhere(std::span<const PlaceKinds> places,
+                                              std::size_t fewest) {
     std::size_t several = 0;
     std::vector<double> factors;
-    for (const auto& [place, times] : places)
-        for (const auto& [file, values] : times) {
-            several += values.size() >= 4;
-            if (const auto factor = two_clusters(values, 2)) factors.push_back(*factor);
-        }
+    for (const PlaceKinds& place : places) {
+        several += place.repetitions >= 4;
+        if (place.by_two) factors.push_back(*place.by_two);
+    }
     const std::size_t two = factors.size();
     if (two < fewest || two * 10 < several * 8) return std::nullopt;
-    return TwoKinds{two, several, median(std::move(factors))};
+    return TwoKinds{.places = two, .of = several, .factor = median(std::move(factors))};
 }
 
 // Few repetitions, or kinds that come by chance: as many places show both as where the rarer is a
 // third of all, and everywhere by about the same factor, which delays and scatter have not.
-std::optional<TwoKinds> two_by_one_factor(const Places& places) {
-    constexpr std::size_t fewest = 8;
+std::optional<TwoKinds> two_by_one_factor(std::span<const PlaceKinds> places, std::size_t fewest) {
     constexpr double rarer = 0.35;
     constexpr double alike = 0.3;  // quartiles of the factors' logarithms, over their median
     double expected = 0;
     std::size_t several = 0;
     std::vector<double> factors;
-    for (const auto& [place, times] : places)
-        for (const auto& [file, values] : times) {
-            if (values.size() < 2) continue;
-            const auto n = static_cast<double>(values.size());
-            ++several;
-            expected += 1 - std::pow(rarer, n) - std::pow(1 - rarer, n);
-            if (const auto factor = two_clusters(values, 1)) factors.push_back(std::log(*factor));
-        }
+    for (const PlaceKinds& place : places) {
+        if (place.repetitions < 2) continue;
+        const auto n = static_cast<double>(place.repetitions);
+        ++several;
+        expected += 1 - std::pow(rarer, n) - std::pow(1 - rarer, n);
+        if (place.by_one) factors.push_back(std::log(*place.by_one));
+    }
     const std::size_t two = factors.size();
     if (two < fewest || static_cast<double>(two) < expected) return std::nullopt;
     std::ranges::sort(factors);
     const double middle = median_of_sorted(factors);
     if (factors[two * 3 / 4] - factors[two / 4] > alike * middle) return std::nullopt;
-    return TwoKinds{two, several, std::exp(middle)};
+    return TwoKinds{.places = two, .of = several, .factor = std::exp(middle)};
+}
+
+// Of the kinds' shares of places, what the rest has at most where only a part shows them.
+constexpr double rest_has = 0.4;
+
+// Kinds that differ in one of λ and Λ alone show at one end of the curve: at the most places from
+// there on that show them, while the others mostly do not. Scatter makes no end different.
+std::optional<TwoKinds> two_at_an_end(std::span<const PlaceKinds> places, TwoKinds::With with) {
+    constexpr std::size_t fewest_repetitions = 45;
+    constexpr std::size_t fewest = 6;
+    for (std::size_t n = places.size() - 1; n >= fewest; --n) {
+        const bool few = with == TwoKinds::With::few;
+        const std::size_t border = few ? n : places.size() - n;
+        if (places[border - 1].in_flight == places[border].in_flight) continue;
+        const std::span here = few ? places.first(n) : places.last(n);
+        const std::span rest = few ? places.subspan(n) : places.first(border);
+        std::size_t repetitions = 0;
+        for (const PlaceKinds& place : here) repetitions += place.repetitions;
+        if (repetitions < fewest_repetitions) return std::nullopt;
+        auto kinds = two_nearly_everywhere(here, fewest);
+        if (!kinds) kinds = two_by_one_factor(here, fewest);
+        if (!kinds) continue;
+        const auto also = static_cast<double>(
+            std::ranges::count_if(rest, [](const PlaceKinds& p) { return p.by_one.has_value(); }));
+        if (also * static_cast<double>(kinds->of) >
+            rest_has * static_cast<double>(kinds->places * rest.size()))
+            continue;
+        kinds->with = with;
+        return kinds;
+    }
+    return std::nullopt;
 }
 
 std::optional<TwoKinds> compare_kinds(const Places& places) {
-    const auto kinds = two_nearly_everywhere(places);
-    return kinds ? kinds : two_by_one_factor(places);
+    std::vector<PlaceKinds> all;
+    for (const auto& [place, times] : places)
+        for (const auto& [file, values] : times)
+            all.push_back({place.first, values.size(), two_clusters(values, 2),
+                           values.size() < 2 ? std::nullopt : two_clusters(values, 1)});
+    if (all.empty()) return std::nullopt;
+    auto kinds = two_nearly_everywhere(all, 4);
+    if (!kinds) kinds = two_by_one_factor(all, 8);
+    if (!kinds) kinds = two_at_an_end(all, TwoKinds::With::few);
+    if (!kinds) kinds = two_at_an_end(all, TwoKinds::With::many);
+    return kinds;
 }
 
 void compare_repetitions(const std::string& subject, const Places& places,
@@ -300,9 +349,13 @@ Contradictions contradictions(std::span<const MeasurementFile> files) {
         if (const auto kinds = compare_kinds(places)) {
             found.two_kinds[subject] = *kinds;
             out.push_back(fmt::format(
-                "{}: at {} of {} places the repetitions are of two kinds, {:.2g} % apart: two "
+                "{}: at {} of {} places{} the repetitions are of two kinds, {:.2g} % apart: two "
                 "instructions or two devices may stand under one name",
-                subject, kinds->places, kinds->of, 100 * (kinds->factor - 1)));
+                subject, kinds->places, kinds->of,
+                kinds->with == TwoKinds::With::few    ? " with few instructions in flight"
+                : kinds->with == TwoKinds::With::many ? " with many instructions in flight"
+                                                      : "",
+                100 * (kinds->factor - 1)));
         }
     }
     for (const MeasurementFile& file : files) {

@@ -17,6 +17,9 @@ void refuse_duplicates(std::span<const MeasurementFile> files);
 
 // At so many of the places with several repetitions these are of two kinds.
 struct TwoKinds {
+    // Where: everywhere, or with few or with many instructions in flight alone, so that the kinds
+    // differ in Λ or in λ alone.
+    enum class With { any, few, many } with = With::any;
     std::size_t places = 0;
     std::size_t of = 0;
     double factor = 1;  // the longer over the shorter, median

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -329,9 +330,9 @@ std::map<std::string, ScopeVotes> scope_votes(const FitOutcome& out, int schedul
         const auto would_show = [&](int k) {
             return std::ranges::find(visible, k) != visible.end();
         };
-        // Where no number of schedulers shows, neither two nor four may have been hidden.
-        const bool shows =
-            schedulers == 1 ? would_show(2) && would_show(4) : would_show(schedulers);
+        // Where no number of schedulers shows, none that cores have may have been hidden.
+        const bool shows = schedulers == 1 ? std::ranges::all_of(std::views::iota(2, 9), would_show)
+                                           : would_show(schedulers);
         if (schedulers > 1 && s.fit.schedulers == schedulers)
             ++votes[s.subsystem].copies;
         else if (shows && s.fit.schedulers == 1)
@@ -352,16 +353,15 @@ bool several_warps_at_once(const FitOutcome& out) {
 void set_scopes(FitOutcome& out) {
     const int schedulers = number_of_schedulers(out);
     out.profile.issue.schedulers = schedulers;
-    const std::map<std::string, ScopeVotes> votes = scope_votes(out, schedulers);
-    if (schedulers == 1 && votes.empty()) {
-        if (several_warps_at_once(out))
-            out.notes.emplace_back(
-                "the number of schedulers is not known: no curve would show several; one is "
-                "assumed");
-        else  // a core that takes one warp at a time
-            for (Subsystem& subsystem : out.profile.subsystems) subsystem.scope = Scope::core;
+    if (schedulers == 1 && !several_warps_at_once(out)) {
+        for (Subsystem& subsystem : out.profile.subsystems) subsystem.scope = Scope::core;
         return;
     }
+    if (schedulers == 1)
+        out.notes.emplace_back(
+            "the number of schedulers is not known: no placement or staircase shows it; one is "
+            "assumed");
+    const std::map<std::string, ScopeVotes> votes = scope_votes(out, schedulers);
     for (Subsystem& subsystem : out.profile.subsystems) {
         const auto it = votes.find(subsystem.name);
         const ScopeVotes of = it == votes.end() ? ScopeVotes{} : it->second;

@@ -77,17 +77,25 @@ TEST(Scopes, AStaircaseOfAnotherPeriodIsNoEvidenceForOneUnit) {
 
 // Copies of any number would have shown in one subsystem; the other's curve could not tell.
 TEST(Scopes, WithoutSchedulersThatShowOnlyWhatCouldTellIsOneUnit) {
-    FitOutcome out = outcome({curve("alu", 1, {2, 4}), curve("sfu", 1, {})});
+    FitOutcome out = outcome({curve("alu", 1, {2, 3, 4, 5, 6, 7, 8}), curve("sfu", 1, {2, 4})});
+    out.subjects[0].curve.points.push_back({.shape = {.group_warps = 2}});
     set_scopes(out);
     EXPECT_EQ(out.profile.issue.schedulers, 1);
     EXPECT_EQ(out.profile.subsystems[0].scope, Scope::core);
-    EXPECT_FALSE(out.profile.subsystems[1].scope);
+    EXPECT_FALSE(out.profile.subsystems[1].scope);  // six would not have shown
+    ASSERT_FALSE(out.notes.empty());
+    EXPECT_NE(out.notes.front().find("number of schedulers is not known"), std::string::npos);
+}
+
+// Before, the profile's scopes were then those of one unit for the core.
+TEST(Scopes, WhereNoNumberOfSchedulersIsKnownNoScopeIs) {
     FitOutcome none = outcome({curve("alu", 1, {}), curve("sfu", 1, {})});
+    for (Subsystem& subsystem : none.profile.subsystems) subsystem.scope = Scope::core;
     none.subjects[0].curve.points.push_back({.shape = {.group_warps = 2}});
     set_scopes(none);
-    EXPECT_FALSE(none.profile.subsystems[0].scope);
+    for (const Subsystem& subsystem : none.profile.subsystems) EXPECT_FALSE(subsystem.scope);
     ASSERT_FALSE(none.notes.empty());
-    EXPECT_NE(none.notes.back().find("number of schedulers is not known"), std::string::npos);
+    EXPECT_NE(none.notes.front().find("number of schedulers is not known"), std::string::npos);
 }
 
 // A core that takes one warp at a time has nothing to share among schedulers.
