@@ -149,8 +149,8 @@ void bound_by_reached(double reached, const char* why, TimingFit& fit) {
     if (!doubts.empty()) add_note(fit.cpi, doubts);
 }
 
-// Of some points most repetitions may be disturbed: those of which many take clearly longer than the
-// median say nothing about how fast a step can be.
+// Of some points most repetitions may be disturbed: those of which many take clearly longer than
+// the median say nothing about how fast a step can be.
 Curve believable(Curve curve) {
     constexpr double longer = 1.2;
     constexpr double many = 0.3;

@@ -88,17 +88,21 @@ Annotation merged_from(std::span<const NamedProfile> profiles) {
     return out;
 }
 
-// A scope that one machine does not know is what the first one that knows it says: nothing on that
-// machine contradicts it.
+// What one machine does not know of schedulers and scopes is what the first one that knows it says:
+// nothing on that machine contradicts it. One scheduler is what is assumed where none shows.
 std::vector<GpuProfile> with_known_scopes(std::span<const NamedProfile> profiles) {
+    const auto known = std::ranges::find_if(
+        profiles, [](const NamedProfile& p) { return p.profile.issue.schedulers > 1; });
     std::vector<GpuProfile> out;
     for (const NamedProfile& p : profiles) {
         GpuProfile& one = out.emplace_back(p.profile);
+        if (one.issue.schedulers == 1 && known != profiles.end())
+            one.issue.schedulers = known->profile.issue.schedulers;
         for (const Subsystem& open : p.profile.subsystems)
             for (auto other = profiles.begin(); !open.scope && other != profiles.end(); ++other)
-                if (const Subsystem* known = other->profile.find_subsystem(open.name);
-                    known && known->scope) {
-                    set_scope(one, open.name, known->scope);
+                if (const Subsystem* of_other = other->profile.find_subsystem(open.name);
+                    of_other && of_other->scope) {
+                    set_scope(one, open.name, of_other->scope);
                     break;
                 }
     }

@@ -240,6 +240,17 @@ TEST(Accuracy, AScopeIsRightOrNotKnown) {
     EXPECT_LE(wrong, 1);
 }
 
+// Where warps drift apart and nobody recorded whose they were, a staircase is as likely the
+// drift's: copies were called one unit of the core, and bounds were the λ of a law that did not
+// hold.
+TEST(Accuracy, DriftWithoutPlacementsTellsNoScope) {
+    const Score s = score_of("quick run, stops without placements, greedy, either scope", 12);
+    EXPECT_EQ(s.scopes, 36);
+    EXPECT_EQ(s.wrong_scopes, 0);
+    EXPECT_EQ(s.false_bounds, 0);
+    EXPECT_EQ(s.silent, 0);
+}
+
 // Sixteen copies that a dependent chain alone keeps busy: Λ came out 348 % and 34 % high.
 TEST(Accuracy, ALawThatMostPointsContradictGivesNoLatency) {
     const auto scenario =

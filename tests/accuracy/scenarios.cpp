@@ -186,6 +186,14 @@ std::vector<Scenario> make_scenarios() {
         s.choice = Choice::greedy_then_oldest;
         s.stops = true;
     });
+    add("quick run, stops without placements, greedy, either scope", [](Scenario& s) {
+        s.quick = true;
+        s.schedulers = {2, 4, 6};
+        s.each_scope = true;
+        s.choice = Choice::greedy_then_oldest;
+        s.stops = true;
+        s.placed = false;
+    });
     for (const double favour : {0.1, 0.5})
         add(favour < 0.3 ? "windows, one scheduler preferred a little"
                          : "windows, one scheduler preferred often",
@@ -357,7 +365,7 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
                         const bool time = key.starts_with("running_");
                         row.counters[key] = time ? (value + intercept) * of_point : value;
                     }
-                    row.counters["busiest_scheduler_warps"] = busiest;
+                    if (s.placed) row.counters["busiest_scheduler_warps"] = busiest;
                 }
                 if (skew > 0) row.counters["start_skew_cycles"] = ideal.skew;
                 file.rows.push_back(std::move(row));

@@ -44,6 +44,7 @@ struct Scenario {
     double shape_error = 0;         // common to all depths and repetitions of a shape
     double point_error = 0;         // common to all repetitions of a point
     bool stops = false;             // rows say how many warps ran for how long
+    bool placed = true;             // … and how many the fullest scheduler had
     double drift = 0;               // over the run, rows in random order
     int teeth = 0;                  // … of a saw-tooth; 0 = steady
     bool drift_as_planned = false;  // … rows in the order of the plan: common-mode

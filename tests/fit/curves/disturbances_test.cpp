@@ -197,6 +197,37 @@ TEST(Contradictions, KindsThatComeByChanceAreNoticedFromTwoRepetitionsOn) {
         }
 }
 
+// Λ 5 and 6.25 gave 5.65 ± 0.08, λ 1 and 1.25 an error of a tenth of what lies between them.
+TEST(Contradictions, KindsThatDifferInLatencyOrInCpiAloneAreNoticed) {
+    const auto kinds = [](unsigned seed, double other_cpi, double other_latency, double scatter) {
+        MeasurementFile file = test::empty_file();
+        std::mt19937_64 random(seed);
+        std::uniform_real_distribution<double> chance(0, 1);
+        for (const MeasurementShape& shape : test::gpu_shapes(32, 12, 4))
+            for (int r = 0; r < 5; ++r) {
+                const test::Truth truth = chance(random) < 0.5
+                                              ? test::Truth{"", 1, 5}
+                                              : test::Truth{"", other_cpi, other_latency};
+                const double off = 1 + scatter * (2 * chance(random) - 1);
+                file.rows.push_back(
+                    test::row_of("fma.f32", shape, test::hull_time(truth, shape) * off, r));
+            }
+        const Contradictions found = contradictions(std::vector{file});
+        const auto it = found.two_kinds.find("fma.f32");
+        return it == found.two_kinds.end() ? std::nullopt : std::optional(it->second.with);
+    };
+    int few = 0;
+    int many = 0;
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        few += kinds(seed, 1, 6.25, 0.005) == TwoKinds::With::few;
+        many += kinds(seed, 1.25, 5, 0.005) == TwoKinds::With::many;
+        for (const double scatter : {0.005, 0.05, 0.2})
+            EXPECT_FALSE(kinds(seed, 1, 5, scatter)) << scatter;
+    }
+    EXPECT_GE(few, 8);  // of 24 places as few as 21 may show both by chance
+    EXPECT_GE(many, 9);
+}
+
 // Cycles per step that jump between depths of one shape are in two units; an overhead makes no such
 // jump, however large.
 TEST(Contradictions, UnitsThatChangeFromDepthToDepthAreNoticed) {

@@ -210,6 +210,30 @@ TEST(FitTiming, WildRepetitionsAndWildPointsDoNotMoveTheResult) {
     }
 }
 
+// Three of five are at one point in a hundred; λ came out as at most 1.01, or as 1.6 ± 0.3.
+TEST(FitTiming, RepetitionsThatEndTooEarlyShortenNothing) {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        const Truth truth{"fma.f32", 2, 12};
+        MeasurementFile file = test::empty_file();
+        std::mt19937_64 random(seed);
+        std::normal_distribution<double> normal;
+        std::uniform_real_distribution<double> chance(0, 1);
+        for (const MeasurementShape& shape : test::gpu_shapes(32, 16, 2))
+            for (int r = 0; r < 5; ++r) {
+                const double part = chance(random) < 0.1 ? 0.5 : 1;
+                const double off = 1 + 0.005 * normal(random);
+                file.rows.push_back(
+                    test::row_of(truth.name, shape, test::hull_time(truth, shape) * part * off, r));
+            }
+        const TimingFit f = fit_timing(curves_of(std::span(&file, 1))[0], InstructionKind::compute);
+        ASSERT_TRUE(f.ok) << f.reason;
+        ASSERT_TRUE(f.cpi.identifiable()) << seed << f.cpi.note;
+        EXPECT_NEAR(f.cpi.value, 2, std::max(0.02, 2 * *f.cpi.std_error)) << seed;
+        EXPECT_LE(*f.cpi.std_error, 0.04) << seed;
+        EXPECT_NEAR(f.latency.value, 12, 0.3) << seed;
+    }
+}
+
 TEST(FitTiming, OneRepetitionPerPointStillGivesErrors) {
     const Truth truth{"mul.s32", 0.75, 12};
     int inside = 0;

@@ -62,9 +62,43 @@ TEST(Staircases, UnitsPerSchedulerWithScatteredPlateausAndAFrontEnd) {
         };
         errors.add(fit_law(law, {128, 256, 512}, seed), cpi, latency);
     }
-    EXPECT_GE(errors.staircases, errors.fits - 1);
+    // Near the end of the sweep a shared unit would look nearly alike.
+    EXPECT_GE(errors.staircases, errors.fits - 2);
     EXPECT_LT(median(errors.cpi), 0.005);
     EXPECT_LT(median(errors.latency), 0.005);
+}
+
+// One unit that two schedulers share in turn, and only 27 warps do not spread evenly: copies would
+// take 3.7 % longer there, turns 2.8 %.
+TEST(Staircases, TurnsThatLookLikeCopiesLeaveTheScopeOpen) {
+    const double cpi = 1;
+    const double latency = 24.5;
+    const auto law = [&](int warps, std::int64_t steps) {
+        const auto depth = static_cast<double>(steps);
+        const double alone = depth * std::max(cpi, 2 * latency / (warps + 1));
+        const double busy =
+            warps % 2 == 0 ? depth * warps * cpi : depth * (warps - 1) * cpi + alone;
+        return std::max(depth * latency, busy);
+    };
+    int copies = 0;
+    int undecided = 0;
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        MeasurementFile file;
+        std::mt19937_64 random(seed);
+        std::vector<MeasurementShape> shapes;
+        for (int w = 2; w <= 64; w += 2)
+            for (const int n : {512, 1024, 2048}) shapes.push_back({1, w, 1, n});
+        for (const int w : {1, 3, 5, 7, 9, 17, 27})
+            for (const int n : {512, 1024, 2048}) shapes.push_back({1, w, 1, n});
+        test::add_rows(
+            file, "ld.shared.f32", shapes, [&](const auto& s) { return law(s.warps(), s.depth); },
+            {0.02, 5}, random);
+        const TimingFit f = fit_timing(curves_of(std::span(&file, 1))[0], InstructionKind::compute);
+        copies += f.schedulers > 1;
+        undecided += f.may_be_turns;
+    }
+    EXPECT_EQ(copies, 0);
+    EXPECT_GT(undecided, 0);
 }
 
 TEST(Staircases, EventSimulationOfFourSchedulers) {

@@ -351,6 +351,23 @@ TEST(Merge, AScopeThatOneMachineKnowsIsNotLost) {
     }
 }
 
+// A quick run shows no number of schedulers, a full one shows four: the two were refused.
+TEST(Merge, WhereNoSchedulersShowTheOthersNumberHolds) {
+    for (const std::size_t knows : {0U, 1U}) {
+        std::vector<NamedProfile> machines{{"a.yaml", "", profile(0.25, 6)},
+                                           {"b.yaml", "", profile(0.25, 6.1)}};
+        machines[1 - knows].profile.subsystems[0].scope.reset();
+        GpuProfile& known = machines[knows].profile;
+        known.issue.schedulers = 4;
+        known.subsystems[0].scope = Scope::scheduler;
+        known.instructions[0].cpi = known.instructions[0].cpi.times(4);
+        const GpuProfile merged = merge_profiles(machines).profile;
+        EXPECT_EQ(merged.issue.schedulers, 4) << knows;
+        EXPECT_EQ(merged.subsystems[0].scope, Scope::scheduler) << knows;
+        EXPECT_NEAR(merged.instructions[0].cpi.value, 1, 0.01) << knows;
+    }
+}
+
 TEST(Merge, RefusesDifferentDevicesAndTooFew) {
     std::vector<NamedProfile> machines{{"a.yaml", "", profile(0.25, 6)},
                                        {"b.yaml", "", profile(0.26, 6.2)}};
