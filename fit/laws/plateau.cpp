@@ -164,11 +164,10 @@ Curve believable(Curve curve) {
 
 }  // namespace
 
-void check_plateau(const Curve& measured, const Curve& curve, TimingFit& fit) {
+void check_plateau(const Curve& curve, TimingFit& fit) {
     if (!fit.ok) return;
-    // As measured: a law that does not hold takes a wrong part of the time aside.
-    RawBounds raw = raw_bounds(believable(measured), fit);
-    if (!raw.cpi) raw = raw_bounds(measured, fit);
+    RawBounds raw = raw_bounds(believable(curve), fit);
+    if (!raw.cpi) raw = raw_bounds(curve, fit);
     if (!raw.cpi) return;
     fit.reached_cpi = raw.cpi;
     check_bound(raw.right_end, raw.cpi, fit.cpi);

@@ -21,14 +21,13 @@ struct RawBounds {
     std::optional<double> left_end;   // cycles per step with the fewest
 };
 
-RawBounds raw_bounds(const Curve& curve, const TimingFit& fit);
+RawBounds raw_bounds(const Curve& steps, const TimingFit& fit);
 
 // Sets the fit against them. A bound becomes what the raw curve says. Where cycles per instruction
 // scatter beyond the ridge by several percent (warps drift apart because the scheduler is greedy,
 // uneven placements, an unknown number of copies), all of it above the truth, λ is at most what was
 // reached; where they scatter less, but to one side, λ's error covers the way down to it.
-// `steps`: the curve without the loop's own cost (steps_alone); bounds come from the curve as
-// measured.
-void check_plateau(const Curve& measured, const Curve& steps, TimingFit& fit);
+// `steps`: the curve without the loop's own cost (steps_alone).
+void check_plateau(const Curve& steps, TimingFit& fit);
 
 }  // namespace occupipe
