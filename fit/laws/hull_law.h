@@ -22,6 +22,18 @@ struct HullShape {
 
     double warps() const { return group_warps * concurrent_groups; }  // W
     double in_flight() const { return warps() * chains; }             // M = W·c
+
+    friend bool operator==(const HullShape&, const HullShape&) = default;
+};
+
+// A run's time, which is linear in its depth: shapes that differ in it alone share all of this.
+template <class T>
+struct HullTimes {
+    T once{};    // launch, and what the first steps have to wait for [cycles]
+    T period{};  // of each further step [cycles]
+    T skew{};    // what the start skew adds [cycles]
+
+    T cycles(double steps) const { return once + period * steps + skew; }
 };
 
 template <class T>
@@ -161,7 +173,7 @@ T last_latency(const HullParameters<T>& p, const T& latency, const T& work) {
 // step, Λ when latency-bound, M·λ when throughput-bound. Exact for round-robin issue. With k
 // schedulers the fullest copy counts; contention makes Λ(M) = Λ + h·(M−1).
 template <class T>
-T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
+HullTimes<T> hull_times(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
     const double m = shape.in_flight();
     const double uneven = uneven_in_flight(shape, schedulers);
     const T latency = p.latency + p.contention * (m - 1);
@@ -171,9 +183,14 @@ T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers
     if (schedulers > 1)
         period = period * turns_excess<T>(cpi_in_loop(p, shape), alone, p.port, shape, schedulers);
     const T ramp = p.cpi * waiting_work(p.port, m, uneven, schedulers);
-    return p.overhead + p.group_overhead * shape.concurrent_groups +
-           last_latency(p, latency, work) + ramp + period * (shape.depth - 1) +
-           skew_cycles(p, shape, work, alone);
+    return {p.overhead + p.group_overhead * shape.concurrent_groups +
+                last_latency(p, latency, work) + ramp,
+            period, skew_cycles(p, shape, work, alone)};
+}
+
+template <class T>
+T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
+    return hull_times(p, shape, schedulers).cycles(shape.depth - 1);
 }
 
 // The same for barriers: all g warps of a group issue, the last issue + Λ frees them all. The
@@ -182,7 +199,7 @@ T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers
 //     t = T0 + Λ + (W−1)·λ + (N−1)·max(Λ + (g−1)·λ, W·λ).
 // Exact for round-robin issue (a test compares it with an event simulation).
 template <class T>
-T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
+HullTimes<T> barrier_times(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
     const double w = shape.warps();
     const double g = shape.group_warps;
     const double uneven = uneven_in_flight(shape, schedulers);
@@ -193,8 +210,13 @@ T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedul
     const T work = cpi_in_loop(p, shape) * step_work(p.port, w, uneven);
     const T period = smooth_max<T>(chain, work, p.knee);
     const T ramp = p.cpi * waiting_work(p.port, w, uneven, schedulers);
-    return p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp +
-           period * (shape.depth - 1) + skew_cycles(p, shape, work, chain);
+    return {p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp, period,
+            skew_cycles(p, shape, work, chain)};
+}
+
+template <class T>
+T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
+    return barrier_times(p, shape, schedulers).cycles(shape.depth - 1);
 }
 
 // Instruction mix: β instructions of type 1, then one of type 2, throughput of type 1 in

@@ -45,29 +45,68 @@ HullParameters<T> physical_of(std::span<const T> q, double scale) {
 }
 
 template <class T>
-T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p,
-            const HullShape& shape) {
+HullTimes<T> times_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p,
+                      const HullShape& shape) {
     switch (variant.regime) {
         case Regime::both:
             break;
         case Regime::latency_only:
-            return p.overhead + p.group_overhead * shape.in_flight() +
-                   latency_in_loop<T>(p, shape,
-                                      p.latency + p.contention * (shape.in_flight() - 1)) *
-                       shape.depth +
-                   shape.skew;
+            return {
+                p.overhead + p.group_overhead * shape.in_flight(),
+                latency_in_loop<T>(p, shape, p.latency + p.contention * (shape.in_flight() - 1)),
+                T(shape.skew)};
         case Regime::throughput_only:
-            return p.overhead + p.group_overhead * shape.in_flight() +
-                   cpi_in_loop(p, shape) * shape.depth *
-                       step_work(p.port, shape.in_flight(),
-                                 uneven_in_flight(shape, variant.schedulers)) *
-                       turns_excess<T>(cpi_in_loop(p, shape), T(0), p.port, shape,
-                                       variant.schedulers) +
-                   p.skew_share * shape.skew;
+            return {
+                p.overhead + p.group_overhead * shape.in_flight(),
+                cpi_in_loop(p, shape) *
+                    step_work(p.port, shape.in_flight(),
+                              uneven_in_flight(shape, variant.schedulers)) *
+                    turns_excess<T>(cpi_in_loop(p, shape), T(0), p.port, shape, variant.schedulers),
+                p.skew_share * shape.skew};
     }
-    return barrier ? barrier_cycles(p, shape, variant.schedulers)
-                   : hull_cycles(p, shape, variant.schedulers);
+    return barrier ? barrier_times(p, shape, variant.schedulers)
+                   : hull_times(p, shape, variant.schedulers);
 }
+
+double steps_of(const HullVariant& variant, const HullShape& shape) {
+    return variant.regime == Regime::both ? shape.depth - 1 : shape.depth;
+}
+
+template <class T>
+T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p,
+            const HullShape& shape) {
+    return times_of(variant, barrier, p, shape).cycles(steps_of(variant, shape));
+}
+
+// The same for point after point with the same parameters, of which those that differ in depth
+// alone follow one another.
+template <class T>
+class TimesInTurn {
+public:
+    // `parameters(q)`: the physical ones.
+    template <class Parameters>
+    T cycles(const HullVariant& variant, bool barrier, std::span<const double> q,
+             const HullShape& shape, const Parameters& parameters) {
+        const bool same = std::ranges::equal(q, parameters_);
+        if (!same) {
+            parameters_.assign(q.begin(), q.end());
+            physical_ = parameters(q);
+        }
+        HullShape here = shape;
+        here.depth = 0;
+        if (!same || !(here == shape_)) {
+            shape_ = here;
+            times_ = times_of(variant, barrier, physical_, shape);
+        }
+        return times_.cycles(steps_of(variant, shape));
+    }
+
+private:
+    std::vector<double> parameters_;
+    HullParameters<T> physical_;
+    HullShape shape_;
+    HullTimes<T> times_;
+};
 
 // Cycles per step at one in-flight count: slope over depth where there are several depths (the
 // median over group shapes), else time / depth.
@@ -192,52 +231,59 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
     std::vector<std::size_t> free;
     for (std::size_t k = 0; k < drift_part; ++k)
         if (!out.fixed[k]) free.push_back(k);
-    out.residual = [this, variant, free](std::size_t i, std::span<const double> q, double& residual,
-                                         std::span<double> gradient) {
-        const CurvePoint& point = curve_.points[i];
-        if (gradient.empty()) {
-            const double t = cycles_of(variant, barrier_, physical_of(q, scale_), shapes_[i]);
-            if (!(t > 0)) return false;
-            residual = (std::log(t / point.cycles) + q[drift_part] * point.place) / point.log_error;
-            return true;
-        }
-        switch (free.size()) {
-            case 0:
-            case 1:
-            case 2:
-            case 3:
-                return derive<3>(variant, free, i, q, residual, gradient);
-            case 4:
-                return derive<4>(variant, free, i, q, residual, gradient);
-            case 5:
-            case 6:
-                return derive<6>(variant, free, i, q, residual, gradient);
-            default:
-                return derive<drift_part>(variant, free, i, q, residual, gradient);
-        }
-    };
+    switch (free.size()) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+            out.residual = residual<3>(variant, free);
+            break;
+        case 4:
+            out.residual = residual<4>(variant, free);
+            break;
+        case 5:
+        case 6:
+            out.residual = residual<6>(variant, free);
+            break;
+        default:
+            out.residual = residual<drift_part>(variant, free);
+    }
     return out;
 }
 
 // Residual and derivatives with respect to the free parameters, of which there are at most Count,
 // and the drift; the rest are constants.
 template <std::size_t Count>
-bool HullProblem::derive(const HullVariant& variant, std::span<const std::size_t> free,
-                         std::size_t i, std::span<const double> q, double& residual,
-                         std::span<double> gradient) const {
+ResidualFunction HullProblem::residual(const HullVariant& variant,
+                                       const std::vector<std::size_t>& free) const {
     using D = Dual<Count>;
-    std::array<D, hull_parameter_count> x;
-    for (std::size_t k = 0; k < x.size(); ++k) x[k].value = q[k];
-    for (std::size_t slot = 0; slot < free.size(); ++slot) x[free[slot]].partial[slot] = 1;
-    const D t =
-        cycles_of(variant, barrier_, physical_of(std::span<const D>(x), scale_), shapes_[i]);
-    if (!(t.value > 0)) return false;
-    const CurvePoint& point = curve_.points[i];
-    residual = (std::log(t.value / point.cycles) + q[drift_part] * point.place) / point.log_error;
-    for (std::size_t slot = 0; slot < free.size(); ++slot)
-        gradient[free[slot]] = t.partial[slot] / (t.value * point.log_error);
-    gradient[drift_part] = point.place / point.log_error;
-    return true;
+    return [this, variant, free, plain = TimesInTurn<double>(), derived = TimesInTurn<D>()](
+               std::size_t i, std::span<const double> q, double& residual,
+               std::span<double> gradient) mutable {
+        const CurvePoint& point = curve_.points[i];
+        const auto set_residual = [&](double t) {
+            residual = (std::log(t / point.cycles) + q[drift_part] * point.place) / point.log_error;
+        };
+        if (gradient.empty()) {
+            const double t = plain.cycles(variant, barrier_, q, shapes_[i],
+                                          [&](auto values) { return physical_of(values, scale_); });
+            if (!(t > 0)) return false;
+            set_residual(t);
+            return true;
+        }
+        const D t = derived.cycles(variant, barrier_, q, shapes_[i], [&](auto values) {
+            std::array<D, hull_parameter_count> x;
+            for (std::size_t k = 0; k < x.size(); ++k) x[k].value = values[k];
+            for (std::size_t slot = 0; slot < free.size(); ++slot) x[free[slot]].partial[slot] = 1;
+            return physical_of(std::span<const D>(x), scale_);
+        });
+        if (!(t.value > 0)) return false;
+        set_residual(t.value);
+        for (std::size_t slot = 0; slot < free.size(); ++slot)
+            gradient[free[slot]] = t.partial[slot] / (t.value * point.log_error);
+        gradient[drift_part] = point.place / point.log_error;
+        return true;
+    };
 }
 
 HullParameters<double> HullProblem::physical(const std::vector<double>& parameters) const {

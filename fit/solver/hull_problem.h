@@ -89,9 +89,8 @@ public:
 
 private:
     template <std::size_t Count>
-    bool derive(const HullVariant& variant, std::span<const std::size_t> free, std::size_t point,
-                std::span<const double> parameters, double& residual,
-                std::span<double> gradient) const;
+    ResidualFunction residual(const HullVariant& variant,
+                              const std::vector<std::size_t>& free) const;
 
     double drifted(const std::vector<double>& parameters, std::size_t point) const;
 
