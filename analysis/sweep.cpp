@@ -249,8 +249,7 @@ ProfileChanges Sweep::changes_of(const Kernel& kernel) const {
         bool has_op = false;
         for_each_instruction(
             kernel, [&](const KernelInstruction& one) { has_op = has_op || one.op == op; });
-        // Of the only kernel, as of one of `predict`: a name of no op is refused.
-        if (has_op || (has_code() && kernels_.size() == 1)) changes.uses.push_back(use.text);
+        if (has_op) changes.uses.push_back(use.text);
     }
     for (const SweepName& one : spec_.classes) changes.classes.push_back(one.text);
     return changes;

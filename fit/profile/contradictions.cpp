@@ -322,9 +322,10 @@ void compare_timer(const MeasurementFile& file, std::vector<std::string>& out) {
         file.path, *ratio));
 }
 
-}  // namespace
-
-void refuse_duplicates(std::span<const MeasurementFile> files) {
+// Calls found(a, b) for every two files of which b's measurements are all in a; where they have the
+// same, b is the later one.
+template <class Found>
+void find_copies(std::span<const MeasurementFile> files, const Found& found) {
     if (files.size() < 2) return;
     std::vector<std::vector<std::size_t>> marks;
     for (const MeasurementFile& file : files) marks.push_back(marks_of(file));
@@ -332,17 +333,30 @@ void refuse_duplicates(std::span<const MeasurementFile> files) {
         for (std::size_t b = 0; b < files.size(); ++b) {
             const bool smaller = std::pair(marks[b].size(), a) < std::pair(marks[a].size(), b);
             if (smaller && !marks[b].empty() && std::ranges::includes(marks[a], marks[b]))
-                throw InputError(
-                    files[b].path, SourcePosition{}, "",
-                    fmt::format("contains the same measurements as {}; leave one out, or they "
-                                "count twice",
-                                files[a].path));
+                found(files[a], files[b], marks[a].size() == marks[b].size());
         }
+}
+
+}  // namespace
+
+void refuse_duplicates(std::span<const MeasurementFile> files) {
+    find_copies(files, [](const MeasurementFile& a, const MeasurementFile& b, bool whole) {
+        if (whole)
+            throw InputError(b.path, SourcePosition{}, "",
+                             fmt::format("contains the same measurements as {}; leave one out, or "
+                                         "they count twice",
+                                         a.path));
+    });
 }
 
 Contradictions contradictions(std::span<const MeasurementFile> files) {
     Contradictions found;
     std::vector<std::string>& out = found.notes;
+    find_copies(files, [&](const MeasurementFile& a, const MeasurementFile& b, bool whole) {
+        if (!whole)
+            out.push_back(fmt::format("all measurements of {} are in {}, too, and count twice",
+                                      b.path, a.path));
+    });
     for (const auto& [subject, places] : times_of(files)) {
         compare_runs(files, subject, places, found);
         compare_repetitions(subject, places, out);

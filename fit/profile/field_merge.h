@@ -296,7 +296,9 @@ private:
                     continue;
                 const double copies =
                     entries.copies == nullptr ? 1 : entries.copies(*machine.value, entry);
-                if (found.empty()) copies_here = copies;
+                // By the merged subsystem, which may be another machine's of that name.
+                if (found.empty() && entries.copies != nullptr)
+                    copies_here = entries.copies(merged, entry);
                 if (copies != copies_here)
                     notes += fmt::format("{}{} {}", notes.empty() ? "" : "; ", file_of(machine),
                                          entries.other_copies);

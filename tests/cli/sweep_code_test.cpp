@@ -55,15 +55,6 @@ std::vector<std::string> joined(std::vector<std::string> words,
     return words;
 }
 
-TEST(SweepCode, AUseOfNoOpIsRefused) {
-    const std::vector<Row> all = rows_of(
-        head + "kernels:\n  - code: " + saxpy +
-        "\n    kernel: saxpy\n    grid: 8\n    block: 128\n    args: " + arguments_of("1024") +
-        "\nprofiles: rtx-2070\nmodels: roofline\nuse: {setp.lt.s23: mul.f32}\n");
-    ASSERT_EQ(all.size(), 1U);
-    EXPECT_THAT(all[0].at("refused"), HasSubstr("setp.lt.s23"));
-}
-
 // Grid, block and arguments as ranges; other groups at once than the code's own; changed GPUs.
 TEST(SweepCode, RowsAreWhatPredictSays) {
     const std::vector<Row> all =

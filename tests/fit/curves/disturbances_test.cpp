@@ -118,19 +118,20 @@ MeasurementFile run(const char* path, double factor) {
 
 TEST(Contradictions, RunsThatDisagreeAndTheSameRunTwiceAreNoticed) {
     EXPECT_THROW(refuse_duplicates(std::vector{run("a.json", 1), run("b.json", 1)}), InputError);
-    // Written anew, in another order, a part of it.
-    MeasurementFile half = run("b.json", 1);
-    half.content_hash = "another";
-    std::ranges::reverse(half.rows);
-    half.rows.resize(half.rows.size() / 2);
+    // Written anew, in another order.
+    MeasurementFile anew = run("b.json", 1);
+    anew.content_hash = "another";
+    std::ranges::reverse(anew.rows);
+    EXPECT_THROW(refuse_duplicates(std::vector{run("a.json", 1), anew}), InputError);
+    // A part of it: model devices give the same cycles in a quick sweep and in a part of a run.
+    anew.rows.resize(anew.rows.size() / 2);
     for (const std::vector<MeasurementFile>& files :
-         {std::vector{run("a.json", 1), half}, {half, run("a.json", 1)}})
-        try {
-            refuse_duplicates(files);
-            ADD_FAILURE() << "taken twice";
-        } catch (const InputError& e) {
-            EXPECT_TRUE(std::string(e.what()).starts_with("b.json: ")) << e.what();
-        }
+         {std::vector{run("a.json", 1), anew}, {anew, run("a.json", 1)}}) {
+        EXPECT_NO_THROW(refuse_duplicates(files));
+        const std::vector<std::string> said = contradictions(files).notes;
+        ASSERT_FALSE(said.empty());
+        EXPECT_EQ(said[0], "all measurements of b.json are in a.json, too, and count twice");
+    }
     const std::vector other{run("a.json", 1), run("b.json", 1.2)};
     EXPECT_NO_THROW(refuse_duplicates(other));
     const std::vector<std::string> said = contradictions(other).notes;

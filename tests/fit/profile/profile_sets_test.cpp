@@ -332,6 +332,20 @@ TEST(Merge, ScopesThatDifferAreNotMixedUp) {
     EXPECT_THAT(merged.instructions[0].note, HasSubstr("another scope"));
 }
 
+// What the second alone has came with its λ and the first one's scope: λ per core was k times off.
+TEST(Merge, WhatOneMachineAloneHasFollowsTheMergedScope) {
+    std::vector<NamedProfile> machines{{"a.yaml", "", profile(0.25, 6)},
+                                       {"b.yaml", "", profile(0.25, 6)}};
+    for (NamedProfile& m : machines) m.profile.issue.schedulers = 4;
+    machines[0].profile.subsystems[0].scope = Scope::scheduler;
+    machines[1].profile.instructions[0].name = "mul.s32";
+    const GpuProfile merged = merge_profiles(machines).profile;
+    ASSERT_EQ(merged.instructions.size(), 2);
+    EXPECT_NEAR(merged.instructions[0].cpi.value, 0.25, 0.001);
+    EXPECT_NEAR(merged.instructions[1].cpi.value, 1, 0.001);  // per scheduler: 0.25 per core
+    EXPECT_THAT(merged.instructions[1].note, HasSubstr("another scope"));
+}
+
 // The first machine's scope was taken, also where it did not know it.
 TEST(Merge, AScopeThatOneMachineKnowsIsNotLost) {
     for (const std::size_t knows : {0U, 1U}) {
