@@ -720,6 +720,8 @@ static inline u64 word_of_copy(const void* to, const void* from, u64 bytes, u64 
 
 COLD void occupipe_match_put_copy(void* to, const void* from, u64 bytes, u32 site, u32 depth,
                                   u32 loop) {
+    u64 begin = ~u64{0};  // of what was put so far, from either end on
+    u64 end = 0;
     for (u64 done = 0; done < bytes; done += 8) {
         const u64 at = word_of_copy(to, from, bytes, done);
         const u32 part = bytes - at < 8 ? static_cast<u32>(bytes - at) : 8;
@@ -727,7 +729,9 @@ COLD void occupipe_match_put_copy(void* to, const void* from, u64 bytes, u32 sit
         const u64 levels = found_last[site][1];
         occupipe_match_put(static_cast<char*>(to) + at, part, static_cast<u32>(levels),
                            static_cast<u32>(levels >> 32), site, depth, loop, 0);
-        last_stores[site].from = reinterpret_cast<u64>(to);
+        LastStore& last = last_stores[site];
+        last.from = begin = begin < last.from ? begin : last.from;
+        last.to = end = end > last.to ? end : last.to;
     }
 }
 COLD void occupipe_match_put_fill(void* to, u64 bytes, u32 site, u32 depth, u32 loop) {

@@ -591,6 +591,10 @@ TEST_F(Program, PartsOfWordsArePlaces) {
          "for (int i = 0; i + 1 < n; i += 2) { unsigned short s; memcpy(&s, c + i, 2);"
          " s += 3; memcpy(c + i, &s, 2); }"},
         {{sequential}, "for (int i = 0; i + 5 < n; ++i) memmove(c + i + 1, c + i, 5);"},
+        {{sequential, parallel},  // backwards
+         "for (int k = 0; k < 3; ++k) for (int i = 0; i < 2; ++i) {"
+         " memmove(c + 20 * i + 5, c + 20 * i, 13); h[i] = c[20 * i + 17]; c[20 * i] = h[i] + 1; "
+         "}"},
         {{parallel},
          "for (int i = 0; i + 5 < n; i += 5) { memset(c + i, i, 5); h[i] = c[i + 4]; }"},
         {{sequential},
@@ -612,7 +616,7 @@ TEST_F(Program, PartsOfWordsArePlaces) {
             EXPECT_EQ(loop.kind, kind) << nest.text << ": " << loop.name << " " << loop.reason;
         }
     EXPECT_EQ(w.loops.size(), at);
-    EXPECT_EQ(w.synchronisations, 2);
+    EXPECT_EQ(w.synchronisations, 4);
     // Levels, too: products of neighbours do not wait for each other, but where one is the other's.
     const Workload products =
         count("kernel",
