@@ -165,11 +165,12 @@ protected:
     }
     // What the next iteration takes over but could make itself: the loop's head, which is executed
     // at the end of the iteration before (loop-rotate), or `before = x[i]`; of memory, whose loads
-    // are looked at when they are executed. `later`: what takes it over in turn.
-    bool is_ahead(PHINode& phi, const Loop& loop, std::vector<const PHINode*> later = {}) {
+    // are looked at when they are executed. What takes itself over in the end is not.
+    bool is_ahead(PHINode& phi, const Loop& loop) {
+        const auto [known, is_new] = takeovers_.try_emplace(&phi, false);
+        if (!is_new) return known->second;
         auto* const back = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
-        if (back == nullptr || is_contained(later, &phi)) return false;
-        later.push_back(&phi);
+        if (back == nullptr) return false;
         SmallSetVector<Value*, 16> from;
         from.insert(back);
         for (unsigned n = 0; n < from.size(); ++n) {
@@ -177,7 +178,7 @@ protected:
             if (i == nullptr || !loop.contains(i)) continue;
             auto* const header = dyn_cast<PHINode>(i);
             if (header != nullptr && header->getParent() == loop.getHeader() &&
-                (is_induction(*header, loop) || is_ahead(*header, loop, later)))
+                (is_induction(*header, loop) || is_ahead(*header, loop)))
                 continue;
             if (header != nullptr || isa<CallBase>(i) || i->mayHaveSideEffects() ||
                 loops_.getLoopFor(i->getParent()) != &loop)
@@ -187,7 +188,7 @@ protected:
         for (Value* const v : from)
             if (auto* const load = dyn_cast<LoadInst>(v); load != nullptr && loop.contains(load))
                 ahead_.insert(load);
-        return true;
+        return takeovers_[&phi] = true;
     }
     std::optional<bool> says(Value& guard, Value& chosen) {
         auto* const compare = dyn_cast<ICmpInst>(&guard);
@@ -395,7 +396,8 @@ protected:
     DenseMap<const Instruction*, unsigned> number_of_sum_;    // of loads and stores, from 1 on
     std::vector<LoopFacts> all_loops_;
     DenseMap<const Loop*, unsigned> loop_numbers_;
-    SmallPtrSet<const LoadInst*, 8> ahead_;  // loads for the next iteration
+    DenseMap<const PHINode*, bool> takeovers_;  // what is_ahead said
+    SmallPtrSet<const LoadInst*, 8> ahead_;     // loads for the next iteration
 };
 
 }  // namespace

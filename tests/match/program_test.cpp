@@ -550,6 +550,24 @@ TEST_F(Program, WhatIsTakenOverFromTheIterationBefore) {
         EXPECT_EQ(loop_at(w, i).kind, LoopKind::parallel) << ways[i] << loop_at(w, i).reason;
 }
 
+TEST_F(Program, ManyValuesAreTakenOverFromEachOther) {
+    std::string before;
+    std::string within = "y[i] = a0;";
+    for (int j = 0; j < 60; ++j) {
+        const std::string a = "a" + std::to_string(j);
+        before += "double " + a + " = x[" + std::to_string(j) + "];";
+        within += a + " = " +
+                  (j < 58 ? "a" + std::to_string(j + 1) + " + a" + std::to_string(j + 2)
+                          : "x[i + " + std::to_string(j) + "]") +
+                  ";";
+    }
+    const Workload w = count("kernel",
+                             "void kernel(int n, const double* x, double* y) {" + before +
+                                 " for (int i = 0; i < n; ++i) {" + within + "} }",
+                             "kernel(9, calloc(80, 8), calloc(80, 8));");
+    EXPECT_EQ(loop_at(w, 0).kind, LoopKind::parallel) << loop_at(w, 0).reason;
+}
+
 // A loop that looks for the place of the least is parallel work within a sequential one.
 TEST_F(Program, SelectionSortHasParallelWork) {
     const Workload w =
