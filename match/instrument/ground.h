@@ -351,7 +351,10 @@ protected:
         for (Instruction& i : own) {
             auto* const store = dyn_cast<StoreInst>(&i);
             if (store == nullptr ? i.mayReadOrWriteMemory()
-                                 : store != &chosen && !goes_with(*store, chosen))
+                                 : store != &chosen && (occupipe_match::is_rounded(
+                                                            chosen.getValueOperand(),
+                                                            chosen.getValueOperand()->getType()) ||
+                                                        !goes_with(*store, chosen)))
                 return false;
         }
         return all_of(next->phis(), [&](const PHINode& phi) {

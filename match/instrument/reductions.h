@@ -186,6 +186,13 @@ inline const Value* number_in(const Value* v, const Type* type) {
     if (narrow->getType() == type || type->isFloatingPointTy()) return narrow;
     return v->getType() == type ? v : nullptr;
 }
+// What is kept of a number that was compared before: another number may be under the one and over
+// the other.
+inline bool is_rounded(const Value* kept, const Type* type) {
+    const Value* const number = number_in(kept, type);
+    return number != nullptr &&
+           number->getType()->getPrimitiveSizeInBits() > type->getPrimitiveSizeInBits();
+}
 // A comparison of numbers before they were widened alike: of integers, too, an order is kept, that
 // of zero-extended ones is unsigned.
 struct Comparison {
@@ -501,13 +508,14 @@ private:
         const Value* const other = number_in(chosen, r.root->getType());
         if (compare == nullptr || other == nullptr || choice.stays == nullptr) return Fold::none;
         const auto [a, b, predicate] = compared_numbers(*compare);
-        const bool first = corresponds(a, b, other, choice);
-        if (!first && !corresponds(b, a, other, choice)) return Fold::none;
+        const bool first = corresponds(a, b, other, choice, *r.loop);
+        if (!first && !corresponds(b, a, other, choice, *r.loop)) return Fold::none;
         return chosen_by(predicate, first, holds);
     }
-    // What stays (not what it was before), and what may be chosen; or what is found by either.
+    // What stays (not what it was before), and what may be chosen; or what is found by either in
+    // what is the same in all iterations.
     static bool corresponds(const Value* running, const Value* v, const Value* chosen,
-                            const Choice& choice) {
+                            const Choice& choice, const Loop& loop) {
         if (without_casts(running) == without_casts(choice.stays) && same_value(v, chosen, choice))
             return true;
         const auto* const one = dyn_cast<Instruction>(running);
@@ -517,8 +525,10 @@ private:
             return false;
         bool any = false;
         for (unsigned n = 0; n < one->getNumOperands(); ++n) {
-            if (one->getOperand(n) == other->getOperand(n)) continue;
-            if (!corresponds(one->getOperand(n), other->getOperand(n), chosen, choice))
+            if (one->getOperand(n) == other->getOperand(n) &&
+                loop.isLoopInvariant(one->getOperand(n)))
+                continue;
+            if (!corresponds(one->getOperand(n), other->getOperand(n), chosen, choice, loop))
                 return false;
             any = true;
         }
@@ -529,6 +539,11 @@ private:
         const auto* const compare = dyn_cast<CmpInst>(condition);
         return compare == nullptr || isa<Constant>(compare->getOperand(0)) ||
                isa<Constant>(compare->getOperand(1));
+    }
+    static bool looks_up(const Reduction& r, const Value* condition) {
+        return any_of(cast<Instruction>(condition)->operands(), [&](const Use& in) {
+            return r.looked_up.contains(dyn_cast<Instruction>(in));
+        });
     }
     // What a guard says once something was chosen, where that is always the same.
     std::optional<bool> once_chosen(const Reduction& r, Value* guard) const {
@@ -541,6 +556,13 @@ private:
                 all = one;
             }
         return all;
+    }
+    static bool rounds(const Reduction& r) {
+        return any_of(r.choices, [&](const auto& own) {
+            return any_of(own.second.chosen, [&](const Value* chosen) {
+                return chosen != nullptr && is_rounded(chosen, r.root->getType());
+            });
+        });
     }
     static bool decided_alike(const Reduction& r, const Choice& choice) {
         return any_of(r.choices, [&](const auto& own) { return own.second.same_as(choice); });
@@ -560,7 +582,7 @@ private:
             if (of == nullptr) {
                 if (!is_free(condition, *r.loop)) return false;
             } else if (is_guard(condition)) {
-                if (guard != nullptr) return false;
+                if (guard != nullptr || looks_up(*of, condition)) return false;
                 guards = 1U << k;
                 guard = condition;
                 guarded = of;
@@ -583,7 +605,8 @@ private:
                    fold_with(r, Fold::disjunction);
         }
         if (chooser->root != r.root) {
-            r.follows = r.operations.empty() && decided_alike(*chooser, choice);
+            r.follows =
+                r.operations.empty() && decided_alike(*chooser, choice) && !rounds(*chooser);
             return r.follows;
         }
         unsigned begun = 0;
@@ -637,8 +660,8 @@ private:
         const Value* const chosen = number_in(only_chosen(r, choice), r.root->getType());
         if (chosen == nullptr || choice.stays == nullptr) return std::nullopt;
         const auto [a, b, predicate] = compared_numbers(compare);
-        const bool first = corresponds(a, b, chosen, choice);
-        if (!first && !corresponds(b, a, chosen, choice)) return std::nullopt;
+        const bool first = corresponds(a, b, chosen, choice, *r.loop);
+        if (!first && !corresponds(b, a, chosen, choice, *r.loop)) return std::nullopt;
         if (predicate == CmpInst::FCMP_OEQ || predicate == CmpInst::ICMP_EQ) return way == like;
         if (predicate == CmpInst::FCMP_UNE || predicate == CmpInst::ICMP_NE) return way != like;
         const Fold fold = chosen_by(predicate, first, true);
@@ -653,23 +676,24 @@ private:
     struct Ranking {
         std::vector<const Reduction*> owners;
         std::array<std::array<unsigned, 3>, 3> outcomes{};
+        std::array<std::optional<bool>, 2> order;  // of each: whether it is unsigned
     };
     static bool rank(const Choice& choice, std::vector<Reduction>& all, Ranking& ranking) {
         for (Value* const condition : choice.conditions) {
             const Reduction* const of = owner(all, condition);
-            if (of == nullptr || !isa<CmpInst>(condition) || only_chosen(*of, choice) == nullptr)
+            if (of == nullptr || !isa<CmpInst>(condition) || only_chosen(*of, choice) == nullptr ||
+                rounds(*of))
                 return false;
             if (!is_contained(ranking.owners, of)) ranking.owners.push_back(of);
         }
         if (ranking.owners.size() > 2) return false;
-        std::array<std::optional<bool>, 2> order;
         for (unsigned k = 0; k < choice.conditions.size(); ++k) {
             const Reduction* const of = owner(all, choice.conditions[k]);
             const unsigned n = of == ranking.owners.front() ? 0 : 1;
             for (unsigned one : {under, like, over})
                 for (unsigned other : {under, like, over}) {
                     const auto is = holds(*cast<CmpInst>(choice.conditions[k]), *of,
-                                          n == 0 ? one : other, order[n]);
+                                          n == 0 ? one : other, ranking.order[n]);
                     if (!is) return false;
                     ranking.outcomes[one][other] |= (*is ? 1U : 0U) << k;
                 }
@@ -714,7 +738,7 @@ private:
     // The least and the most of values, which began alike: none is under the least and over the
     // most.
     static bool is_range(Reduction& r, const Ranking& ranking, unsigned least) {
-        if (ranking.owners.size() != 2) return false;
+        if (ranking.owners.size() != 2 || ranking.order[0] != ranking.order[1]) return false;
         const Reduction& low = *ranking.owners[least];
         const Reduction& high = *ranking.owners[1 - least];
         const auto start = [](const Reduction& of) {

@@ -479,6 +479,15 @@ TEST_F(Program, WhatIsChosenByAnotherValueThanItsOwnIsSequential) {
         // of places that are written to, or by two rules
         "if (x[i] < x[any]) any = i; y[i] = 1;",
         "if (x[i] < x[any]) any = i; if (h[i] < h[any]) any = i;",
+        // what lies at the place is no yes or no of the place
+        "if (h[any] != 0 && x[i] < x[any]) any = i;",
+        // looked up elsewhere each time
+        "const double* q = x + i / 4; if (q[i / 4] < q[any]) any = i / 4;",
+        // the least and the most in two orders
+        "int p = h[i]; if ((unsigned)p < (unsigned)one) one = p; else if (p > every) every = p;",
+        // the place of what is rounded
+        "if (x[i] < f) { f = x[i]; k = i; }",
+        "int is = x[i] < f; k = is ? i : k; f = is ? x[i] : f;",
         // taken over from before, made of what was made then
         "double now = x[i]; y[i] = now - last; last = y[i];",
         "y[i] = x[i] * 2; d[i] = last; last = y[i];",
@@ -911,6 +920,9 @@ TEST_F(Program, ASumIntoMemoryIsAReductionWhereNothingElseReadsIt) {
          "*s = 0; for (int i = 0; i < n; ++i) if (x[i] > *s) { *s = x[i]; y[i] = 1; }"},
         {{sequential},
          "*s = 0; for (int i = 0; i < n; ++i) if (x[i] > *s) *s = x[i]; else y[i] = 1;"},
+        {{sequential},  // by what was rounded
+         "float* f = (float*)h; *f = 1e9f;"
+         " for (int i = 0; i < n; ++i) if (x[i] < *f) { *f = x[i]; *y = i; }"},
         {{sequential},  // what is lost by rounding is read again
          "for (int i = 0; i < n; ++i) { double a = x[i] - s[1], t = s[0] + a;"
          " s[1] = (t - s[0]) - a; s[0] = t; }"},
