@@ -480,7 +480,7 @@ TEST_F(Program, WhatIsChosenByAnotherValueThanItsOwnIsSequential) {
         "if (x[i] < x[any]) any = i; y[i] = 1;",
         "if (x[i] < x[any]) any = i; if (h[i] < h[any]) any = i;",
         // what lies at the place is no yes or no of the place
-        "if (h[any] != 0 && x[i] < x[any]) any = i;",
+        "if (z[any] >= 0 && x[i] < x[any]) any = i;",
         // looked up elsewhere each time
         "const double* q = x + i / 4; if (q[i / 4] < q[any]) any = i / 4;",
         // the least and the most in two orders
