@@ -133,8 +133,13 @@ public:
             }
             const bool changed = std::ranges::any_of(groups_, &Group::memory_changed);
             bool any_alive = false, all_in_circles = true;
+            std::uint64_t ended = 0;
             for (std::size_t i = 0; i < groups_.size(); ++i) {
-                if (groups_[i].alive == 0) continue;
+                if (groups_[i].alive == 0) {
+                    groups_[i].memory_changed = false;
+                    ++ended;
+                    continue;
+                }
                 any_alive = true;
                 groups_[i].memory_changed = changed;
                 const auto alone = [] { return true; };
@@ -142,6 +147,7 @@ public:
                 running[i].in_circles = again || (running[i].in_circles && !changed);
                 all_in_circles = all_in_circles && running[i].in_circles;
             }
+            shared_.done = ended;
             if (!any_alive) break;
             if (all_in_circles) {
                 fail_spinning(*std::ranges::find_if(
@@ -287,8 +293,10 @@ private:
             const std::uint32_t pc = warp.active != 0 ? warp.pc : warp.splits.front().pc;
             const Mask lanes = warp.active != 0 ? warp.active : warp.splits.front().lanes;
             fail(warp, launch_.steps[pc], std::countr_zero(lanes),
-                 "the group goes in circles: it waits in a loop for a change that only a later "
-                 "group, or none, could make");
+                 fmt::format("the group goes in circles: it waits in a loop for a change that {} "
+                             "could make",
+                             launch_.prepared->cooperative ? "no group that is still at work"
+                                                           : "only a later group, or none,"));
         }
         throw ExecutionError("a group goes in circles");
     }
@@ -316,13 +324,13 @@ void check_together(const Kernel& kernel, std::uint64_t groups, std::uint64_t al
     constexpr std::uint64_t most = 8192;  // above what any device of these architectures holds
     if (groups != all)
         throw InputError(fmt::format(
-            "kernel '{}': its groups wait at a barrier of the grid; {} of {} cannot run without "
+            "kernel '{}': it asks for a barrier of the grid; {} of {} cannot run without "
             "the others",
             kernel.name, groups, all));
     if (all > most)
         throw InputError(fmt::format(
-            "kernel '{}': {} groups that wait at a barrier of the grid; no device holds more than "
-            "{} at once",
+            "kernel '{}': it asks for a barrier of the grid, of {} groups; no device holds more "
+            "than {} at once",
             kernel.name, all, most));
 }
 

@@ -219,6 +219,13 @@ std::vector<Refusal> of_execution() {
         {"WaitingForALaterGroupAtBarriers",
          one("waits_at_barriers", "2", "32", "f=i32[1]", {"--threads", "4"}),
          "the group goes in circles: it waits in a loop for a change that only a later group"},
+        {"GroupThatNeverComesToTheGridsBarrier",
+         one("leaves_the_grid", "4", "64", "o=u32[4]", {"--limit", "20s"}),
+         "group (0,0,0), thread (0,0,0): the group goes in circles: it waits in a loop for a "
+         "change that no group that is still at work could make"},
+        {"TooManyGroupsForTheGridsBarrier", one("leaves_the_grid", "8193", "64", "o=u32[8193]"),
+         "'leaves_the_grid': it asks for a barrier of the grid, of 8193 groups; no device holds "
+         "more than 8192 at once"},
         {"OutsideOfAVariable", one("counts", "1", "32", "i32:16"),
          "bytes behind the end of variable 'histogram' (64 bytes from"},
         {"BarrierThatNotAllReach", one("half_at_barrier", "1", "64", "y=i32[64]"),

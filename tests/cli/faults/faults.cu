@@ -155,4 +155,24 @@ __global__ void prints_much(const double* x, int n) {
     if (words != 2) printf("wrong\n");
 }
 
+// A barrier of the grid that one group never comes to: it writes and ends.
+__global__ void leaves_the_grid(unsigned* out) {
+    if (blockIdx.x == 2) {
+        out[2] = 7;
+        return;
+    }
+    unsigned high, low, before, now;
+    asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+    asm("mov.u32 %0, %%envreg2;" : "=r"(low));
+    unsigned* const barrier = reinterpret_cast<unsigned*>((static_cast<unsigned long long>(high) << 32 | low) + 4u);
+    asm volatile("barrier.sync 0;" ::: "memory");
+    if (threadIdx.x == 0) {
+        before = atomicAdd(barrier, blockIdx.x == 0 ? 0x80000001u - gridDim.x : 1u);
+        do {
+            now = *reinterpret_cast<volatile unsigned*>(barrier);
+        } while (((before ^ now) & 0x80000000u) == 0u);
+    }
+    out[blockIdx.x] = 1;
+}
+
 }
