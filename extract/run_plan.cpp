@@ -14,8 +14,10 @@
 namespace occupipe::extract {
 namespace {
 
-// Named barriers that the kernel uses: one behind the highest number; all where a register tells.
+// Named barriers that the kernel uses. Where the assembler notes none: one behind the highest
+// number; all where a register tells.
 int barriers_of(const isa::Kernel& kernel, int architecture) {
+    if (kernel.barriers) return *kernel.barriers;
     int most = 0;
     for (const isa::Instruction& one : isa::decode(kernel.code, architecture)) {
         if (one.opcode != "BAR") continue;

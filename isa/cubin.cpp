@@ -169,10 +169,10 @@ std::vector<Relocation> read_relocations(const Section& section,
 // The assembler's notes (.nv.info): records of one byte format, one byte attribute, and a 16-bit
 // value or size.
 namespace note {
-constexpr std::uint8_t sized = 4, half = 3;
+constexpr std::uint8_t sized = 4, half = 3, byte = 2;
 constexpr std::uint8_t parameter_bank = 0x0a, frame_size = 0x11, min_stack_size = 0x12,
                        parameter = 0x17, parameter_bytes = 0x19, register_count = 0x2f,
-                       cluster = 0x3d;
+                       cluster = 0x3d, barrier_count = 0x4c;
 }  // namespace note
 
 template <typename Use>
@@ -188,6 +188,8 @@ void each_note(const Bytes& notes, Use use) {
             at += size;
         } else if (format == note::half) {
             use(attribute, size, Bytes({}));
+        } else if (format == note::byte) {
+            use(attribute, size & 0xff, Bytes({}));
         }
     }
 }
@@ -215,6 +217,8 @@ void read_own_notes(const Bytes& notes, Kernel& kernel) {
             kernel.bank_0_bytes = value.at<std::uint16_t>(6);
         } else if (attribute == note::parameter_bytes && value.size() == 0) {
             kernel.bank_0_bytes = size;
+        } else if (attribute == note::barrier_count && value.size() == 0) {
+            kernel.barriers = static_cast<std::uint8_t>(size);
         } else if (attribute == note::cluster && value.size() == 12) {
             kernel.cluster = {value.at<std::uint32_t>(0), value.at<std::uint32_t>(4),
                               value.at<std::uint32_t>(8)};

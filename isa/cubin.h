@@ -46,6 +46,7 @@ struct Kernel {
     std::vector<KernelFunction> functions;    // by address
     bool is_function = false;                 // such a function, which cannot be launched
     std::optional<int> registers;             // per thread; absent where the file does not tell
+    std::optional<std::uint8_t> barriers;     // named, of a group
     std::optional<std::int64_t> stack_bytes;  // per thread: spilled registers and local arrays
     // Per group, known when it was compiled; from sm_90 on with the first 1024 bytes, which are the
     // system's (own_shared_bytes() is without them).

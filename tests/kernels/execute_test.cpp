@@ -117,6 +117,14 @@ TEST(ExecuteGridBarrier, GroupsWaitForEachOther) {
     }
 }
 
+TEST(ExecuteGridBarrier, CountsTheBarriersThatTheAssemblerNotes) {
+    const LaunchPlan plan = read_launches(kernels_folder() / "grid_barrier.yaml");
+    for (const int architecture : architectures) {
+        const isa::Cubin cubin = recorded_code(plan, architecture);
+        EXPECT_EQ(cubin.kernel("grid_barrier").barriers, 1) << "sm_" << architecture;
+    }
+}
+
 TEST(ExecuteGridBarrier, TakesAllGroupsAndNoMoreThanADeviceHolds) {
     const isa::Cubin cubin =
         recorded_code(read_launches(kernels_folder() / "grid_barrier.yaml"), 90);
