@@ -595,6 +595,7 @@ TimingFit Fitter::run() {
     out.ok = true;
     fill_law(verdict, out);
     fill_terms(verdict.best, out);
+    out.copies_alike = search_.copies_alike(verdict.best);
     out.may_be_turns = out.schedulers > 1 && search_.may_be_turns(verdict.best);
     if (verdict.cpi_shows) out.visible_copies = search_.visible_copies(verdict.best);
     fill_residuals(verdict.best, out);
@@ -712,6 +713,19 @@ void leave_scope_open(const Curve& curve, TimingFit& fit) {
     const bool placed =
         std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.busiest > 0; });
     if (!fit.together.empty() && !placed) {
+        fit.schedulers = fit.sharing_schedulers = 1;
+        fit.port_limit.reset();
+        fit.visible_copies.clear();
+    } else if (fit.copies_alike.size() > 1 && fit.schedulers > 1) {
+        const auto [fewest, most] = std::ranges::minmax(fit.copies_alike);
+        const double per_copy = fit.cpi.value * fit.schedulers;
+        if (fit.cpi.identifiable())
+            fit.cpi.value =
+                (per_copy + 2 * fit.cpi.std_error.value_or(0) * fit.schedulers) / fewest;
+        fit.cpi.std_error.reset();
+        fit.cpi.kind = Estimate::Kind::upper_bound;
+        add_note(fit.cpi, fmt::format("{} to {} copies of {:.4g} cycles each fit alike", fewest,
+                                      most, per_copy));
         fit.schedulers = fit.sharing_schedulers = 1;
         fit.port_limit.reset();
         fit.visible_copies.clear();

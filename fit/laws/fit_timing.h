@@ -56,6 +56,8 @@ struct TimingFit {
     std::optional<Estimate> port_limit;
     // Copies fit better, but not clearly better than one unit that as many schedulers share.
     bool may_be_turns = false;
+    // Numbers of copies that fit alike, with the one that was chosen; of several none is known.
+    std::vector<int> copies_alike;
 
     // What count, comparison and branch of the timed loop cost one iteration of one warp: cycles
     // that they lengthen its chain by, and core cycles where the throughput is limited. Told only

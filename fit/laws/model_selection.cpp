@@ -301,6 +301,28 @@ bool LawSearch::may_be_turns(const Attempt& law) const {
     return criterion(other, d) < criterion(law, d) + staircase_margin;
 }
 
+std::vector<int> LawSearch::copies_alike(const Attempt& law) const {
+    const HullVariant& chosen = law.variant;
+    if (chosen.schedulers == 1 || chosen.ports || chosen.shared) return {};
+    std::vector<int> out;
+    for (const int k : candidates()) {
+        if (!shows_staircase(k)) continue;
+        HullVariant other = chosen;
+        other.schedulers = k;
+        std::vector<double> parameters = law.result.parameters;
+        parameters[log_cpi] += std::log(static_cast<double>(chosen.schedulers) / k);
+        double apart = 0;
+        for (std::size_t i = 0; i < curve_.points.size(); ++i)
+            apart +=
+                std::pow(std::log(problem_.predicted_cycles(other, parameters, i) /
+                                  problem_.predicted_cycles(chosen, law.result.parameters, i)) /
+                             curve_.points[i].log_error,
+                         2);
+        if (apart < staircase_margin * noise(law)) out.push_back(k);
+    }
+    return out;
+}
+
 // Variants with one term more.
 std::vector<HullVariant> LawSearch::wider(const HullVariant& variant) const {
     std::vector<HullVariant> out;

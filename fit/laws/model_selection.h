@@ -65,6 +65,9 @@ public:
     // Numbers of copies that would show on the plateau of `law`: by 2 % at three places, and
     // by five standard errors of its scatter.
     std::vector<int> visible_copies(const Attempt& law) const;
+    // Numbers of copies, of the same λ each, with which the points lie as they do with those of
+    // `law`, which are among them; empty where it has none.
+    std::vector<int> copies_alike(const Attempt& law) const;
     // Whether one unit that as many schedulers share fits nearly as well as the copies of `law`.
     bool may_be_turns(const Attempt& law) const;
     // Whether the ports of `law` lengthen runs as clearly.

@@ -101,6 +101,35 @@ TEST(Staircases, TurnsThatLookLikeCopiesLeaveTheScopeOpen) {
     EXPECT_GT(undecided, 0);
 }
 
+// Eight copies at 1, 4 and 16 warps: two for the fullest of 8 to 15 schedulers. One of these
+// numbers came out, with λ per core up to 43 % low.
+TEST(Staircases, CopiesThatNoPlaceCountsBoundTheCore) {
+    const double copy = 8;
+    const double latency = 40;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        MeasurementFile file;
+        std::vector<MeasurementShape> shapes;
+        for (const int w : {1, 4, 16})
+            for (const int chains : {1, 2, 3, 4, 6, 8})
+                for (const int depth : {128, 256, 512}) shapes.push_back({1, w, chains, depth});
+        const auto law = [&](const MeasurementShape& s) {
+            const double work = std::ceil(s.warps() / 8.0) * s.chains * copy;
+            return latency + work - copy +
+                   (static_cast<double>(s.depth) - 1) * std::max(latency, work);
+        };
+        std::mt19937_64 random(seed);
+        test::add_rows(file, "fma.f64", shapes, law, {0.01, 5}, random);
+        const TimingFit fit =
+            fit_timing(curves_of(std::span(&file, 1))[0], InstructionKind::compute);
+        ASSERT_TRUE(fit.ok) << fit.reason;
+        EXPECT_EQ(fit.cpi.kind, Estimate::Kind::upper_bound) << fit.cpi.value;
+        EXPECT_GE(fit.cpi.value, copy / 8);
+        EXPECT_LT(fit.cpi.value, 1.05 * copy / 8);
+        EXPECT_EQ(fit.schedulers, 1);
+        EXPECT_NE(fit.cpi.note.find("copies of"), std::string::npos) << fit.cpi.note;
+    }
+}
+
 TEST(Staircases, EventSimulationOfFourSchedulers) {
     Errors errors;
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
