@@ -2,7 +2,7 @@
 occupipe_test(match_test KIND unit ONE_PROCESS
     SOURCES match/execution_cost_test.cpp match/table_1_test.cpp match/workload_test.cpp
     LINK occupipe::match occupipe::core)
-occupipe_test(match_program_test KIND unit SOURCES match/program_test.cpp match/random_programs_test.cpp
+occupipe_test(match_program_test KIND unit SOURCES match/program_test.cpp match/program_reductions_test.cpp match/random_programs_test.cpp
     LINK occupipe::match occupipe::core GTest::gmock)
 target_compile_definitions(match_program_test PRIVATE OCCUPIPE_MATCH_INSTRUMENTS=$<BOOL:${OCCUPIPE_MATCH_INSTRUMENTS}>)
 if(OCCUPIPE_MATCH_INSTRUMENTS)
