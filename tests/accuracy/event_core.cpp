@@ -15,7 +15,9 @@ struct Warp {
     std::vector<double> done;  // by chain: when its last result is there
     int next_chain = 0;
     long left = 0;
-    double ready = 0;  // of its next instruction; never when it has finished
+    double ready = 0;      // of its next instruction; never when it has finished
+    int control_left = 0;  // instructions of the loop around them
+    double loop_done = 0;
 };
 
 struct Scheduler {
@@ -52,7 +54,7 @@ EventRun run_events(const EventCore& core, int chains, int depth,
     std::vector<Scheduler> schedulers(static_cast<std::size_t>(core.schedulers));
     for (std::size_t w = 0; w < warps.size(); ++w) {
         warps[w] = {std::vector<double>(static_cast<std::size_t>(chains), starts[w]), 0,
-                    static_cast<long>(chains) * depth, starts[w]};
+                    static_cast<long>(chains) * depth, starts[w], 0};
         schedulers[static_cast<std::size_t>(scheduler_of[w])].warps.push_back(w);
     }
     for (Scheduler& s : schedulers) {
@@ -67,6 +69,7 @@ EventRun run_events(const EventCore& core, int chains, int depth,
     std::priority_queue<double, std::vector<double>, std::greater<>> in_flight;
     std::uniform_real_distribution<double> favoured;
     const long whole = static_cast<long>(chains) * depth;
+    const long iteration = static_cast<long>(chains) * core.body;
     EventRun out;
     out.checkpoints.resize(warps.size());
     while (true) {
@@ -88,26 +91,37 @@ EventRun run_events(const EventCore& core, int chains, int depth,
         granted = mine;
         one.last = one.choose(warps, now, core.choice);
         Warp& warp = warps[one.warps[one.last]];
+        const bool control = warp.control_left > 0;
+        bool turns = control;
         const double busy = core.jitter > 0 ? service(random) : core.service;
         (core.copies ? one.unit_free : core_free) = now + busy;
         one.port_free = now + core.port;
-        double latency = core.latency;
-        if (core.queueing > 0) {
-            while (!in_flight.empty() && in_flight.top() <= now) in_flight.pop();
-            latency += core.queueing * static_cast<double>(in_flight.size());
-            in_flight.push(now + latency);
+        if (control) {
+            --warp.control_left;
+        } else {
+            double latency = core.latency;
+            if (core.queueing > 0) {
+                while (!in_flight.empty() && in_flight.top() <= now) in_flight.pop();
+                latency += core.queueing * static_cast<double>(in_flight.size());
+                in_flight.push(now + latency);
+            }
+            warp.done[static_cast<std::size_t>(warp.next_chain)] = now + latency;
+            warp.next_chain = (warp.next_chain + 1) % chains;
+            --warp.left;
+            if (warp.left % (whole / 4) == 0 && warp.left > 0 && whole % 4 == 0)
+                out.checkpoints[one.warps[one.last]].push_back(now);
+            turns = iteration > 0 && warp.left % iteration == 0;
+            if (turns) warp.control_left = core.loop_instructions;
         }
-        warp.done[static_cast<std::size_t>(warp.next_chain)] = now + latency;
-        warp.next_chain = (warp.next_chain + 1) % chains;
-        --warp.left;
-        if (warp.left % (whole / 4) == 0 && warp.left > 0 && whole % 4 == 0)
-            out.checkpoints[one.warps[one.last]].push_back(now);
-        warp.ready = warp.left > 0
-                         ? std::max(now, warp.done[static_cast<std::size_t>(warp.next_chain)])
-                         : never;
+        warp.loop_done = now + (turns ? core.loop_spacing : 0);
+        const double result = warp.done[static_cast<std::size_t>(warp.next_chain)];
+        warp.ready = warp.control_left > 0 ? warp.loop_done
+                     : warp.left > 0       ? std::max(warp.loop_done, result)
+                                           : never;
         one.look(warps);
     }
-    for (const Warp& warp : warps) out.stops.push_back(*std::ranges::max_element(warp.done));
+    for (const Warp& warp : warps)
+        out.stops.push_back(std::max(*std::ranges::max_element(warp.done), warp.loop_done));
     return out;
 }
 

@@ -21,6 +21,12 @@ struct EventCore {
     double jitter = 0;    // of the service time: relative standard deviation
     Choice choice = Choice::loose_round_robin;
     double favour = 0;  // probability that the first scheduler goes before the others
+    // The loop around the steps: after every `body` rounds over its chains a warp issues so many
+    // instructions to the same unit, each loop_spacing cycles after the one before; with none it
+    // waits loop_spacing for those of other units.
+    int body = 0;  // 0 = no loop
+    int loop_instructions = 0;
+    double loop_spacing = 0;
 };
 
 struct EventRun {
