@@ -220,6 +220,11 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
     if (const auto share = loop_share(row)) loop_share_ = std::max(loop_share_.value_or(0), *share);
     if (const auto stall = counter(row, other_stall_counter); stall && body > 0)
         loop_stall_ = std::max(loop_stall_.value_or(0), *stall / body);
+    const auto keep_most = [&](std::optional<double>& so_far, const char* name) {
+        if (const auto told = counter(row, name)) so_far = std::max(so_far.value_or(0), *told);
+    };
+    keep_most(other_instructions_, other_instructions_counter);
+    keep_most(other_stall_, other_stall_counter);
     samples_[place].push_back(
         {cycles, counter(row, start_skew_counter).value_or(0), number.value_or(rows_)});
     const double together = counter(row, warps_per_instruction_counter).value_or(1);
@@ -470,6 +475,8 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     curve.off_core = off_core_;
     curve.loop_share = loop_share_;
     curve.loop_stall = loop_stall_;
+    curve.other_instructions = other_instructions_;
+    curve.other_stall = other_stall_;
     curve.chain = std::move(chain_);
     if (access_bytes_.size() == 1 && *access_bytes_.begin() > 0)
         curve.access_bytes = *access_bytes_.begin();
@@ -542,11 +549,11 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files) {
     return curves;
 }
 
-std::size_t places_with_several_bodies(const Curve& curve) {
+SeveralBodies several_bodies(const Curve& curve) {
     const auto place_of = [](const CurvePoint& p) {
         return PointPlace{p.shape, p.busiest, p.bytes_in_flight, p.body};
     };
-    std::size_t places = 0;
+    SeveralBodies out;
     const std::vector<CurvePoint>& points = curve.points;
     for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {
         std::set<int> bodies;
@@ -554,9 +561,13 @@ std::size_t places_with_several_bodies(const Curve& curve) {
              end < points.size() && place_of(points[begin]).same_but_depth(place_of(points[end]));
              ++end)
             bodies.insert(points[end].body);
-        if (bodies.size() >= 2 && !bodies.contains(0)) ++places;
+        if (bodies.size() < 2 || bodies.contains(0)) continue;
+        if (out.places++ > 0) continue;
+        out.shortest = *bodies.begin();
+        out.longest = *bodies.rbegin();
+        out.chains = points[begin].shape.chains;
     }
-    return places;
+    return out;
 }
 
 int schedulers_seen(const Curve& curve) {

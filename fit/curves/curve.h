@@ -102,6 +102,9 @@ struct Curve {
     // Stall cycles that the assembler counts behind the others, per step of a chain, the most of
     // any row; where the rows tell.
     std::optional<double> loop_stall;
+    // The same per iteration of one warp: the others, and the stall cycles behind them.
+    std::optional<double> other_instructions;
+    std::optional<double> other_stall;
     // Machine instructions on the chain, per step, where that is more than the measured one alone.
     std::map<std::string, double> chain;
     // Spread of single repetitions about their median, relative, pooled over the curve; only
@@ -177,6 +180,8 @@ private:
     std::set<double> access_bytes_;
     std::optional<double> loop_share_;
     std::optional<double> loop_stall_;
+    std::optional<double> other_instructions_;
+    std::optional<double> other_stall_;
     std::map<std::string, double> chain_;  // the most of any row
     bool independent_ = false;
     std::map<std::string, int> rejected_;
@@ -195,7 +200,14 @@ std::vector<Curve> curves_of(std::span<const MeasurementFile> files);
 
 // The places that were measured with loop bodies of two lengths or more: there the cost of the
 // loop itself can be told from that of the steps.
-std::size_t places_with_several_bodies(const Curve& curve);
+struct SeveralBodies {
+    std::size_t places = 0;
+    // Steps of a chain in the bodies, and the chains, of the first of these places.
+    double shortest = 0;
+    double longest = 0;
+    double chains = 1;
+};
+SeveralBodies several_bodies(const Curve& curve);
 
 // Schedulers of a core by recorded placements: W warps of which the fullest scheduler has b need at
 // least ⌈W/b⌉ of them, and an even placement exactly so many. 1 when nothing was recorded.

@@ -15,6 +15,7 @@
 #include "core/law_misfit.h"
 #include "fit/curves/step_time.h"
 #include "fit/laws/drift.h"
+#include "fit/laws/loop_bodies.h"
 #include "fit/laws/model_selection.h"
 #include "fit/laws/plateau.h"
 #include "fit/laws/wandering.h"
@@ -66,6 +67,7 @@ private:
     void judge(const Attempt& best, TimingFit& out) const;
     void withdraw_latency(TimingFit& out) const;
     void widen_by_loop(TimingFit& out) const;
+    void widen_by_bodies(const Attempt& best, TimingFit& out) const;
     void widen_by_skew(TimingFit& out) const;
     void widen_by_disturbances(TimingFit& out) const;
     double wandering_by_order(const TimingFit& out) const;
@@ -265,7 +267,8 @@ void Fitter::fill_residuals(const Attempt& best, TimingFit& out) const {
     out.residual_scale = search_.scale();
     for (std::size_t i = 0; i < out.residuals.size(); ++i) {
         out.predicted.push_back(problem_.predicted_cycles(best.variant, best.result.parameters, i));
-        out.aside_cycles.push_back(problem_.aside_cycles(best.variant, best.result.parameters, i));
+        out.aside_cycles.push_back(
+            problem_.aside_cycles(best.variant, best.result.parameters, best.result.parameters, i));
         if (std::abs(out.residuals[i]) > 5 * out.residual_scale) ++out.outlying_points;
     }
     if (out.outlying_points > 0)
@@ -400,6 +403,51 @@ void Fitter::widen_by_loop(TimingFit& out) const {
         out.notes.push_back(
             fmt::format("only one loop body was measured: up to {} may be loop control",
                         fmt::join(parts, " and ")));
+}
+
+// A loop that costs less than nothing, or more than its instructions can: one of the two kernels is
+// slower for another reason (instruction cache, register banks, alignment), and either may be the
+// one that is right.
+void Fitter::widen_by_bodies(const Attempt& best, TimingFit& out) const {
+    constexpr double reach = 1.5;  // standard errors to either end
+    const SeveralBodies bodies = several_bodies(curve_);
+    const HullParameters<double> p = problem_.physical(best.result.parameters);
+    std::optional<TwoWays> cpi;
+    std::optional<TwoWays> latency;
+    if (out.loop_cpi)
+        cpi = two_ways(p.cpi, *out.loop_cpi, most_loop_cpi(curve_, p.cpi),
+                       bodies.longest * bodies.chains, bodies.shortest * bodies.chains);
+    if (out.loop_latency)
+        latency = two_ways(p.latency, *out.loop_latency, most_loop_latency(curve_), bodies.longest,
+                           bodies.shortest);
+    if ((!cpi || cpi->possible) && (!latency || latency->possible)) return;
+    std::vector<double> steps = best.result.parameters;
+    const auto widen = [&](Estimate& e, const TwoWays& ways, double fitted) {
+        if (e.identifiable()) {
+            e.value = ways.middle();
+            e.std_error = std::hypot(*e.std_error, ways.half() / reach);
+        } else if (e.kind == Estimate::Kind::upper_bound) {
+            e.value *= std::max(ways.high / fitted, 1.0);
+        }
+        out.bodies_apart = std::max(out.bodies_apart, ways.half() / ways.middle());
+    };
+    // What is a bound for want of its own half of the law is made of the other.
+    if (cpi) steps[log_cpi] = std::log(cpi->middle());
+    if (latency) steps[log_latency] = std::log(latency->middle());
+    widen(out.cpi, cpi ? *cpi : *latency, cpi ? p.cpi : p.latency);
+    widen(out.latency, latency ? *latency : *cpi, latency ? p.latency : p.cpi);
+    const double apart = std::max(cpi ? cpi->apart : 0, latency ? latency->apart : 0);
+    for (Estimate* e : {&out.cpi, &out.latency})
+        add_note(*e, fmt::format("{} {:.2g} %", bodies_differ, 100 * apart));
+    out.notes.push_back(
+        fmt::format("{} {:.2g} %, more than count, comparison and branch can cost: λ and Λ lie "
+                    "between what either says",
+                    bodies_differ, 100 * apart));
+    out.common_error = std::hypot(out.common_error, out.bodies_apart / reach);
+    out.loop_cpi.reset();
+    out.loop_latency.reset();
+    for (std::size_t i = 0; i < out.aside_cycles.size(); ++i)
+        out.aside_cycles[i] = problem_.aside_cycles(best.variant, best.result.parameters, steps, i);
 }
 
 // The law's share of a start skew is right to about a fifth of the skew (virtual_gpu_test: up to 5
@@ -557,7 +605,7 @@ void Fitter::widen_by_misfit(TimingFit& out) {
         if (!e->identifiable()) continue;
         e->std_error =
             std::max(e->std_error.value_or(0), 0.5 * out.misfit->relative_size * e->value);
-        e->note = fmt::format("{} {:.2g} %", law_misses, 100 * out.misfit->relative_size);
+        add_note(*e, fmt::format("{} {:.2g} %", law_misses, 100 * out.misfit->relative_size));
     }
 }
 
@@ -602,6 +650,7 @@ TimingFit Fitter::run() {
     judge(verdict.best, out);
     withdraw_where_most_are_off(out);
     widen_by_loop(out);
+    widen_by_bodies(verdict.best, out);
     widen_by_skew(out);
     widen_by_disturbances(out);
     widen_by_wandering(out);
@@ -684,7 +733,8 @@ TimingFit fit_drifting(const Curve& curve, InstructionKind kind, const TimingFit
             fit.latency.std_error =
                 std::hypot(*fit.latency.std_error, other.latency.value - fit.latency.value);
     }
-    if (most > worth_a_note && fit.cpi.identifiable())
+    // Checkpointed kernels have the long body alone.
+    if (most > worth_a_note && fit.cpi.identifiable() && fit.bodies_apart == 0)
         if (const auto window = cpi_of_windows(curve, fit, schedulers(fit));
             window && *window->std_error < *fit.cpi.std_error)
             fit.cpi = {.value = window->value,

@@ -64,6 +64,9 @@ struct TimingFit {
     // where loop bodies of two lengths were measured; λ and Λ are then without them.
     std::optional<Estimate> loop_latency;
     std::optional<Estimate> loop_cpi;
+    // Where the bodies differ by more than the loop around them, which stays unknown: half of what
+    // that leaves open of λ and Λ, relative, of the one that is known less well; else 0.
+    double bodies_apart = 0;
 
     // The least cycles per instruction of any place, three standard errors above what was measured:
     // so fast the core was, whatever the law. Absent without two depths at some place.

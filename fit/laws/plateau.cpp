@@ -169,6 +169,9 @@ void check_plateau(const Curve& curve, TimingFit& fit) {
     RawBounds raw = raw_bounds(believable(curve), fit);
     if (!raw.cpi) raw = raw_bounds(curve, fit);
     if (!raw.cpi) return;
+    // Either loop body may be the one that is right.
+    for (auto* bound : {&raw.cpi, &raw.latency, &raw.left_end, &raw.right_end})
+        if (*bound) **bound *= 1 + fit.bodies_apart;
     fit.reached_cpi = raw.cpi;
     check_bound(raw.right_end, raw.cpi, fit.cpi);
     check_bound(raw.left_end, raw.latency, fit.latency);

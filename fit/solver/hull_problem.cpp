@@ -169,7 +169,7 @@ HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
     distinct_ = in_flight.size();
     depths_ = depths.size();
     groups_ = groups.size();
-    separates_loop_ = places_with_several_bodies(curve) >= 2;
+    separates_loop_ = several_bodies(curve).places >= 2;
     smallest_shape_ = *std::min_element(
         shapes_.begin(), shapes_.end(),
         [](const HullShape& a, const HullShape& b) { return a.in_flight() < b.in_flight(); });
@@ -291,13 +291,12 @@ HullParameters<double> HullProblem::physical(const std::vector<double>& paramete
 }
 
 double HullProblem::aside_cycles(const HullVariant& variant, const std::vector<double>& parameters,
-                                 std::size_t point) const {
-    std::vector<double> without = parameters;
-    without[loop_latency_part] = without[loop_cpi_part] = 0;
+                                 std::vector<double> steps, std::size_t point) const {
+    steps[loop_latency_part] = steps[loop_cpi_part] = 0;
     HullShape together = shapes_[point];
     together.skew = 0;
     return predicted_cycles(variant, parameters, point) -
-           drifted(parameters, point) * cycles_of(variant, barrier_, physical(without), together);
+           drifted(parameters, point) * cycles_of(variant, barrier_, physical(steps), together);
 }
 
 double HullProblem::predicted_cycles(const HullVariant& variant,

@@ -202,6 +202,18 @@ std::vector<Scenario> make_scenarios() {
                 s.stops = s.windows = true;
                 s.favour = favour;
             });
+    for (const auto slow :
+         {Scenario::Slow::none, Scenario::Slow::long_body, Scenario::Slow::short_body})
+        add(slow == Scenario::Slow::none        ? "loop bodies of two lengths"
+            : slow == Scenario::Slow::long_body ? "two loop bodies, the long one slower"
+                                                : "two loop bodies, the short one slower",
+            [slow](Scenario& s) {
+                s.quick = true;
+                s.depth_factor = 4;
+                s.body = 256;
+                s.slow = slow;
+                s.must_be_flagged = slow != Scenario::Slow::none;
+            });
     add("barriers", [](Scenario& s) { s.barriers = true; });
     add("mixes, two or three units", [](Scenario& s) {
         s.schedulers = {1, 4};
@@ -317,6 +329,43 @@ void measure_windows(const Scenario& s, const EventCore& core, const std::string
     }
 }
 
+// What count, comparison and branch of the timed loop take: in the shadow of Λ or not, on the
+// limiting unit or not.
+struct Loop {
+    static constexpr int instructions = 3;
+    double control = 0;
+    bool same_unit = false;
+    double slower = 1;
+
+    Loop(const Scenario& s, const EventCore& core, Dice& dice) {
+        if (s.body == 0) return;
+        control = dice.between(0, 14);
+        same_unit = core.service <= 1 && dice.one_in(2);
+        if (s.slow != Scenario::Slow::none) slower = dice.pick({1.05, 1.1, 1.25});
+    }
+
+    // Every instruction of the slow kernel takes longer.
+    EventCore kernel(const Scenario& s, EventCore core, int body, int chains) const {
+        const bool is_short = 2 * body * chains < s.body;
+        const bool slow =
+            s.slow == (is_short ? Scenario::Slow::short_body : Scenario::Slow::long_body);
+        core.body = body;
+        core.loop_instructions = same_unit ? instructions : 0;
+        core.loop_spacing = same_unit ? control / instructions : control;
+        if (!slow) return core;
+        core.service *= slower;
+        core.latency *= slower;
+        return core;
+    }
+
+    void add_counters(int steps, int chains, MeasurementRow& row) const {
+        row.counters["unroll"] = steps;
+        row.counters["loop_instructions"] = steps * chains + instructions;
+        row.counters["other_instructions"] = instructions;
+        row.counters["other_stall_cycles"] = control;
+    }
+};
+
 double disturbed(const Scenario& s, double cycles, Dice& dice) {
     std::normal_distribution<double> normal;
     std::exponential_distribution<double> exponential;
@@ -338,6 +387,7 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
     std::normal_distribution<double> normal;
     const double shortest = core.latency * 64 * s.depth_factor;
     const double skew = s.greatest_skew > 0 ? dice.between(0.2, 1) * s.greatest_skew * shortest : 0;
+    const Loop loop(s, core, dice);
     for (const Shape& shape : sweep(s.quick)) {
         const double of_shape = 1 + s.shape_error * normal(dice.random);
         int busiest = 0;
@@ -345,10 +395,12 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
         for (const int base : {64, 128, 256}) {
             const int depth = base * s.depth_factor;
             const double of_point = of_shape * (1 + s.point_error * normal(dice.random));
-            Timed ideal = time_once(core, shape, depth, where, skew, dice);
+            const int body = s.body / (base == 128 && shape.chains == 1 ? 4 : shape.chains);
+            const EventCore kernel = loop.kernel(s, core, body, shape.chains);
+            Timed ideal = time_once(kernel, shape, depth, where, skew, dice);
             for (int r = 0; r < s.repetitions; ++r) {
                 if (r > 0 && (skew > 0 || core.jitter > 0 || core.favour > 0))
-                    ideal = time_once(core, shape, depth, where, skew, dice);
+                    ideal = time_once(kernel, shape, depth, where, skew, dice);
                 const double t = disturbed(s, (ideal.cycles + intercept) * of_point, dice);
                 MeasurementRow row = row_of(name, {shape.warps, 1, shape.chains, depth}, t, r);
                 if (s.tick_seconds > 0) {
@@ -368,6 +420,7 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
                     if (s.placed) row.counters["busiest_scheduler_warps"] = busiest;
                 }
                 if (skew > 0) row.counters["start_skew_cycles"] = ideal.skew;
+                if (s.body > 0) loop.add_counters(body, shape.chains, row);
                 file.rows.push_back(std::move(row));
             }
         }

@@ -50,6 +50,10 @@ struct Scenario {
     bool drift_as_planned = false;  // … rows in the order of the plan: common-mode
     int repetitions = 5;
     int depth_factor = 1;  // depths are 64, 128 and 256 times this
+    // Instructions in the timed loop's body; the middle depth of one chain has a quarter of them,
+    // and one of the two bodies may be 5, 10 or 25 % slower than what was planted. 0 = no loop.
+    int body = 0;
+    enum class Slow { none, long_body, short_body } slow = Slow::none;
 
     // Several units, and every two instructions mixed (mixed_devices.cpp).
     enum class Mixes { none, exact, inexact } mixes = Mixes::none;

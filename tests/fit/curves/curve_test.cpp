@@ -103,7 +103,7 @@ TEST(Curve, BodiesOfTwoLengthsAreTwoPointsOfOnePlace) {
     ASSERT_EQ(curve.points.size(), 2U);
     EXPECT_EQ(curve.points[0].body, 64);
     EXPECT_EQ(curve.points[1].body, 256);
-    EXPECT_EQ(places_with_several_bodies(curve), 1U);
+    EXPECT_EQ(several_bodies(curve).places, 1U);
     EXPECT_FALSE(curve.loop_share);
 }
 
