@@ -645,6 +645,7 @@ TimingFit Fitter::run() {
     fill_terms(verdict.best, out);
     out.copies_alike = search_.copies_alike(verdict.best);
     out.may_be_turns = out.schedulers > 1 && search_.may_be_turns(verdict.best);
+    if (out.schedulers > 1) out.port_share = search_.free_port_share(verdict.best);
     if (verdict.cpi_shows) out.visible_copies = search_.visible_copies(verdict.best);
     fill_residuals(verdict.best, out);
     judge(verdict.best, out);

@@ -56,6 +56,9 @@ struct TimingFit {
     std::optional<Estimate> port_limit;
     // Copies fit better, but not clearly better than one unit that as many schedulers share.
     bool may_be_turns = false;
+    // Of copies: time of an issue port over that of a copy where both are free (1 = copies alone;
+    // below it one unit behind ports fits as well). Absent without copies, or where it is not told.
+    std::optional<double> port_share;
     // Numbers of copies that fit alike, with the one that was chosen; of several none is known.
     std::vector<int> copies_alike;
 

@@ -301,6 +301,18 @@ bool LawSearch::may_be_turns(const Attempt& law) const {
     return criterion(other, d) < criterion(law, d) + staircase_margin;
 }
 
+std::optional<double> LawSearch::free_port_share(const Attempt& law) const {
+    if (law.variant.ports) return problem_.physical(law.result.parameters).port;
+    HullVariant ports = law.variant;
+    ports.ports = true;
+    ports.shared = false;
+    std::vector<double> start = law.result.parameters;
+    start[port_share] = ports.port_start();
+    const Attempt other = attempt_from(ports, std::move(start), comparable);
+    if (!other.converged()) return std::nullopt;
+    return problem_.physical(other.result.parameters).port;
+}
+
 std::vector<int> LawSearch::copies_alike(const Attempt& law) const {
     const HullVariant& chosen = law.variant;
     if (chosen.schedulers == 1 || chosen.ports || chosen.shared) return {};

@@ -70,6 +70,9 @@ public:
     std::vector<int> copies_alike(const Attempt& law) const;
     // Whether one unit that as many schedulers share fits nearly as well as the copies of `law`.
     bool may_be_turns(const Attempt& law) const;
+    // Time of an issue port over that of a copy, where the copies of `law` may be one unit behind
+    // ports: 1 = copies alone. nullopt: that law does not converge.
+    std::optional<double> free_port_share(const Attempt& law) const;
     // Whether the ports of `law` lengthen runs as clearly.
     bool ports_show(const Attempt& law) const;
     // Whether the data speak for the whole law against one of its halves.

@@ -19,6 +19,7 @@
 #include "fit/profile/contradictions.h"
 #include "fit/profile/device_facts.h"
 #include "fit/profile/provenance.h"
+#include "fit/structure/class_split.h"
 #include "fit/structure/scopes.h"
 #include "fit/tables/full_rates.h"
 #include "fit/tables/subject_tables.h"
@@ -426,6 +427,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
             out.profile.subsystems.push_back({.name = s.subsystem});
     }
     set_issue_limit(out);
+    split_classes(out);
     set_scopes(out);
     set_warp_choice(out);
     for (const std::string& d : out.partition.disagreements) out.notes.push_back(d);

@@ -43,12 +43,18 @@ void to_copies(InstructionTiming& timing, double from, double to) {
             if (row.cpi) scale(*row.cpi, factor);
 }
 
-// Where instructions of the same class are in the profile; empty: it has none.
-std::string subsystem_of_class(const GpuProfile& profile, const std::string& name) {
+// Where instructions of the same class are in the profile, in a subsystem of this scope if any is;
+// empty: it has none.
+std::string subsystem_of_class(const GpuProfile& profile, const std::string& name,
+                               const std::optional<Scope>& scope) {
     const std::string wanted = assumed_subsystem(name);
-    for (const InstructionTiming& one : profile.instructions)
-        if (assumed_subsystem(one.name) == wanted) return one.subsystem;
-    return {};
+    std::string found;
+    for (const InstructionTiming& one : profile.instructions) {
+        if (assumed_subsystem(one.name) != wanted) continue;
+        if (found.empty()) found = one.subsystem;
+        if (scope && profile.find_subsystem(one.subsystem)->scope == scope) return one.subsystem;
+    }
+    return found;
 }
 
 Annotation text(std::string value) {
@@ -88,7 +94,8 @@ ProfileExtension extend_profile(const GpuProfile& base, const GpuProfile& more,
     for (const InstructionTiming& measured : more.instructions) {
         if (base.find_instruction(measured.name)) continue;
         InstructionTiming timing = measured;
-        const std::string joined = subsystem_of_class(base, timing.name);
+        const std::string joined =
+            subsystem_of_class(base, timing.name, more.find_subsystem(timing.subsystem)->scope);
         const double copies = more.copies(timing.subsystem);
         if (!joined.empty()) {
             to_copies(timing, copies, base.copies(joined));

@@ -44,7 +44,8 @@ Annotation one_or_list(const std::vector<std::string>& values) {
 Annotation subsystem_notes(const SubsystemMap& map) {
     Annotation out;
     for (const auto& [name, by_mix] : map.measured) {
-        std::string source = by_mix ? "from mixes" : "assumed by instruction class";
+        std::string source =
+            fmt::format("{} {}", by_mix ? "from" : "assumed by", map.decided_by(name));
         const auto it = map.confidence_of.find(name);
         if (it != map.confidence_of.end())
             source += fmt::format(" (confidence {:.3f})", it->second);

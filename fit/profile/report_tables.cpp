@@ -82,7 +82,8 @@ std::string subsystem_section(const FitOutcome& outcome) {
         "\n\n| subsystem | scope | decided by | confidence | instructions |\n"
         "|---|---|---|---|---|\n";
     for (const Subsystem& subsystem : outcome.profile.subsystems) {
-        const auto measured = map.measured.find(subsystem.name);
+        const std::string_view by = map.decided_by(subsystem.name);
+        const bool by_mixes = by == "mixes";
         const auto confidence = map.confidence_of.find(subsystem.name);
         std::string members;
         for (const InstructionTiming& t : outcome.profile.instructions)
@@ -92,8 +93,7 @@ std::string subsystem_section(const FitOutcome& outcome) {
         out += fmt::format(
             "| {} | {} | {} | {} | {} |\n", subsystem.name,
             subsystem.scope ? to_string(*subsystem.scope) : "not known",
-            measured != map.measured.end() && measured->second ? "mixes"
-                                                               : "assumption by instruction class",
+            by_mixes ? "mixes" : fmt::format("assumption by {}", by),
             confidence != map.confidence_of.end() ? fmt::format("{:.3f}", confidence->second) : "-",
             members);
     }

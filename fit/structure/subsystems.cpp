@@ -287,6 +287,12 @@ std::string assumed_subsystem(std::string_view instruction) {
     return instruction.find(".shared") != std::string_view::npos ? "shared" : "mem";
 }
 
+std::string_view SubsystemMap::decided_by(const std::string& subsystem) const {
+    if (const auto it = measured.find(subsystem); it != measured.end() && it->second)
+        return "mixes";
+    return split_by_scope.contains(subsystem) ? "instruction class and scope" : "instruction class";
+}
+
 SubsystemMap assign_subsystems(std::span<const std::string> instructions,
                                std::span<const MixFit> mixes) {
     SubsystemMap out;

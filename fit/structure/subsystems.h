@@ -21,12 +21,16 @@ std::string assumed_subsystem(std::string_view instruction);
 struct SubsystemMap {
     std::map<std::string, std::string> subsystem_of;  // instruction → subsystem
     std::map<std::string, bool> measured;    // subsystem → some mix decided who belongs to it
+    std::set<std::string> split_by_scope;    // subsystems: parts of one class (class_split.h)
     std::set<std::string> witnessed;         // instructions that some mix decided about
     std::vector<std::string> disagreements;  // mixes that contradict others or the result
     // How probable it is that a subsystem's measured members belong together, and that all of them
     // do, by the mixes alone; absent where no mix speaks.
     std::map<std::string, double> confidence_of;  // subsystem → 0 … 1
     std::optional<double> confidence;
+
+    // Who belongs to a subsystem: "mixes", "instruction class", "instruction class and scope".
+    std::string_view decided_by(const std::string& subsystem) const;
 };
 
 // A partition of the instructions from the matrix of pairs (correlation clustering: N. Bansal, A.

@@ -240,6 +240,27 @@ TEST(Accuracy, AScopeIsRightOrNotKnown) {
     EXPECT_LE(wrong, 1);
 }
 
+// By class alone copies and units of the core were one subsystem, with the scope of the more.
+TEST(Accuracy, AClassOfEitherScopeIsSplit) {
+    for (const bool quick : {false, true}) {
+        Scenario one_class =
+            *std::ranges::find(scenarios(), "subsystems of either scope", &Scenario::name);
+        one_class.name =
+            quick ? "quick run, one class of either scope" : "one class of either scope";
+        one_class.quick = quick;
+        one_class.one_class = true;
+        const Score s = score_scenarios({one_class}, 12, 1).front();
+        EXPECT_EQ(s.scopes, 36);
+        EXPECT_LE(s.wrong_scopes + s.unknown_scopes, 4) << quick;  // was 9 and 14
+    }
+}
+
+// Ports that take nearly as long as the unit make it look copied.
+TEST(Accuracy, PortsTearNoUnitApart) {
+    EXPECT_EQ(score_of("issue ports", 20).torn_units, 0);
+    EXPECT_EQ(score_of("copies, period 4", 6).torn_units, 0);
+}
+
 // Where warps drift apart and nobody recorded whose they were, a staircase is as likely the
 // drift's: copies were called one unit of the core, and bounds were the λ of a law that did not
 // hold.

@@ -496,11 +496,10 @@ PlantedDevice make_device(const Scenario& s, std::uint64_t seed) {
         PlantedInstruction one;
         one.name = fmt::format("{}.f32", static_cast<char>('a' + i));
         one.copied = s.copies;
-        if (s.each_scope) {
+        if (s.each_scope) one.copied = dice.one_in(2);
+        if (s.each_scope && !s.one_class)
             one.name =
                 std::array{"a.f32", "b.f64", "cos.approx.f32"}.at(static_cast<std::size_t>(i));
-            one.copied = dice.one_in(2);
-        }
         // With ports the first two instructions are nearly as fast as they let them, so that they
         // bind where warps are spread unevenly.
         one.cpi =

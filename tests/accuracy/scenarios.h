@@ -21,6 +21,7 @@ struct Scenario {
     std::vector<int> schedulers{1};
     bool copies = false;      // a unit per scheduler
     bool each_scope = false;  // subsystems of their own, of either scope by chance
+    bool one_class = false;   // … of instructions whose names suggest one subsystem
     int instructions = 3;
     bool ports = false;       // one unit behind issue ports that bind
     double least_cpi = 0.25;  // λ per core [cycles]

@@ -119,6 +119,14 @@ void compare_scope(const PlantedInstruction& planted, const FitOutcome& found,
                                             planted.copied ? "scheduler" : "core"));
 }
 
+void compare_units(const PlantedDevice& device, const FitOutcome& found, const std::string& where,
+                   Score& score) {
+    if (device.scopes_differ || !device.unit_of.empty()) return;
+    const bool torn = found.profile.subsystems.size() > 1;
+    score.torn_units += torn;
+    if (torn) score.details.push_back(fmt::format("{}: one unit in two subsystems", where));
+}
+
 std::string percent(int part, int whole) {
     return whole > 0 ? fmt::format("{:.1f}", 100.0 * part / whole) : "-";
 }
@@ -163,6 +171,7 @@ void Score::add(const Score& o) {
     scopes += o.scopes;
     wrong_scopes += o.wrong_scopes;
     unknown_scopes += o.unknown_scopes;
+    torn_units += o.torn_units;
     silent += o.silent;
     flagged += o.flagged;
     details.insert(details.end(), o.details.begin(), o.details.end());
@@ -210,6 +219,7 @@ Score score_device(const Scenario& scenario, std::uint64_t seed) {
     }
     compare_limit(device, found, where, score);
     compare_partition(device, found, where, score);
+    compare_units(device, found, where, score);
     return score;
 }
 

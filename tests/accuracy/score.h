@@ -42,6 +42,7 @@ struct Score {
     int scopes = 0;            // subsystems of either scope, each of one instruction
     int wrong_scopes = 0;      // … that have another one in the profile
     int unknown_scopes = 0;    // … or none
+    int torn_units = 0;        // devices of one unit, or its copies, that got two subsystems
     int silent = 0;   // values > 3 % and > 3 standard errors off, on a curve without a flag
     int flagged = 0;  // curves with a flag
     std::vector<std::string> details;  // of what went wrong, for --details

@@ -123,5 +123,18 @@ TEST(ExtendProfile, RefusesOtherDevices) {
     EXPECT_THAT(refusal("schedulers: 2", "schedulers: 4"), HasSubstr("issue.schedulers"));
 }
 
+// A class that was split by scope has two subsystems: what is new goes to that of its own scope.
+TEST(ExtendProfile, OfASplitClassTheSubsystemOfTheScopeIsTaken) {
+    GpuProfile split = base();
+    split.subsystems.push_back({.name = "fp.core", .scope = Scope::core});
+    InstructionTiming one = split.instructions.front();
+    one.name = "mul.s32";
+    one.subsystem = "fp.core";
+    split.instructions.push_back(one);
+    const GpuProfile profile = extend_profile(split, more(), "rows.json", "xxh128:12").profile;
+    EXPECT_EQ(profile.find_instruction("add.s32")->subsystem, "fp.core");
+    EXPECT_EQ(profile.find_instruction("add.s32")->cpi.value, 0.5);
+}
+
 }  // namespace
 }  // namespace occupipe

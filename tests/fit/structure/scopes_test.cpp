@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fit/profile/build_profile.h"
+#include "fit/structure/class_split.h"
 
 namespace occupipe {
 namespace {
@@ -117,6 +118,66 @@ TEST(Scopes, PortsWhoseLimitIsTheProfilesCountThem) {
     ASSERT_TRUE(out.profile.issue.limit);
     set_scopes(out);
     EXPECT_EQ(out.profile.issue.schedulers, 4);
+}
+
+// Two on a unit of the core, one with four copies, and one that cannot tell, all of one class.
+FitOutcome assumed_class() {
+    FitOutcome out = outcome(
+        {curve("alu", 1, {4}), curve("alu", 1, {4}), curve("alu", 4, {4}), curve("alu", 1, {})});
+    const char* names[] = {"fma.f32", "add.f32", "mul.s32", "sad.u32"};
+    for (std::size_t i = 0; i < 4; ++i) {
+        out.subjects[i].curve.subject = names[i];
+        out.subjects[i].fit.cpi = Estimate{.value = 1, .std_error = 0.001};
+    }
+    out.subjects[2].fit.port_share = 1;
+    return out;
+}
+
+TEST(Scopes, CurvesThatContradictTheirClassLeaveIt) {
+    FitOutcome out = assumed_class();
+    split_classes(out);
+    set_scopes(out);
+    EXPECT_EQ(out.subjects[2].subsystem, "alu.scheduler");
+    for (const std::size_t i : {0, 1, 3}) EXPECT_EQ(out.subjects[i].subsystem, "alu");
+    EXPECT_EQ(out.profile.find_subsystem("alu")->scope, Scope::core);
+    EXPECT_EQ(out.profile.find_subsystem("alu.scheduler")->scope, Scope::scheduler);
+    EXPECT_EQ(out.profile.issue.schedulers, 4);
+    EXPECT_EQ(out.partition.decided_by("alu.scheduler"), "instruction class and scope");
+    ASSERT_FALSE(out.notes.empty());
+    EXPECT_NE(out.notes.front().find("class alu is split"), std::string::npos) << out.notes.front();
+}
+
+// Ports, several numbers of schedulers, a law that misses, or a mix: none of them splits.
+TEST(Scopes, DoubtfulCurvesSplitNoClass) {
+    const auto stays = [](const char* why, auto change) {
+        FitOutcome out = assumed_class();
+        change(out);
+        split_classes(out);
+        EXPECT_EQ(out.profile.subsystems.size(), 2U) << why;
+        EXPECT_EQ(out.subjects[2].subsystem, "alu") << why;
+    };
+    stays("its ports are free", [](FitOutcome& out) { out.subjects[2].fit.port_share = 0.97; });
+    stays("another's ports", [](FitOutcome& out) {
+        out.subjects[0].fit.port_limit = Estimate{.value = 1.05, .std_error = 0.01};
+    });
+    stays("the issue limit", [](FitOutcome& out) { out.profile.issue.limit = 1; });
+    stays("two numbers", [](FitOutcome& out) { out.subjects[3].fit.sharing_schedulers = 2; });
+    stays("misfit", [](FitOutcome& out) { out.subjects[2].fit.misfit = Misfit{0.02, {}}; });
+    stays("mixes", [](FitOutcome& out) {
+        for (const char* name : {"fma.f32", "mul.s32"}) out.partition.witnessed.insert(name);
+    });
+}
+
+// What mixes hold together stays; who was only assumed to belong there leaves.
+TEST(Scopes, AssumedMembersLeaveWhatMixesHoldTogether) {
+    FitOutcome out = assumed_class();
+    for (const char* name : {"mul.s32", "sad.u32"}) out.partition.witnessed.insert(name);
+    split_classes(out);
+    set_scopes(out);
+    for (const std::size_t i : {0, 1}) EXPECT_EQ(out.subjects[i].subsystem, "alu.core");
+    for (const std::size_t i : {2, 3}) EXPECT_EQ(out.subjects[i].subsystem, "alu");
+    EXPECT_EQ(out.profile.find_subsystem("alu")->scope, Scope::scheduler);
+    EXPECT_EQ(out.profile.find_subsystem("alu.core")->scope, Scope::core);
 }
 
 // Units of 1 and 1.25 cycles, one of which takes the second kind of every pair; each pair is
