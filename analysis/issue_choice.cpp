@@ -265,10 +265,15 @@ void apply_issue_choice(GpuProfile& profile, std::span<const MeasurementFile> fi
     }
     const IssueChoice choice = choose_issue(profile, files);
     // What the fit has from the warps' stops is nearer to the scheduler than any mix.
+    Annotation text;
+    text.text = profile.issue.policy
+                    ? fmt::format(
+                          "policy {} by the stops of warps (choice_among_warps); by mixes "
+                          "alone: {}",
+                          to_string(*profile.issue.policy), choice.text)
+                    : choice.text;
     if (!profile.issue.select) profile.issue.select = choice.select;
     if (!profile.issue.policy) profile.issue.policy = choice.policy;
-    Annotation text;
-    text.text = choice.text;
     profile.provenance.entries.emplace_back("issue_choice", std::move(text));
 }
 

@@ -68,6 +68,9 @@ TEST(IssueChoice, FewMixesDecideNothingAndTheProfileSaysSo) {
     const MeasurementFile many = measured(device(), Select::subsystem, Policy::lrr, 8);
     apply_issue_choice(decided, std::span(&many, 1));
     EXPECT_EQ(decided.issue.policy, Policy::oldest);
+    EXPECT_THAT(decided.provenance.entries.back().value.text,
+                ::testing::StartsWith("policy oldest by the stops of warps (choice_among_warps); "
+                                      "by mixes alone: select "));
     ASSERT_EQ(profile.provenance.entries.back().key, "issue_choice");
     EXPECT_THAT(profile.provenance.entries.back().value.text, ::testing::HasSubstr("undecided"));
     const MeasurementFile none;
