@@ -115,6 +115,7 @@ public:
     Observation launch(Program&, const LaunchRequest&) override { refuse(); }
     std::optional<double> witness_clock() override { return std::nullopt; }
 
+    bool tells_placement() const override { return true; }
     CarriedKernel carry(const KernelSource& source, const std::string& name,
                         bool placement) override {
         return carry_cuda(source, facts_.id, facts_.tables, name, placement);

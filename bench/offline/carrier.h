@@ -30,9 +30,11 @@ struct CarriedKernel {
 class Carrier {
 public:
     virtual ~Carrier() = default;
+    // Whether its kernels can say on which core and in which slot a warp runs.
+    virtual bool tells_placement() const = 0;
     // The kernel as a function `name`. Throws DeviceError with the compiler's words, or when its
     // receipt has a fault.
-    // `placement`: each warp also says on which core and in which slot it ran, where it can.
+    // `placement`: each warp also says on which core and in which slot it ran.
     virtual CarriedKernel carry(const KernelSource& source, const std::string& name,
                                 bool placement) = 0;
     // Dynamic shared memory per group. Throws DeviceError when the shape does not fit.

@@ -82,6 +82,12 @@ DumpResult dump_sweep(Backend& backend, const SweepPlan& sweep, const DumpOption
             "--dump: {} cannot be dumped; use --device cuda --arch sm_NN, or an OpenCL device",
             backend.facts().id));
     }
+    if (options.placement && !carrier->tells_placement()) {
+        throw InputError(fmt::format(
+            "--placement: kernels for {} cannot read on which core and in which slot a warp runs; "
+            "leave it out",
+            backend.facts().id));
+    }
     const std::filesystem::path table = options.folder / "launches.csv";
     if (options.overwrite == Overwrite::no && std::filesystem::exists(table)) {
         throw InputError(fmt::format("{}: exists; --force replaces it", table.string()));

@@ -146,6 +146,7 @@ public:
         }
     }
 
+    bool tells_placement() const override { return false; }
     CarriedKernel carry(const KernelSource& source, const std::string& name, bool) override {
         const std::string text = renamed_kernel(prelude(source.plan) + source.body, name);
         try {

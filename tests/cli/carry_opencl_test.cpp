@@ -90,6 +90,20 @@ cl::Device first_device() {
     return {};
 }
 
+// It had no effect, and nobody said so.
+TEST(CarryOpenCl, PlacementThatNoKernelCanReadIsRefused) {
+    if (!first_device()()) GTEST_SKIP() << "no OpenCL device";
+    const test::TemporaryFolder own;
+    const std::filesystem::path folder = own.path / "dump";
+    const auto run = run_program({"measure", "--device", "opencl:0.0", "--quick", "--instructions",
+                                  "fma.f32", "--dump", folder.string(), "--placement"});
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_NE(run.err.find("--placement: kernels for opencl:0.0 cannot read on which core"),
+              std::string::npos)
+        << run.err;
+    EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
 TEST(CarryOpenCl, AStrangerRunsTheDumpedKernelsAndTheTimesComeBack) {
     const cl::Device device = first_device();
     if (!device()) GTEST_SKIP() << "no OpenCL device";
