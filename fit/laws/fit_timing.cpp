@@ -186,8 +186,15 @@ Fitter::Verdict Fitter::decide() {
     const bool plateau = barrier || problem_.largest_in_flight() >= beyond_ridge * ridge;
     const bool bow = barrier || problem_.smallest_in_flight() * before_ridge <= ridge;
     Verdict out;
-    out.cpi_shows = law.converged() && plateau && search_.beats(law, latency_half);
     out.latency_shows = law.converged() && bow && search_.beats(law, throughput_half);
+    // Where the throughput-bound half does as well, it needs no ridge to say that the unit is busy.
+    const bool busy = throughput_half.converged() && search_.beats(throughput_half, latency_half);
+    out.cpi_shows = (busy && !out.latency_shows) ||
+                    (law.converged() && plateau && search_.beats(law, latency_half));
+    if (out.cpi_shows && out.latency_shows && !law.result.covariance) {
+        out.cpi_shows = busy;
+        out.latency_shows = !busy;
+    }
     if (out.cpi_shows && out.latency_shows) {
         out.best = std::move(law);
     } else {

@@ -257,6 +257,26 @@ std::vector<HullVariant> LawSearch::promising(const Attempt& fit, bool shared,
     return out;
 }
 
+// A latency below what one warp of a copy takes shows at no place, and no gradient leads back from
+// there; and the loop's cost by a law without copies is whatever makes up for their staircase. Then
+// once more from what the ends of the curve take.
+Attempt LawSearch::attempt_near(const HullVariant& variant, const Attempt& from) const {
+    std::vector<double> start = from.result.parameters;
+    start[port_share] = variant.port_start();
+    Attempt near = attempt_from(variant, std::move(start), comparable);
+    if (near.converged() && !variant.loop && !hides_latency(near)) return near;
+    Attempt afresh = attempt(variant);
+    if (!afresh.converged()) return near;
+    return !near.converged() || afresh.chi_square() < near.chi_square() ? afresh : near;
+}
+
+bool LawSearch::hides_latency(const Attempt& attempt) const {
+    const HullParameters<double> p = problem_.physical(attempt.result.parameters);
+    const HullShape& least = problem_.smallest_shape();
+    const double uneven = uneven_in_flight(least, attempt.variant.schedulers);
+    return p.latency <= p.cpi * step_work(p.port, least.in_flight(), uneven);
+}
+
 // A copy of the subsystem per scheduler, or one that schedulers share in turn, has as many
 // parameters as one that warps share: the staircase must win clearly over the smooth law, and only
 // fit better than another staircase.
@@ -265,9 +285,7 @@ void LawSearch::choose_schedulers(Attempt& best) const {
     std::vector<HullVariant> variants = promising(from, false, 4);
     std::ranges::move(promising(from, true, 2), std::back_inserter(variants));
     for (const HullVariant& variant : variants) {
-        std::vector<double> start = from.result.parameters;
-        start[port_share] = variant.port_start();
-        Attempt other = attempt_from(variant, std::move(start), comparable);
+        Attempt other = attempt_near(variant, from);
         if (!other.converged()) continue;
         const double d = std::min(noise(best), noise(other));
         const double margin = best.variant.schedulers == 1 ? staircase_margin : 0;
@@ -533,10 +551,12 @@ Attempt LawSearch::best_from(HullVariant plain) {
     prefer_copies(law);
     set_scale(law);
     Attempt best = polish(law);
-    // A term that ended where it has no effect (a ridge of width zero) leaves the fit singular.
+    // A term that ended where it has no effect (a ridge of width zero) leaves the fit singular, and
+    // so does a latency that copies hide: without it only a half of the law is left (decide()).
     while (!best.result.covariance && !narrower.empty()) {
-        best = polish(narrower.back());
+        Attempt before = polish(narrower.back());
         narrower.pop_back();
+        if (!beats(best, before)) best = std::move(before);
     }
     return best;
 }
@@ -583,9 +603,9 @@ Attempt LawSearch::best_throughput_half(const HullVariant& law) const {
     return best;
 }
 
-bool LawSearch::beats(const Attempt& law, const Attempt& half) const {
-    if (!half.converged()) return true;
-    const double gain = (half.chi_square() - law.chi_square()) / noise(law);
+bool LawSearch::beats(const Attempt& law, const Attempt& other) const {
+    if (!other.converged()) return true;
+    const double gain = (other.chi_square() - law.chi_square()) / noise(law);
     const double t = student_quantile(evidence_level, std::max(freedom(law.variant), 1.0));
     return gain > t * t;
 }

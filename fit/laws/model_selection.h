@@ -75,14 +75,18 @@ public:
     std::optional<double> free_port_share(const Attempt& law) const;
     // Whether the ports of `law` lengthen runs as clearly.
     bool ports_show(const Attempt& law) const;
-    // Whether the data speak for the whole law against one of its halves.
-    bool beats(const Attempt& law, const Attempt& half) const;
+    // Whether the data speak for the first law against the second, which has no more parameters.
+    bool beats(const Attempt& law, const Attempt& other) const;
 
 private:
     Attempt best_from(HullVariant plain);
     bool drift_shows(const Attempt& attempt) const;
     Attempt attempt_from(const HullVariant& variant, std::vector<double> start,
                          double tolerance) const;
+    // One variant from the parameters of another, or from its own start where these hide Λ.
+    Attempt attempt_near(const HullVariant& variant, const Attempt& from) const;
+    // Whether Λ is so short that it shows at no place.
+    bool hides_latency(const Attempt& attempt) const;
     void set_scale(const Attempt& attempt);
     double design_effect(const Attempt& attempt) const;
     double noise(const Attempt& attempt) const;

@@ -60,6 +60,13 @@ std::vector<Scenario> make_scenarios() {
         s.schedulers = {3, 5, 6, 7, 16};
         s.copies = true;
     });
+    for (const bool quick : {false, true})
+        add(quick ? "quick run, copies slower than Λ" : "copies slower than Λ",
+            [quick](Scenario& s) {
+                s.quick = quick;
+                s.schedulers = {2, 4, 8};
+                s.copies = s.slow_copies = true;
+            });
     add("issue ports", [](Scenario& s) {
         s.schedulers = {2, 4};
         s.ports = true;
@@ -505,9 +512,10 @@ PlantedDevice make_device(const Scenario& s, std::uint64_t seed) {
         one.cpi =
             dice.log_between(std::max(s.least_cpi, limit > 0 ? 1 / limit : 0), s.greatest_cpi);
         if (limit > 0 && i < 2) one.cpi = dice.between(1, 1.3) / limit;
-        const double least = std::max(s.least_ridge, 2 / one.cpi);
-        one.latency =
-            one.cpi * dice.log_between(std::min(least, s.greatest_ridge), s.greatest_ridge);
+        const double least_ridge = s.slow_copies ? 0.2 * schedulers : s.least_ridge;
+        const double greatest_ridge = s.slow_copies ? 1.5 * schedulers : s.greatest_ridge;
+        const double least = std::max(least_ridge, 2 / one.cpi);
+        one.latency = one.cpi * dice.log_between(std::min(least, greatest_ridge), greatest_ridge);
         const double queueing = s.contention ? dice.between(0.05, 0.5) * one.cpi : 0;
         const EventCore core = core_of(s, schedulers, one, limit, queueing);
         measure(s, core, one.name, intercept, dice, device.file);

@@ -28,6 +28,7 @@ struct Scenario {
     double greatest_cpi = 16;
     double least_ridge = 3;  // Λ/λ
     double greatest_ridge = 36;
+    bool slow_copies = false;  // Λ from 0.2 to 1.5 of λ of a copy, in the place of the above
     bool contention = false;
     double jitter = 0;  // of service times: a round knee
     Choice choice = Choice::loose_round_robin;

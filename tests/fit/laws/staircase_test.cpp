@@ -130,6 +130,47 @@ TEST(Staircases, CopiesThatNoPlaceCountsBoundTheCore) {
     }
 }
 
+// With loop bodies of two lengths: the loop's cost made up for the staircase that the law without
+// copies lacks, and the copies began there.
+TEST(Staircases, TheLoopDoesNotStandForCopiesSlowerThanTheirLatency) {
+    for (const int copies : {2, 4, 8})
+        for (const double latency : {8.0, 17.6, 20.0, 24.0}) {
+            const double copy = 16;
+            MeasurementFile file;
+            std::vector<MeasurementShape> shapes;
+            const auto add = [&](int group, int groups, int chains) {
+                for (const int depth : {512, 1024, 2048})
+                    shapes.push_back({group, groups, chains, depth});
+            };
+            for (const int g : {1, 2, 4, 8, 16, 17, 27, 32})
+                for (int y = 1; y <= 16 && g * y <= 32; ++y) add(g, y, 1);
+            for (const int g : {1, 4, 16})
+                for (const int chains : {2, 3, 4, 6, 8}) add(g, 1, chains);
+            const auto law = [&](const MeasurementShape& s) {
+                const double fullest = std::ceil(s.warps() / static_cast<double>(copies));
+                const double work = fullest * s.chains * copy;
+                return latency + work - copy +
+                       (static_cast<double>(s.depth) - 1) * std::max(latency, work);
+            };
+            std::mt19937_64 random(1);
+            test::add_rows(file, "fma.f64", shapes, law, {0.005, 9}, random);
+            for (MeasurementRow& row : file.rows)
+                row.counters["unroll"] =
+                    (row.shape.depth == 1024 ? 64 : 256) / (row.shape.chains > 1 ? 2 : 1);
+            const TimingFit fit =
+                fit_timing(curves_of(std::span(&file, 1))[0], InstructionKind::compute);
+            ASSERT_TRUE(fit.ok) << fit.reason;
+            EXPECT_EQ(fit.schedulers, copies) << latency;
+            ASSERT_TRUE(fit.cpi.identifiable()) << copies << " " << latency;
+            EXPECT_NEAR(fit.cpi.value, copy / copies, 4 * *fit.cpi.std_error);
+            EXPECT_EQ(fit.latency.identifiable(), latency > copy) << copies << " " << latency;
+            if (latency > copy)
+                EXPECT_NEAR(fit.latency.value, latency, 4 * *fit.latency.std_error);
+            else
+                EXPECT_GE(fit.latency.value, latency);
+        }
+}
+
 TEST(Staircases, EventSimulationOfFourSchedulers) {
     Errors errors;
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
