@@ -18,6 +18,7 @@
 #include "fit/laws/loop_bodies.h"
 #include "fit/laws/model_selection.h"
 #include "fit/laws/plateau.h"
+#include "fit/laws/proportion.h"
 #include "fit/laws/wandering.h"
 #include "fit/profile/physics_check.h"
 #include "fit/solver/bootstrap.h"
@@ -58,6 +59,8 @@ private:
     void find_errors(const Attempt& best);
     void allow_for_hidden_drift(const Attempt& best);
     void drop_doubtful_growth(Attempt& best);
+    void find_disproportion(const Attempt& best);
+    void keep_launch_positive(Attempt& best);
     Estimate positive(const Attempt& best, HullParameter parameter) const;
     Estimate linear(const Attempt& best, HullParameter parameter, double unit) const;
     void fill_law(const Verdict& verdict, TimingFit& out) const;
@@ -74,6 +77,7 @@ private:
     double wandering_by_repetitions(const TimingFit& out) const;
     void widen_by_wandering(TimingFit& out) const;
     void widen_by_knee(TimingFit& out) const;
+    void widen_by_disproportion(TimingFit& out) const;
     static void widen_by_misfit(TimingFit& out);
     void mark_points_off(TimingFit& out) const;
     static void withdraw_where_most_are_off(TimingFit& out);
@@ -84,8 +88,10 @@ private:
     const TimingFitOptions& options_;
     HullProblem problem_;
     LawSearch search_;
-    std::vector<double> errors_;  // of the chosen fit's parameters, in the solver's own scale
-    double hidden_drift_ = 0;     // not clear enough to be taken out
+    std::vector<double> errors_;    // of the chosen fit's parameters, in the solver's own scale
+    double hidden_drift_ = 0;       // not clear enough to be taken out
+    double disproportion_ = 0;      // of long runs, relative
+    double negative_overhead_ = 0;  // as fitted, where clear, in overhead_scale()
 };
 
 // The largest of three standard errors: from the covariance, which knows the residuals' size, from
@@ -151,6 +157,39 @@ void Fitter::drop_doubtful_growth(Attempt& best) {
     find_errors(best);
     for (const HullParameter i : {log_cpi, log_latency})
         errors_[i] = std::max(errors_[i], std::abs(best.result.parameters[i] - with_growth[i]));
+}
+
+void Fitter::find_disproportion(const Attempt& best) {
+    const HullParameters<double> p = problem_.physical(best.result.parameters);
+    std::vector<double> once;
+    for (const CurvePoint& point : curve_.points)
+        once.push_back(p.overhead + (best.variant.regime == Regime::both
+                                         ? p.group_overhead * point.shape.concurrent_groups
+                                         : 0));
+    disproportion_ = disproportion(curve_, once);
+}
+
+// No launch takes less than nothing: where the fitted one clearly does, the law paid with it for
+// runs that are not in proportion to their depth. Errors hold what λ and Λ move by.
+void Fitter::keep_launch_positive(Attempt& best) {
+    constexpr double clear = 3;     // standard errors
+    constexpr double least = 5e-3;  // of the shortest run
+    const double overhead = best.result.parameters[overhead_part];
+    if (options_.known_overhead_cycles || overhead > -clear * errors_[overhead_part]) return;
+    negative_overhead_ = overhead;
+    if (-overhead < least) return;
+    disproportion_ = std::max(disproportion_, -overhead);
+    Attempt positive = best;
+    positive.variant.launch_costs = true;
+    for (const HullParameter i : {overhead_part, group_overhead_part})
+        positive.result.parameters[i] = std::max(positive.result.parameters[i], 0.0);
+    positive = search_.polish(positive);
+    if (!positive.converged() || !positive.result.covariance) return;
+    const std::vector<double> before = best.result.parameters;
+    best = std::move(positive);
+    find_errors(best);
+    for (const HullParameter i : {log_cpi, log_latency})
+        errors_[i] = std::hypot(errors_[i], best.result.parameters[i] - before[i]);
 }
 
 // λ and Λ are fitted by their logarithms.
@@ -604,6 +643,21 @@ void Fitter::widen_by_knee(TimingFit& out) const {
     if (places[1] > 0) out.cpi.std_error = std::hypot(*out.cpi.std_error, least * out.cpi.value);
 }
 
+// A clock that sinks gradually with a run's length does so by 2.3 times what lies between two
+// lengths of which one is four times the other, at most; one that steps, by that.
+void Fitter::widen_by_disproportion(TimingFit& out) const {
+    constexpr double gradual = 3;
+    if (disproportion_ == 0) return;
+    const double relative = gradual / 2 * disproportion_;
+    const std::string text = fmt::format("{} {:.2g} %", out_of_proportion, 100 * disproportion_);
+    for (Estimate* e : {&out.cpi, &out.latency}) {
+        if (e->identifiable()) e->std_error = std::hypot(*e->std_error, relative * e->value);
+        add_note(*e, text);
+    }
+    out.common_error = std::hypot(out.common_error, relative);
+    out.notes.push_back(text + ": long runs are slower, or short ones end too early");
+}
+
 // Where the law does not fit, its parameters are no better known than it fits, and every place that
 // prints them says so.
 void Fitter::widen_by_misfit(TimingFit& out) {
@@ -647,6 +701,8 @@ TimingFit Fitter::run() {
     }
     find_errors(verdict.best);
     drop_doubtful_growth(verdict.best);
+    find_disproportion(verdict.best);
+    keep_launch_positive(verdict.best);
     out.ok = true;
     fill_law(verdict, out);
     fill_terms(verdict.best, out);
@@ -663,13 +719,14 @@ TimingFit Fitter::run() {
     widen_by_disturbances(out);
     widen_by_wandering(out);
     widen_by_knee(out);
+    widen_by_disproportion(out);
     widen_by_misfit(out);
     mark_points_off(out);
-    if (out.overhead && out.overhead->value < -3 * *out.overhead->std_error)
+    if (negative_overhead_ < 0)
         out.notes.push_back(
             fmt::format("the fitted overhead is negative ({:.3g} cycles): time "
                         "does not grow in proportion to depth",
-                        out.overhead->value));
+                        negative_overhead_ * problem_.overhead_scale()));
     if (curve_.independent)
         withdraw_latency(out);
     else if (alternates(curve_.chain))

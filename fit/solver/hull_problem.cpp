@@ -225,6 +225,7 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
     out.lower[port_share] = 0;
     out.upper[port_share] = 1;
     out.lower[contention_part] = 0;
+    if (variant.launch_costs) out.lower[overhead_part] = out.lower[group_overhead_part] = 0;
     if (variant.regime == Regime::latency_only)
         out.upper[contention_part] = contention_limit / largest_;
     // Derivatives only with respect to what is free: most fits stop at the overheads.

@@ -53,7 +53,8 @@ struct HullVariant {
     bool loop = false;  // the loop's own cost is free; else none is assumed
     bool contention = false;
     bool knee = false;
-    bool drift = false;  // of the device over the run (CurvePoint::place)
+    bool drift = false;         // of the device over the run (CurvePoint::place)
+    bool launch_costs = false;  // overheads are not negative
 
     std::size_t free_parameters(bool overhead_known) const;
     double port_start() const;  // ρ to begin with, or to stay with

@@ -221,6 +221,17 @@ std::vector<Scenario> make_scenarios() {
                 s.slow = slow;
                 s.must_be_flagged = slow != Scenario::Slow::none;
             });
+    for (const auto throttle :
+         {Scenario::Throttle::step, Scenario::Throttle::gradual, Scenario::Throttle::by_power})
+        add(throttle == Scenario::Throttle::step      ? "long runs slower beyond a length"
+            : throttle == Scenario::Throttle::gradual ? "long runs slower gradually"
+                                                      : "long runs slower by power",
+            [throttle](Scenario& s) {
+                s.throttle = throttle;
+                s.depth_factor = 8;
+                if (throttle != Scenario::Throttle::step) s.body = 256;
+                s.must_be_flagged = true;
+            });
     add("barriers", [](Scenario& s) { s.barriers = true; });
     add("mixes, two or three units", [](Scenario& s) {
         s.schedulers = {1, 4};
@@ -373,6 +384,35 @@ struct Loop {
     }
 };
 
+// How much slower a run is for its length.
+struct Throttle {
+    double most = 0;
+    double length = 1;  // cycles
+
+    Throttle(const Scenario& s, const EventCore& core, Dice& dice) {
+        if (s.throttle == Scenario::Throttle::none) return;
+        most = dice.between(0.03, 0.1);
+        const double shortest = core.latency * 64 * s.depth_factor;
+        const double longest = core.service * 64 * 256 * s.depth_factor;
+        length = dice.log_between(4 * shortest, std::max(longest, 8 * shortest));
+    }
+
+    double factor(const Scenario& s, const EventCore& core, int in_flight, double cycles) const {
+        const double busy = std::min(in_flight * core.service / core.latency, 1.0);
+        switch (s.throttle) {
+            case Scenario::Throttle::none:
+                return 1;
+            case Scenario::Throttle::step:
+                return cycles > length ? 1 + most : 1;
+            case Scenario::Throttle::gradual:
+                return 1 + most * -std::expm1(-cycles / length);
+            case Scenario::Throttle::by_power:
+                return 1 + most * busy * -std::expm1(-cycles / length);
+        }
+        return 1;
+    }
+};
+
 double disturbed(const Scenario& s, double cycles, Dice& dice) {
     std::normal_distribution<double> normal;
     std::exponential_distribution<double> exponential;
@@ -395,6 +435,7 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
     const double shortest = core.latency * 64 * s.depth_factor;
     const double skew = s.greatest_skew > 0 ? dice.between(0.2, 1) * s.greatest_skew * shortest : 0;
     const Loop loop(s, core, dice);
+    const Throttle throttle(s, core, dice);
     for (const Shape& shape : sweep(s.quick)) {
         const double of_shape = 1 + s.shape_error * normal(dice.random);
         int busiest = 0;
@@ -408,7 +449,9 @@ void measure(const Scenario& s, const EventCore& core, const std::string& name, 
             for (int r = 0; r < s.repetitions; ++r) {
                 if (r > 0 && (skew > 0 || core.jitter > 0 || core.favour > 0))
                     ideal = time_once(kernel, shape, depth, where, skew, dice);
-                const double t = disturbed(s, (ideal.cycles + intercept) * of_point, dice);
+                const double slower =
+                    throttle.factor(s, core, shape.warps * shape.chains, ideal.cycles);
+                const double t = disturbed(s, (ideal.cycles + intercept) * of_point * slower, dice);
                 MeasurementRow row = row_of(name, {shape.warps, 1, shape.chains, depth}, t, r);
                 if (s.tick_seconds > 0) {
                     const double start = dice.between(0, s.tick_seconds);

@@ -50,6 +50,9 @@ struct Scenario {
     double drift = 0;               // over the run, rows in random order
     int teeth = 0;                  // … of a saw-tooth; 0 = steady
     bool drift_as_planned = false;  // … rows in the order of the plan: common-mode
+    // Runs that take longer are slower, by 3 to 10 %: beyond some length, gradually, or by how busy
+    // the unit is, too (a clock that sinks under load).
+    enum class Throttle { none, step, gradual, by_power } throttle = Throttle::none;
     int repetitions = 5;
     int depth_factor = 1;  // depths are 64, 128 and 256 times this
     // Instructions in the timed loop's body; the middle depth of one chain has a quarter of them,

@@ -16,8 +16,8 @@ namespace {
 // Whether the fit says of a curve that something is wrong with it.
 bool flagged(const TimingFit& fit) {
     if (fit.misfit) return true;
-    constexpr std::array words{"misfit",  "law does not hold", "drift",
-                               "at most", "far off",           "differ in speed"};
+    constexpr std::array words{"misfit",  "law does not hold", "drift",        "at most",
+                               "far off", "differ in speed",   "in proportion"};
     return std::ranges::any_of(fit.notes, [&](const std::string& note) {
         return std::ranges::any_of(
             words, [&](const char* word) { return note.find(word) != std::string::npos; });
