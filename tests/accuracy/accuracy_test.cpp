@@ -330,7 +330,7 @@ TEST(Accuracy, LongRunsThatAreSlowerAreToldAndCovered) {
     for (const char* name : {"long runs slower beyond a length", "long runs slower gradually",
                              "long runs slower by power"}) {
         const Score s = score_of(name, 5);
-        EXPECT_GE(s.flagged, s.curves - 1) << name;
+        EXPECT_GE(10 * s.flagged, 8 * s.curves) << name;  // a step may lie beyond all runs
         EXPECT_GE(within_two(s.cpi), 0.9) << name;
         EXPECT_GE(within_two(s.latency), 0.9) << name;
         EXPECT_EQ(s.silent, 0) << name;
