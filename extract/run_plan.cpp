@@ -255,10 +255,22 @@ void PlanRun::run(const KernelLaunch& launch) {
                                  .dynamic_shared_bytes = ready.dynamic_shared_bytes};
     isa::Observer* watching = options_->measure_memory ? &observer : nullptr;
     if (options_->observe) watching = options_->observe(launch);
+    const auto execute_groups = [&] {
+        try {
+            return isa::execute(module_.front(), *ready.kernel, shape, parameters,
+                                execution_options, watching);
+        } catch (const isa::BudgetReached&) {
+            if (execution_options.step_budget == options_->step_budget) throw;
+            throw isa::BudgetReached(fmt::format(
+                "kernel '{}', launch {} of {}: more than the {} warp-instructions that all "
+                "launches together may take",
+                ready.kernel->name, progress_.launches_done + 1, progress_.launches,
+                options_->step_budget));
+        }
+    };
     isa::Execution execution;
     while (true) {
-        add(execution, isa::execute(module_.front(), *ready.kernel, shape, parameters,
-                                    execution_options, watching));
+        add(execution, execute_groups());
         progress_.warp_instructions = before + execution.warp_instructions;
         if (!ended_ || !options_->more_groups) break;
         execution_options.groups = options_->more_groups();

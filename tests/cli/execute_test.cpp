@@ -155,6 +155,9 @@ TEST_F(Execute, TellsWhatWasExecutedBeforeALimit) {
         const ProgramRun run = run_program({"execute", "--launch", file, "--limit", limit});
         EXPECT_EQ(run.exit_code, 4) << run.err;
         EXPECT_THAT(run.err, HasSubstr("(--limit)"));
+        EXPECT_THAT(run.err, HasSubstr(std::string_view(limit) == "5000"
+                                           ? "launch 2 of 2: more than the 5000 warp-instructions"
+                                           : "no end after 0.5 s"));
         EXPECT_THAT(run.out, HasSubstr("saxpy<<<(4,1,1), (256,1,1)>>> for sm_90\n"));
         EXPECT_THAT(run.out, HasSubstr("not executed to its end: launch 2 of 2; "));
         EXPECT_THAT(run.out, Not(HasSubstr("y: f32[1000]")));
