@@ -41,6 +41,8 @@ void add_timing(Lines& lines, const GpuProfile& profile, const InstructionTiming
         lines.push_back(fmt::format("{}: Λ = {} is below λ = {}", key, timing.latency->value,
                                     timing.cpi.value));
     }
+    if (is_at_issue_limit(timing.cpi))
+        lines.push_back(fmt::format("{}.cpi: {}", key, at_issue_limit));
     const double per_core = profile.cpi_per_core(timing).value;
     // A little slack: fitted values scatter around 1/IL where the issue limit binds.
     if (profile.issue.limit && per_core * *profile.issue.limit < 0.95) {

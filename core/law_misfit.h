@@ -42,6 +42,14 @@ inline bool doubts_the_law(std::string_view note) {
                                [&](std::string_view one) { return note.find(one) != note.npos; });
 }
 
+// No doubt of λ as a throughput, but what the unit itself would take is not known.
+inline constexpr std::string_view at_issue_limit =
+    "at the issue limit: the unit itself may be faster";
+
+inline bool is_at_issue_limit(const Estimate& cpi) {
+    return cpi.note.find(at_issue_limit) != cpi.note.npos;
+}
+
 inline void add_note(Estimate& estimate, std::string_view text) {
     estimate.note.append(estimate.note.empty() ? "" : "; ").append(text);
 }

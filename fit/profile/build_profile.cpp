@@ -427,6 +427,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
             out.profile.subsystems.push_back({.name = s.subsystem});
     }
     set_issue_limit(out);
+    note_values_at_issue_limit(out);
     split_classes(out);
     set_scopes(out);
     set_warp_choice(out);

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "core/law_misfit.h"
+
 namespace occupipe {
 namespace {
 
@@ -305,6 +307,20 @@ void set_issue_limit(FitOutcome& out) {
     if (!mixes)
         out.notes.push_back(
             "issue limit from the schedulers' ports in staircases: no mix determines it");
+}
+
+void note_values_at_issue_limit(FitOutcome& out) {
+    constexpr double widest = 0.05;  // a λ whose error is larger lies anywhere
+    const Issue& issue = out.profile.issue;
+    if (!issue.limit) return;
+    const double least = 1 / *issue.limit;
+    const double error_of_least = issue.limit_std_error.value_or(0) * least * least;
+    for (SubjectReport& s : out.subjects) {
+        Estimate& cpi = s.fit.cpi;
+        if (s.subsystem.empty() || !cpi.identifiable()) continue;
+        const double error = std::hypot(cpi.std_error.value_or(0), error_of_least);
+        if (error < widest * least && cpi.value < least + 2 * error) add_note(cpi, at_issue_limit);
+    }
 }
 
 namespace {

@@ -10,6 +10,10 @@ namespace occupipe {
 // IL from mixes, else from instructions whose curves show the schedulers' issue ports.
 void set_issue_limit(FitOutcome& out);
 
+// Where a limit was found, λ per core of 1/IL within two standard errors of both is as much the
+// issue limit's as the unit's: its note says so (core/law_misfit.h).
+void note_values_at_issue_limit(FitOutcome& out);
+
 // The number of schedulers: what recorded placements show (docs/file-formats.md,
 // busiest_scheduler_warps), else the staircase period that most instructions show. A subsystem has
 // the scope that two thirds of those of its instructions say whose curves could tell; the others

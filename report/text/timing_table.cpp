@@ -71,7 +71,10 @@ public:
         unknown_ |= timing && !timing->latency;
         const bool assumed = timing && timing->source == Source::assumed;
         assumed_ |= assumed;
-        return (assumed ? " [a]" : "") + mark_misfit(timing) + mark_step(timing);
+        const bool limited = timing && is_at_issue_limit(timing->cpi);
+        limited_ |= limited;
+        return (assumed ? " [a]" : "") + mark_misfit(timing) + (limited ? " [i]" : "") +
+               mark_step(timing);
     }
 
     std::string text() const {
@@ -92,6 +95,8 @@ public:
                 "themselves: `explain` says how\n",
                 text.empty() ? "\n" : "");
         }
+        if (limited_)
+            text += fmt::format("{}[i] λ is {}\n", text.empty() ? "\n" : "", at_issue_limit);
         return text;
     }
 
@@ -119,6 +124,7 @@ private:
 
     bool assumed_ = false;
     bool misfit_ = false;
+    bool limited_ = false;
     bool unknown_ = false;
     std::vector<std::string> notes_;
 };

@@ -54,6 +54,14 @@ TEST(Oddities, OfTimingsNameTheInstruction) {
             "never be kept busy"}));
 }
 
+TEST(Oddities, OfAValueThatMayBeTheIssueLimits) {
+    EXPECT_EQ(of_profile("clock_hz: 1e9\nissue: {limit: 2}\nsubsystems: {alu: {}}\n"
+                         "instructions:\n"
+                         "  a: {subsystem: alu, cpi: {value: 0.5, note: 'at the issue limit: the "
+                         "unit itself may be faster'}, latency: 4}\n"),
+              Lines{"instructions.a.cpi: at the issue limit: the unit itself may be faster"});
+}
+
 TEST(Oddities, OfEveryQuantityNameItsPlace) {
     EXPECT_EQ(
         of_profile("clock_hz: 1e9\nissue: {limit: {value: 1, std_error: 2}}\n"

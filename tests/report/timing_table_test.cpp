@@ -82,6 +82,21 @@ TEST(TimingTable, ALatencyOfSeveralInstructionsSaysSoWhereItIsRead) {
               "\n[1] a step is ISETP + SEL; λ and Λ are the whole step's\n");
 }
 
+TEST(TimingTable, AValueThatMayBeTheIssueLimitsIsMarked) {
+    const std::vector<GpuProfile> one = {
+        profile("{name: A, architecture: One}",
+                "  mul.s32: {subsystem: alu, cpi: {value: 0.5, note: 'at the issue limit: the unit "
+                "itself may be faster'}, latency: 6}\n  fma.f32: {subsystem: alu, cpi: 1, "
+                "latency: 6}\n")};
+    const std::string text = report::format_timing_table(report::timing_table(one),
+                                                         report::TableFormat::markdown, false);
+    EXPECT_NE(text.find("| mul.s32 | 0.5 / 6 [i] |"), std::string::npos) << text;
+    EXPECT_NE(text.find("\n[i] λ is at the issue limit: the unit itself may be faster\n"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("1 / 6 [i]"), std::string::npos) << text;
+}
+
 TEST(TimingTable, ABoundOfUnknownSenseIsStillMarked) {
     const auto p = profile(
         "{name: x}", "  a: {subsystem: alu, cpi: {value: 2, identifiable: false}, latency: 3}\n");
