@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "analysis/accuracy.h"
@@ -79,6 +80,43 @@ std::vector<MeasuredPoint> measured_points(const MeasurementFile& file) {
     return points;
 }
 
+namespace {
+
+bool is_of(const MeasuredPoint& point, const std::string& subject) {
+    return subject == everything || point.subject == subject;
+}
+
+void rank(std::span<Accuracy> rows) {
+    const auto place = [](const Accuracy& row) { return std::pair(-row.points, row.mape); };
+    std::ranges::stable_sort(rows, {}, place);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        rows[i].rank = i > 0 && place(rows[i]) == place(rows[i - 1]) ? rows[i - 1].rank
+                                                                     : static_cast<int>(i) + 1;
+}
+
+// What the rows' predictors say of the points that all of them predict.
+void compare_in_common(const std::vector<MeasuredPoint>& points,
+                       const std::vector<Predictor>& predictors, std::span<Accuracy> rows) {
+    std::vector<const Predictor*> of_row;
+    for (const Accuracy& row : rows)
+        of_row.push_back(&*std::ranges::find(predictors, row.predictor, &Predictor::name));
+    std::vector<std::vector<AccuracyPoint>> common(rows.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (!is_of(points[i], rows.front().subject)) continue;
+        if (!std::ranges::all_of(of_row, [&](const auto* p) { return p->cycles[i].has_value(); }))
+            continue;
+        const double warps = points[i].shape.warps();
+        for (std::size_t r = 0; r < rows.size(); ++r)
+            common[r].push_back({warps, warps / points[i].cycles, warps / *of_row[r]->cycles[i]});
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        rows[r].common_points = static_cast<int>(common[r].size());
+        rows[r].common_mape = mape(common[r]);
+    }
+}
+
+}  // namespace
+
 std::vector<Accuracy> accuracies(const std::vector<MeasuredPoint>& points,
                                  const std::vector<Predictor>& predictors) {
     std::vector<Accuracy> result;
@@ -96,18 +134,23 @@ std::vector<Accuracy> accuracies(const std::vector<MeasuredPoint>& points,
             }
     for (const std::string& subject : subjects) {
         const std::size_t first = result.size();
+        const auto of_points = static_cast<int>(std::ranges::count_if(
+            points, [&](const MeasuredPoint& point) { return is_of(point, subject); }));
         for (const Predictor& predictor : predictors) {
             const Sums& sum = sums[subject][predictor.name];
             if (sum.level.points == 0) continue;
-            result.push_back(
-                {subject, predictor.name, 1, sum.level.points, sum.level.mean(), sum.shape.mean()});
+            result.push_back({.subject = subject,
+                              .predictor = predictor.name,
+                              .points = sum.level.points,
+                              .of_points = of_points,
+                              .mape = sum.level.mean(),
+                              .mape_shape = sum.shape.mean(),
+                              .common_mape = {}});
         }
-        std::stable_sort(result.begin() + static_cast<std::ptrdiff_t>(first), result.end(),
-                         [](const Accuracy& a, const Accuracy& b) { return a.mape < b.mape; });
-        for (std::size_t i = first; i < result.size(); ++i)
-            result[i].rank = i > first && result[i].mape == result[i - 1].mape
-                                 ? result[i - 1].rank
-                                 : static_cast<int>(i - first) + 1;
+        const std::span rows = std::span(result).subspan(first);
+        if (rows.empty()) continue;
+        rank(rows);
+        compare_in_common(points, predictors, rows);
     }
     return result;
 }

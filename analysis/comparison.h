@@ -35,13 +35,20 @@ struct Predictor {
 struct Accuracy {
     std::string subject;  // `everything` for the whole file
     std::string predictor;
-    int rank = 1;  // by MAPE within the subject; equal ones share the better rank
-    int points = 0;
+    // Within the subject: those that predict more points first, of these the smaller MAPE; equal
+    // ones share the better rank.
+    int rank = 1;
+    int points = 0;                    // that it predicts
+    int of_points = 0;                 // of the subject
     std::optional<double> mape;        // [%]
     std::optional<double> mape_shape;  // [%], over curves of three or more occupancies
+    // Over the points that every predictor of the subject's rows predicts; absent without any.
+    int common_points = 0;
+    std::optional<double> common_mape;  // [%]
 };
 
-// Per subject and for the whole file, the best predictor first. A curve is the points of one
+// Per subject and for the whole file, the best predictor first. A predictor without a point of a
+// subject has no row there. A curve is the points of one
 // subject with equal chains and depth.
 std::vector<Accuracy> accuracies(const std::vector<MeasuredPoint>& points,
                                  const std::vector<Predictor>& predictors);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(analysis_test KIND unit ONE_PROCESS
-    SOURCES analysis/published_test.cpp analysis/self_check_test.cpp analysis/ncu_report_test.cpp analysis/profiler_metrics_test.cpp analysis/roofline_predictions_test.cpp analysis/intensity_sweep_test.cpp analysis/lint_test.cpp analysis/stand_ins_test.cpp analysis/shipped_files_test.cpp analysis/suite_index_test.cpp analysis/measured_graph_test.cpp analysis/issue_choice_test.cpp
+    SOURCES analysis/published_test.cpp analysis/self_check_test.cpp analysis/ncu_report_test.cpp analysis/profiler_metrics_test.cpp analysis/roofline_predictions_test.cpp analysis/intensity_sweep_test.cpp analysis/lint_test.cpp analysis/stand_ins_test.cpp analysis/shipped_files_test.cpp analysis/suite_index_test.cpp analysis/measured_graph_test.cpp analysis/issue_choice_test.cpp analysis/comparison_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
 occupipe_test(exchange_test KIND unit ONE_PROCESS
     SOURCES analysis/exchange/accelsim_test.cpp analysis/exchange/export_tables_test.cpp analysis/exchange/imported_test.cpp

@@ -71,13 +71,19 @@ plot::Figure error_distribution(const std::vector<analysis::MeasuredPoint>& poin
     figure.y.high = 100;
     for (std::size_t p = 0; p < predictors.size(); ++p) {
         const std::vector<double> sorted = errors(points, predictors[p]);
-        plot::Series series{predictors[p].name, plot::Mark::line, style_of(p), {}};
+        const bool all = sorted.size() == points.size();
+        plot::Series series{
+            all ? predictors[p].name
+                : fmt::format("{} ({} of {})", predictors[p].name, sorted.size(), points.size()),
+            plot::Mark::line,
+            style_of(p),
+            {}};
         const std::size_t steps = std::min(most_steps, sorted.size());
         for (std::size_t step = 1; step <= steps; ++step) {
             const std::size_t rank = step * sorted.size() / steps;
             series.points.push_back(
                 {std::max(least_percent, sorted[rank - 1]),
-                 100.0 * static_cast<double>(rank) / static_cast<double>(sorted.size())});
+                 100.0 * static_cast<double>(rank) / static_cast<double>(points.size())});
         }
         if (!series.points.empty()) figure.series.push_back(series);
     }

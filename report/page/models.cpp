@@ -15,6 +15,7 @@
 #include "report/figures/mix_figures.h"
 #include "report/figures/prediction_figures.h"
 #include "report/page/sections.h"
+#include "report/text/comparison_output.h"
 #include "sim/models/registry.h"
 #include "sim/models/shared_work.h"
 
@@ -171,14 +172,16 @@ HtmlCell percent(const std::optional<double>& value) {
 }
 
 HtmlTable accuracy_table(const std::vector<analysis::Accuracy>& rows, bool all) {
-    HtmlTable table{{"subject", "model", "points", "MAPE", "MAPE_shape"}, {}, true};
+    HtmlTable table{
+        {"subject", "model", "points", "MAPE", "MAPE_shape", "MAPE of common points"}, {}, true};
     for (const analysis::Accuracy& row : rows)
         if ((row.subject == "all") == all)
             table.rows.push_back({{row.subject, std::nullopt, ""},
                                   {row.predictor, std::nullopt, ""},
-                                  {std::to_string(row.points), static_cast<double>(row.points), ""},
+                                  {point_count(row), static_cast<double>(row.points), ""},
                                   percent(row.mape),
-                                  percent(row.mape_shape)});
+                                  percent(row.mape_shape),
+                                  percent(row.common_mape)});
     return table;
 }
 
@@ -236,7 +239,8 @@ void add_accuracy_section(ReportPage& page, const ReportData& data) {
             "cost included, and the same after a straight line over the occupancy is taken "
             "off the errors (curves of three occupancies or more). Mixes aside, these are the "
             "measurements that the profile was fitted to: the errors show how well each model's "
-            "shape can follow them, not how well it predicts other kernels.") +
+            "shape can follow them, not how well it predicts other kernels. Models that predict "
+            "more points stand first; the last column is over those points that all predict.") +
             html(accuracy_table(rows, true)) +
             page.figure(comparison_plot("Models", points, by_model).image) +
             mixes(page, points, by_model, data.fit.profile) +

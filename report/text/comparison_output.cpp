@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/files/csv.h"
 #include "report/text/text_table.h"
@@ -35,21 +36,33 @@ std::string headline(const Comparison& c) {
     return text;
 }
 
-// Points that a model has no prediction for are missing from its mean.
-std::string point_count(int has, std::size_t of) {
-    return static_cast<std::size_t>(has) == of ? std::to_string(has)
-                                               : fmt::format("{} of {}", has, of);
+std::vector<analysis::Accuracy> of_everything(const Comparison& c) {
+    std::vector<analysis::Accuracy> rows;
+    std::ranges::copy_if(c.rows, std::back_inserter(rows), [](const analysis::Accuracy& row) {
+        return row.subject == analysis::everything;
+    });
+    return rows;
 }
 
+// Where models predict different points, what all of them predict has a column of its own.
 std::string ranking(const Comparison& c) {
     TextTable table{{"rank", "model", "points", "MAPE", "MAPE_shape"},
                     {Align::right, Align::left, Align::right, Align::right, Align::right},
                     {}};
-    for (const analysis::Accuracy& row : c.rows)
-        if (row.subject == analysis::everything)
-            table.rows.push_back({std::to_string(row.rank), row.predictor,
-                                  point_count(row.points, c.points.size()), percent(row.mape),
-                                  percent(row.mape_shape)});
+    const std::vector<analysis::Accuracy> rows = of_everything(c);
+    const auto lacks = [&](const analysis::Accuracy& row) {
+        return row.points != rows.front().points || row.common_points != row.points;
+    };
+    const bool common = std::ranges::any_of(rows, lacks) && rows.front().common_mape;
+    if (common) {
+        table.header.push_back(fmt::format("MAPE of {} in common", rows.front().common_points));
+        table.align.push_back(Align::right);
+    }
+    for (const analysis::Accuracy& row : rows) {
+        table.rows.push_back({std::to_string(row.rank), row.predictor, point_count(row),
+                              percent(row.mape), percent(row.mape_shape)});
+        if (common) table.rows.back().push_back(percent(row.common_mape));
+    }
     return plain_text(table);
 }
 
@@ -64,10 +77,13 @@ std::string kernels(const Comparison& c) {
     std::string subject;
     for (const analysis::Accuracy& row : c.rows) {
         if (row.subject == analysis::everything) continue;
-        if (row.subject != subject) table.rows.push_back({row.subject, std::to_string(row.points)});
+        if (row.subject != subject)
+            table.rows.push_back({row.subject, std::to_string(row.of_points)});
         subject = row.subject;
         if (table.rows.back().size() < table.header.size())
-            table.rows.back().push_back(fmt::format("{} {}", row.predictor, percent(row.mape)));
+            table.rows.back().push_back(fmt::format(
+                "{} {}{}", row.predictor, percent(row.mape),
+                row.points < row.of_points ? fmt::format(" ({})", point_count(row)) : ""));
     }
     for (auto& row : table.rows) row.resize(table.header.size());
     return plain_text(table);
@@ -75,10 +91,15 @@ std::string kernels(const Comparison& c) {
 
 }  // namespace
 
+std::string point_count(const analysis::Accuracy& row) {
+    return row.points == row.of_points ? std::to_string(row.points)
+                                       : fmt::format("{} of {}", row.points, row.of_points);
+}
+
 std::string to_text(const Comparison& c) {
-    std::string text = headline(c) + "\nAll kernels together, the smallest MAPE first:\n\n" +
-                       ranking(c) + "\nEach kernel, with the MAPE of its best models:\n\n" +
-                       kernels(c);
+    std::string text =
+        headline(c) + "\nAll kernels together, the most points first, then the smallest MAPE:\n\n" +
+        ranking(c) + "\nEach kernel, with the MAPE of its best models:\n\n" + kernels(c);
     if (std::ranges::none_of(
             c.rows, [](const analysis::Accuracy& row) { return row.mape_shape.has_value(); }))
         text += "\nNo MAPE_shape: it needs one kernel at three occupancies or more.\n";
@@ -90,13 +111,16 @@ std::string to_csv(const Comparison& c) {
     const auto number = [](const std::optional<double>& value) {
         return value ? fmt::format("{}", *value) : "";
     };
-    std::string text = "subject,rank,model,points,mape_percent,mape_shape_percent\n";
+    std::string text =
+        "subject,rank,model,points,mape_percent,mape_shape_percent,of_points,"
+        "common_points,common_mape_percent\n";
     for (const bool overall : {true, false})
         for (const analysis::Accuracy& row : c.rows)
             if ((row.subject == analysis::everything) == overall)
-                text += fmt::format("{},{},{},{},{},{}\n", csv_text(row.subject), row.rank,
+                text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_text(row.subject), row.rank,
                                     csv_text(row.predictor), row.points, number(row.mape),
-                                    number(row.mape_shape));
+                                    number(row.mape_shape), row.of_points, row.common_points,
+                                    number(row.common_mape));
     return text;
 }
 
@@ -116,9 +140,12 @@ nlohmann::ordered_json to_json(const Comparison& c) {
         nlohmann::ordered_json entry = {{"subject", row.subject},
                                         {"rank", row.rank},
                                         {"model", row.predictor},
-                                        {"points", row.points}};
+                                        {"points", row.points},
+                                        {"of_points", row.of_points}};
         if (row.mape) entry["mape_percent"] = *row.mape;
         if (row.mape_shape) entry["mape_shape_percent"] = *row.mape_shape;
+        entry["common_points"] = row.common_points;
+        if (row.common_mape) entry["common_mape_percent"] = *row.common_mape;
         json["accuracy"].push_back(entry);
     }
     json["points"] = nlohmann::ordered_json::array();

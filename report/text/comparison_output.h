@@ -24,6 +24,9 @@ struct Comparison {
     std::vector<analysis::Accuracy> rows;
 };
 
+// "105", or "51 of 105" where a model has no prediction for the others: its means are without them.
+std::string point_count(const analysis::Accuracy& row);
+
 // The ranking over all kernels first, then a line per kernel.
 std::string to_text(const Comparison& comparison);
 std::string to_csv(const Comparison& comparison);

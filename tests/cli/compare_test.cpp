@@ -125,7 +125,8 @@ TEST_F(Compare, RanksOverAllKernelsFirstInTextAndCsv) {
     const auto csv = run_program(
         {"compare", path("k.json"), "--profile", profile, "--model", "roofline,pipeline", "--csv"});
     EXPECT_TRUE(csv.out.starts_with(
-        "subject,rank,model,points,mape_percent,mape_shape_percent\nall,1,pipeline,"))
+        "subject,rank,model,points,mape_percent,mape_shape_percent,of_points,common_points,"
+        "common_mape_percent\nall,1,pipeline,"))
         << csv.out;
 }
 
@@ -156,6 +157,11 @@ TEST_F(Compare, PredictionsAreComparedWithOneModelOfTheFirst) {
     EXPECT_FALSE(comparison["points"][0]["predicted_cycles"].contains("b"));
     const auto text = run_program({"compare", one});
     EXPECT_NE(text.out.find("1 of 2"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("MAPE of 1 in common"), std::string::npos) << text.out;
+    EXPECT_EQ(b["of_points"], 2);
+    EXPECT_EQ(a["common_points"], 1);
+    EXPECT_NEAR(a["common_mape_percent"].get<double>(), 20, 1e-9);
+    EXPECT_EQ(b["rank"], 3);
     const auto other = run_program({"compare", one, "--reference", "a", "--json"});
     const auto turned = nlohmann::json::parse(other.out);
     EXPECT_NEAR(row(turned, "all", "pipeline")["mape_percent"].get<double>(),
