@@ -17,6 +17,7 @@
 #include "analysis/sweep_text.h"
 #include "analysis/what_if.h"
 #include "core/files/files.h"
+#include "core/suggestions.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -60,6 +61,7 @@ Sweep::Sweep(SweepSpec spec, const std::string& file_name, const std::string& te
                                 spec_.selects.size()})
         variants_ *= at_least_one(n);
     find_pairs(file_name, folder, all);
+    check_uses_of_code(file_name);
     made_of_ = content_hash(all);
     name_columns();
 }
@@ -241,16 +243,24 @@ void Sweep::check_settings(const std::string& file_name) const {
         }
 }
 
+namespace {
+
+std::string op_of(const SweepName& use) { return use.text.substr(0, use.text.find('=')); }
+
+bool has_op(const Kernel& kernel, const std::string& op) {
+    bool found = false;
+    for_each_instruction(kernel,
+                         [&](const KernelInstruction& one) { found = found || one.op == op; });
+    return found;
+}
+
+}  // namespace
+
 // The kernel's part of what is asked of all.
 ProfileChanges Sweep::changes_of(const Kernel& kernel) const {
     ProfileChanges changes;
-    for (const SweepName& use : spec_.uses) {
-        const std::string op = use.text.substr(0, use.text.find('='));
-        bool has_op = false;
-        for_each_instruction(
-            kernel, [&](const KernelInstruction& one) { has_op = has_op || one.op == op; });
-        if (has_op) changes.uses.push_back(use.text);
-    }
+    for (const SweepName& use : spec_.uses)
+        if (has_op(kernel, op_of(use))) changes.uses.push_back(use.text);
     for (const SweepName& one : spec_.classes) changes.classes.push_back(one.text);
     return changes;
 }
@@ -293,6 +303,33 @@ void Sweep::check_changes(const std::string& file_name) const {
             assume_latencies({one.text}, kernel, profile);
             return true;
         });
+}
+
+// Parameters may take an op away from some launches; one that no code has is a mistake. Which
+// instructions are executed nobody knows yet.
+void Sweep::check_uses_of_code(const std::string& file_name) {
+    if (!has_code() || spec_.uses.empty()) return;
+    std::map<const CodeLaunch*, std::set<std::string>> ops;
+    std::set<std::string> all;
+    for (const Pair& pair : pairs_)
+        if (pair.code && !ops.contains(pair.code.get()))
+            all.merge(std::set(ops[pair.code.get()] = possible_ops(*pair.code)));
+    for (const SweepName& use : spec_.uses) {
+        const std::string op = op_of(use);
+        const auto having = std::ranges::count_if(pairs_, [&](const Pair& pair) {
+            return pair.code ? ops.at(pair.code.get()).contains(op)
+                             : has_op(kernels_[pair.kernel], op);
+        });
+        if (having == 0)
+            throw InputError(file_name, use.where, "use",
+                             fmt::format("no kernel has the op '{}'{}", op,
+                                         near_text(op, {all.begin(), all.end()})));
+        if (static_cast<std::size_t>(having) < pairs_.size())
+            warnings_.push_back(
+                fmt::format("use: {} of {} combinations of kernel, parameters and profile have "
+                            "the op '{}'; the others are predicted without it",
+                            having, pairs_.size(), op));
+    }
 }
 
 std::vector<LaunchChoice> Sweep::launches_of(int own_group_warps, const GpuProfile& profile) const {

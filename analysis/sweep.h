@@ -47,6 +47,8 @@ public:
     const std::string& header() const { return header_; }
     // Of the columns, and of what the rows are made of.
     const SweepOrigin& origin() const { return origin_; }
+    // What the spec asks for in vain, a sentence each.
+    const std::vector<std::string>& warnings() const { return warnings_; }
     // Hash of all that decides over the rows: spec, limit, files and the program's version.
     const std::string& made_of() const { return made_of_; }
     // "2 kernels x 3 profiles x 31 settings x …"
@@ -76,6 +78,7 @@ private:
     bool has_code() const;
     void check_settings(const std::string& file_name) const;
     void check_changes(const std::string& file_name) const;
+    void check_uses_of_code(const std::string& file_name);
     ProfileChanges changes_of(const Kernel& kernel) const;
     std::vector<LaunchChoice> launches_of(int own_group_warps, const GpuProfile& profile) const;
 
@@ -90,6 +93,7 @@ private:
     std::string header_;
     SweepOrigin origin_;
     std::string made_of_;
+    std::vector<std::string> warnings_;
     mutable CodeKernels code_;  // what of the machine code was executed
 };
 

@@ -14,6 +14,9 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/launch_files.h"
+#include "extract/naming.h"
+#include "extract/signature.h"
+#include "isa/decode.h"
 #include "sim/engine/run_progress.h"
 
 namespace occupipe::analysis {
@@ -193,6 +196,16 @@ std::shared_ptr<const CodeLaunch> CodeReader::launch(
     std::shared_ptr<const CodeLaunch>& known = launches_[one.hash + path];
     if (!known) known = std::make_shared<const CodeLaunch>(std::move(one));
     return known;
+}
+
+std::set<std::string> possible_ops(const CodeLaunch& launch) {
+    const isa::Cubin& cubin = launch.file->cubin;
+    const KernelLaunch& chosen = chosen_launch(launch.plan, cubin, launch.options);
+    const isa::Kernel& kernel = extract::find_kernel(cubin, chosen.kernel);
+    std::set<std::string> ops;
+    for (const isa::Instruction& one : isa::decode(kernel.code, *cubin.architecture))
+        for (const std::string& name : extract::profile_names(one)) ops.insert(name);
+    return ops;
 }
 
 std::shared_ptr<const KernelIn> CodeKernels::kernel_in(

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -34,6 +35,9 @@ struct CodeLaunch {
     int group_warps = 0;
     std::string hash;  // of code, launch and the files that buffers begin with
 };
+
+// Names under which profiles may know the instructions of the launch's kernel, executed or not.
+std::set<std::string> possible_ops(const CodeLaunch& launch);
 
 // Reads and compiles what the launches of a spec in `folder` name, each file once.
 class CodeReader {

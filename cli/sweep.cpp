@@ -138,6 +138,8 @@ void sweep(const Options& options) {
     const std::string text = read_text_file(options.spec);
     const analysis::Sweep sweep(analysis::parse_sweep(text, options.spec), options.spec, text,
                                 std::filesystem::path(options.spec).parent_path(), limit);
+    for (const std::string& line : sweep.warnings())
+        fmt::print(stderr, "occupipe: warning: {}\n", line);
     if (options.count) {
         fmt::print("{} predictions: {}\n", sweep.rows(), sweep.shape());
         return;

@@ -170,7 +170,7 @@ TEST(SweepCode, SourceIsCompiledForEachProfile) {
                 ", kernel: fill, grid: 2, block: 64, args: \"" + args +
                 "\", compiler_options: \"-DTILE=${tile}\", with: {tile: [2, 5, none]}}\n"
                 "profiles: [rtx-2070]\nmodels: [pipeline]\n" +
-                use);
+                "use: {mad.wide.u32: mul.f32, st.global.f32: ld.global.s32}\n");
     ASSERT_EQ(all.size(), 3U);
     for (std::size_t i = 0; i < 2; ++i) {
         expect_as_predicted(all[i], {}, code,
@@ -232,6 +232,31 @@ TEST(SweepCode, ChangedInputIsAnotherSweep) {
     std::filesystem::copy_file(kernels + "recorded/sm_80/saxpy.cubin", folder.path / "k.cubin",
                                std::filesystem::copy_options::overwrite_existing);
     EXPECT_EQ(occupipe({"sweep", spec, "-o", rows}).code, 2);
+}
+
+// It was passed over: no row said that nothing took the other's numbers.
+TEST(SweepCode, AUseOfAnOpThatNoCodeHasIsRefused) {
+    const TemporaryFolder folder;
+    const std::string code = head + "kernels:\n  - {code: " + saxpy +
+                             ", kernel: saxpy, grid: 1, block: 32, args: \"" + arguments_of("32") +
+                             "\"}\nprofiles: rtx-2070\nmodels: roofline\n";
+    const std::string wrong = write(folder.path / "s.yaml", code + "use: {setp.lt.s23: mul.f32}\n");
+    expect_refused(wrong, ":6:20: use: no kernel has the op 'setp.lt.s23'; near: setp.lt.s32");
+    const std::string right = write(folder.path / "t.yaml", code + use);
+    EXPECT_EQ(occupipe({"sweep", right, "--count"}).err, "");
+}
+
+// A parameter may take the op away from some of the launches.
+TEST(SweepCode, AUseOfAnOpThatSomeCodeHasIsWarnedOf) {
+    const TemporaryFolder folder;
+    const std::string spec = write(
+        folder.path / "s.yaml",
+        head + "kernels:\n  - {code: " + saxpy + ", kernel: saxpy, grid: 1, block: 32, args: \"" +
+            arguments_of("32") + "\"}\n  - mix\nprofiles: rtx-2070\nmodels: roofline\n" + use);
+    const Outcome run = occupipe({"sweep", spec, "--count"});
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("use: 1 of 2 combinations of kernel, parameters and profile "
+                                   "have the op 'setp.lt.s32'"));
 }
 
 struct BadCode {
