@@ -17,6 +17,7 @@
 #include "fit/laws/wandering.h"
 #include "fit/match/fit_match.h"
 #include "fit/profile/contradictions.h"
+#include "fit/profile/copied_rows.h"
 #include "fit/profile/device_facts.h"
 #include "fit/profile/provenance.h"
 #include "fit/structure/class_split.h"

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
 #include "fit/curves/counters.h"
 #include "fit/curves/curve.h"
+#include "fit/profile/copied_rows.h"
 
 namespace occupipe {
 namespace {
@@ -24,18 +24,6 @@ constexpr double other_unit = 50;      // factor between repetitions of one plac
 constexpr double too_short = 0.5;      // event time over cycles
 constexpr double too_long = 50;        // … of the row with the most cycles
 constexpr double other_clock = 1.2;    // event time over cycles, of what a longer run takes more
-
-// Each measurement as a number, ascending: a copy may be written otherwise, in another order or
-// with others.
-std::vector<std::size_t> marks_of(const MeasurementFile& file) {
-    std::vector<std::size_t> marks;
-    for (const MeasurementRow& row : file.rows)
-        if (!row.error)
-            marks.push_back(std::hash<std::string>()(fmt::format(
-                "{} {} {} {}", row.name(), row.repetition, row.cycles.value_or(0), row.seconds)));
-    std::ranges::sort(marks);
-    return marks;
-}
 
 // Times by subject and place, by file; cycles where rows have them.
 using Times = std::map<std::size_t, std::vector<double>>;
@@ -322,41 +310,12 @@ void compare_timer(const MeasurementFile& file, std::vector<std::string>& out) {
         file.path, *ratio));
 }
 
-// Calls found(a, b) for every two files of which b's measurements are all in a; where they have the
-// same, b is the later one.
-template <class Found>
-void find_copies(std::span<const MeasurementFile> files, const Found& found) {
-    if (files.size() < 2) return;
-    std::vector<std::vector<std::size_t>> marks;
-    for (const MeasurementFile& file : files) marks.push_back(marks_of(file));
-    for (std::size_t a = 0; a < files.size(); ++a)
-        for (std::size_t b = 0; b < files.size(); ++b) {
-            const bool smaller = std::pair(marks[b].size(), a) < std::pair(marks[a].size(), b);
-            if (smaller && !marks[b].empty() && std::ranges::includes(marks[a], marks[b]))
-                found(files[a], files[b], marks[a].size() == marks[b].size());
-        }
-}
-
 }  // namespace
-
-void refuse_duplicates(std::span<const MeasurementFile> files) {
-    find_copies(files, [](const MeasurementFile& a, const MeasurementFile& b, bool whole) {
-        if (whole)
-            throw InputError(b.path, SourcePosition{}, "",
-                             fmt::format("contains the same measurements as {}; leave one out, or "
-                                         "they count twice",
-                                         a.path));
-    });
-}
 
 Contradictions contradictions(std::span<const MeasurementFile> files) {
     Contradictions found;
     std::vector<std::string>& out = found.notes;
-    find_copies(files, [&](const MeasurementFile& a, const MeasurementFile& b, bool whole) {
-        if (!whole)
-            out.push_back(fmt::format("all measurements of {} are in {}, too, and count twice",
-                                      b.path, a.path));
-    });
+    std::ranges::move(copies_in(files), std::back_inserter(out));
     for (const auto& [subject, places] : times_of(files)) {
         compare_runs(files, subject, places, found);
         compare_repetitions(subject, places, out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Input that contradicts itself: the same file twice, runs that disagree, units that change.
+// Input that contradicts itself: runs that disagree, units that change, rows that count twice.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,6 @@
 #include "core/measurement.h"
 
 namespace occupipe {
-
-// Throws InputError where two files hold the same measurements: they would count twice.
-void refuse_duplicates(std::span<const MeasurementFile> files);
 
 // At so many of the places with several repetitions these are of two kinds.
 struct TwoKinds {

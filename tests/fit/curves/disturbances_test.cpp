@@ -12,6 +12,7 @@
 #include "fit/curves/counters.h"
 #include "fit/laws/fit_timing.h"
 #include "fit/profile/contradictions.h"
+#include "fit/profile/copied_rows.h"
 #include "fit/profile/physics_check.h"
 #include "tests/fit/synthetic.h"
 
@@ -114,6 +115,88 @@ MeasurementFile run(const char* path, double factor) {
             file.rows.push_back(
                 test::row_of("fma.f32", {w, 1, 1, depth}, factor * 4.0 * depth + w, 0));
     return file;
+}
+
+// Coarse counters and deterministic devices give the same twice.
+TEST(Contradictions, EqualRunsOfDifferentDatesAreNoDuplicates) {
+    MeasurementFile first = run("a.json", 1);
+    MeasurementFile second = run("b.json", 1);
+    first.context["date"] = "2026-11-23T01:14:36+00:00";
+    second.context["date"] = first.context["date"];
+    EXPECT_THROW(refuse_duplicates(std::vector{first, second}), InputError);
+    second.context["date"] = "2026-11-23T02:14:36+00:00";
+    const std::vector both{first, second};
+    EXPECT_NO_THROW(refuse_duplicates(both));
+    const std::vector<std::string> said = contradictions(both).notes;
+    ASSERT_FALSE(said.empty());
+    EXPECT_NE(said[0].find("equal to the last digit, but of different runs"), std::string::npos);
+    // Other stops of warps are another measurement.
+    second.context = first.context;
+    second.rows.front().counters["stop_spread_cycles"] = 3;
+    EXPECT_NO_THROW(refuse_duplicates(std::vector{first, second}));
+}
+
+// Five repetitions of forty places, counted in steps.
+MeasurementFile scattered(std::uint64_t seed, double step) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal(0, 0.005);
+    MeasurementFile file = test::empty_file();
+    file.path = "a.json";
+    for (int w = 1; w <= 40; ++w)
+        for (int r = 0; r < 5; ++r) {
+            const double cycles = 256.0 * std::max(w, 10) * (1 + normal(random));
+            file.rows.push_back(test::row_of("fma.f32", {w, 1, 1, 256},
+                                             step > 0 ? step * std::round(cycles / step) : cycles,
+                                             r));
+        }
+    return file;
+}
+
+bool names_a_copy(const MeasurementFile& file) {
+    return std::ranges::any_of(copies_in(std::span(&file, 1)), [](const std::string& note) {
+        return note.find("a copied part counts twice") != note.npos;
+    });
+}
+
+TEST(Contradictions, ACopiedPartOfAFileIsNamed) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed)
+        for (const double step : {0.0, 1.0}) {
+            const MeasurementFile file = scattered(seed, step);
+            MeasurementFile behind = file;
+            for (std::size_t i = 60; i < 100; ++i) {
+                behind.rows.push_back(file.rows[i]);
+                behind.rows.back().repetition += 5;
+            }
+            EXPECT_TRUE(names_a_copy(behind)) << seed << " " << step;
+            MeasurementFile beside = file;
+            beside.rows.clear();
+            for (std::size_t place = 0; place < 40; ++place)
+                for (const int twice : {0, 5})
+                    for (std::size_t r = 0; r < 5; ++r) {
+                        beside.rows.push_back(file.rows[5 * place + r]);
+                        beside.rows.back().repetition += twice;
+                    }
+            EXPECT_TRUE(names_a_copy(beside)) << seed << " " << step;
+        }
+}
+
+// Equal repetitions are what a coarse counter and a deterministic device give, or a copy that
+// nothing tells from these.
+TEST(Contradictions, EqualRepetitionsAreNoCopyWhereChanceOrTheDeviceMakesThem) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+        for (const double step : {0.0, 1.0, 8.0, 32.0, 128.0, 1e4})
+            EXPECT_FALSE(names_a_copy(scattered(seed, step))) << seed << " " << step;
+    // One half of the places is exact, the other scatters.
+    MeasurementFile half = scattered(1, 1);
+    for (std::size_t i = 0; i < 100; ++i)
+        half.rows[i].cycles = 256.0 * std::max(half.rows[i].shape.warps(), 10);
+    EXPECT_FALSE(names_a_copy(half));
+    MeasurementFile exact = scattered(1, 1e4);
+    for (std::size_t i = 0; i < 100; ++i) {
+        exact.rows.push_back(exact.rows[i]);
+        exact.rows.back().repetition += 5;
+    }
+    EXPECT_FALSE(names_a_copy(exact));
 }
 
 TEST(Contradictions, RunsThatDisagreeAndTheSameRunTwiceAreNoticed) {
