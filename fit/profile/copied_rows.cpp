@@ -7,35 +7,41 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <optional>
-#include <set>
+#include <tuple>
+#include <utility>
 
 #include "core/error.h"
 
 namespace occupipe {
 namespace {
 
-std::size_t hash_of(const std::string& text) { return std::hash<std::string>()(text); }
+std::size_t combined(std::size_t a, std::size_t b) {
+    return a ^ (b + 0x9e3779b97f4a7c15U + (a << 6U) + (a >> 2U));
+}
 
 // All that was measured, as a number; a copy may be written otherwise.
 std::size_t values_of(const MeasurementRow& row) {
-    std::string text = fmt::format("{} {}", row.cycles.value_or(0), row.seconds);
+    const std::hash<double> of;
+    std::size_t hash = combined(of(row.cycles.value_or(0)), of(row.seconds));
     row.counters.for_each([&](const std::string& name, double value) {
-        fmt::format_to(std::back_inserter(text), " {} {}", name, value);
+        hash = combined(combined(hash, std::hash<std::string>()(name)), of(value));
     });
-    return hash_of(text);
+    return hash;
 }
+
+std::size_t place_of(const MeasurementRow& row) { return std::hash<std::string>()(row.name()); }
 
 // Each measurement as a number, ascending: a copy may be in another order or with others.
 std::vector<std::size_t> marks_of(const MeasurementFile& file) {
     std::vector<std::size_t> marks;
     for (const MeasurementRow& row : file.rows)
         if (!row.error)
-            marks.push_back(
-                hash_of(fmt::format("{} {} {}", row.name(), row.repetition, values_of(row))));
+            marks.push_back(combined(
+                combined(place_of(row), static_cast<std::size_t>(row.repetition)), values_of(row)));
     std::ranges::sort(marks);
     return marks;
 }
@@ -66,88 +72,100 @@ void find_copies(std::span<const MeasurementFile> files, const Found& found) {
         }
 }
 
-// A row beside the earlier ones of its place.
-struct Place {
-    std::set<std::size_t> values;
-    int repetitions = 0;
+struct Mark {
+    std::size_t place = 0;
+    std::size_t values = 0;
+    std::uint32_t row = 0;
+    std::uint32_t turn = 0;  // in the order that is looked at
 };
 
-// Rows in an order, of places whose repetitions are not all equal: whether each has an earlier one
-// of its place, and whether one of these is equal to the last digit.
-struct Repeated {
-    std::size_t row = 0;
-    bool has_earlier = false;
-    bool equal = false;
+// Of a row beside the earlier ones of its place.
+enum class Beside : std::uint8_t {
+    alike,  // all rows of the place are equal, which tells nothing
+    none,   // there is no earlier one
+    other,  // none of them is equal to the last digit
+    equal,  // one is
 };
 
-std::vector<Repeated> repeated_rows(const MeasurementFile& file,
-                                    std::span<const std::size_t> order) {
-    std::map<std::string, Place> places;
-    std::vector<std::string> names(file.rows.size());
-    std::vector<std::size_t> values(file.rows.size());
-    for (const std::size_t i : order) {
-        names[i] = file.rows[i].name();
-        values[i] = values_of(file.rows[i]);
-        places[names[i]].values.insert(values[i]);
-    }
-    std::map<std::string, Place> earlier;
-    std::vector<Repeated> out;
-    for (const std::size_t i : order) {
-        if (places.at(names[i]).values.size() < 2) continue;
-        Place& before = earlier[names[i]];
-        out.push_back({i, before.repetitions > 0, before.values.contains(values[i])});
-        before.values.insert(values[i]);
-        ++before.repetitions;
+// By turn. `marks` are sorted anew.
+std::vector<Beside> beside_earlier(std::vector<Mark>& marks) {
+    std::ranges::sort(marks, {},
+                      [](const Mark& m) { return std::tuple(m.place, m.values, m.turn); });
+    std::vector<Beside> out(marks.size(), Beside::alike);
+    for (auto begin = marks.begin(), end = begin; begin != marks.end(); begin = end) {
+        end = std::find_if(begin, marks.end(),
+                           [&](const Mark& m) { return m.place != begin->place; });
+        if (begin->values == std::prev(end)->values) continue;
+        const Mark& first = *std::ranges::min_element(begin, end, {}, &Mark::turn);
+        for (auto mark = begin; mark != end; ++mark) {
+            const bool fresh = mark == begin || std::prev(mark)->values != mark->values;
+            out[mark->turn] = fresh ? Beside::other : Beside::equal;
+        }
+        out[first.turn] = Beside::none;
     }
     return out;
 }
 
+struct Block {
+    std::uint32_t first_turn = 0;
+    std::size_t rows = 0;
+};
+
 // The longest run of rows that are equal to earlier ones, where by what the other rows are equal to
 // earlier ones of their places no such run is to be expected.
-std::span<const Repeated> copied_block(std::span<const Repeated> rows) {
+std::optional<Block> copied_block(std::span<const Beside> turns) {
     constexpr double by_chance = 1e-6;
     constexpr std::size_t fewest_others = 20;
     constexpr std::size_t fewest = 8;
-    std::span<const Repeated> longest;
-    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end + 1) {
-        for (end = begin; end < rows.size() && rows[end].equal;) ++end;
-        if (end - begin > longest.size()) longest = rows.subspan(begin, end - begin);
-    }
-    std::size_t others = 0;
+    Block longest;
+    Block now;
     std::size_t equal = 0;
-    for (const Repeated& row : rows) {
-        const bool inside =
-            !longest.empty() && &row >= longest.data() && &row < longest.data() + longest.size();
-        if (inside || !row.has_earlier) continue;
-        ++others;
-        equal += row.equal;
+    std::size_t other = 0;
+    for (std::uint32_t turn = 0; turn < turns.size(); ++turn) {
+        if (turns[turn] == Beside::alike) continue;
+        other += turns[turn] == Beside::other;
+        if (turns[turn] != Beside::equal) {
+            now = {};
+            continue;
+        }
+        ++equal;
+        if (now.rows++ == 0) now.first_turn = turn;
+        if (now.rows > longest.rows) longest = now;
     }
-    if (longest.size() < fewest || others < fewest_others) return {};
-    const double chance = (static_cast<double>(equal) + 1) / (static_cast<double>(others) + 2);
+    equal -= longest.rows;
+    if (longest.rows < fewest || equal + other < fewest_others) return std::nullopt;
+    const double chance =
+        (static_cast<double>(equal) + 1) / (static_cast<double>(equal + other) + 2);
     const double expected =
-        static_cast<double>(rows.size()) * std::pow(chance, static_cast<double>(longest.size()));
-    return expected < by_chance ? longest : std::span<const Repeated>();
+        static_cast<double>(turns.size()) * std::pow(chance, static_cast<double>(longest.rows));
+    return expected < by_chance ? std::optional(longest) : std::nullopt;
+}
+
+std::optional<std::string> copied_part_in_order(const MeasurementFile& file,
+                                                std::vector<Mark>& marks) {
+    const std::optional<Block> block = copied_block(beside_earlier(marks));
+    if (!block) return std::nullopt;
+    const auto at = std::ranges::find(marks, block->first_turn, &Mark::turn);
+    const MeasurementRow& first = file.rows[at->row];
+    return fmt::format(
+        "{}: {} rows from {}, repetition {}, on repeat earlier ones of their places to the last "
+        "digit, as no others do: a copied part counts twice",
+        file.path, block->rows, first.name(), first.repetition);
 }
 
 // Copies stand behind what they repeat, or beside it under higher numbers.
 std::optional<std::string> copied_part(const MeasurementFile& file) {
-    std::vector<std::size_t> as_written;
-    for (std::size_t i = 0; i < file.rows.size(); ++i)
-        if (!file.rows[i].error) as_written.push_back(i);
-    std::vector<std::size_t> by_repetition = as_written;
-    std::ranges::stable_sort(by_repetition, {},
-                             [&](std::size_t i) { return file.rows[i].repetition; });
-    for (const auto& order : {as_written, by_repetition}) {
-        const std::vector<Repeated> rows = repeated_rows(file, order);
-        const std::span<const Repeated> block = copied_block(rows);
-        if (block.empty()) continue;
-        const MeasurementRow& first = file.rows[block.front().row];
-        return fmt::format(
-            "{}: {} rows from {}, repetition {}, on repeat earlier ones of their places to the "
-            "last digit, as no others do: a copied part counts twice",
-            file.path, block.size(), first.name(), first.repetition);
-    }
-    return std::nullopt;
+    std::vector<Mark> marks;
+    marks.reserve(file.rows.size());
+    for (std::uint32_t row = 0; row < file.rows.size(); ++row)
+        if (const MeasurementRow& one = file.rows[row]; !one.error)
+            marks.push_back(
+                {place_of(one), values_of(one), row, static_cast<std::uint32_t>(marks.size())});
+    if (auto behind = copied_part_in_order(file, marks)) return behind;
+    std::ranges::sort(marks, {},
+                      [&](const Mark& m) { return std::pair(file.rows[m.row].repetition, m.row); });
+    for (std::uint32_t turn = 0; turn < marks.size(); ++turn) marks[turn].turn = turn;
+    return copied_part_in_order(file, marks);
 }
 
 }  // namespace
