@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <span>
 
@@ -131,6 +133,81 @@ std::vector<StepTime> step_times(const Curve& curve) {
         if (auto step = step_over_depth(here)) out.push_back(std::move(*step));
     }
     return out;
+}
+
+namespace {
+
+// What the places with one number of warps and chains reached: the least cycles per step, with what
+// its error leaves of it on either side.
+struct Reached {
+    double cycles = 0;
+    double low = 0;
+    double high = 0;
+};
+
+using ReachedBy = std::map<int, Reached>;  // number of warps → …
+
+bool contradicted(const ReachedBy& all, ReachedBy::const_iterator at) {
+    constexpr double room = 1.02;
+    constexpr int several = 2;
+    const auto exceeds = [&](const Reached& other, double times) {
+        return other.low > room * times * at->second.high;
+    };
+    if (at != all.begin() && exceeds(std::prev(at)->second, 1)) return true;
+    int longer = 0;
+    for (auto more = std::next(at); more != all.end(); ++more) {
+        const int times = (more->first + at->first - 1) / at->first;
+        if (!exceeds(more->second, times)) continue;
+        if (more == std::next(at) || ++longer == several) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<StepTime> believable_steps(const std::vector<StepTime>& steps) {
+    constexpr double errors = 3;
+    constexpr double as_fast = 1.1;
+    constexpr int fewest_doubtful = 2;
+    std::map<int, ReachedBy> by_chains;
+    for (const StepTime& step : steps) {
+        const double error = errors * *step.cycles.std_error;
+        const Reached here{step.cycles.value, step.cycles.value - error, step.cycles.value + error};
+        const auto [at, first] =
+            by_chains[step.place.shape.chains].try_emplace(step.place.shape.warps(), here);
+        if (!first && here.cycles < at->second.cycles) at->second = here;
+    }
+    struct OfWarps {
+        double per_step = std::numeric_limits<double>::infinity();
+        double per_instruction = std::numeric_limits<double>::infinity();
+        bool doubtful = false;
+    };
+    std::map<int, OfWarps> of_warps;
+    for (const auto& [chains, all] : by_chains)
+        for (auto at = all.begin(); at != all.end(); ++at) {
+            OfWarps& here = of_warps[at->first];
+            here.per_step = std::min(here.per_step, at->second.cycles);
+            here.per_instruction =
+                std::min(here.per_instruction, at->second.cycles / (at->first * chains));
+            here.doubtful |= contradicted(all, at);
+        }
+    const auto seconded = [&](int warps, double OfWarps::*reached) {
+        int doubtful = 0;
+        for (const auto& [others, other] : of_warps) {
+            if (others == warps || other.*reached > as_fast * of_warps.at(warps).*reached) continue;
+            if (!other.doubtful) return true;
+            ++doubtful;
+        }
+        return doubtful >= fewest_doubtful;
+    };
+    std::vector<StepTime> out;
+    for (const StepTime& step : steps) {
+        const int warps = step.place.shape.warps();
+        if (!of_warps.at(warps).doubtful ||
+            (seconded(warps, &OfWarps::per_step) && seconded(warps, &OfWarps::per_instruction)))
+            out.push_back(step);
+    }
+    return out.empty() ? steps : out;
 }
 
 std::optional<std::string> spread_over_cores(const Curve& curve) {

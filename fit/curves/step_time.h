@@ -38,6 +38,14 @@ struct StepTime {
 // depth. Standard errors account for the points' own and their distance from the line.
 std::vector<StepTime> step_times(const Curve& curve);
 
+// Those of `steps` that may say how fast a core can be. A fault of the measurement shortens all
+// runs with one number of warps (they ended early, or had less to do), and no core does in less
+// time what it needs longer for with fewer warps, or with twice as many in more than twice the
+// time. So numbers of warps that a neighbour contradicts count only if two others, or one that no
+// neighbour contradicts, reach as much to a tenth, by cycles per step or per instruction. All of
+// them where none counts.
+std::vector<StepTime> believable_steps(const std::vector<StepTime>& steps);
+
 // The two latencies of a memory that one half of the cores is near to and the other far from.
 struct TwoDistances {
     Estimate near;  // cycles per dependent access: lower and upper quartile over the cores

@@ -41,7 +41,7 @@ bool tells_drift(const Curve& curve, InstructionKind kind) {
 std::optional<TimingFit> first_guess(const Curve& curve) {
     TimingFit out;
     bool any = false;
-    for (const StepTime& step : step_times(curve)) {
+    for (const StepTime& step : believable_steps(step_times(curve))) {
         const double per_instruction = step.cycles.value / step.in_flight();
         out.cpi.value = any ? std::min(out.cpi.value, per_instruction) : per_instruction;
         out.latency.value =

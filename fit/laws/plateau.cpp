@@ -112,7 +112,7 @@ RawBounds raw_bounds(const Curve& curve, const TimingFit& fit) {
         if (beyond) end.reset();
         if (beyond || same) end = end ? std::max(*end, value) : value;
     };
-    for (const StepTime& step : step_times(curve)) {
+    for (const StepTime& step : believable_steps(step_times(curve))) {
         const double error = error_of(step, curve, fit);
         // What is wrong with a shape does not show in the line through its depths; the few places
         // that tell a latency do not average it.

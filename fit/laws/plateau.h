@@ -11,7 +11,8 @@
 namespace occupipe {
 
 // The greatest λ per core and the greatest Λ that the raw steps allow, each with three standard
-// errors of the step that says so [cycles]; absent without two depths at some place.
+// errors of the step that says so [cycles], where that may be believed (believable_steps); absent
+// without two depths at some place.
 struct RawBounds {
     std::optional<double> cpi;      // the least cycles per instruction of any place
     std::optional<double> latency;  // the least cycles per step of any place

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,34 @@ TEST(StepTime, OnePointOffTheLineLowersRSquaredAndWidensTheError) {
     EXPECT_NEAR(steps[0].intercept, -1000, 1e-9);
     EXPECT_NEAR(steps[0].r_squared, 1 - 1.5 / 14, 1e-12);
     EXPECT_NEAR(*steps[0].cycles.std_error, std::sqrt(0.75), 1e-12);
+}
+
+// Of Λ = 20 and λ = 2, at numbers of warps as `cycles` says otherwise.
+std::vector<int> believed(const std::map<int, double>& cycles) {
+    std::vector<StepTime> steps;
+    for (const int warps : {1, 2, 4, 8, 10, 12, 14, 16, 20, 24, 28, 32}) {
+        StepTime& step = steps.emplace_back();
+        step.place.shape = {.group_warps = warps};
+        const auto at = cycles.find(warps);
+        step.cycles.value = at != cycles.end() ? at->second : std::max(20.0, 2.0 * warps);
+        step.cycles.std_error = 0.002 * step.cycles.value;
+    }
+    std::vector<int> out;
+    for (const StepTime& step : believable_steps(steps)) out.push_back(step.place.shape.warps());
+    return out;
+}
+
+TEST(BelievableSteps, AreNotThoseThatOtherNumbersOfWarpsContradict) {
+    EXPECT_EQ(believed({}).size(), 12u);
+    for (const int warps : {2, 8, 10, 14, 20, 32}) {
+        const auto left = believed({{warps, std::max(10.0, 1.0 * warps)}});
+        EXPECT_EQ(left.size(), 11u) << warps;
+        EXPECT_EQ(std::ranges::count(left, warps), 0) << warps;
+    }
+    // One that is too long contradicts its neighbour, but others reach as much as that.
+    EXPECT_EQ(believed({{16, 96.0}}).size(), 12u);
+    // Uneven placements: those that are even are few, and agree.
+    EXPECT_EQ(believed({{10, 40.0}, {14, 42.0}, {20, 60.0}, {28, 80.0}}).size(), 12u);
 }
 
 TEST(StepTime, CoresThatDifferAreNamedWithTheirOwnSlopes) {
