@@ -28,6 +28,9 @@ inline constexpr std::string_view bodies_differ = "loop bodies of two lengths di
 // Long runs are slower than short ones, or short ones end too early.
 inline constexpr std::string_view out_of_proportion = "times are not in proportion to depth, by";
 
+// The same factor lies between them whatever is in flight: a clock may have had two states.
+inline constexpr std::string_view of_two_states = "times are of two states, apart by";
+
 inline constexpr std::string_view runs_disagree = "runs disagree by";
 
 inline constexpr std::string_view far_off = "repetitions far off their points' medians:";
@@ -36,8 +39,9 @@ inline constexpr std::string_view implausible = "implausible for plain arithmeti
 
 // Whether a value's note says one of these.
 inline bool doubts_the_law(std::string_view note) {
-    constexpr std::array all = {law_misses, drifts_in_order, of_two_kinds,  runs_disagree,
-                                far_off,    implausible,     bodies_differ, out_of_proportion};
+    constexpr std::array all = {law_misses,    drifts_in_order, of_two_kinds,
+                                of_two_states, runs_disagree,   far_off,
+                                implausible,   bodies_differ,   out_of_proportion};
     return std::ranges::any_of(all,
                                [&](std::string_view one) { return note.find(one) != note.npos; });
 }

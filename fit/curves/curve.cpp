@@ -225,8 +225,8 @@ void CurveBuilder::add(const MeasurementRow& row, std::optional<double> referenc
     };
     keep_most(other_instructions_, other_instructions_counter);
     keep_most(other_stall_, other_stall_counter);
-    samples_[place].push_back(
-        {cycles, counter(row, start_skew_counter).value_or(0), number.value_or(rows_)});
+    samples_[place].push_back({cycles, counter(row, start_skew_counter).value_or(0),
+                               number.value_or(rows_), row.repetition == 0});
     const double together = counter(row, warps_per_instruction_counter).value_or(1);
     warps_per_instruction_ = std::max(warps_per_instruction_, static_cast<int>(together));
     for (std::size_t i = 0; i < over_cores_told.size() && !row.counters.empty(); ++i)
@@ -360,13 +360,26 @@ void CurveBuilder::find_places(Curve& curve) const {
     }
 }
 
+std::optional<double> CurveBuilder::find_warm_up() const {
+    std::vector<std::vector<double>> points;
+    for (const auto& [place, samples] : samples_) {
+        std::vector<double> first;  // of each run
+        std::vector<double> others;
+        for (const Sample& s : samples) (s.first ? first : others).push_back(s.cycles);
+        if (first.empty()) continue;
+        others.insert(others.begin(), median(std::move(first)));
+        points.push_back(std::move(others));
+    }
+    return warm_up(points);
+}
+
 // The clock's step, and what repetitions show that were measured at different times.
-void CurveBuilder::look_for_disturbances(Curve& curve) const {
+void CurveBuilder::look_for_disturbances(const Samples& all, Curve& curve) const {
     if (const auto step = clock_step(counts_)) curve.resolution = std::max(1.0, *step);
     if (const auto tick = clock_step(seconds_))
         curve.resolution = std::max(curve.resolution, *tick * highest_clock_hz_);
     std::vector<PointHistory> histories;
-    for (const auto& [place, samples] : samples_) {
+    for (const auto& [place, samples] : all) {
         PointHistory history;
         for (const Sample& s : samples) {
             history.log_times.push_back(std::log(s.cycles));
@@ -483,8 +496,17 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
     curve.rows_at_another_clock = rows_at_another_clock_;
     curve.warps_per_instruction = warps_per_instruction_;
     const bool starved = skew_is_starvation();
-    curve.points.reserve(samples_.size());
-    for (const auto& [place, samples] : samples_) {
+    curve.warm_up = find_warm_up();
+    Samples warm;
+    if (curve.warm_up) {
+        warm = samples_;
+        for (auto& [place, samples] : warm)
+            if (!std::ranges::all_of(samples, &Sample::first))
+                std::erase_if(samples, &Sample::first);
+    }
+    const Samples& counted = curve.warm_up ? warm : samples_;
+    curve.points.reserve(counted.size());
+    for (const auto& [place, samples] : counted) {
         CurvePoint point;
         std::vector<double> skews;
         for (const Sample& s : samples) skews.push_back(s.skew);
@@ -505,7 +527,7 @@ Curve CurveBuilder::finish(const std::string& subject, const CurveCounters& coun
         curve.points.push_back(std::move(point));
     }
     find_places(curve);
-    look_for_disturbances(curve);
+    look_for_disturbances(counted, curve);
     leave_out_disturbed(curve);
     use_means_of_counts(curve);
     weigh(curve);

@@ -116,6 +116,8 @@ struct Curve {
     std::optional<double> drift;  // growth of one point's times over the run, relative
     // Where points' repetitions were taken one after the other: how fast times change.
     std::optional<RepetitionSlope> slope;
+    // Of first repetitions over the others, relative; they are left out then.
+    std::optional<double> warm_up;
     std::optional<double> lift;  // of medians over the undisturbed time, relative
     double wild = 0;             // share of repetitions far off their point's median
     bool in_order = false;       // points were measured in the order of their shapes
@@ -150,10 +152,13 @@ private:
     struct Sample {
         double cycles = 0;
         double skew = 0;
-        double order = 0;  // the row's number
+        double order = 0;    // the row's number
+        bool first = false;  // repetition of its point
     };
+    using Samples = std::map<PointPlace, std::vector<Sample>>;
+    std::optional<double> find_warm_up() const;
     void find_places(Curve& curve) const;
-    void look_for_disturbances(Curve& curve) const;
+    void look_for_disturbances(const Samples& samples, Curve& curve) const;
     std::optional<std::string> fault_of(const MeasurementRow& row, double& cycles);
     void add_running(const PointPlace& place, const MeasurementRow& row, double cycles);
     void add_window(const MeasurementRow& row);
@@ -162,7 +167,7 @@ private:
     bool skew_is_starvation() const;
     static std::vector<double> at_skew(const std::vector<Sample>& samples, double skew);
 
-    std::map<PointPlace, std::vector<Sample>> samples_;
+    Samples samples_;
     int rows_at_another_clock_ = 0;
     int warps_per_instruction_ = 1;
     // What rows say of their cores, by the member of CurvePoint that becomes its median.

@@ -55,6 +55,29 @@ std::optional<double> clock_step(std::span<const double> values) {
     return std::nullopt;
 }
 
+std::optional<double> warm_up(std::span<const std::vector<double>> points) {
+    constexpr std::size_t fewest_points = 10;
+    constexpr double nearly_all = 0.85;
+    constexpr double least = 0.01;
+    std::vector<double> longer;
+    std::vector<double> apart;  // of the others
+    double first_longest = 0;
+    for (const std::vector<double>& times : points) {
+        if (times.size() < 3) continue;
+        std::vector<double> others(times.begin() + 1, times.end());
+        const auto [low, high] = std::ranges::minmax(others);
+        first_longest += times.front() > high;
+        apart.push_back(std::log(high / low));
+        longer.push_back(std::log(times.front() / median(std::move(others))));
+    }
+    const std::size_t n = longer.size();
+    if (n < fewest_points || first_longest < nearly_all * static_cast<double>(n))
+        return std::nullopt;
+    const double typical = median(std::move(longer));
+    if (typical < least || typical < median(std::move(apart))) return std::nullopt;
+    return std::expm1(typical);
+}
+
 bool RepetitionSlope::clear() const { return std::abs(over_run) > 5 * std_error; }
 
 std::optional<RepetitionSlope> repetition_slope(std::span<const PointHistory> points) {

@@ -38,6 +38,11 @@ struct RepetitionSlope {
 // Absent without points of three repetitions or more that differ.
 std::optional<RepetitionSlope> repetition_slope(std::span<const PointHistory> points);
 
+// By how much the first of a point's repetitions takes longer than the others, relative, where that
+// is so at nearly all points and more than the others differ by: the device warms up in each point.
+// Of each point the times in the order of repetition; absent where it does not show.
+std::optional<double> warm_up(std::span<const std::vector<double>> points);
+
 // Whether points were measured one after the other in the order of their shapes (`points` stand in
 // that order), so that a drift would look like an effect of occupancy.
 bool measured_in_order(std::span<const PointHistory> points);

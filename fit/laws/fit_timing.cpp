@@ -736,6 +736,11 @@ TimingFit Fitter::run() {
             fmt::format("{} rows with another core clock than the rest are kept: only "
                         "the core's own cycles count",
                         curve_.rows_at_another_clock));
+    if (curve_.warm_up)
+        out.notes.push_back(
+            fmt::format("first repetitions take {:.2g} % longer than the others: the device warms "
+                        "up in each point, and they do not count",
+                        100 * *curve_.warm_up));
     if (curve_.wild >= many_wild) {
         out.notes.push_back(
             fmt::format("{:.0f} % of the repetitions lie far off their points' medians: something "
@@ -885,8 +890,8 @@ Curve steps_alone(const Curve& curve, const TimingFit& fit) {
     return out;
 }
 
-void widen_by_two_kinds(double factor, Estimate& e) {
-    add_note(e, fmt::format("{} {:.2g} %", of_two_kinds, 100 * (factor - 1)));
+void widen_by_two_kinds(double factor, std::string_view why, Estimate& e) {
+    add_note(e, fmt::format("{} {:.2g} %", why, 100 * (factor - 1)));
     if (e.identifiable())
         e.std_error = std::hypot(e.std_error.value_or(0), 0.5 * std::log(factor) * e.value);
     else if (e.kind == Estimate::Kind::upper_bound)

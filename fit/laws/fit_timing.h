@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/estimate.h"
@@ -106,7 +107,8 @@ Curve steps_alone(const Curve& curve, const TimingFit& fit);
 
 // Where places have repetitions of two kinds, the longer `factor` times the shorter, nobody can say
 // whose λ or Λ this is: two standard errors reach from either to the other, and its note says so.
-void widen_by_two_kinds(double factor, Estimate& e);
+// `why` begins the note (core/law_misfit.h).
+void widen_by_two_kinds(double factor, std::string_view why, Estimate& e);
 
 TimingFit fit_timing(const Curve& curve, InstructionKind kind,
                      const TimingFitOptions& options = {});

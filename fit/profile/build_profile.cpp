@@ -365,10 +365,11 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
     for (SubjectReport& s : out.subjects)
         if (const auto it = contradicting.two_kinds.find(s.curve.subject);
             it != contradicting.two_kinds.end()) {
+            const auto why = it->second.one_factor ? of_two_states : of_two_kinds;
             const auto widen = [&, factor = it->second.factor](const char* symbol, Estimate& e) {
-                widen_by_two_kinds(factor, e);
+                widen_by_two_kinds(factor, why, e);
                 s.fit.notes.push_back(
-                    fmt::format("{}: {} {:.2g} %", symbol, of_two_kinds, 100 * (factor - 1)));
+                    fmt::format("{}: {} {:.2g} %", symbol, why, 100 * (factor - 1)));
             };
             if (it->second.with != TwoKinds::With::few) widen("λ", s.fit.cpi);
             if (it->second.with != TwoKinds::With::many) widen("Λ", s.fit.latency);

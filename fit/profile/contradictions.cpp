@@ -72,9 +72,21 @@ std::map<std::string, Places> times_of(std::span<const MeasurementFile> files) {
                 times = &out[subject][{in_flight, here.key(subject)}][f];
             }
             times->push_back(time);
+            if (row.repetition == 0) std::swap(times->front(), times->back());
         }
     }
     return out;
+}
+
+// Where first repetitions are slow since the device warms up, the others count.
+void leave_out_warm_up(Places& places) {
+    std::vector<std::vector<double>> points;
+    for (const auto& [place, times] : places)
+        for (const auto& [file, values] : times) points.push_back(values);
+    if (!warm_up(points)) return;
+    for (auto& [place, times] : places)
+        for (auto& [file, values] : times)
+            if (values.size() > 1) values.erase(values.begin());
 }
 
 // Which pair of files disagrees about a subject, and by how much.
@@ -233,6 +245,23 @@ std::optional<TwoKinds> two_at_an_end(std::span<const PlaceKinds> places, TwoKin
     return std::nullopt;
 }
 
+// Whether the kinds lie as far apart with few instructions in flight as with many.
+bool by_one_factor(std::span<const PlaceKinds> places) {
+    constexpr double widest = 3;
+    constexpr double alike = 0.1;  // of the factors' logarithms
+    std::vector<double> factors;
+    for (const PlaceKinds& place : places)
+        if (place.by_one) factors.push_back(std::log(*place.by_one));
+    const std::size_t third = factors.size() / 3;
+    if (third < 3) return false;
+    const std::vector<double> few(factors.begin(),
+                                  factors.begin() + static_cast<std::ptrdiff_t>(third));
+    const std::vector<double> many(factors.end() - static_cast<std::ptrdiff_t>(third),
+                                   factors.end());
+    const double middle = median(std::move(factors));
+    return middle < std::log(widest) && std::abs(median(few) - median(many)) < alike * middle;
+}
+
 std::optional<TwoKinds> compare_kinds(const Places& places) {
     std::vector<PlaceKinds> all;
     for (const auto& [place, times] : places)
@@ -242,6 +271,7 @@ std::optional<TwoKinds> compare_kinds(const Places& places) {
     if (all.empty()) return std::nullopt;
     auto kinds = two_nearly_everywhere(all, 4);
     if (!kinds) kinds = two_by_one_factor(all, 8);
+    if (kinds) kinds->one_factor = by_one_factor(all);
     if (!kinds) kinds = two_at_an_end(all, TwoKinds::With::few);
     if (!kinds) kinds = two_at_an_end(all, TwoKinds::With::many);
     return kinds;
@@ -316,19 +346,23 @@ Contradictions contradictions(std::span<const MeasurementFile> files) {
     Contradictions found;
     std::vector<std::string>& out = found.notes;
     std::ranges::move(copies_in(files), std::back_inserter(out));
-    for (const auto& [subject, places] : times_of(files)) {
+    for (auto& [subject, places] : times_of(files)) {
+        leave_out_warm_up(places);
         compare_runs(files, subject, places, found);
         compare_repetitions(subject, places, out);
         if (const auto kinds = compare_kinds(places)) {
             found.two_kinds[subject] = *kinds;
             out.push_back(fmt::format(
-                "{}: at {} of {} places{} the repetitions are of two kinds, {:.2g} % apart: two "
-                "instructions or two devices may stand under one name",
+                "{}: at {} of {} places{} the repetitions are of two {}, {:.2g} % apart: {}",
                 subject, kinds->places, kinds->of,
                 kinds->with == TwoKinds::With::few    ? " with few instructions in flight"
                 : kinds->with == TwoKinds::With::many ? " with many instructions in flight"
                                                       : "",
-                100 * (kinds->factor - 1)));
+                kinds->one_factor ? "states" : "kinds", 100 * (kinds->factor - 1),
+                kinds->one_factor
+                    ? "the same whatever is in flight, as of a clock with two states, or of two "
+                      "instructions or devices under one name"
+                    : "two instructions or two devices may stand under one name"));
         }
     }
     for (const MeasurementFile& file : files) {

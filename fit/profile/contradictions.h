@@ -20,6 +20,8 @@ struct TwoKinds {
     std::size_t places = 0;
     std::size_t of = 0;
     double factor = 1;  // the longer over the shorter, median
+    // The same whatever is in flight, and no more than two states of a clock may be apart.
+    bool one_factor = false;
 };
 
 struct Contradictions {

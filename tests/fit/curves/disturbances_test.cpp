@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "core/error.h"
@@ -279,6 +280,93 @@ TEST(Contradictions, KindsThatComeByChanceAreNoticedFromTwoRepetitionsOn) {
             EXPECT_FALSE(noticed(repetitions, factor, 0.1, 0.01));
             EXPECT_FALSE(noticed(repetitions, 1, 0, factor - 1));  // up to 100 % of scatter
         }
+}
+
+MeasurementFile repeated(unsigned seed, int repetitions, double scatter,
+                         const std::function<double(int r, std::mt19937_64&)>& factor,
+                         const test::Truth& other = {"", 1, 5}) {
+    MeasurementFile file = test::empty_file();
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> chance(-1, 1);
+    std::vector<MeasurementShape> shapes = test::gpu_shapes(32, 12, 4);
+    std::ranges::shuffle(shapes, random);
+    for (const MeasurementShape& shape : shapes)
+        for (int r = 0; r < repetitions; ++r) {
+            const double slower = factor(r, random);
+            const test::Truth truth = slower < 0 ? other : test::Truth{"", 1, 5};
+            const double off = 1 + scatter * chance(random);
+            file.rows.push_back(test::row_of(
+                "fma.f32", shape, test::hull_time(truth, shape) * std::abs(slower) * off, r));
+        }
+    return file;
+}
+
+// A first repetition that is 8 % slow was called two instructions under one name.
+TEST(Contradictions, SlowFirstRepetitionsAreAWarmUpAndDoNotCount) {
+    for (const int repetitions : {3, 5})
+        for (unsigned seed = 1; seed <= 5; ++seed) {
+            const MeasurementFile file =
+                repeated(seed, repetitions, 0.005, [](int r, auto&) { return r == 0 ? 1.08 : 1; });
+            EXPECT_TRUE(contradictions(std::vector{file}).notes.empty());
+            const Curve curve = curves_of(std::span(&file, 1)).at(0);
+            ASSERT_TRUE(curve.warm_up);
+            EXPECT_NEAR(*curve.warm_up, 0.08, 0.01);
+            for (const CurvePoint& point : curve.points)
+                EXPECT_EQ(static_cast<int>(point.repetitions.size()), repetitions - 1);
+            const TimingFit fit = fit_timing(curve, InstructionKind::compute);
+            EXPECT_NEAR(fit.cpi.value, 1, 0.005);
+            EXPECT_LE(*fit.cpi.std_error, 0.005);
+            EXPECT_TRUE(std::ranges::any_of(fit.notes, [](const std::string& note) {
+                return note.find("first repetitions take") != std::string::npos;
+            }));
+        }
+}
+
+TEST(Disturbances, OnlyAFirstRepetitionThatStandsOutIsAWarmUp) {
+    const auto told = [](const MeasurementFile& file) {
+        return curves_of(std::span(&file, 1)).at(0).warm_up.has_value();
+    };
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+        EXPECT_FALSE(told(repeated(seed, 5, 0.02, [](int, auto&) { return 1.0; })));
+        EXPECT_FALSE(
+            told(repeated(seed, 2, 0.005, [](int r, auto&) { return r == 0 ? 1.08 : 1; })));
+        // Each is shorter than the one before, or any of them is long.
+        EXPECT_FALSE(told(repeated(seed, 5, 0.001, [](int r, auto&) { return 1 - 0.02 * r; })));
+        EXPECT_FALSE(told(repeated(seed, 5, 0.005, [](int, auto& random) {
+            return std::bernoulli_distribution(0.3)(random) ? 1.5 : 1.0;
+        })));
+        EXPECT_TRUE(told(repeated(seed, 5, 0.01, [](int r, auto&) { return r == 0 ? 1.05 : 1; })));
+    }
+}
+
+// Half of all repetitions at another clock: λ and Λ by one factor, which no one can tell from two
+// instructions. Kinds that differ by two factors are two instructions.
+TEST(Contradictions, StatesOfAClockAreNotCalledTwoInstructions) {
+    const auto kinds = [](const MeasurementFile& file) {
+        const Contradictions found = contradictions(std::vector{file});
+        const auto it = found.two_kinds.find("fma.f32");
+        return it == found.two_kinds.end() ? std::nullopt : std::optional(it->second);
+    };
+    const auto by_chance = [](double factor) {
+        return [factor](int, std::mt19937_64& random) {
+            return std::bernoulli_distribution(0.5)(random) ? factor : 1.0;
+        };
+    };
+    for (unsigned seed = 1; seed <= 8; ++seed) {
+        for (const double factor : {1.08, 1.3}) {
+            const auto states = kinds(repeated(seed, 5, 0.005, by_chance(factor)));
+            ASSERT_TRUE(states) << factor;
+            EXPECT_TRUE(states->one_factor) << factor;
+            EXPECT_NEAR(states->factor, factor, 0.02) << factor;
+        }
+        const auto in_turn = [](int r, auto&) { return r % 2 == 0 ? 1.0 : -1.0; };
+        const auto two = kinds(repeated(seed, 6, 0.005, in_turn, {"", 1.2, 7}));
+        ASSERT_TRUE(two);
+        EXPECT_FALSE(two->one_factor);
+        const auto far = kinds(repeated(seed, 5, 0.005, by_chance(5)));
+        ASSERT_TRUE(far);
+        EXPECT_FALSE(far->one_factor);
+    }
 }
 
 // Λ 5 and 6.25 gave 5.65 ± 0.08, λ 1 and 1.25 an error of a tenth of what lies between them.
