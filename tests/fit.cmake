@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 occupipe_test(fit_unit_test KIND unit SHARDS 2
-    SOURCES fit/laws/hull_law_test.cpp fit/curves/curve_test.cpp fit/solver/least_squares_test.cpp fit/solver/jackknife_test.cpp
+    SOURCES fit/laws/hull_law_test.cpp fit/curves/curve_test.cpp fit/solver/least_squares_test.cpp fit/solver/hull_problem_test.cpp fit/solver/jackknife_test.cpp
             fit/statistics_test.cpp fit/curves/disturbances_test.cpp fit/solver/nist_test.cpp fit/curves/line_fit_test.cpp fit/curves/step_time_test.cpp
             accuracy/event_core.cpp
     LINK occupipe::fit)

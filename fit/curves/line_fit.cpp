@@ -45,21 +45,20 @@ LeastSquaresSummary fit_from(std::span<const LinePoint> points, const Scaled& un
         problem.lower = {std::nullopt, std::nullopt, std::nullopt, low->x / unit.x};
         problem.upper = {std::nullopt, std::nullopt, std::nullopt, high->x / unit.x};
     }
-    problem.residual = [points, unit](std::size_t i, std::span<const double> q, double& residual,
+    problem.residuals =
+        each_by_itself([points, unit](std::size_t i, std::span<const double> q, double& residual,
                                       std::span<double> gradient) {
-        const double x = points[i].x / unit.x;
-        const double error = points[i].error / unit.y;
-        const double beyond = hinge(x, q[bend_at]);
-        residual =
-            (q[intercept] + q[slope] * x + q[change] * beyond - points[i].y / unit.y) / error;
-        if (!gradient.empty()) {
+            const double x = points[i].x / unit.x;
+            const double error = points[i].error / unit.y;
+            const double beyond = hinge(x, q[bend_at]);
+            residual =
+                (q[intercept] + q[slope] * x + q[change] * beyond - points[i].y / unit.y) / error;
             gradient[intercept] = 1 / error;
             gradient[slope] = x / error;
             gradient[change] = beyond / error;
             gradient[bend_at] = beyond > 0 ? -q[change] / error : 0;
-        }
-        return std::isfinite(residual);
-    };
+            return std::isfinite(residual);
+        });
     return solve(problem);
 }
 

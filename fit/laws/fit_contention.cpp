@@ -41,16 +41,16 @@ LeastSquaresSummary fit_law(std::span<const OccupancyPoint> points, ContentionLa
     // h·B = 1 would mean a latency that grows as fast as the work: no ridge at all.
     problem.upper = {std::nullopt, std::nullopt, 0.99, 0.5};
     problem.huber = clip;
-    problem.residual = [points](std::size_t i, std::span<const double> q, double& residual,
-                                std::span<double> gradient) {
+    problem.residuals = each_by_itself([points](std::size_t i, std::span<const double> q,
+                                                double& residual, std::span<double> gradient) {
         using D = Dual<parameter_count>;
         std::array<D, parameter_count> x;
         for (std::size_t k = 0; k < x.size(); ++k) x[k] = D::variable(q[k], k);
         const D r = log(throughput(std::span<const D>(x), points[i].warps) / points[i].throughput);
         residual = r.value;
-        if (!gradient.empty()) std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
+        std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
         return std::isfinite(residual);
-    };
+    });
     return solve(problem);
 }
 

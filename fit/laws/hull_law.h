@@ -26,14 +26,17 @@ struct HullShape {
     friend bool operator==(const HullShape&, const HullShape&) = default;
 };
 
-// A run's time, which is linear in its depth: shapes that differ in it alone share all of this.
+// A run's time, which is linear in its depth and its start skew: shapes that differ in these alone
+// share all of this.
 template <class T>
 struct HullTimes {
-    T once{};    // launch, and what the first steps have to wait for [cycles]
-    T period{};  // of each further step [cycles]
-    T skew{};    // what the start skew adds [cycles]
+    T once{};        // launch, and what the first steps have to wait for [cycles]
+    T period{};      // of each further step [cycles]
+    T skew_share{};  // part of the start skew that lengthens the run
 
-    T cycles(double steps) const { return once + period * steps + skew; }
+    T cycles(double steps, double skew) const {
+        return skew > 0 ? once + period * steps + skew_share * skew : once + period * steps;
+    }
 };
 
 template <class T>
@@ -143,19 +146,19 @@ T cpi_in_loop(const HullParameters<T>& p, const HullShape& shape) {
     return shape.body > 0 ? p.cpi + p.loop_cpi * (1 / (shape.body * shape.chains)) : p.cpi;
 }
 
-// What a start skew adds to a run whose unit is busy for `work` of every `latency` cycles. Before
-// the ridge every warp runs at its own pace, and the one that started last ends so much later.
-// Beyond it the others use the unit meanwhile, and a share remains. The transition is smooth, for
-// the solver.
+// What part of a start skew lengthens a run whose unit is busy for `work` of every `latency`
+// cycles. Before the ridge every warp runs at its own pace, and the one that started last ends so
+// much later. Beyond it the others use the unit meanwhile, and a share remains. The transition is
+// smooth, for the solver.
 template <class T>
-T skew_cycles(const HullParameters<T>& p, const HullShape& shape, const T& work, const T& latency) {
+T skew_share(const HullParameters<T>& p, const HullShape& shape, const T& work, const T& latency) {
     using std::exp;
     using std::log;
     if (shape.skew <= 0) return T(0);
     constexpr double sharpness = 8;
-    if (latency <= work) return p.skew_share * shape.skew;
+    if (latency <= work) return p.skew_share;
     const T busy = exp(log(work / latency) * sharpness);
-    return (T(1) + (p.skew_share - T(1)) * busy) * shape.skew;
+    return T(1) + (p.skew_share - T(1)) * busy;
 }
 
 // Latency of the last instructions of a run. Beyond the ridge those that wait for the unit are not
@@ -185,12 +188,12 @@ HullTimes<T> hull_times(const HullParameters<T>& p, const HullShape& shape, int 
     const T ramp = p.cpi * waiting_work(p.port, m, uneven, schedulers);
     return {p.overhead + p.group_overhead * shape.concurrent_groups +
                 last_latency(p, latency, work) + ramp,
-            period, skew_cycles(p, shape, work, alone)};
+            period, skew_share(p, shape, work, alone)};
 }
 
 template <class T>
 T hull_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
-    return hull_times(p, shape, schedulers).cycles(shape.depth - 1);
+    return hull_times(p, shape, schedulers).cycles(shape.depth - 1, shape.skew);
 }
 
 // The same for barriers: all g warps of a group issue, the last issue + Λ frees them all. The
@@ -211,12 +214,12 @@ HullTimes<T> barrier_times(const HullParameters<T>& p, const HullShape& shape, i
     const T period = smooth_max<T>(chain, work, p.knee);
     const T ramp = p.cpi * waiting_work(p.port, w, uneven, schedulers);
     return {p.overhead + p.group_overhead * shape.concurrent_groups + latency + ramp, period,
-            skew_cycles(p, shape, work, chain)};
+            skew_share(p, shape, work, chain)};
 }
 
 template <class T>
 T barrier_cycles(const HullParameters<T>& p, const HullShape& shape, int schedulers) {
-    return barrier_times(p, shape, schedulers).cycles(shape.depth - 1);
+    return barrier_times(p, shape, schedulers).cycles(shape.depth - 1, shape.skew);
 }
 
 // Instruction mix: β instructions of type 1, then one of type 2, throughput of type 1 in

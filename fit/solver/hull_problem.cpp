@@ -54,7 +54,7 @@ HullTimes<T> times_of(const HullVariant& variant, bool barrier, const HullParame
             return {
                 p.overhead + p.group_overhead * shape.in_flight(),
                 latency_in_loop<T>(p, shape, p.latency + p.contention * (shape.in_flight() - 1)),
-                T(shape.skew)};
+                T(1)};
         case Regime::throughput_only:
             return {
                 p.overhead + p.group_overhead * shape.in_flight(),
@@ -62,7 +62,7 @@ HullTimes<T> times_of(const HullVariant& variant, bool barrier, const HullParame
                     step_work(p.port, shape.in_flight(),
                               uneven_in_flight(shape, variant.schedulers)) *
                     turns_excess<T>(cpi_in_loop(p, shape), T(0), p.port, shape, variant.schedulers),
-                p.skew_share * shape.skew};
+                p.skew_share};
     }
     return barrier ? barrier_times(p, shape, variant.schedulers)
                    : hull_times(p, shape, variant.schedulers);
@@ -75,38 +75,23 @@ double steps_of(const HullVariant& variant, const HullShape& shape) {
 template <class T>
 T cycles_of(const HullVariant& variant, bool barrier, const HullParameters<T>& p,
             const HullShape& shape) {
-    return times_of(variant, barrier, p, shape).cycles(steps_of(variant, shape));
+    return times_of(variant, barrier, p, shape).cycles(steps_of(variant, shape), shape.skew);
 }
 
-// The same for point after point with the same parameters, of which those that differ in depth
-// alone follow one another.
-template <class T>
-class TimesInTurn {
-public:
-    // `parameters(q)`: the physical ones.
-    template <class Parameters>
-    T cycles(const HullVariant& variant, bool barrier, std::span<const double> q,
-             const HullShape& shape, const Parameters& parameters) {
-        const bool same = std::ranges::equal(q, parameters_);
-        if (!same) {
-            parameters_.assign(q.begin(), q.end());
-            physical_ = parameters(q);
-        }
-        HullShape here = shape;
-        here.depth = 0;
-        if (!same || !(here == shape_)) {
-            shape_ = here;
-            times_ = times_of(variant, barrier, physical_, shape);
-        }
-        return times_.cycles(steps_of(variant, shape));
+std::vector<HullPlace> places_of(const std::vector<HullShape>& shapes) {
+    using Key = std::tuple<double, double, double, double, double>;
+    std::map<Key, HullPlace> places;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        const HullShape& s = shapes[i];
+        const Key key{s.group_warps, s.concurrent_groups, s.chains, s.busiest, s.body};
+        HullPlace& place = places.try_emplace(key, HullPlace{s, {}}).first->second;
+        place.shape.skew = std::max(place.shape.skew, s.skew);
+        place.points.push_back(i);
     }
-
-private:
-    std::vector<double> parameters_;
-    HullParameters<T> physical_;
-    HullShape shape_;
-    HullTimes<T> times_;
-};
+    std::vector<HullPlace> out;
+    for (auto& [key, place] : places) out.push_back(std::move(place));
+    return out;
+}
 
 // Cycles per step at one in-flight count: slope over depth where there are several depths (the
 // median over group shapes), else time / depth.
@@ -164,6 +149,7 @@ HullProblem::HullProblem(const Curve& curve, InstructionKind kind,
         scale_ = std::min(scale_, p.cycles);
         skewed_ |= p.skew > 1e-3 * p.cycles;
     }
+    places_ = places_of(shapes_);
     smallest_ = *in_flight.begin();
     largest_ = *in_flight.rbegin();
     distinct_ = in_flight.size();
@@ -237,53 +223,62 @@ LeastSquaresProblem HullProblem::problem(const HullVariant& variant, std::vector
         case 1:
         case 2:
         case 3:
-            out.residual = residual<3>(variant, free);
+            out.residuals = residuals<3>(variant, free);
             break;
         case 4:
-            out.residual = residual<4>(variant, free);
+            out.residuals = residuals<4>(variant, free);
             break;
         case 5:
         case 6:
-            out.residual = residual<6>(variant, free);
+            out.residuals = residuals<6>(variant, free);
             break;
         default:
-            out.residual = residual<drift_part>(variant, free);
+            out.residuals = residuals<drift_part>(variant, free);
     }
     return out;
 }
 
-// Residual and derivatives with respect to the free parameters, of which there are at most Count,
+// Calls take(point, time) place by place; false where a time is not positive.
+template <class T, class Take>
+bool HullProblem::for_each_time(const HullVariant& variant, const HullParameters<T>& p,
+                                const Take& take) const {
+    for (const HullPlace& place : places_) {
+        const HullTimes<T> times = times_of(variant, barrier_, p, place.shape);
+        for (const std::size_t i : place.points) {
+            const T t = times.cycles(steps_of(variant, shapes_[i]), shapes_[i].skew);
+            if (!(t > T(0))) return false;
+            take(i, t);
+        }
+    }
+    return true;
+}
+
+// Residuals and derivatives with respect to the free parameters, of which there are at most Count,
 // and the drift; the rest are constants.
 template <std::size_t Count>
-ResidualFunction HullProblem::residual(const HullVariant& variant,
-                                       const std::vector<std::size_t>& free) const {
+ResidualsFunction HullProblem::residuals(const HullVariant& variant,
+                                         const std::vector<std::size_t>& free) const {
     using D = Dual<Count>;
-    return [this, variant, free, plain = TimesInTurn<double>(), derived = TimesInTurn<D>()](
-               std::size_t i, std::span<const double> q, double& residual,
-               std::span<double> gradient) mutable {
-        const CurvePoint& point = curve_.points[i];
-        const auto set_residual = [&](double t) {
-            residual = (std::log(t / point.cycles) + q[drift_part] * point.place) / point.log_error;
+    return [this, variant, free](std::span<const double> q, std::span<double> residuals,
+                                 std::span<double> jacobian) {
+        const auto set_residual = [&](std::size_t i, double t) {
+            const CurvePoint& point = curve_.points[i];
+            residuals[i] =
+                (std::log(t / point.cycles) + q[drift_part] * point.place) / point.log_error;
         };
-        if (gradient.empty()) {
-            const double t = plain.cycles(variant, barrier_, q, shapes_[i],
-                                          [&](auto values) { return physical_of(values, scale_); });
-            if (!(t > 0)) return false;
-            set_residual(t);
-            return true;
-        }
-        const D t = derived.cycles(variant, barrier_, q, shapes_[i], [&](auto values) {
-            std::array<D, hull_parameter_count> x;
-            for (std::size_t k = 0; k < x.size(); ++k) x[k].value = values[k];
-            for (std::size_t slot = 0; slot < free.size(); ++slot) x[free[slot]].partial[slot] = 1;
-            return physical_of(std::span<const D>(x), scale_);
-        });
-        if (!(t.value > 0)) return false;
-        set_residual(t.value);
-        for (std::size_t slot = 0; slot < free.size(); ++slot)
-            gradient[free[slot]] = t.partial[slot] / (t.value * point.log_error);
-        gradient[drift_part] = point.place / point.log_error;
-        return true;
+        if (jacobian.empty()) return for_each_time(variant, physical_of(q, scale_), set_residual);
+        std::array<D, hull_parameter_count> x;
+        for (std::size_t k = 0; k < x.size(); ++k) x[k].value = q[k];
+        for (std::size_t slot = 0; slot < free.size(); ++slot) x[free[slot]].partial[slot] = 1;
+        return for_each_time(
+            variant, physical_of(std::span<const D>(x), scale_), [&](std::size_t i, const D& t) {
+                set_residual(i, t.value);
+                const CurvePoint& point = curve_.points[i];
+                double* const gradient = &jacobian[i * hull_parameter_count];
+                for (std::size_t slot = 0; slot < free.size(); ++slot)
+                    gradient[free[slot]] = t.partial[slot] / (t.value * point.log_error);
+                gradient[drift_part] = point.place / point.log_error;
+            });
     };
 }
 

@@ -60,6 +60,12 @@ struct HullVariant {
     double port_start() const;  // ρ to begin with, or to stay with
 };
 
+// Points that differ in their depths and start skews alone.
+struct HullPlace {
+    HullShape shape;  // of the first, with the largest skew
+    std::vector<std::size_t> points;
+};
+
 class HullProblem {
 public:
     // `curve` must outlive this; it has at least one point.
@@ -90,8 +96,12 @@ public:
 
 private:
     template <std::size_t Count>
-    ResidualFunction residual(const HullVariant& variant,
-                              const std::vector<std::size_t>& free) const;
+    ResidualsFunction residuals(const HullVariant& variant,
+                                const std::vector<std::size_t>& free) const;
+
+    template <class T, class Take>
+    bool for_each_time(const HullVariant& variant, const HullParameters<T>& p,
+                       const Take& take) const;
 
     double drifted(const std::vector<double>& parameters, std::size_t point) const;
 
@@ -99,6 +109,7 @@ private:
     bool barrier_;
     std::optional<double> known_overhead_;
     std::vector<HullShape> shapes_;  // by point
+    std::vector<HullPlace> places_;
     double scale_ = 1;
     double smallest_ = 0;
     double largest_ = 0;

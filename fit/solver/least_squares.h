@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Non-linear least squares with a robust loss and the covariance of the result: the only access to
-// Ceres Solver. Numerical failure is data in the summary, never an exception.
+// Non-linear least squares with a robust loss and bounds, and the covariance of the result: the
+// only access to Ceres Solver. Numerical failure is data in the summary, never an exception.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,20 @@
 
 namespace occupipe {
 
-// Residual `index` at `parameters`; fills `gradient` with its partial derivatives unless that is
-// empty. Returns false where the model is not defined (the solver then takes a shorter step).
+// All residuals at `parameters` and, unless `jacobian` is empty, their partial derivatives,
+// row-major, one row for each; these are 0 before. Returns false where the model is not defined
+// (the solver then takes a shorter step).
+using ResidualsFunction = std::function<bool(
+    std::span<const double> parameters, std::span<double> residuals, std::span<double> jacobian)>;
+
+// The same for one of them, always with its derivatives.
 using ResidualFunction = std::function<bool(std::size_t index, std::span<const double> parameters,
                                             double& residual, std::span<double> gradient)>;
+ResidualsFunction each_by_itself(ResidualFunction residual);
 
 struct LeastSquaresProblem {
     std::size_t residual_count = 0;
-    ResidualFunction residual;
+    ResidualsFunction residuals;
     std::vector<double> start;
     std::vector<bool> fixed;                   // empty = all parameters are free
     std::vector<std::optional<double>> lower;  // empty = none

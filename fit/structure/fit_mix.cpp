@@ -172,8 +172,8 @@ LeastSquaresSummary MixFitter::fit(MixLaw law) const {
     } else if (highest_reached_ > 0) {
         problem.lower[log_limit] = std::log(highest_reached_);
     }
-    problem.residual = [this, law](std::size_t i, std::span<const double> q, double& residual,
-                                   std::span<double> gradient) {
+    problem.residuals = each_by_itself([this, law](std::size_t i, std::span<const double> q,
+                                                   double& residual, std::span<double> gradient) {
         using D = Dual<mix_parameter_count>;
         std::array<D, mix_parameter_count> x;
         for (std::size_t k = 0; k < x.size(); ++k) x[k] = D::variable(q[k], k);
@@ -187,9 +187,9 @@ LeastSquaresSummary MixFitter::fit(MixLaw law) const {
             r = (x[prior.parameter] - D(prior.log_value)) / D(prior.error);
         }
         residual = r.value;
-        if (!gradient.empty()) std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
+        std::copy(r.partial.begin(), r.partial.end(), gradient.begin());
         return true;
-    };
+    });
     if (partial) return solve(problem);
     // The minimum of three bounds has a corner for every β; two starts for the limit find it.
     LeastSquaresSummary best;

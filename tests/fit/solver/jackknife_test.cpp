@@ -34,12 +34,12 @@ Draw draw_location(std::mt19937_64& random, std::size_t clusters, std::size_t me
     problem.residual_count = values.size();
     problem.start = {0.0};
     problem.huber = clip;
-    problem.residual = [&values](std::size_t i, std::span<const double> q, double& residual,
-                                 std::span<double> gradient) {
+    problem.residuals = each_by_itself([&values](std::size_t i, std::span<const double> q,
+                                                 double& residual, std::span<double> gradient) {
         residual = q[0] - values[i];
-        if (!gradient.empty()) gradient[0] = 1;
+        gradient[0] = 1;
         return true;
-    };
+    });
     const LeastSquaresSummary fit = solve(problem);
     const auto errors = jackknife_errors(fit, cluster, clip);
     return {fit.parameters[0], errors ? (*errors)[0] : 0.0};
@@ -95,14 +95,14 @@ TEST(Jackknife, AParameterHasTheFreedomOfItsOwnClusters) {
         LeastSquaresProblem problem;
         problem.residual_count = clusters;
         problem.start = {0.0, 0.0};
-        problem.residual = [&values](std::size_t i, std::span<const double> q, double& residual,
-                                     std::span<double> gradient) {
+        problem.residuals = each_by_itself([&values](std::size_t i, std::span<const double> q,
+                                                     double& residual, std::span<double> gradient) {
             const std::size_t mine = i < few ? 0 : 1;
             residual = q[mine] - values[i];
-            if (!gradient.empty()) gradient[0] = gradient[1] = 0;
-            if (!gradient.empty()) gradient[mine] = 1;
+            gradient[0] = gradient[1] = 0;
+            gradient[mine] = 1;
             return true;
-        };
+        });
         const LeastSquaresSummary fit = solve(problem);
         const auto errors = jackknife_errors(fit, cluster, 10);
         ASSERT_TRUE(errors);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 namespace occupipe {
 namespace {
@@ -13,15 +14,13 @@ LeastSquaresProblem line(const std::vector<double>& x, const std::vector<double>
     LeastSquaresProblem p;
     p.residual_count = x.size();
     p.start = {0, 0};
-    p.residual = [x, y](std::size_t i, std::span<const double> q, double& r,
-                        std::span<double> gradient) {
-        r = q[0] + q[1] * x[i] - y[i];
-        if (!gradient.empty()) {
+    p.residuals = each_by_itself(
+        [x, y](std::size_t i, std::span<const double> q, double& r, std::span<double> gradient) {
+            r = q[0] + q[1] * x[i] - y[i];
             gradient[0] = 1;
             gradient[1] = x[i];
-        }
-        return true;
-    };
+            return true;
+        });
     return p;
 }
 
@@ -66,6 +65,66 @@ TEST(LeastSquares, BoundsHold) {
     EXPECT_NEAR(s.parameters[1], 1.0, 1e-9);
 }
 
+// Σ x_k·q_k against y, with bounds on two thirds of the parameters that may cut the minimum off.
+LeastSquaresProblem plane_between_bounds(std::mt19937_64& random, std::size_t parameters) {
+    std::normal_distribution<double> normal;
+    constexpr std::size_t points = 20;
+    std::vector<double> x(points * parameters);
+    std::vector<double> y(points);
+    for (double& v : x) v = normal(random);
+    for (double& v : y) v = normal(random);
+    LeastSquaresProblem p;
+    p.residual_count = points;
+    p.lower.resize(parameters);
+    p.upper.resize(parameters);
+    for (std::size_t k = 0; k < parameters; ++k) {
+        p.start.push_back(normal(random));
+        if (k % 3 == 1) p.lower[k] = 0.3 * normal(random);
+        if (k % 3 == 2) p.upper[k] = 0.3 * normal(random);
+    }
+    p.residuals = each_by_itself([x, y, parameters](std::size_t i, std::span<const double> q,
+                                                    double& r, std::span<double> gradient) {
+        r = -y[i];
+        for (std::size_t k = 0; k < parameters; ++k) {
+            gradient[k] = x[i * parameters + k];
+            r += gradient[k] * q[k];
+        }
+        return true;
+    });
+    return p;
+}
+
+// Inside the bounds the cost does not change with a parameter; at one it rises towards the inside.
+void expect_minimum(const LeastSquaresProblem& p, const LeastSquaresSummary& s) {
+    const std::size_t n = s.parameters.size();
+    for (std::size_t k = 0; k < n; ++k) {
+        double slope = 0;
+        for (std::size_t i = 0; i < p.residual_count; ++i)
+            slope += s.jacobian[i * n + k] * s.residuals[i];
+        const double q = s.parameters[k];
+        EXPECT_GE(q, p.lower[k].value_or(q));
+        EXPECT_LE(q, p.upper[k].value_or(q));
+        EXPECT_TRUE(slope <= 1e-6 || (p.lower[k] && q == *p.lower[k])) << k << ": " << slope;
+        EXPECT_TRUE(slope >= -1e-6 || (p.upper[k] && q == *p.upper[k])) << k << ": " << slope;
+    }
+}
+
+TEST(LeastSquares, BoundsThatCutTheMinimumOffAreReached) {
+    std::mt19937_64 random(1);
+    int at_bounds = 0;
+    for (std::size_t i = 0; i < 200; ++i) {
+        const LeastSquaresProblem p = plane_between_bounds(random, 2 + i % 6);
+        const LeastSquaresSummary s = solve(p);
+        ASSERT_TRUE(s.converged) << i << ": " << s.message;
+        expect_minimum(p, s);
+        for (std::size_t k = 0; k < p.start.size(); ++k) {
+            const double q = s.parameters[k];
+            at_bounds += p.lower[k] == q || p.upper[k] == q;
+        }
+    }
+    EXPECT_GE(at_bounds, 100);
+}
+
 TEST(LeastSquares, HuberLossForgivesOneWildPoint) {
     std::vector<double> x, y;
     for (int i = 0; i < 20; ++i) {
@@ -91,12 +150,13 @@ TEST(LeastSquares, ModelUndefinedAtTheStartIsDataNotAnException) {
     LeastSquaresProblem p;
     p.residual_count = 3;
     p.start = {-1};
-    p.residual = [](std::size_t, std::span<const double> q, double& r, std::span<double> gradient) {
-        if (q[0] <= 0) return false;
-        r = std::log(q[0]);
-        if (!gradient.empty()) gradient[0] = 1 / q[0];
-        return true;
-    };
+    p.residuals = each_by_itself(
+        [](std::size_t, std::span<const double> q, double& r, std::span<double> gradient) {
+            if (q[0] <= 0) return false;
+            r = std::log(q[0]);
+            gradient[0] = 1 / q[0];
+            return true;
+        });
     EXPECT_FALSE(solve(p).converged);
 }
 

@@ -157,15 +157,15 @@ LeastSquaresSummary solve_problem(const Problem& p, Law law, int start) {
     LeastSquaresProblem problem;
     problem.residual_count = p.y.size();
     problem.start = p.start[start];
-    problem.residual = [&](std::size_t i, std::span<const double> q, double& residual,
-                           std::span<double> gradient) {
+    problem.residuals = each_by_itself([&](std::size_t i, std::span<const double> q,
+                                           double& residual, std::span<double> gradient) {
         std::array<D, most_parameters> b;
         for (std::size_t k = 0; k < q.size(); ++k) b[k] = D::variable(q[k], k);
         const D r = D(p.y[i]) - law(b, p.x[i], p.x2[i]);
         residual = r.value;
         for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] = r.partial[k];
         return true;
-    };
+    });
     LeastSquaresOptions options;
     options.max_iterations = 10000;
     options.tolerance = std::numeric_limits<double>::epsilon();
