@@ -15,7 +15,10 @@ namespace {
 
 PointPlace place_of(const CurvePoint& p) { return {p.shape, p.busiest, p.bytes_in_flight}; }
 
-double weight_of(const CurvePoint& p) { return std::pow(p.log_error * p.cycles, -2); }
+double weight_of(const CurvePoint& p) {
+    const double error = p.log_error * p.cycles;
+    return 1 / (error * error);
+}
 
 // Weighted least squares (any textbook) over depth.
 struct Line {
@@ -31,10 +34,12 @@ std::optional<Line> line_over_depth(
     double w0 = 0;
     Line line;
     for (const CurvePoint& p : points) {
-        if (!value(p)) return std::nullopt;
-        w0 += weight_of(p);
-        line.mean_depth += weight_of(p) * static_cast<double>(p.shape.depth);
-        line.mean += weight_of(p) * *value(p);
+        const std::optional<double> at = value(p);
+        if (!at) return std::nullopt;
+        const double weight = weight_of(p);
+        w0 += weight;
+        line.mean_depth += weight * static_cast<double>(p.shape.depth);
+        line.mean += weight * *at;
     }
     line.mean_depth /= w0;
     line.mean /= w0;
