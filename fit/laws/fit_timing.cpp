@@ -827,12 +827,50 @@ void refuse_large_misfit(TimingFit& fit) {
                              law_misses, 100 * fit.misfit->relative_size);
 }
 
+// Whether no place is faster than k copies would be of which one step of one warp fills each: the
+// fullest scheduler's warps take ⌈W/k⌉ of those steps at least, in whatever order.
+bool may_be_copies(const Curve& curve, const TimingFit& fit, int k) {
+    constexpr double room = 0.97;
+    return std::ranges::none_of(step_times(curve), [&](const StepTime& step) {
+        const double fullest = std::ceil(step.place.shape.warps() / static_cast<double>(k));
+        return step.cycles.value + 3 * *step.cycles.std_error <
+               room * fullest * step.place.shape.chains * fit.latency.value;
+    });
+}
+
+// Where the number of copies is not known, one warp's step may be λ of a copy, which Λ may be
+// below, and the law may have had another number of copies: its λ is one that no place reached.
+void bound_by_unknown_copies(const Curve& curve, TimingFit& fit) {
+    constexpr double near = 0.05;
+    constexpr double most_copies = 16;
+    constexpr double beyond_reach = 1.03;
+    const double ridge = fit.latency.value / fit.cpi.value;
+    const double copies = std::round(ridge);
+    if (fit.latency.identifiable() && copies >= 2 && copies <= most_copies &&
+        std::abs(ridge / copies - 1) < near &&
+        may_be_copies(curve, fit, static_cast<int>(copies))) {
+        fit.latency.value += 2 * *fit.latency.std_error;
+        fit.latency.std_error.reset();
+        fit.latency.kind = Estimate::Kind::upper_bound;
+        add_note(fit.latency,
+                 fmt::format("one warp's step may be λ of one of {:g} copies", copies));
+    }
+    if (std::max(fit.schedulers, fit.sharing_schedulers) > 1 && fit.cpi.identifiable() &&
+        fit.reached_cpi && *fit.reached_cpi > beyond_reach * fit.cpi.value) {
+        fit.cpi.value = *fit.reached_cpi;
+        fit.cpi.std_error.reset();
+        fit.cpi.kind = Estimate::Kind::upper_bound;
+        add_note(fit.cpi, "the number of copies is not known, and no place reached their λ");
+    }
+}
+
 // Of drifting warps the fuller schedulers' longer time looks like drift where nobody recorded which
 // warps were theirs: a staircase may be what was not reckoned out, and none what was.
 void leave_scope_open(const Curve& curve, TimingFit& fit) {
     const bool placed =
         std::ranges::any_of(curve.points, [](const CurvePoint& p) { return p.busiest > 0; });
     if (!fit.together.empty() && !placed) {
+        bound_by_unknown_copies(curve, fit);
         fit.schedulers = fit.sharing_schedulers = 1;
         fit.port_limit.reset();
         fit.visible_copies.clear();

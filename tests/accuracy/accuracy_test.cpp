@@ -312,6 +312,26 @@ TEST(Accuracy, DriftWithoutPlacementsTellsNoScope) {
     EXPECT_EQ(s.silent, 0);
 }
 
+// Copies that no placement counts, each of which one warp keeps busy: Λ came out as λ of a copy, a
+// value with an error of 1 %.
+TEST(Accuracy, LatencyThatMayBeTheTimeOfACopyIsABound) {
+    Scenario s;
+    s.name = "greedy copies slower than Λ, not placed";
+    s.quick = s.copies = s.slow_copies = s.stops = true;
+    s.placed = false;
+    s.schedulers = {2, 4, 8};
+    s.choice = Choice::greedy_then_oldest;
+    const Score score = score_scenarios({s}, 10, 1).front();
+    EXPECT_EQ(score.false_bounds, 0);
+    EXPECT_EQ(score.silent, 0);
+    EXPECT_GT(score.bounds, score.curves / 3);
+    for (const double error : score.latency.errors) EXPECT_LE(error, 0.05);
+    // The bow of others rules copies out.
+    const Score clear = score_of("quick run, stops without placements, greedy, either scope", 8);
+    EXPECT_GE(clear.latency.values, 15);
+    EXPECT_GE(within_two(clear.latency), 0.85);
+}
+
 // Sixteen copies that a dependent chain alone keeps busy: Λ came out 348 % and 34 % high.
 TEST(Accuracy, ALawThatMostPointsContradictGivesNoLatency) {
     const auto scenario =
