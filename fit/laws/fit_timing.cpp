@@ -951,7 +951,7 @@ TimingFit fit_timing(const Curve& curve, InstructionKind kind, const TimingFitOp
                                              : Fitter(curve, kind, options).run();
     const Curve steps = steps_alone(curve, fit);
     refuse_large_misfit(fit);
-    check_plateau(steps, fit);
+    check_plateau(steps, kind, fit);
     leave_scope_open(curve, fit);
     if (!curve.independent) check_against_physics(steps, kind, fit);
     if (const auto spread = spread_over_cores(steps); spread && fit.ok)

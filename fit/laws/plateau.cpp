@@ -44,8 +44,8 @@ struct Busy {
     double variance = 0;  // mean, of their errors
 };
 
-Busy busy_places(const Curve& curve, const std::vector<StepTime>& steps, const TimingFit& fit,
-                 double factor) {
+Busy busy_places(const Curve& curve, InstructionKind kind, const std::vector<StepTime>& steps,
+                 const TimingFit& fit, double factor) {
     Busy out;
     for (const StepTime& step : steps) {
         const double m = step.in_flight();
@@ -62,7 +62,10 @@ Busy busy_places(const Curve& curve, const std::vector<StepTime>& steps, const T
                                                : 0;
         const double growth = fit.contention ? fit.contention->value * (m - 1) : 0;
         const bool all_busy = fit.latency.kind == Estimate::Kind::upper_bound;
-        const double alone = all_busy ? 0 : fit.latency.value + growth;
+        // The first warp of a group waits at a barrier until its fellows have issued.
+        const double fellows =
+            kind == InstructionKind::barrier ? (shape.group_warps - 1) * fit.cpi.value : 0;
+        const double alone = all_busy ? 0 : fit.latency.value + growth + fellows;
         const double work = fit.cpi.value *
                             step_work(port, m, uneven_in_flight(shape, schedulers)) *
                             turns_excess(fit.cpi.value, alone, port, shape, schedulers);
@@ -164,7 +167,7 @@ Curve believable(Curve curve) {
 
 }  // namespace
 
-void check_plateau(const Curve& curve, TimingFit& fit) {
+void check_plateau(const Curve& curve, InstructionKind kind, TimingFit& fit) {
     if (!fit.ok) return;
     RawBounds raw = raw_bounds(believable(curve), fit);
     if (!raw.cpi) raw = raw_bounds(curve, fit);
@@ -177,8 +180,8 @@ void check_plateau(const Curve& curve, TimingFit& fit) {
     check_bound(raw.left_end, raw.latency, fit.latency);
     if (!fit.cpi.identifiable()) return;
     const std::vector<StepTime> steps = step_times(curve);
-    Busy busy = busy_places(curve, steps, fit, far_factor);
-    if (busy.away.size() < enough_far) busy = busy_places(curve, steps, fit, busy_factor);
+    Busy busy = busy_places(curve, kind, steps, fit, far_factor);
+    if (busy.away.size() < enough_far) busy = busy_places(curve, kind, steps, fit, busy_factor);
     if (busy.away.size() < 3) return;
     const Moments m = moments_of(busy.away);
     const double beyond =

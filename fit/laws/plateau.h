@@ -29,6 +29,6 @@ RawBounds raw_bounds(const Curve& steps, const TimingFit& fit);
 // uneven placements, an unknown number of copies), all of it above the truth, λ is at most what was
 // reached; where they scatter less, but to one side, λ's error covers the way down to it.
 // `steps`: the curve without the loop's own cost (steps_alone).
-void check_plateau(const Curve& steps, TimingFit& fit);
+void check_plateau(const Curve& steps, InstructionKind kind, TimingFit& fit);
 
 }  // namespace occupipe

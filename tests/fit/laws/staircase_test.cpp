@@ -130,6 +130,29 @@ TEST(Staircases, CopiesThatNoPlaceCountsBoundTheCore) {
     }
 }
 
+// A group alone waits Λ + (g−1)·λ at each barrier, which is more than W·λ at places beyond Λ/λ:
+// these counted as a plateau that scatters, and λ was a bound.
+TEST(Staircases, WaitsOfLargeGroupsAreNoPlateauOfBarriers) {
+    for (const test::Truth& truth :
+         {test::Truth{"bar.sync", 1.5, 17}, {"bar.sync", 4.5, 125}, {"bar.sync", 2, 40}}) {
+        std::vector<MeasurementShape> shapes;
+        const auto add = [&](int group, int groups) {
+            for (const int depth : {512, 1024, 2048}) shapes.push_back({group, groups, 1, depth});
+        };
+        for (const int g : {1, 2, 4, 8, 16, 24, 32}) add(g, 1);
+        for (const int g : {8, 16, 32}) add(g, 2);
+        MeasurementFile file;
+        std::mt19937_64 random(1);
+        const auto law = [&](const MeasurementShape& s) { return test::barrier_time(truth, s); };
+        test::add_rows(file, "bar.sync", shapes, law, {0.005, 5}, random);
+        const TimingFit fit =
+            fit_timing(curves_of(std::span(&file, 1))[0], InstructionKind::barrier);
+        ASSERT_TRUE(fit.ok) << fit.reason;
+        ASSERT_TRUE(fit.cpi.identifiable()) << fit.cpi.note;
+        EXPECT_NEAR(fit.cpi.value, truth.cpi, 4 * *fit.cpi.std_error);
+    }
+}
+
 // With loop bodies of two lengths: the loop's cost made up for the staircase that the law without
 // copies lacks, and the copies began there.
 TEST(Staircases, TheLoopDoesNotStandForCopiesSlowerThanTheirLatency) {
