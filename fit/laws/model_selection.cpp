@@ -518,6 +518,19 @@ Attempt LawSearch::best_law() {
     return steady;
 }
 
+// The law may have got a term before the copies in whose place it stood.
+void LawSearch::drop_idle_terms(Attempt& law) const {
+    for (const auto& [term, parameter] : {std::pair(&HullVariant::knee, knee_width),
+                                          std::pair(&HullVariant::contention, contention_part)}) {
+        if (!(law.variant.*term)) continue;
+        Attempt without = law;
+        without.variant.*term = false;
+        without.result.parameters[parameter] = 0;
+        without = polish(without);
+        if (without.converged() && !beats(law, without)) law = std::move(without);
+    }
+}
+
 Attempt LawSearch::best_from(HullVariant plain) {
     Attempt law = attempt(plain);
     if (!law.converged()) return law;
@@ -529,6 +542,11 @@ Attempt LawSearch::best_from(HullVariant plain) {
     choose_schedulers(law);
     const bool stairs = law.variant.schedulers > 1;
     set_scale(law);
+    if (stairs) {
+        // χ² of different clips say nothing about each other.
+        law = attempt_from(law.variant, law.result.parameters, comparable);
+        smooth = attempt_from(smooth.variant, smooth.result.parameters, comparable);
+    }
     std::vector<Attempt> narrower;
     add_terms(law, narrower);
     if (stairs || !narrower.empty()) {
@@ -553,6 +571,7 @@ Attempt LawSearch::best_from(HullVariant plain) {
     Attempt best = polish(law);
     // A term that ended where it has no effect (a ridge of width zero) leaves the fit singular, and
     // so does a latency that copies hide: without it only a half of the law is left (decide()).
+    if (!best.result.covariance) drop_idle_terms(best);
     while (!best.result.covariance && !narrower.empty()) {
         Attempt before = polish(narrower.back());
         narrower.pop_back();

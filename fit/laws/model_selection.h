@@ -101,6 +101,7 @@ private:
     double predicted_gain(const ScoreTest& test, const Attempt& fit, const HullVariant& variant,
                           const std::vector<double>& start) const;
     bool add_term(Attempt& best) const;
+    void drop_idle_terms(Attempt& law) const;
 
     const Curve& curve_;
     const HullProblem& problem_;

@@ -155,33 +155,36 @@ TEST(Staircases, WaitsOfLargeGroupsAreNoPlateauOfBarriers) {
 
 // With loop bodies of two lengths: the loop's cost made up for the staircase that the law without
 // copies lacks, and the copies began there.
+TimingFit fit_of_two_bodies(int copies, double copy, double latency,
+                            const std::vector<MeasurementShape>& places, std::uint64_t seed) {
+    std::vector<MeasurementShape> shapes;
+    for (const MeasurementShape& place : places)
+        for (const int depth : {512, 1024, 2048})
+            shapes.push_back({place.group_warps, place.concurrent_groups, place.chains, depth});
+    const auto law = [&](const MeasurementShape& s) {
+        const double fullest = std::ceil(s.warps() / static_cast<double>(copies));
+        const double work = fullest * s.chains * copy;
+        return latency + work - copy + (static_cast<double>(s.depth) - 1) * std::max(latency, work);
+    };
+    MeasurementFile file;
+    std::mt19937_64 random(seed);
+    test::add_rows(file, "fma.f64", shapes, law, {0.005, 9}, random);
+    for (MeasurementRow& row : file.rows)
+        row.counters["unroll"] =
+            (row.shape.depth == 1024 ? 64 : 256) / (row.shape.chains > 1 ? 2 : 1);
+    return fit_timing(curves_of(std::span(&file, 1))[0], InstructionKind::compute);
+}
+
 TEST(Staircases, TheLoopDoesNotStandForCopiesSlowerThanTheirLatency) {
+    std::vector<MeasurementShape> places;
+    for (const int g : {1, 2, 4, 8, 16, 17, 27, 32})
+        for (int y = 1; y <= 16 && g * y <= 32; ++y) places.push_back({g, y, 1, 0});
+    for (const int g : {1, 4, 16})
+        for (const int chains : {2, 3, 4, 6, 8}) places.push_back({g, 1, chains, 0});
     for (const int copies : {2, 4, 8})
         for (const double latency : {8.0, 17.6, 20.0, 24.0}) {
             const double copy = 16;
-            MeasurementFile file;
-            std::vector<MeasurementShape> shapes;
-            const auto add = [&](int group, int groups, int chains) {
-                for (const int depth : {512, 1024, 2048})
-                    shapes.push_back({group, groups, chains, depth});
-            };
-            for (const int g : {1, 2, 4, 8, 16, 17, 27, 32})
-                for (int y = 1; y <= 16 && g * y <= 32; ++y) add(g, y, 1);
-            for (const int g : {1, 4, 16})
-                for (const int chains : {2, 3, 4, 6, 8}) add(g, 1, chains);
-            const auto law = [&](const MeasurementShape& s) {
-                const double fullest = std::ceil(s.warps() / static_cast<double>(copies));
-                const double work = fullest * s.chains * copy;
-                return latency + work - copy +
-                       (static_cast<double>(s.depth) - 1) * std::max(latency, work);
-            };
-            std::mt19937_64 random(1);
-            test::add_rows(file, "fma.f64", shapes, law, {0.005, 9}, random);
-            for (MeasurementRow& row : file.rows)
-                row.counters["unroll"] =
-                    (row.shape.depth == 1024 ? 64 : 256) / (row.shape.chains > 1 ? 2 : 1);
-            const TimingFit fit =
-                fit_timing(curves_of(std::span(&file, 1))[0], InstructionKind::compute);
+            const TimingFit fit = fit_of_two_bodies(copies, copy, latency, places, 1);
             ASSERT_TRUE(fit.ok) << fit.reason;
             EXPECT_EQ(fit.schedulers, copies) << latency;
             ASSERT_TRUE(fit.cpi.identifiable()) << copies << " " << latency;
@@ -192,6 +195,28 @@ TEST(Staircases, TheLoopDoesNotStandForCopiesSlowerThanTheirLatency) {
             else
                 EXPECT_GE(fit.latency.value, latency);
         }
+}
+
+// A round knee that made up for the staircase stayed in the law after it had copies, without any
+// effect: the fit was singular, and only one half of the law was left.
+TEST(Staircases, AKneeDoesNotOutliveTheStaircaseThatItStoodFor) {
+    std::vector<MeasurementShape> places;
+    for (int y = 1; y <= 32; y += y < 17 ? 1 : 5) places.push_back({1, y, 1, 0});
+    for (const int y : {1, 2, 4, 8, 16, 17, 18, 20, 22, 24, 25, 26, 28, 30, 32})
+        places.push_back({2, y, 1, 0});
+    for (const int g : {4, 8, 16, 32})
+        for (int y = 1; g * y <= 64; y *= 2) places.push_back({g, y, 1, 0});
+    for (const int g : {1, 4, 16})
+        for (const int chains : {2, 3, 4, 6, 8}) places.push_back({g, 1, chains, 0});
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const TimingFit fit = fit_of_two_bodies(4, 8, 11, places, seed);
+        ASSERT_TRUE(fit.ok) << fit.reason;
+        EXPECT_EQ(fit.schedulers, 4) << seed;
+        ASSERT_TRUE(fit.cpi.identifiable()) << fit.cpi.note;
+        EXPECT_NEAR(fit.cpi.value, 2, 4 * *fit.cpi.std_error);
+        ASSERT_TRUE(fit.latency.identifiable()) << fit.latency.note;
+        EXPECT_NEAR(fit.latency.value, 11, 4 * *fit.latency.std_error);
+    }
 }
 
 TEST(Staircases, EventSimulationOfFourSchedulers) {
