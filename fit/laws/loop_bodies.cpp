@@ -27,15 +27,16 @@ double most_loop_cpi(const Curve& curve, double cpi) {
 
 TwoWays two_ways(double value, const Estimate& cost, double most, double longest, double shortest) {
     constexpr double clear = 3;
+    constexpr double too_little = 0.003;  // to matter to λ or Λ
     const double error = clear * cost.std_error.value_or(0);
     const double by_long = value + cost.value / longest;
     const double by_short = value + cost.value / shortest;
     TwoWays out;
-    out.possible = cost.value >= -error && cost.value <= most + error;
     out.high = std::max(by_long, by_short);
     out.low = std::max(std::min(by_long - most / longest, by_short - most / shortest), 0.0);
     const auto [less, more] = std::minmax(by_long, by_short);
     out.apart = more / less - 1;
+    out.possible = out.apart < too_little || (cost.value >= -error && cost.value <= most + error);
     return out;
 }
 

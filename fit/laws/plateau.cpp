@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,6 +103,25 @@ Moments moments_of(const std::vector<double>& values) {
     return m;
 }
 
+// What one number of warps alone reached may be its own disturbance.
+std::optional<double> reached_by_two(const std::map<int, double>& cpi_of_warps) {
+    constexpr std::size_t enough = 4;
+    std::vector<double> sorted;
+    for (const auto& [warps, cpi] : cpi_of_warps) sorted.push_back(cpi);
+    if (sorted.empty()) return std::nullopt;
+    std::ranges::sort(sorted);
+    return sorted[sorted.size() < enough ? 0 : 1];
+}
+
+// Bodies that differ in speed: a line through their depths has no kernel's slope. The long ones
+// have two depths of a place.
+Curve long_bodies(Curve curve) {
+    const auto steps = [](const CurvePoint& p) { return p.body * p.shape.chains; };
+    const int longest = steps(*std::ranges::max_element(curve.points, {}, steps));
+    std::erase_if(curve.points, [&](const CurvePoint& p) { return 2 * steps(p) < longest; });
+    return curve;
+}
+
 }  // namespace
 
 RawBounds raw_bounds(const Curve& curve, const TimingFit& fit) {
@@ -111,6 +131,7 @@ RawBounds raw_bounds(const Curve& curve, const TimingFit& fit) {
     };
     double left = 0;  // instructions in flight at the ends
     double right = 0;
+    std::map<int, double> cpi_of_warps;
     const auto widest = [](std::optional<double>& end, bool beyond, bool same, double value) {
         if (beyond) end.reset();
         if (beyond || same) end = end ? std::max(*end, value) : value;
@@ -122,13 +143,16 @@ RawBounds raw_bounds(const Curve& curve, const TimingFit& fit) {
         const double unseen = curve.spread_known ? std::max(fit.residual_scale, 1.0) : 1.0;
         const auto above = [&](double errors) { return step.cycles.value * (1 + errors * error); };
         const double m = step.in_flight();
-        lower(out.cpi, above(errors_of_bound) / m);
+        const double cpi = above(errors_of_bound) / m;
+        const auto [at, first] = cpi_of_warps.try_emplace(step.place.shape.warps(), cpi);
+        if (!first) at->second = std::min(at->second, cpi);
         lower(out.latency, above(errors_of_bound * unseen));
         widest(out.right_end, right < m, right == m, above(errors_of_end) / m);
         widest(out.left_end, left == 0 || m < left, left == m, above(errors_of_end * unseen));
         right = std::max(right, m);
         left = left == 0 ? m : std::min(left, m);
     }
+    out.cpi = reached_by_two(cpi_of_warps);
     return out;
 }
 
@@ -167,8 +191,9 @@ Curve believable(Curve curve) {
 
 }  // namespace
 
-void check_plateau(const Curve& curve, InstructionKind kind, TimingFit& fit) {
+void check_plateau(const Curve& all, InstructionKind kind, TimingFit& fit) {
     if (!fit.ok) return;
+    const Curve curve = fit.bodies_apart > 0 ? long_bodies(all) : all;
     RawBounds raw = raw_bounds(believable(curve), fit);
     if (!raw.cpi) raw = raw_bounds(curve, fit);
     if (!raw.cpi) return;
@@ -178,7 +203,8 @@ void check_plateau(const Curve& curve, InstructionKind kind, TimingFit& fit) {
     fit.reached_cpi = raw.cpi;
     check_bound(raw.right_end, raw.cpi, fit.cpi);
     check_bound(raw.left_end, raw.latency, fit.latency);
-    if (!fit.cpi.identifiable()) return;
+    // λ between two kernels is nobody's plateau.
+    if (!fit.cpi.identifiable() || fit.bodies_apart > 0) return;
     const std::vector<StepTime> steps = step_times(curve);
     Busy busy = busy_places(curve, kind, steps, fit, far_factor);
     if (busy.away.size() < enough_far) busy = busy_places(curve, kind, steps, fit, busy_factor);

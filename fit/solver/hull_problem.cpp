@@ -287,7 +287,8 @@ HullParameters<double> HullProblem::physical(const std::vector<double>& paramete
 }
 
 double HullProblem::aside_cycles(const HullVariant& variant, const std::vector<double>& parameters,
-                                 std::vector<double> steps, std::size_t point) const {
+                                 std::size_t point) const {
+    std::vector<double> steps = parameters;
     steps[loop_latency_part] = steps[loop_cpi_part] = 0;
     HullShape together = shapes_[point];
     together.skew = 0;

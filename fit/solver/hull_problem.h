@@ -89,9 +89,9 @@ public:
     // Start skews of a thousandth of the time or more: they take part.
     bool skewed() const { return skewed_; }
     // Part of a point's predicted time that is the loop's own or the start skew's [cycles], the
-    // drift as in predicted_cycles(); `steps` are the parameters without a loop.
+    // drift as in predicted_cycles().
     double aside_cycles(const HullVariant& variant, const std::vector<double>& parameters,
-                        std::vector<double> steps, std::size_t point) const;
+                        std::size_t point) const;
     const HullShape& smallest_shape() const { return smallest_shape_; }
 
 private:

@@ -104,17 +104,25 @@ TEST(Accuracy, CopiesThatOneWarpKeepsBusyAreFound) {
     }
 }
 
-// All runs with one number of warps took half their time: that was what had been reached, and 140
-// of 232 curves had a bound of λ that is false.
+// All runs with one number of warps took less time: that was what had been reached. With half of it
+// 140 of 232 curves had a bound of λ that is false, with nine tenths 53 of 180.
 TEST(Accuracy, RunsThatEndEarlyAtOnePlaceAreNoBound) {
-    for (const char* name : {"Gaussian 1 %", "copies, period 4", "ridge at the sweep's border"}) {
+    for (const char* name :
+         {"Gaussian 0.2 %", "Gaussian 1 %", "copies, period 4", "ridge at the sweep's border"}) {
         const auto scenario = std::ranges::find(scenarios(), name, &Scenario::name);
         ASSERT_NE(scenario, scenarios().end()) << name;
         std::uint64_t seed = 5000;
-        for (const int warps : {2, 5, 10, 32, 64}) {
+        for (const auto& [warps, part] : {std::pair{2, 0.5},
+                                          {5, 0.5},
+                                          {10, 0.5},
+                                          {32, 0.5},
+                                          {64, 0.5},
+                                          {24, 0.9},
+                                          {32, 0.9},
+                                          {64, 0.9}}) {
             PlantedDevice device = make_device(*scenario, ++seed);
             for (MeasurementRow& row : device.file.rows)
-                if (row.shape.warps() == warps) *row.cycles *= 0.5;
+                if (row.shape.warps() == warps) *row.cycles *= part;
             const FitOutcome found = fit_measurements(std::vector{device.file});
             for (const PlantedInstruction& planted : device.instructions) {
                 const TimingFit& fit = std::ranges::find(
@@ -124,7 +132,9 @@ TEST(Accuracy, RunsThatEndEarlyAtOnePlaceAreNoBound) {
                 ASSERT_TRUE(fit.ok) << name << " " << warps;
                 EXPECT_GE(fit.cpi.value + 3 * fit.cpi.std_error.value_or(0), 0.99 * planted.cpi)
                     << name << " " << warps;
-                EXPECT_NE(fit.outlying_points, 0) << name << " " << warps;
+                if (part < 0.9) {
+                    EXPECT_NE(fit.outlying_points, 0) << name << " " << warps;
+                }
             }
         }
     }

@@ -156,7 +156,8 @@ TEST(Staircases, WaitsOfLargeGroupsAreNoPlateauOfBarriers) {
 // With loop bodies of two lengths: the loop's cost made up for the staircase that the law without
 // copies lacks, and the copies began there.
 TimingFit fit_of_two_bodies(int copies, double copy, double latency,
-                            const std::vector<MeasurementShape>& places, std::uint64_t seed) {
+                            const std::vector<MeasurementShape>& places, std::uint64_t seed,
+                            double long_body = 1) {
     std::vector<MeasurementShape> shapes;
     for (const MeasurementShape& place : places)
         for (const int depth : {512, 1024, 2048})
@@ -164,7 +165,9 @@ TimingFit fit_of_two_bodies(int copies, double copy, double latency,
     const auto law = [&](const MeasurementShape& s) {
         const double fullest = std::ceil(s.warps() / static_cast<double>(copies));
         const double work = fullest * s.chains * copy;
-        return latency + work - copy + (static_cast<double>(s.depth) - 1) * std::max(latency, work);
+        const double slower = s.depth != 1024 && s.chains == 1 ? long_body : 1;
+        return slower * (latency + work - copy +
+                         (static_cast<double>(s.depth) - 1) * std::max(latency, work));
     };
     MeasurementFile file;
     std::mt19937_64 random(seed);
@@ -195,6 +198,29 @@ TEST(Staircases, TheLoopDoesNotStandForCopiesSlowerThanTheirLatency) {
             else
                 EXPECT_GE(fit.latency.value, latency);
         }
+}
+
+// The line through the depths of two unlike kernels is neither's: it made bounds below both, and
+// ports and copies of what the long one takes longer.
+TEST(Staircases, AKernelThatIsFarSlowerMakesNoFalseBoundAndNoSchedulers) {
+    std::vector<MeasurementShape> places;
+    for (int y = 1; y <= 32; y += y < 17 ? 1 : 5) places.push_back({1, y, 1, 0});
+    for (const int g : {2, 4, 8, 16, 32})
+        for (int y = 1; g * y <= 64; y *= 2) places.push_back({g, y, 1, 0});
+    for (const int g : {1, 4, 16})
+        for (const int chains : {2, 3, 4, 6, 8}) places.push_back({g, 1, chains, 0});
+    for (const int copies : {1, 2, 4})
+        for (const double latency : {20.0, 60.0})
+            for (const double slower : {1.1, 1.25, 2.0}) {
+                const double copy = 2.0 * copies;
+                const TimingFit fit = fit_of_two_bodies(copies, copy, latency, places, 1, slower);
+                ASSERT_TRUE(fit.ok) << fit.reason;
+                EXPECT_FALSE(fit.port_limit) << copies << " " << latency << " " << slower;
+                EXPECT_TRUE(fit.schedulers == 1 || fit.schedulers == copies)
+                    << fit.schedulers << " for " << copies << " " << latency << " " << slower;
+                EXPECT_GE(fit.cpi.value + 3 * fit.cpi.std_error.value_or(0), 0.99 * 2)
+                    << copies << " " << latency << " " << slower << fit.cpi.note;
+            }
 }
 
 // A round knee that made up for the staircase stayed in the law after it had copies, without any
