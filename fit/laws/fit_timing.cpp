@@ -237,7 +237,7 @@ Fitter::Verdict Fitter::decide() {
     if (out.cpi_shows && out.latency_shows) {
         out.best = std::move(law);
     } else {
-        out.best = search_.polish(out.cpi_shows ? throughput_half : latency_half);
+        out.best = search_.polish_determined(out.cpi_shows ? throughput_half : latency_half);
     }
     return out;
 }

@@ -92,6 +92,17 @@ Attempt LawSearch::polish(const Attempt& rough) const {
             solve(problem_.problem(rough.variant, rough.result.parameters, clip), options)};
 }
 
+Attempt LawSearch::polish_determined(const Attempt& rough) const {
+    Attempt out = polish(rough);
+    if (out.result.covariance || !rough.variant.ports) return out;
+    Attempt plain = rough;
+    plain.variant.ports = false;
+    plain.variant.schedulers = 1;
+    plain.result.parameters[port_share] = 0;
+    plain = polish(plain);
+    return plain.result.covariance ? plain : out;
+}
+
 std::size_t LawSearch::parameters(const HullVariant& variant) const {
     return variant.free_parameters(options_.known_overhead_cycles.has_value());
 }

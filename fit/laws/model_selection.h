@@ -52,6 +52,8 @@ public:
     Attempt attempt(const HullVariant& variant) const;
     // The same fit to full precision, with covariance.
     Attempt polish(const Attempt& rough) const;
+    // The same, without ports where these have no effect and leave the fit singular.
+    Attempt polish_determined(const Attempt& rough) const;
 
     // Robust scale of the residuals in units of the points' own errors; one is as promised.
     double scale() const { return scale_; }
