@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/published.h"
+#include "core/statistics.h"
 
 namespace occupipe::analysis {
 namespace {
@@ -74,11 +75,6 @@ struct Line {
     double slope = 0;  // cycles per step
     double bend = 0;
 };
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
 
 // Cycles by depth of one shape of one instruction.
 using Curve = std::map<std::int64_t, std::vector<double>>;

@@ -9,6 +9,7 @@
 
 #include "fit/curves/curve.h"
 #include "fit/laws/hull_law.h"
+#include "core/statistics.h"
 #include "fit/solver/dual.h"
 #include "fit/solver/jackknife.h"
 #include "fit/solver/least_squares.h"
@@ -95,7 +96,7 @@ double robust_clip(std::span<const OccupancyPoint> points, const LeastSquaresSum
         away[points[i].warps < ridge_of(fit) ? 0 : 1].push_back(std::abs(fit.residuals[i]));
     double scale = 1e-4;
     for (std::vector<double>& side : away)
-        if (side.size() >= fewest) scale = std::max(scale, 1.4826 * median(std::move(side)));
+        if (side.size() >= fewest) scale = std::max(scale, normal_mad * median(std::move(side)));
     return 1.345 * scale;
 }
 

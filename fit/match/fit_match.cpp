@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/match_rows.h"
+#include "core/statistics.h"
 #include "fit/curves/curve.h"
 
 namespace occupipe {
@@ -32,7 +33,7 @@ Value median_with_error(std::vector<double> all) {
     Value result{.value = median(all), .error = 0};
     for (double& one : all) one = std::abs(one - result.value);
     const auto n = static_cast<double>(all.size());
-    result.error = 1.4826 * median(std::move(all)) * std::sqrt(1.5708 / n);
+    result.error = normal_mad * median(std::move(all)) * std::sqrt(1.5708 / n);
     return result;
 }
 

@@ -14,6 +14,7 @@
 #include "core/instruction.h"
 #include "core/law_misfit.h"
 #include "core/parallel.h"
+#include "core/statistics.h"
 #include "fit/laws/wandering.h"
 #include "fit/match/fit_match.h"
 #include "fit/profile/contradictions.h"
@@ -83,7 +84,7 @@ double wandering_of_run(std::span<const SubjectReport> subjects) {
         }
     }
     if (residuals.empty()) return 0;
-    const double clip = 3 * 1.4826 * median(std::move(sizes));
+    const double clip = 3 * normal_mad * median(std::move(sizes));
     for (TimedResidual& r : residuals) r.away = std::clamp(r.away, -clip, clip);
     return wandering_height(std::move(residuals));
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/statistics.h"
 #include "fit/solver/dual.h"
 
 namespace occupipe {
