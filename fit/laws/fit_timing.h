@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/estimate.h"
@@ -105,10 +104,10 @@ struct TimingFit {
 // place.
 Curve steps_alone(const Curve& curve, const TimingFit& fit);
 
-// Where places have repetitions of two kinds, the longer `factor` times the shorter, nobody can say
-// whose λ or Λ this is: two standard errors reach from either to the other, and its note says so.
-// `why` begins the note (core/law_misfit.h).
-void widen_by_two_kinds(double factor, std::string_view why, Estimate& e);
+// Where places have repetitions of two kinds (or times of two states), the longer `factor` times
+// the shorter, it is unknown whose λ or Λ this is: two standard errors reach from either to the
+// other, and it is doubtful.
+void widen_by_two_kinds(double factor, Doubt::Kind kind, Estimate& e);
 
 TimingFit fit_timing(const Curve& curve, InstructionKind kind,
                      const TimingFitOptions& options = {});

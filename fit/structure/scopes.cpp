@@ -10,8 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "core/law_misfit.h"
-
 namespace occupipe {
 namespace {
 
@@ -319,7 +317,8 @@ void note_values_at_issue_limit(FitOutcome& out) {
         Estimate& cpi = s.fit.cpi;
         if (s.subsystem.empty() || !cpi.identifiable()) continue;
         const double error = std::hypot(cpi.std_error.value_or(0), error_of_least);
-        if (error < widest * least && cpi.value < least + 2 * error) add_note(cpi, at_issue_limit);
+        if (error < widest * least && cpi.value < least + 2 * error)
+            add_doubt(cpi, {Doubt::Kind::at_issue_limit, {}});
     }
 }
 
