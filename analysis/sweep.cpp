@@ -164,7 +164,6 @@ void Sweep::find_pairs(const std::string& file_name, const std::filesystem::path
 }
 
 void Sweep::name_columns() {
-    using columnar::ColumnType;
     constexpr auto whole = ColumnType::whole, real = ColumnType::real, text = ColumnType::text;
     auto& columns = origin_.columns;
     const auto add = [&](bool there, const std::string& name, ColumnType type, const char* meaning,
@@ -211,7 +210,7 @@ void Sweep::name_columns() {
     add(true, "busy", ColumnType::shares, "of each unit, of the time", "1");
     add(true, "refused", text, "why there is no prediction");
     add(spec_.assumptions, "assumptions", text, "sentences, separated by '; '");
-    for (const columnar::Column& one : columns)
+    for (const SweepColumn& one : columns)
         header_ += (header_.empty() ? "" : ",") + field(one.name);
     header_ += '\n';
 }

@@ -15,20 +15,18 @@ namespace occupipe::analysis {
 namespace {
 
 namespace fs = std::filesystem;
-using columnar::ColumnType;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view format_name = "occupipe-sweep-run/2";
-constexpr std::string_view rows_format_name = "occupipe-sweep-rows/1";
 constexpr std::array<std::pair<ColumnType, std::string_view>, 4> types = {
     {{ColumnType::whole, "whole"},
      {ColumnType::real, "real"},
      {ColumnType::text, "text"},
      {ColumnType::shares, "shares"}}};
 
-Json columns_json(const std::vector<columnar::Column>& columns) {
+Json columns_json(const std::vector<SweepColumn>& columns) {
     Json all = Json::array();
-    for (const columnar::Column& one : columns) {
+    for (const SweepColumn& one : columns) {
         Json json = {{"name", one.name}};
         for (const auto& [type, word] : types)
             if (type == one.type) json["type"] = word;
@@ -46,16 +44,16 @@ Json inputs_json(const SweepOrigin& origin) {
     return all;
 }
 
-columnar::Column column_of(const Document& document, const DocumentNode& node) {
+SweepColumn column_of(const Document& document, const DocumentNode& node) {
     document.only_keys(node, {"name", "type", "unit", "meaning", "null"});
     const auto text = [&](std::string_view key) {
         const DocumentNode* const found = Document::find(node, key);
         return found == nullptr ? std::string() : document.text(*found);
     };
-    columnar::Column column{.name = document.text(document.required(node, "name")),
-                            .unit = text("unit"),
-                            .meaning = text("meaning"),
-                            .absent = text("null")};
+    SweepColumn column{.name = document.text(document.required(node, "name")),
+                       .unit = text("unit"),
+                       .meaning = text("meaning"),
+                       .absent = text("null")};
     const DocumentNode& type = document.required(node, "type");
     bool known = false;
     for (const auto& [one, word] : types)
@@ -125,18 +123,6 @@ SweepManifest read_manifest(const fs::path& output) {
     for (const DocumentNode& one : document.items(document.required(root, "columns")))
         m.origin.columns.push_back(column_of(document, one));
     return m;
-}
-
-columnar::Table table_of(const SweepManifest& m) {
-    return {.columns = m.origin.columns,
-            .metadata = {{"occupipe.format", std::string(rows_format_name)},
-                         {"occupipe.program", OCCUPIPE_VERSION},
-                         {"occupipe.made_of", m.made_of},
-                         {"occupipe.rows", fmt::format("{} {} {}", m.first, m.end, m.all)},
-                         {"occupipe.limit", m.origin.limit},
-                         {"occupipe.inputs", inputs_json(m.origin).dump()},
-                         {"occupipe.columns", columns_json(m.origin.columns).dump()},
-                         {"occupipe.spec", m.origin.spec}}};
 }
 
 }  // namespace occupipe::analysis

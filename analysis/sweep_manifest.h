@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "columnar/parquet.h"
-
 namespace occupipe::analysis {
 
 // Shard i of n has the rows from ⌊rows·(i−1)/n⌋ up to, not including, ⌊rows·i/n⌋: shards one after
@@ -22,13 +20,28 @@ struct SweepShard {
     std::int64_t end_row(std::int64_t rows) const;
 };
 
+enum class ColumnType : std::uint8_t {
+    whole,   // int64
+    real,    // double
+    text,    // UTF-8
+    shares,  // text → double: "alu=0.25 mem=1"
+};
+
+struct SweepColumn {
+    std::string name;
+    ColumnType type = ColumnType::text;
+    std::string unit;     // "core cycles"; empty: it has none
+    std::string meaning;  // one line
+    std::string absent;   // the cell that says there is no value
+};
+
 // What a reader of the rows wants to know of them.
 struct SweepOrigin {
     std::string spec;   // its text
     std::string limit;  // "100000000"
     // A kernel, profile or file as the spec names it → hash of its content, in the spec's order.
     std::vector<std::pair<std::string, std::string>> inputs;
-    std::vector<columnar::Column> columns;
+    std::vector<SweepColumn> columns;
 };
 
 struct SweepManifest {
@@ -48,8 +61,5 @@ std::filesystem::path manifest_path(const std::filesystem::path& output);
 void write_manifest(const SweepManifest& manifest, const std::filesystem::path& output);
 // Throws InputError.
 SweepManifest read_manifest(const std::filesystem::path& output);
-
-// The rows as a table of Parquet, with all of the manifest that is not of this machine.
-columnar::Table table_of(const SweepManifest& manifest);
 
 }  // namespace occupipe::analysis

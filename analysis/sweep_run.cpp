@@ -18,12 +18,10 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <thread>
 
-#include "analysis/sweep_parquet.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/partial_files.h"
@@ -246,45 +244,25 @@ private:
     std::exception_ptr failure_;
 };
 
-// Rows are written to this file; where Parquet is asked for, that is made of it in the end.
-fs::path rows_path(const fs::path& output) {
-    return is_parquet(output) ? fs::path(output.string() + ".csv") : output;
+void refuse_parquet(const fs::path& path) {
+    if (path.extension() == ".parquet")
+        throw InputError(
+            fmt::format("{}: the rows of a sweep are CSV (rows.csv); a few lines of Python make "
+                        "Parquet of them, see docs/sweeps.md, \"Parquet\"",
+                        path.string()));
 }
 
-// What is there of the output.
-struct There {
-    Extent extent;
-    std::optional<SweepManifest> finished;  // where nothing is left to do, of a file of Parquet
-};
-
-// Takes up what is there, if it is this sweep's.
-There take_up(const RowFile& file, const Sweep& sweep, const SweepRun& run,
-              const SweepManifest& part) {
+// What is there of the output, if it is this sweep's.
+Extent take_up(const RowFile& file, const Sweep& sweep, const SweepRun& run,
+               const SweepManifest& part) {
     const bool known = fs::exists(manifest_path(run.output));
-    const bool parquet = is_parquet(run.output);
-    const bool made = parquet && fs::exists(run.output);
-    if (file.size() > 0 || known || made) {
+    if (file.size() > 0 || known) {
         std::string other;
-        std::optional<SweepManifest> found;
         if (!known)
             other = "exists already, and is no sweep's";
-        else if (found = read_manifest(run.output); !found->same_part(part))
+        else if (!read_manifest(run.output).same_part(part))
             other = "has rows of another sweep, shard, limit, or of files that have changed";
-        if (other.empty() && made && found->complete) {
-            try {
-                check_parquet(run.output, *found);
-                return {.extent = {}, .finished = found};
-            } catch (const InputError& error) {
-                if (!run.force)
-                    throw InputError(fmt::format("{}; --force makes it anew", error.what()));
-                file.cut(0);
-                return {};
-            }
-        }
-        if (other.empty())
-            return {
-                .extent = extent_of(rows_path(run.output), sweep.header(), part.first, part.end),
-                .finished = {}};
+        if (other.empty()) return extent_of(run.output, sweep.header(), part.first, part.end);
         if (!run.force)
             throw InputError(
                 fmt::format("{}: {}; --force replaces it", run.output.string(), other));
@@ -298,25 +276,17 @@ There take_up(const RowFile& file, const Sweep& sweep, const SweepRun& run,
 SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run) {
     static const std::atomic<bool> never = false;
     const std::atomic<bool>& stop = run.stop != nullptr ? *run.stop : never;
-    const bool parquet = is_parquet(run.output);
-    if (parquet) columnar::parquet();  // before hours of work
+    refuse_parquet(run.output);
     SweepManifest part{.made_of = sweep.made_of(),
                        .shard = run.shard,
                        .first = run.shard.first_row(sweep.rows()),
                        .end = run.shard.end_row(sweep.rows()),
                        .all = sweep.rows(),
                        .origin = sweep.origin()};
-    const fs::path rows_file = rows_path(run.output);
-    const bool fresh = !fs::exists(rows_file);
-    const RowFile file(rows_file);
-    RemovedUnlessKept unused(fresh ? rows_file : fs::path());  // where another sweep's is refused
-    const There before = take_up(file, sweep, run, part);
-    if (before.finished) {
-        fs::remove(rows_file);
-        const std::int64_t rows = part.end - part.first;
-        return {.rows = rows, .resumed = rows, .refused = before.finished->refused};
-    }
-    const Extent& there = before.extent;
+    const bool fresh = !fs::exists(run.output);
+    const RowFile file(run.output);
+    RemovedUnlessKept unused(fresh ? run.output : fs::path());  // where another sweep's is refused
+    const Extent there = take_up(file, sweep, run, part);
     unused.keep();
     remove_partial_files(manifest_path(run.output));  // the lock on the rows is on them, too
     write_manifest(part, run.output);
@@ -344,11 +314,9 @@ SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run) {
                      });
     work.run(threads);
     file.sync();
-    if (parquet) write_parquet(rows_file, part, run.output, stop);
     part.complete = true;
     part.refused = outcome.refused;
     write_manifest(part, run.output);
-    if (parquet) fs::remove(rows_file);
     return outcome;
 }
 
@@ -394,14 +362,6 @@ void append_part(const RowFile& file, const fs::path& path, const SweepManifest&
         if (header.empty()) file.append(header = own);
         if (own != header) throw InputError(path.string() + ": has another header");
     };
-    if (is_parquet(path)) {
-        bool first = true;
-        read_parquet(path, part, [&](const std::string& line) {
-            first ? take_header(line) : file.append(line);
-            first = false;
-        });
-        return;
-    }
     std::ifstream in(path, std::ios::binary);
     std::string first;
     if (!std::getline(in, first) || in.eof()) throw InputError(path.string() + ": has no header");
@@ -421,7 +381,8 @@ void append_part(const RowFile& file, const fs::path& path, const SweepManifest&
 std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& output, bool force) {
     if (shards.empty()) throw InputError("which shards? Give the files of all of them");
     if (!force && fs::exists(output)) throw InputError(output.string(), {}, {}, "exists already");
-    if (is_parquet(output)) columnar::parquet();
+    refuse_parquet(output);
+    for (const fs::path& path : shards) refuse_parquet(path);
     const auto parts = parts_of(shards);
     SweepManifest whole = parts.front().first;
     whole.shard = {1, 1};
@@ -430,7 +391,7 @@ std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& ou
     whole.refused = 0;
     for (const auto& [part, path] : parts) whole.refused += part.refused;
 
-    const fs::path partial = rows_path(output).string() + ".partial";
+    const fs::path partial = output.string() + ".partial";
     {
         const RowFile file(partial);
         file.cut(0);
@@ -439,13 +400,8 @@ std::int64_t join_shards(const std::vector<fs::path>& shards, const fs::path& ou
         for (const auto& [part, path] : parts) append_part(file, path, part, header);
         file.sync();
         remove_partial_files(manifest_path(output));
-        if (is_parquet(output)) {
-            static const std::atomic<bool> never = false;
-            write_parquet(partial, whole, output, never);
-        } else {
-            fs::rename(partial, output);
-            unfinished.keep();
-        }
+        fs::rename(partial, output);
+        unfinished.keep();
     }
     write_manifest(whole, output);
     return whole.all;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A sweep's table as a file that grows row by row: on all cores, resumed where it was ended, in
-// shards that are joined again. A file of Parquet is made in the end, of a CSV file that grew.
+// shards that are joined again.
 //
 //   run_sweep(sweep, {.output = "rows.csv", .shard = {2, 8}});   // rows.csv, rows.csv.sweep.json
-//   join_shards({"1.csv", "2.parquet"}, "all.parquet", false);
+//   join_shards({"1.csv", "2.csv"}, "all.csv", false);
 #pragma once
 
 #include <atomic>
@@ -42,9 +42,8 @@ struct SweepOutcome {
 };
 
 // Ends with a file that is the same bytes however many threads made it and however often it was
-// ended before. Beside it stands OUTPUT.sweep.json, which says what the rows were made of, and,
-// until it is complete, OUTPUT.csv beside a file of Parquet. Throws InputError where the file is
-// another sweep's, and Interrupted.
+// ended before. Beside it stands OUTPUT.sweep.json, which says what the rows were made of. Throws
+// InputError where the file is another sweep's, and Interrupted.
 SweepOutcome run_sweep(const Sweep& sweep, const SweepRun& run);
 
 // Joins files of one sweep that are complete and together have every row once; returns the rows.

@@ -443,5 +443,21 @@ TEST(Sweep, FilesOfOthersAreLeftAlone) {
     EXPECT_EQ(read_text_file(rows), "mine\n");
 }
 
+TEST(Sweep, ParquetIsLeftToPython) {
+    const TemporaryFolder folder;
+    const std::string spec = write(folder.path / "s.yaml", thousand);
+    const std::string rows = (folder.path / "rows.parquet").string();
+    for (const std::vector<std::string>& further : {std::vector<std::string>{spec, "-o", rows},
+                                                    {"--join", spec, "-o", rows},
+                                                    {"--join", rows, "-o", spec + ".csv"}}) {
+        std::vector<std::string> arguments = {"sweep"};
+        arguments.insert(arguments.end(), further.begin(), further.end());
+        const Outcome run = occupipe(arguments);
+        EXPECT_EQ(run.code, 2);
+        EXPECT_THAT(run.err, HasSubstr("docs/sweeps.md"));
+        EXPECT_EQ(files_in(folder.path), std::set<std::string>{"s.yaml"});
+    }
+}
+
 }  // namespace
 }  // namespace occupipe::cli
