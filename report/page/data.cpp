@@ -7,7 +7,7 @@
 #include <iterator>
 #include <optional>
 
-#include "analysis/measured/issue_choice.h"
+#include "analysis/measured/fit.h"
 #include "analysis/roofline/roofline_predictions.h"
 #include "core/error.h"
 #include "core/files/file_kind.h"
@@ -81,17 +81,13 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
                          "of 'occupipe validate' alone are drawn by its --plot, workloads of "
                          "'occupipe match' by its own");
     for (const std::string& path : beside) data.beside.push_back(read_profile(path));
-    data.fit = fit_measurements(data.measurements);
+    std::vector<GpuProfile> decided;
+    for (const NamedProfile& one : data.profiles) decided.push_back(one.profile);
+    data.fit = analysis::fit(data.measurements, {}, decided);
     if (data.fit.profile.instructions.empty())
         throw InputError(folder.string(), {}, "",
                          "contains measurements, but of no instruction; what 'measure --match' "
                          "measures is asked for by 'occupipe match --profile'");
-    // What a profile beside the measurements has already chosen from them is not simulated again.
-    const bool chosen = std::ranges::any_of(data.profiles, [&](const NamedProfile& one) {
-        return analysis::take_issue_choice(one.profile, data.measurements, data.fit.profile);
-    });
-    if (!chosen)
-        analysis::apply_issue_choice(data.fit.profile, data.measurements, data.fit.assumed_scopes);
     data.model_device = data.fact("backend") == "model";
     return data;
 }
