@@ -64,11 +64,14 @@ private:
     void keep_launch_positive(Attempt& best);
     Estimate positive(const Attempt& best, HullParameter parameter) const;
     Estimate linear(const Attempt& best, HullParameter parameter, double unit) const;
-    void fill_law(const Verdict& verdict, TimingFit& out) const;
-    void fill_terms(const Attempt& best, TimingFit& out) const;
-    void fill_residuals(const Attempt& best, TimingFit& out) const;
+    // The parts of a TimingFit.
+    Estimate cpi_of(const Verdict& verdict) const;
+    Estimate latency_of(const Verdict& verdict, const Estimate& cpi) const;
+    TimingTerms terms_of(const Attempt& best) const;
+    ScopeEvidence scope_of(const Verdict& verdict) const;
+    LawResiduals residuals_of(const Attempt& best) const;
+    std::optional<Misfit> misfit_of(const Attempt& best, const LawResiduals& law) const;
     std::optional<double> runs_over_in_flight(const std::vector<double>& residuals) const;
-    void judge(const Attempt& best, TimingFit& out) const;
     void withdraw_latency(TimingFit& out) const;
     void put_between_bodies(const Attempt& best, TimingFit& out) const;
     // Why errors are larger than the scatter; each sees the law alone.
@@ -247,83 +250,97 @@ Fitter::Verdict Fitter::decide() {
     return out;
 }
 
-void Fitter::fill_law(const Verdict& verdict, TimingFit& out) const {
+Estimate Fitter::cpi_of(const Verdict& verdict) const {
+    if (verdict.cpi_shows) return positive(verdict.best, log_cpi);
+    const Estimate latency = positive(verdict.best, log_latency);
+    const double most = problem_.largest_in_flight();
+    return {.value = (latency.value + 2 * *latency.std_error) / most,
+            .kind = Estimate::Kind::upper_bound,
+            .note = fmt::format("no plateau up to {} instructions in flight", most)};
+}
+
+Estimate Fitter::latency_of(const Verdict& verdict, const Estimate& cpi) const {
     const Attempt& best = verdict.best;
+    if (verdict.latency_shows) return positive(best, log_latency);
+    Estimate bound{.kind = Estimate::Kind::upper_bound};
     if (verdict.cpi_shows) {
-        out.cpi = positive(best, log_cpi);
-    } else {
-        const Estimate latency = positive(best, log_latency);
-        out.cpi.value = (latency.value + 2 * *latency.std_error) / problem_.largest_in_flight();
-        out.cpi.kind = Estimate::Kind::upper_bound;
-        out.cpi.note =
-            fmt::format("no plateau up to {} instructions in flight", problem_.largest_in_flight());
-    }
-    if (verdict.latency_shows) {
-        out.latency = positive(best, log_latency);
-    } else if (verdict.cpi_shows) {
         const double port = best.result.parameters[port_share];
         const HullShape& shape = problem_.smallest_shape();
         const int schedulers = best.variant.schedulers;
         const double work =
             step_work(port, problem_.smallest_in_flight(), uneven_in_flight(shape, schedulers)) *
-            turns_excess(out.cpi.value, 0.0, port, shape, schedulers);
-        out.latency.value = (out.cpi.value + 2 * *out.cpi.std_error) * work;
-        out.latency.kind = Estimate::Kind::upper_bound;
-        out.latency.note = fmt::format("throughput-bound from {} instructions in flight",
-                                       problem_.smallest_in_flight());
+            turns_excess(cpi.value, 0.0, port, shape, schedulers);
+        bound.value = (cpi.value + 2 * *cpi.std_error) * work;
+        bound.note = fmt::format("throughput-bound from {} instructions in flight",
+                                 problem_.smallest_in_flight());
     } else {
         const Estimate latency = positive(best, log_latency);
-        out.latency.value = latency.value + 2 * *latency.std_error;
-        out.latency.kind = Estimate::Kind::upper_bound;
-        out.latency.note = "the data do not separate latency from throughput";
+        bound.value = latency.value + 2 * *latency.std_error;
+        bound.note = "the data do not separate latency from throughput";
     }
+    return bound;
 }
 
-void Fitter::fill_terms(const Attempt& best, TimingFit& out) const {
+TimingTerms Fitter::terms_of(const Attempt& best) const {
     const HullParameters<double> p = problem_.physical(best.result.parameters);
     const HullVariant& v = best.variant;
-    if (v.drift) out.drift = linear(best, drift_part, 1.0);
+    TimingTerms terms;
+    if (v.drift) terms.drift = linear(best, drift_part, 1.0);
     if (!options_.known_overhead_cycles)
-        out.overhead = linear(best, overhead_part, problem_.overhead_scale());
+        terms.overhead = linear(best, overhead_part, problem_.overhead_scale());
+    if (v.loop && v.regime != Regime::throughput_only)
+        terms.loop_latency = linear(best, loop_latency_part, p.latency);
+    if (v.loop && v.regime != Regime::latency_only)
+        terms.loop_cpi = linear(best, loop_cpi_part, p.cpi);
+    if (v.regime == Regime::throughput_only) return terms;
+    // A growth that is invisible with all instructions in flight counts as none.
+    if (v.contention && p.contention * problem_.largest_in_flight() > 1e-3 * p.latency)
+        terms.contention = linear(best, contention_part, p.latency);
+    if (v.regime == Regime::latency_only) return terms;
+    if (v.group_overhead)
+        terms.group_overhead = linear(best, group_overhead_part, problem_.overhead_scale());
+    if (v.knee) terms.knee = linear(best, knee_width, 1.0);
+    return terms;
+}
+
+ScopeEvidence Fitter::scope_of(const Verdict& verdict) const {
+    const Attempt& best = verdict.best;
+    const HullParameters<double> p = problem_.physical(best.result.parameters);
+    const HullVariant& v = best.variant;
+    ScopeEvidence scope;
     // Ports that take as long as the subsystem itself (ρ = 1) are copies of it; to within 3 %,
     // since real plateaus scatter by more than their repetitions. A port that no place tells has
     // any error, but copies were tried before and fitted worse (LawSearch::prefer_copies).
     const double room = std::clamp(2 * errors_[port_share], 0.03, 0.1);
     const bool copies = v.schedulers > 1 && p.port + room >= 1;
-    if (copies) out.schedulers = v.schedulers;
-    if (v.schedulers > 1 && !copies) out.sharing_schedulers = v.schedulers;
-    if (v.loop && v.regime != Regime::throughput_only)
-        out.loop_latency = linear(best, loop_latency_part, p.latency);
-    if (v.loop && v.regime != Regime::latency_only)
-        out.loop_cpi = linear(best, loop_cpi_part, p.cpi);
-    if (v.regime == Regime::throughput_only) return;
-    // A growth that is invisible with all instructions in flight counts as none.
-    if (v.contention && p.contention * problem_.largest_in_flight() > 1e-3 * p.latency)
-        out.contention = linear(best, contention_part, p.latency);
-    if (v.regime == Regime::latency_only) return;
-    if (v.group_overhead)
-        out.group_overhead = linear(best, group_overhead_part, problem_.overhead_scale());
-    if (v.knee) out.knee = linear(best, knee_width, 1.0);
-    if (v.ports && !copies && p.port > 3 * errors_[port_share] && search_.ports_show(best)) {
+    if (copies) scope.schedulers = v.schedulers;
+    if (v.schedulers > 1 && !copies) scope.sharing_schedulers = v.schedulers;
+    if (v.regime == Regime::both && v.ports && !copies && p.port > 3 * errors_[port_share] &&
+        search_.ports_show(best)) {
         // IL = 1/(ρ·λ); its relative variance without the (small) covariance of the two.
-        out.port_limit.emplace();
-        out.port_limit->value = 1 / (p.port * p.cpi);
-        out.port_limit->std_error =
-            out.port_limit->value * std::hypot(errors_[port_share] / p.port, errors_[log_cpi]);
+        scope.port_limit.emplace();
+        scope.port_limit->value = 1 / (p.port * p.cpi);
+        scope.port_limit->std_error =
+            scope.port_limit->value * std::hypot(errors_[port_share] / p.port, errors_[log_cpi]);
     }
+    scope.copies_alike = search_.copies_alike(best);
+    scope.may_be_turns = copies && search_.may_be_turns(best);
+    if (copies) scope.port_share = search_.free_port_share(best);
+    if (verdict.cpi_shows) scope.visible_copies = search_.visible_copies(best);
+    return scope;
 }
 
-void Fitter::fill_residuals(const Attempt& best, TimingFit& out) const {
-    out.residuals = best.result.residuals;
-    out.residual_scale = search_.scale();
-    for (std::size_t i = 0; i < out.residuals.size(); ++i) {
-        out.predicted.push_back(problem_.predicted_cycles(best.variant, best.result.parameters, i));
-        out.aside_cycles.push_back(problem_.aside_cycles(best.variant, best.result.parameters, i));
-        if (std::abs(out.residuals[i]) > 5 * out.residual_scale) ++out.outlying_points;
+LawResiduals Fitter::residuals_of(const Attempt& best) const {
+    LawResiduals law;
+    law.residuals = best.result.residuals;
+    law.residual_scale = search_.scale();
+    for (std::size_t i = 0; i < law.residuals.size(); ++i) {
+        law.predicted.push_back(problem_.predicted_cycles(best.variant, best.result.parameters, i));
+        law.aside_cycles.push_back(problem_.aside_cycles(best.variant, best.result.parameters, i));
+        if (std::abs(law.residuals[i]) > 5 * law.residual_scale) ++law.outlying_points;
     }
-    if (out.outlying_points > 0)
-        out.notes.push_back(fmt::format("{} of {} points are more than five standard errors off",
-                                        out.outlying_points, out.residuals.size()));
+    law.misfit = misfit_of(best, law);
+    return law;
 }
 
 std::optional<double> Fitter::runs_over_in_flight(const std::vector<double>& residuals) const {
@@ -343,38 +360,34 @@ std::optional<double> Fitter::runs_over_in_flight(const std::vector<double>& res
 
 // Misfit: what the residuals show beyond what the repetitions' spread promises, outlying points
 // aside.
-void Fitter::judge(const Attempt& best, TimingFit& out) const {
+std::optional<Misfit> Fitter::misfit_of(const Attempt& best, const LawResiduals& law) const {
     if (!curve_.spread_known) {
         // One repetition each: nothing says how much is scatter, but so much is told by no law.
         double squares = 0;
-        for (std::size_t i = 0; i < out.residuals.size(); ++i)
-            squares += std::pow(out.residuals[i] * curve_.points[i].log_error, 2);
-        const double size = std::sqrt(squares / static_cast<double>(out.residuals.size()));
-        if (size < no_law_size) return;
-        out.misfit = Misfit{size, runs_over_in_flight(out.residuals)};
-        out.notes.push_back(fmt::format("the law misses the points by {:.2g} %", 100 * size));
-        return;
+        for (std::size_t i = 0; i < law.residuals.size(); ++i)
+            squares += std::pow(law.residuals[i] * curve_.points[i].log_error, 2);
+        const double size = std::sqrt(squares / static_cast<double>(law.residuals.size()));
+        if (size < no_law_size) return std::nullopt;
+        return Misfit{size, runs_over_in_flight(law.residuals)};
     }
     double shown = 0;
     double promised = 0;
     double kept = 0;
-    for (std::size_t i = 0; i < out.residuals.size(); ++i) {
-        if (std::abs(out.residuals[i]) > 5 * out.residual_scale) continue;
+    for (std::size_t i = 0; i < law.residuals.size(); ++i) {
+        if (std::abs(law.residuals[i]) > 5 * law.residual_scale) continue;
         const double e = curve_.points[i].log_error;
-        shown += std::pow(out.residuals[i] * e, 2);
+        shown += std::pow(law.residuals[i] * e, 2);
         promised += e * e;
         ++kept;
     }
-    if (kept == 0) return;
-    const std::optional<double> z = runs_over_in_flight(out.residuals);
+    if (kept == 0) return std::nullopt;
+    const std::optional<double> z = runs_over_in_flight(law.residuals);
     const bool too_large = search_.dispersion(best) > 1 + 4 * std::sqrt(2 / kept);
     const bool structured = z && *z < -3.3;  // p = 0.0005
     const double size = std::sqrt(std::max(shown - promised, 0.0) / kept);
     // Below a part in a thousand a structure may be real but does not matter.
-    if (size < 1e-3 || (!too_large && !structured)) return;
-    out.misfit = Misfit{size, z};
-    out.notes.push_back(
-        fmt::format("systematic misfit of {:.2g} % beyond the repetitions' spread", 100 * size));
+    if (size < 1e-3 || (!too_large && !structured)) return std::nullopt;
+    return Misfit{size, z};
 }
 
 // A half of the law that most points contradict is told by the few that are left. No step is
@@ -697,14 +710,22 @@ TimingFit Fitter::run() {
     find_disproportion(verdict.best);
     keep_launch_positive(verdict.best);
     out.ok = true;
-    fill_law(verdict, out);
-    fill_terms(verdict.best, out);
-    out.copies_alike = search_.copies_alike(verdict.best);
-    out.may_be_turns = out.schedulers > 1 && search_.may_be_turns(verdict.best);
-    if (out.schedulers > 1) out.port_share = search_.free_port_share(verdict.best);
-    if (verdict.cpi_shows) out.visible_copies = search_.visible_copies(verdict.best);
-    fill_residuals(verdict.best, out);
-    judge(verdict.best, out);
+    out.cpi = cpi_of(verdict);
+    out.latency = latency_of(verdict, out.cpi);
+    static_cast<TimingTerms&>(out) = terms_of(verdict.best);
+    static_cast<ScopeEvidence&>(out) = scope_of(verdict);
+    static_cast<LawResiduals&>(out) = residuals_of(verdict.best);
+    if (out.outlying_points > 0)
+        out.notes.push_back(fmt::format("{} of {} points are more than five standard errors off",
+                                        out.outlying_points, out.residuals.size()));
+    if (out.misfit) {
+        const double percent = 100 * out.misfit->relative_size;
+        out.notes.push_back(
+            curve_.spread_known
+                ? fmt::format("systematic misfit of {:.2g} % beyond the repetitions' spread",
+                              percent)
+                : fmt::format("the law misses the points by {:.2g} %", percent));
+    }
     withdraw_where_most_are_off(out);
     put_between_bodies(verdict.best, out);
     out.wandering = wandering(out);

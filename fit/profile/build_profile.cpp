@@ -345,6 +345,34 @@ void round_for_reports(FitOutcome& out) {
     }
 }
 
+// The instructions that the profile has. Throws InputError where there are none, with each reason.
+std::vector<std::string> fitted_names(std::span<const SubjectReport> subjects,
+                                      const std::string& path) {
+    std::vector<std::string> fitted;
+    std::vector<std::pair<std::string, std::string>> reasons;  // and who has them
+    for (const SubjectReport& s : subjects) {
+        if (!s.fit.ok) {
+            const auto same =
+                std::ranges::find(reasons, s.fit.reason, [](const auto& r) { return r.first; });
+            if (same == reasons.end())
+                reasons.emplace_back(s.fit.reason, s.curve.label());
+            else
+                same->second += ", " + s.curve.label();
+        } else if (s.primary) {
+            fitted.push_back(s.curve.subject);
+        }
+    }
+    if (fitted.empty()) {
+        std::vector<std::string> texts;
+        for (const auto& [reason, who] : reasons)
+            texts.push_back(fmt::format("{}: {}", who, reason));
+        throw InputError(path, SourcePosition{}, "benchmarks",
+                         texts.empty() ? "contains no measurements of instructions"
+                                       : "no instruction could be fitted: " + joined(texts));
+    }
+    return fitted;
+}
+
 void start_profile(const DeviceFacts& facts, FitOutcome& out) {
     GpuProfile& profile = out.profile;
     profile.device = facts.device;
@@ -405,29 +433,7 @@ FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptio
             "of "
             "occupancy");
 
-    std::vector<std::string> fitted;
-    std::vector<std::pair<std::string, std::string>> reasons;  // and who has them
-    for (const SubjectReport& s : out.subjects) {
-        if (!s.fit.ok) {
-            const auto same =
-                std::ranges::find(reasons, s.fit.reason, [](const auto& r) { return r.first; });
-            if (same == reasons.end())
-                reasons.emplace_back(s.fit.reason, s.curve.label());
-            else
-                same->second += ", " + s.curve.label();
-        } else if (s.primary) {
-            fitted.push_back(s.curve.subject);
-        }
-    }
-    if (fitted.empty()) {
-        std::vector<std::string> texts;
-        for (const auto& [reason, who] : reasons)
-            texts.push_back(fmt::format("{}: {}", who, reason));
-        throw InputError(files.front().path, SourcePosition{}, "benchmarks",
-                         texts.empty() ? "contains no measurements of instructions"
-                                       : "no instruction could be fitted: " + joined(texts));
-    }
-    out.partition = assign_subsystems(fitted, out.mixes);
+    out.partition = assign_subsystems(fitted_names(out.subjects, files.front().path), out.mixes);
     start_profile(facts, out);
     for (SubjectReport& s : out.subjects) {
         if (!s.fit.ok || !s.primary) continue;
