@@ -34,7 +34,7 @@ confine("^benchmark/"                             "^bench/harness/[^/]*\\.cpp$")
 confine("^(ceres|glog|Eigen)/"                    "^fit/(solver|structure)/[^/]*\\.cpp$")
 confine("^yaml-cpp/"                              "^core/files/[^/]*\\.cpp$")
 confine("^nlohmann/"                              "^((core/files|bench/harness|bench/offline|analysis/(exchange|sweep))/[^/]*\\.cpp$|(report|cli)/)")
-confine("^CLI/"                                   "^cli/[^/]*\\.cpp$")
+confine("^CLI/"                                   "^cli/option\\.cpp$")
 confine("^(nanobind/|Python\\.h$)"                "^python/bindings/")
 confine("^llvm/"                                  "^match/instrument/")
 # Of bench, ask takes compilers and names of instructions; it measures nothing.
