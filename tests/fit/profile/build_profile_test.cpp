@@ -69,20 +69,21 @@ TEST(BuildProfile, WhatContradictsItselfFlagsTheNumbers) {
         return std::bernoulli_distribution(0.22)(random) ? 3.0 : 1.0;
     };
     using Files = std::vector<MeasurementFile>;
-    const std::vector<std::pair<Files, std::string_view>> cases = {
-        {{fma_file("a", 1, times(1)), fma_file("b", 2, times(1.07))}, runs_disagree},
-        {{fma_file("a", 1, times(1000))}, implausible},
-        {{fma_file("a", 1, delayed)}, far_off}};
+    const std::vector<std::pair<Files, Doubt::Kind>> cases = {
+        {{fma_file("a", 1, times(1)), fma_file("b", 2, times(1.07))}, Doubt::Kind::runs_disagree},
+        {{fma_file("a", 1, times(1000))}, Doubt::Kind::implausible},
+        {{fma_file("a", 1, delayed)}, Doubt::Kind::far_off}};
     for (const auto& [files, why] : cases) {
         const FitOutcome out = fit_measurements(files);
         const InstructionTiming& found = *out.profile.find_instruction("fma.f32");
         for (const Estimate& e : {found.cpi, *found.latency}) {
-            EXPECT_THAT(e.note, HasSubstr(std::string(why)));
-            EXPECT_TRUE(is_doubtful(e)) << e.note;
+            EXPECT_THAT(e.note, HasSubstr(std::string(sentence_of(why))));
+            EXPECT_TRUE(has_doubt(e, why)) << e.note;
         }
     }
     const FitOutcome sound = fit_measurements(Files{fma_file("a", 1, times(1))});
     EXPECT_EQ(sound.profile.find_instruction("fma.f32")->cpi.note, "");
+    EXPECT_EQ(sound.profile.find_instruction("fma.f32")->cpi.doubts, std::vector<Doubt>{});
 }
 
 // Apart by 1.25 nothing was said, apart by 1.5 the numbers did not carry what was said of them.
