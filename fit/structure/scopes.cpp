@@ -303,7 +303,7 @@ void set_issue_limit(FitOutcome& out) {
         out.notes.push_back(fmt::format("{} disagree about the issue limit: {:.3g} to {:.3g}",
                                         source, limits.low(), limits.high()));
     if (!mixes)
-        out.notes.push_back(
+        out.notes.emplace_back(
             "issue limit from the schedulers' ports in staircases: no mix determines it");
 }
 
