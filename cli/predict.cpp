@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/assumed_latency.h"
