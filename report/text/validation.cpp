@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/validation_file.h"
+#include "analysis/validation/validation_file.h"
 #include "core/files/csv.h"
 #include "report/text/text_table.h"
 
