@@ -11,6 +11,8 @@ namespace occupipe::cli {
 // The whole program; returns the exit code (docs/file-formats.md: 0 ok, 1 failed, 2 usage or bad
 // input, 3 nothing to run on, 5 device lost).
 int run(int argc, char** argv);
+// The same of another program's commands, whose app has its name.
+int run(CLI::App& app, int argc, char** argv);
 
 // Each adds its subcommand to `app`, with a callback that runs it. A callback writes data to
 // stdout, messages to stderr, and throws InputError (exit code 2), NothingToRunOn (3) or any
@@ -33,7 +35,6 @@ void add_execute(CLI::App& app);
 void add_extract(CLI::App& app);
 void add_rates(CLI::App& app);
 void add_roofline(CLI::App& app);
-void add_match(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_sweep(CLI::App& app);
 void add_fleet(CLI::App& app);
