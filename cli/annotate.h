@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/annotation.h"
+#include "analysis/explanation/annotation.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"

@@ -10,8 +10,8 @@
 #include <memory>
 #include <span>
 
-#include "analysis/lint.h"
-#include "analysis/submission.h"
+#include "analysis/device/lint.h"
+#include "analysis/measured/submission.h"
 #include "cli/commands.h"
 #include "cli/moved_program.h"
 #include "cli/options.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/issue_choice.h"
+#include "analysis/measured/issue_choice.h"
 #include "cli/commands.h"
 #include "cli/moved_program.h"
 #include "cli/options.h"

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "core/error.h"
 #include "core/files/files.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/sweep_run.h"
+#include "analysis/sweep/sweep_run.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/options.h"

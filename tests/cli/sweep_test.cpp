@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/sweep_spec.h"
+#include "analysis/sweep/sweep_spec.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "tests/cli/command.h"
