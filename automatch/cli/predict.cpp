@@ -139,7 +139,7 @@ void run_predict(const Request& request) {
             throw InputError(fmt::format("{}: of devices; name some with --profile", option));
     std::vector<GpuProfile> devices;
     for (const std::string& path : request.profiles) {
-        const std::filesystem::path file = ask::shipped_profile(path);
+        const std::filesystem::path file = analysis::shipped_profile(path);
         devices.push_back(read_profile(file));
         try {
             device_of(devices.back());
