@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/explanation/annotation.h"
+#include "cli/option.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
@@ -15,10 +16,6 @@
 #include "report/page/annotated_kernel.h"
 #include "report/text/prediction_output.h"
 #include "sim/engine/simulate.h"
-
-namespace CLI {
-class App;
-}
 
 namespace occupipe::cli {
 
@@ -30,7 +27,7 @@ struct AnnotateOptions {
     bool any() const { return !view.empty() || !page.empty(); }
 };
 
-void add_annotate_options(CLI::App& command, AnnotateOptions& options);
+void add_annotate_options(const Command& command, AnnotateOptions& options);
 
 // Where a kernel comes from, beside its graph.
 struct KernelOrigin {

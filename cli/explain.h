@@ -9,14 +9,11 @@
 #include <string>
 
 #include "analysis/explanation/sensitivity.h"
+#include "cli/option.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "sim/engine/simulate.h"
-
-namespace CLI {
-class App;
-}
 
 namespace occupipe::cli {
 
@@ -36,7 +33,7 @@ struct ExplainOptions {
     }
 };
 
-void add_explain_options(CLI::App& command, ExplainOptions& options);
+void add_explain_options(const Command& command, ExplainOptions& options);
 
 // The requested reports, as text and as additional keys of the prediction's JSON.
 struct Explanation {

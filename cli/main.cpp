@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -10,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/moved_program.h"
+#include "cli/option.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
@@ -45,7 +45,7 @@ std::string version_text() {
     }
 }
 
-void add_commands(CLI::App& app) {
+void add_commands(const Program& app) {
     add_list(app);
     add_explain_instruction(app);
     add_measure(app);
@@ -78,18 +78,16 @@ void add_commands(CLI::App& app) {
 }  // namespace
 
 int run(int argc, char** argv) {
-    CLI::App app(about, "occupipe");
-    app.footer(first_steps);
-    app.require_subcommand(0, 1);
-    app.set_version_flag("--version", version_text);
     try {
         run_moved_command({argv + 1, argv + argc});
     } catch (const std::exception& error) {
         fmt::print(stderr, "occupipe: {}\n", error.what());
         return exit_failed;
     }
-    add_commands(app);
-    return run(app, argc, argv);
+    const Program program(about, "occupipe", version_text);
+    program.footer(first_steps);
+    add_commands(program);
+    return run(program, argc, argv);
 }
 
 }  // namespace occupipe::cli

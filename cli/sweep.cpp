@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -164,33 +163,33 @@ void sweep(const Options& options) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app) {
+void add_sweep(const Command& app) {
     const auto options = std::make_shared<Options>();
-    CLI::App* const command = app.add_subcommand(
+    const Command command = app.subcommand(
         "sweep", "Predict every combination of kernels, profiles, settings, launches and models");
-    add_help_end(*command, {.text = about, .exit_codes = {exit_interrupted}, .examples = examples});
-    command->add_option("spec", options->spec, "What to predict (YAML)")->type_name("SPEC.yaml");
-    command->add_option("-o,--output", options->output, "CSV to write, or to go on with")
-        ->type_name("FILE");
+    add_help_end(command, {.text = about, .exit_codes = {exit_interrupted}, .examples = examples});
+    command.add_option("spec", options->spec, "What to predict (YAML)").type_name("SPEC.yaml");
+    command.add_option("-o,--output", options->output, "CSV to write, or to go on with")
+        .type_name("FILE");
     command
-        ->add_option("--shard", options->shard,
-                     "Only part I of N: rows that stand one after the other")
-        ->capture_default_str()
-        ->type_name("I/N");
+        .add_option("--shard", options->shard,
+                    "Only part I of N: rows that stand one after the other")
+        .show_default()
+        .type_name("I/N");
     command
-        ->add_option("--limit", options->limit,
-                     "Refuse a prediction after one simulation has issued this many instructions\n"
-                     "one by one, or machine code has executed as many for all warps; or after so\n"
-                     "many seconds (60s), which not every machine needs")
-        ->capture_default_str()
-        ->type_name("N|Ns");
-    command->add_option("--threads", options->threads, "Threads (default: one per core)")
-        ->check(CLI::Range(1U, 4096U))
-        ->type_name("N");
-    command->add_flag("--count", options->count, "Print how many predictions these are, no more");
-    command->add_option("--join", options->join, "Join the files of all shards")->type_name("FILE");
-    command->add_flag("--force", options->force, "Replace a file that is another sweep's");
-    command->callback([options] { sweep(*options); });
+        .add_option("--limit", options->limit,
+                    "Refuse a prediction after one simulation has issued this many instructions\n"
+                    "one by one, or machine code has executed as many for all warps; or after so\n"
+                    "many seconds (60s), which not every machine needs")
+        .show_default()
+        .type_name("N|Ns");
+    command.add_option("--threads", options->threads, "Threads (default: one per core)")
+        .check(in_range(1U, 4096U))
+        .type_name("N");
+    command.add_flag("--count", options->count, "Print how many predictions these are, no more");
+    command.add_option("--join", options->join, "Join the files of all shards").type_name("FILE");
+    command.add_flag("--force", options->force, "Replace a file that is another sweep's");
+    command.callback([options] { sweep(*options); });
 }
 
 }  // namespace occupipe::cli

@@ -34,7 +34,7 @@ confine("^benchmark/"                             "^bench/harness/[^/]*\\.cpp$")
 confine("^(ceres|glog|Eigen)/"                    "^fit/(solver|structure)/[^/]*\\.cpp$")
 confine("^yaml-cpp/"                              "^core/files/[^/]*\\.cpp$")
 confine("^nlohmann/"                              "^((core/files|bench/harness|bench/offline|analysis/(exchange|sweep))/[^/]*\\.cpp$|(report|cli|automatch/(report|cli))/)")
-confine("^CLI/"                                   "^(automatch/)?cli/[^/]*\\.cpp$")
+confine("^CLI/"                                   "^cli/option\\.cpp$")
 confine("^(nanobind/|Python\\.h$)"                "^python/bindings/")
 confine("^llvm/"                                  "^automatch/instrument/")
 # Of bench, ask takes compilers and names of instructions; it measures nothing.

@@ -20,7 +20,7 @@ set(OCCUPIPE_MAY_LINK_analysis occupipe::ask occupipe::published occupipe::core 
 set(OCCUPIPE_MAY_LINK_report occupipe::ask occupipe::published occupipe::analysis occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
 set(OCCUPIPE_MAY_LINK_cli    occupipe::ask occupipe::published occupipe::report occupipe::analysis occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot CLI11::CLI11 occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
 
-set(OCCUPIPE_MAY_LINK_automatch occupipe::cli occupipe::report occupipe::ask occupipe::core occupipe::bench occupipe::fit occupipe::plot CLI11::CLI11 occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
+set(OCCUPIPE_MAY_LINK_automatch occupipe::cli occupipe::report occupipe::ask occupipe::core occupipe::bench occupipe::fit occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
 set(OCCUPIPE_MAY_LINK_python occupipe::ask occupipe::analysis occupipe::core occupipe::isa occupipe::extract occupipe::fit occupipe::sim occupipe::fmt)
 
 # Stops the configuration where component NAME asks for a target that it may not link.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -34,19 +33,19 @@ void check(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-void add_check(CLI::App& app) {
+void add_check(const cli::Command& app) {
     const auto paths = std::make_shared<std::vector<std::string>>();
-    CLI::App* const command = app.add_subcommand("check", "Check workload files");
-    command->add_option("files", *paths, "What 'automatch predict -o' wrote (YAML)")
-        ->required()
-        ->type_name("FILE");
-    cli::add_help_end(*command,
+    const cli::Command command = app.subcommand("check", "Check workload files");
+    command.add_option("files", *paths, "What 'automatch predict -o' wrote (YAML)")
+        .required()
+        .type_name("FILE");
+    cli::add_help_end(command,
                       {.text = "Input: workloads (occupipe-workload/1). Output: a line for each "
                                "file; what is wrong\n"
                                "goes to stderr, with file, line and key.",
                        .exit_codes = {},
                        .examples = "automatch check jacobi.workload.yaml"});
-    command->callback([paths] { check(*paths); });
+    command.callback([paths] { check(*paths); });
 }
 
 }  // namespace occupipe::automatch

@@ -2,15 +2,13 @@
 // One function per command, each in the file of its name; main.cpp calls them all.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/option.h"
 
 namespace occupipe::automatch {
 
-void add_predict(CLI::App& app);
-void add_measure(CLI::App& app);
-void add_fit(CLI::App& app);
-void add_check(CLI::App& app);
+void add_predict(const cli::Command& app);
+void add_measure(const cli::Command& app);
+void add_fit(const cli::Command& app);
+void add_check(const cli::Command& app);
 
 }  // namespace occupipe::automatch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -97,26 +96,26 @@ void run_fit(const Request& request) {
 
 }  // namespace
 
-void add_fit(CLI::App& app) {
+void add_fit(const cli::Command& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App* const command =
-        app.add_subcommand("fit", "Make a profile's `match` section of what was measured");
-    command->add_option("results", request->results, "Measurement files of one device (JSON)")
-        ->required()
-        ->type_name("FILE.json");
-    command->add_option("-o,--output", request->output, "PROFILE.yaml to write")
-        ->type_name("PROFILE.yaml");
+    const cli::Command command =
+        app.subcommand("fit", "Make a profile's `match` section of what was measured");
+    command.add_option("results", request->results, "Measurement files of one device (JSON)")
+        .required()
+        .type_name("FILE.json");
+    command.add_option("-o,--output", request->output, "PROFILE.yaml to write")
+        .type_name("PROFILE.yaml");
     command
-        ->add_option("--into", request->into,
-                     "Instead, put the section into this profile of the same device")
-        ->type_name("PROFILE.yaml");
+        .add_option("--into", request->into,
+                    "Instead, put the section into this profile of the same device")
+        .type_name("PROFILE.yaml");
     command
-        ->add_option("--report", request->report,
-                     "FILE.md to write: the device and where its numbers come from")
-        ->type_name("FILE.md");
-    command->add_flag("--force", request->force, "Replace existing files");
+        .add_option("--report", request->report,
+                    "FILE.md to write: the device and where its numbers come from")
+        .type_name("FILE.md");
+    command.add_flag("--force", request->force, "Replace existing files");
     cli::add_help_end(
-        *command,
+        command,
         {.text = "Input: what 'automatch measure' wrote. Output: a profile (YAML) with a `match` "
                  "section, or that\n"
                  "section in a profile that 'occupipe fit' made. docs/automatch.md has what is "
@@ -124,7 +123,7 @@ void add_fit(CLI::App& app) {
          .exit_codes = {},
          .examples = "automatch fit cpu.json -o cpu.yaml\n"
                      "automatch fit gpu-match.json --into gpu.yaml"});
-    command->callback([request] { run_fit(*request); });
+    command.callback([request] { run_fit(*request); });
 }
 
 }  // namespace occupipe::automatch

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "automatch/cli/commands.h"
 #include "cli/commands.h"
+#include "cli/option.h"
 
 namespace {
 
@@ -27,10 +27,8 @@ constexpr const char* first_steps =
 
 int main(int argc, char** argv) {
     using namespace occupipe;
-    CLI::App app(about, "automatch");
+    const cli::Program app(about, "automatch", [] { return "automatch " OCCUPIPE_VERSION; });
     app.footer(first_steps);
-    app.require_subcommand(0, 1);
-    app.set_version_flag("--version", "automatch " OCCUPIPE_VERSION);
     automatch::add_predict(app);
     automatch::add_measure(app);
 #if OCCUPIPE_FIT

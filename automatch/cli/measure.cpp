@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -98,27 +97,27 @@ void print_points(const Request& request) {
 
 }  // namespace
 
-void add_measure(CLI::App& app) {
+void add_measure(const cli::Command& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App* const command =
-        app.add_subcommand("measure", "Measure what AutoMatch asks of a CPU or a GPU");
+    const cli::Command command =
+        app.subcommand("measure", "Measure what AutoMatch asks of a CPU or a GPU");
     command
-        ->add_option("--device", request->device,
-                     "This computer's CPU (cpu; cpu:0-3: these, cpu:1/1: this one without\n"
-                     "vectors; the default) or a GPU (opencl:P.D, cuda:N)")
-        ->type_name("DEVICE");
-    command->add_flag("--quick", request->quick, "Fewer working sets and repetitions");
-    command->add_flag("--dry-run", request->dry_run, "Print the points that would be measured");
+        .add_option("--device", request->device,
+                    "This computer's CPU (cpu; cpu:0-3: these, cpu:1/1: this one without\n"
+                    "vectors; the default) or a GPU (opencl:P.D, cuda:N)")
+        .type_name("DEVICE");
+    command.add_flag("--quick", request->quick, "Fewer working sets and repetitions");
+    command.add_flag("--dry-run", request->dry_run, "Print the points that would be measured");
     command
-        ->add_option("--nvrtc", request->nvrtc,
-                     "NVRTC to compile CUDA kernels with: a path (default: what OCCUPIPE_NVRTC\n"
-                     "names, else what is found; docs/cuda.md)")
-        ->type_name("FILE");
-    auto* const output = command->add_option("-o,--output", request->output, "FILE.json to write")
-                             ->type_name("FILE");
-    command->add_flag("--force", request->force, "Replace an existing file");
+        .add_option("--nvrtc", request->nvrtc,
+                    "NVRTC to compile CUDA kernels with: a path (default: what OCCUPIPE_NVRTC\n"
+                    "names, else what is found; docs/cuda.md)")
+        .type_name("FILE");
+    const cli::Option output =
+        command.add_option("-o,--output", request->output, "FILE.json to write").type_name("FILE");
+    command.add_flag("--force", request->force, "Replace an existing file");
     cli::add_help_end(
-        *command,
+        command,
         {.text =
              "Output: measurements (Google Benchmark's JSON) of peak, bandwidths, latencies and\n"
              "synchronisation, of which 'automatch fit' makes a profile. Ctrl-C leaves what was\n"
@@ -126,10 +125,10 @@ void add_measure(CLI::App& app) {
          .exit_codes = {cli::exit_nothing_to_run_on},
          .examples = "automatch measure --device cpu -o cpu.json\n"
                      "automatch measure --device cuda:0 -o gpu.json"});
-    command->callback([request, output] {
+    command.callback([request, output] {
         if (!request->nvrtc.empty()) ::setenv("OCCUPIPE_NVRTC", request->nvrtc.c_str(), 1);
         if (request->dry_run) return print_points(*request);
-        if (output->count() == 0) throw CLI::RequiredError("--output");
+        if (!output.given()) throw cli::MissingOption("--output");
         measure(*request);
     });
 }
