@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "core/error.h"
@@ -25,26 +24,26 @@ bool is_text_file(const fs::path& path) {
 
 }  // namespace
 
-void add_annotate_options(CLI::App& command, AnnotateOptions& options) {
+void add_annotate_options(const Command& command, AnnotateOptions& options) {
     constexpr const char* group = "By source line (simulates one launch)";
     command
         .add_option(
             "--annotate", options.view,
             "Executions, time and reasons of waiting: of each source line, of each machine\n"
             "instruction, or of both")
-        ->check(CLI::IsMember({"source", "machine", "both"}))
-        ->type_name("VIEW")
-        ->group(group);
+        .check(one_of({"source", "machine", "both"}))
+        .type_name("VIEW")
+        .group(group);
     command
         .add_option("--page", options.page,
                     "The same as a page: source and machine code, linked with each other")
-        ->type_name("FILE.html")
-        ->group(group);
+        .type_name("FILE.html")
+        .group(group);
     command
         .add_option("--source-folder", options.source_folder,
                     "Where the source is (default: the folder of KERNEL)")
-        ->type_name("DIR")
-        ->group(group);
+        .type_name("DIR")
+        .group(group);
 }
 
 std::map<std::string, std::string> source_texts(const Kernel& kernel, const std::string& file,

@@ -7,17 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/annotation.h"
+#include "analysis/explanation/annotation.h"
+#include "cli/option.h"
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "isa/instruction.h"
 #include "report/page/annotated_kernel.h"
 #include "report/text/prediction_output.h"
 #include "sim/observers/stalls.h"
-
-namespace CLI {
-class App;
-}
 
 namespace occupipe::cli {
 
@@ -29,7 +26,7 @@ struct AnnotateOptions {
     bool any() const { return !view.empty() || !page.empty(); }
 };
 
-void add_annotate_options(CLI::App& command, AnnotateOptions& options);
+void add_annotate_options(const Command& command, AnnotateOptions& options);
 
 // Where a kernel comes from, beside its graph.
 struct KernelOrigin {

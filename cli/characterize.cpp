@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -9,8 +8,8 @@
 #include <string>
 #include <system_error>
 
-#include "analysis/issue_choice.h"
-#include "analysis/open_device.h"
+#include "analysis/device/open_device.h"
+#include "analysis/measured/issue_choice.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"
@@ -83,22 +82,22 @@ void characterize(Arguments& arguments) {
 
 }  // namespace
 
-void add_characterize(CLI::App& app) {
+void add_characterize(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command =
-        app.add_subcommand("characterize", "Measure, fit, tabulate and check a device in one go");
-    add_device_options(*command, *arguments, "Measure again even if the folder has results");
+    const Command command =
+        app.subcommand("characterize", "Measure, fit, tabulate and check a device in one go");
+    add_device_options(command, *arguments, "Measure again even if the folder has results");
     command
-        ->add_option("--instructions", arguments->request.instructions,
-                     "As for measure (default: all that the device supports)")
-        ->check(instruction_list())
-        ->type_name("LIST");
-    command->add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
-    command->add_option("-o,--output", arguments->folder, "Folder for the results")
-        ->required()
-        ->type_name("FOLDER");
+        .add_option("--instructions", arguments->request.instructions,
+                    "As for measure (default: all that the device supports)")
+        .check(instruction_list())
+        .type_name("LIST");
+    command.add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
+    command.add_option("-o,--output", arguments->folder, "Folder for the results")
+        .required()
+        .type_name("FOLDER");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Input: a device. Output, in FOLDER: measurements.json, profile.yaml (λ and Λ with "
              "standard\n"
@@ -109,7 +108,7 @@ void add_characterize(CLI::App& app) {
          .examples = "occupipe characterize --quick -o out\n"
                      "occupipe characterize --device 'model:profiles/nvidia-gtx-1060.yaml' --quick "
                      "-o simulated"});
-    command->callback([arguments] { characterize(*arguments); });
+    command.callback([arguments] { characterize(*arguments); });
 }
 
 }  // namespace occupipe::cli

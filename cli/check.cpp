@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -10,8 +9,8 @@
 #include <memory>
 #include <span>
 
-#include "analysis/lint.h"
-#include "analysis/submission.h"
+#include "analysis/device/lint.h"
+#include "analysis/measured/submission.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/reported.h"
@@ -179,36 +178,36 @@ void check_submission(const Arguments& arguments) {
 
 }  // namespace
 
-void add_check(CLI::App& app) {
+void add_check(const Command& app) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App* const command = app.add_subcommand(
+    const Command command = app.subcommand(
         "check",
         "Validate profiles, kernels, measurement and launch files, and warn of what is unusual");
     command
-        ->add_option("files", arguments->paths,
-                     "Files of any of these kinds, recognised by their content")
-        ->required()
-        ->type_name("FILE");
+        .add_option("files", arguments->paths,
+                    "Files of any of these kinds, recognised by their content")
+        .required()
+        .type_name("FILE");
 #if OCCUPIPE_FIT
-    CLI::Option* const submit = command->add_flag(
+    const Option submit = command.add_flag(
         "--submit", arguments->submit,
         "Instead, whether one profile may join profiles/: give it with the measurement files that\n"
         "it was fitted from (CONTRIBUTING.md)");
     command
-        ->add_option("--receipts", arguments->receipts,
-                     "With --submit, of CUDA: the folder that 'measure --receipts' filled")
-        ->needs(submit)
-        ->type_name("FOLDER");
+        .add_option("--receipts", arguments->receipts,
+                    "With --submit, of CUDA: the folder that 'measure --receipts' filled")
+        .needs(submit)
+        .type_name("FOLDER");
 #endif
     add_help_end(
-        *command,
+        command,
         {.text = "Output: a line per valid file on stdout; warnings (exit code 0) and errors "
                  "(exit code 2) as\n"
                  "FILE:LINE: KEY: MESSAGE on stderr.",
          .exit_codes = {},
          .examples = "occupipe check profiles/*.yaml sim/kernels/*.yaml\n"
                      "occupipe check --submit profile.yaml raw.json --receipts receipts"});
-    command->callback([arguments] {
+    command.callback([arguments] {
 #if OCCUPIPE_FIT
         if (arguments->submit) return check_submission(*arguments);
 #endif

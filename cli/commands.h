@@ -2,9 +2,7 @@
 // One function per subcommand, each in the file of its name; main.cpp calls them all.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/option.h"
 
 namespace occupipe::cli {
 
@@ -15,31 +13,31 @@ int run(int argc, char** argv);
 // Each adds its subcommand to `app`, with a callback that runs it. A callback writes data to
 // stdout, messages to stderr, and throws InputError (exit code 2), NothingToRunOn (3) or any
 // other std::exception (1); run() prints what() and exits.
-void add_list(CLI::App& app);
-void add_explain_instruction(CLI::App& app);
-void add_measure(CLI::App& app);
-void add_smoke(CLI::App& app);
-void add_fit(CLI::App& app);
-void add_characterize(CLI::App& app);
-void add_diff(CLI::App& app);
-void add_merge(CLI::App& app);
-void add_report(CLI::App& app);
-void add_watch(CLI::App& app);
-void add_export(CLI::App& app);
-void add_import(CLI::App& app);
-void add_table(CLI::App& app);
-void add_disassemble(CLI::App& app);
-void add_execute(CLI::App& app);
-void add_extract(CLI::App& app);
-void add_rates(CLI::App& app);
-void add_roofline(CLI::App& app);
-void add_match(CLI::App& app);
-void add_predict(CLI::App& app);
-void add_sweep(CLI::App& app);
-void add_fleet(CLI::App& app);
-void add_compare(CLI::App& app);
-void add_validate(CLI::App& app);
-void add_check(CLI::App& app);
-void add_selfcheck(CLI::App& app);
+void add_list(const Command& app);
+void add_explain_instruction(const Command& app);
+void add_measure(const Command& app);
+void add_smoke(const Command& app);
+void add_fit(const Command& app);
+void add_characterize(const Command& app);
+void add_diff(const Command& app);
+void add_merge(const Command& app);
+void add_report(const Command& app);
+void add_watch(const Command& app);
+void add_export(const Command& app);
+void add_import(const Command& app);
+void add_table(const Command& app);
+void add_disassemble(const Command& app);
+void add_execute(const Command& app);
+void add_extract(const Command& app);
+void add_rates(const Command& app);
+void add_roofline(const Command& app);
+void add_match(const Command& app);
+void add_predict(const Command& app);
+void add_sweep(const Command& app);
+void add_fleet(const Command& app);
+void add_compare(const Command& app);
+void add_validate(const Command& app);
+void add_check(const Command& app);
+void add_selfcheck(const Command& app);
 
 }  // namespace occupipe::cli

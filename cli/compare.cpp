@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -13,18 +12,18 @@
 #include <span>
 #include <stdexcept>
 
-#include "analysis/assumed_latency.h"
-#include "analysis/comparison_sweep.h"
-#include "analysis/hold_out.h"
-#include "analysis/issue_choice.h"
-#include "analysis/kernel_memory.h"
-#include "analysis/measured_graph.h"
-#include "analysis/memory_pricing.h"
-#include "analysis/open_device.h"
-#include "analysis/prediction_file.h"
-#include "analysis/shipped_files.h"
-#include "analysis/stand_ins.h"
-#include "analysis/what_if.h"
+#include "analysis/device/open_device.h"
+#include "analysis/measured/comparison_sweep.h"
+#include "analysis/measured/hold_out.h"
+#include "analysis/measured/issue_choice.h"
+#include "analysis/measured/measured_graph.h"
+#include "analysis/measured/prediction_file.h"
+#include "ask/assumed_latency.h"
+#include "ask/memory/kernel_memory.h"
+#include "ask/memory/memory_pricing.h"
+#include "ask/shipped_files.h"
+#include "ask/stand_ins.h"
+#include "ask/what_if.h"
 #include "cli/commands.h"
 #include "cli/compare_kernels.h"
 #include "cli/kernels_in_request.h"
@@ -528,78 +527,76 @@ void compare(Options options) {
             options.force);
 }
 
-void add_device_options(CLI::App* command, Options& options) {
-    CLI::Option* device = command->add_option(
+void add_device_options(const Command& command, Options& options) {
+    const Option device = command.add_option(
         "--device", options.device,
         std::string("Instead of RESULTS: measure the papers' test kernels (mixes over β and over\n"
                     "occupancy, barriers, chains, streaming reads) on\n") +
             analysis::device_help);
-    device->type_name("DEVICE");
-    command
-        ->add_option("-o,--output", options.keep, "With --device: FILE.json for the measurements")
-        ->needs(device)
-        ->type_name("FILE.json");
-    command
-        ->add_flag("--quick", options.quick, "With --device: fewer launch shapes and repetitions")
-        ->needs(device);
-    command->add_flag("--force", options.force, "Replace existing files");
+    device.type_name("DEVICE");
+    command.add_option("-o,--output", options.keep, "With --device: FILE.json for the measurements")
+        .needs(device)
+        .type_name("FILE.json");
+    command.add_flag("--quick", options.quick, "With --device: fewer launch shapes and repetitions")
+        .needs(device);
+    command.add_flag("--force", options.force, "Replace existing files");
 }
 
 }  // namespace
 
-void add_compare(CLI::App& app) {
+void add_compare(const Command& app) {
     const auto options = std::make_shared<Options>();
-    CLI::App* const command = app.add_subcommand(
+    const Command command = app.subcommand(
         "compare", "Compare measurements with predictions, and rank the models by error");
-    add_help_end(*command, {.text = about,
-                            .exit_codes = {exit_nothing_to_run_on, exit_limit_reached,
-                                           exit_device_lost, exit_interrupted},
-                            .examples = examples});
+    add_help_end(command, {.text = about,
+                           .exit_codes = {exit_nothing_to_run_on, exit_limit_reached,
+                                          exit_device_lost, exit_interrupted},
+                           .examples = examples});
     command
-        ->add_option("results", options->results,
-                     "Measurements, the output of predict --json, or a kernel of machine code\n"
-                     "(.cu, .ptx, .cubin), which is predicted at every occupancy")
-        ->type_name("RESULTS");
-    add_compare_kernels_options(*command, options->versions);
-    CLI::Option* const profile = command->add_option(
+        .add_option("results", options->results,
+                    "Measurements, the output of predict --json, or a kernel of machine code\n"
+                    "(.cu, .ptx, .cubin), which is predicted at every occupancy")
+        .type_name("RESULTS");
+    add_compare_kernels_options(command, options->versions);
+    const Option profile = command.add_option(
         "--profile", options->profile, "GPU profile to predict with: a file or a shipped name");
-    profile->type_name("PROFILE");
+    profile.type_name("PROFILE");
     command
-        ->add_option("--against", options->against,
-                     "A second measurement of the same points, compared like a model; or a second\n"
-                     "prediction of the same kernel")
-        ->type_name("RESULTS");
+        .add_option("--against", options->against,
+                    "A second measurement of the same points, compared like a model; or a second\n"
+                    "prediction of the same kernel")
+        .type_name("RESULTS");
     command
-        ->add_option("--model", options->models,
-                     "Models, separated by commas, or all; see 'occupipe list models'")
-        ->delimiter(',')
-        ->capture_default_str()
-        ->type_name("MODEL");
+        .add_option("--model", options->models,
+                    "Models, separated by commas, or all; see 'occupipe list models'")
+        .delimiter(',')
+        .show_default()
+        .type_name("MODEL");
     command
-        ->add_option("--hold-out", options->hold_out,
-                     "Instead of --profile: fit a profile to RESULTS without these shapes, and\n"
-                     "compare with these alone: every:N, or patterns on\n"
-                     "SUBJECT/group_warps:N/concurrent_groups:N/chains:N, separated by commas")
-        ->type_name("SHAPES")
-        ->excludes(profile);
+        .add_option("--hold-out", options->hold_out,
+                    "Instead of --profile: fit a profile to RESULTS without these shapes, and\n"
+                    "compare with these alone: every:N, or patterns on\n"
+                    "SUBJECT/group_warps:N/concurrent_groups:N/chains:N, separated by commas")
+        .type_name("SHAPES")
+        .excludes(profile);
     command
-        ->add_option("--reference", options->reference_model,
-                     "When RESULTS is a prediction: the model that the others are compared with")
-        ->capture_default_str()
-        ->type_name("MODEL");
-    command->add_option("--use", options->uses, analysis::use_help)
-        ->type_name("OP=INSTRUCTION")
-        ->allow_extra_args(false);
-    command->add_option("--set", options->what_ifs, analysis::what_if_help)
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
+        .add_option("--reference", options->reference_model,
+                    "When RESULTS is a prediction: the model that the others are compared with")
+        .show_default()
+        .type_name("MODEL");
+    command.add_option("--use", options->uses, analysis::use_help)
+        .type_name("OP=INSTRUCTION")
+        .one_value_each();
+    command.add_option("--set", options->what_ifs, analysis::what_if_help)
+        .type_name("NAME=VALUE")
+        .one_value_each();
     add_device_options(command, *options);
-    add_limit_option(*command, options->limit);
-    auto* const json = command->add_flag("--json", options->json, "Print JSON");
-    command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
-    add_plot_option(*command, options->plot, "share of points within an error, a curve per model");
-    add_kernels_in_options(*command, options->kernel);
-    command->callback([options] { compare(*options); });
+    add_limit_option(command, options->limit);
+    const Option json = command.add_flag("--json", options->json, "Print JSON");
+    command.add_flag("--csv", options->csv, "Print CSV").excludes(json);
+    add_plot_option(command, options->plot, "share of points within an error, a curve per model");
+    add_kernels_in_options(command, options->kernel);
+    command.callback([options] { compare(*options); });
 }
 
 }  // namespace occupipe::cli

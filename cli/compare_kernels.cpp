@@ -3,19 +3,18 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
-#include "analysis/assumed_latency.h"
-#include "analysis/kernel_comparison.h"
-#include "analysis/kernel_memory.h"
-#include "analysis/kernels_in.h"
-#include "analysis/memory_pricing.h"
-#include "analysis/shipped_files.h"
-#include "analysis/stand_ins.h"
-#include "analysis/what_if.h"
+#include "analysis/explanation/kernel_comparison.h"
+#include "ask/assumed_latency.h"
+#include "ask/kernels_in.h"
+#include "ask/memory/kernel_memory.h"
+#include "ask/memory/memory_pricing.h"
+#include "ask/shipped_files.h"
+#include "ask/stand_ins.h"
+#include "ask/what_if.h"
 #include "cli/annotate.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"
@@ -171,15 +170,15 @@ bool CompareKernelsOptions::tells() const {
     return tells_versions() || l1_bytes || l2_bytes || !memory.empty() || !assumed_classes.empty();
 }
 
-void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& options) {
+void add_compare_kernels_options(const Command& command, CompareKernelsOptions& options) {
     constexpr const char* group = "Two versions of a kernel (compare BEFORE AFTER --profile P)";
     command
         .add_option("after", options.after,
                     "With a kernel in place of RESULTS (.cu, .ptx, .cubin, or a kernel file): its\n"
                     "other version, to see what changed by source line")
-        ->type_name("AFTER");
+        .type_name("AFTER");
     const auto add = [&](const char* name, std::string& value, const char* what, const char* type) {
-        command.add_option(name, value, what)->type_name(type)->group(group);
+        command.add_option(name, value, what).type_name(type).group(group);
     };
     add("--after-launch", options.after_launch, "AFTER's launch file, where it has another",
         "FILE");
@@ -195,34 +194,31 @@ void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& optio
     command
         .add_option("--after-shared-bytes", options.after_shared_bytes,
                     "AFTER's dynamic shared memory, where it differs")
-        ->type_name("BYTES")
-        ->group(group);
+        .type_name("BYTES")
+        .group(group);
     command
         .add_option("--draws", options.draws,
                     "Draws of the profile's standard errors for the uncertainty of the change\n"
                     "(default: 400); 0: none")
-        ->check(CLI::Range(0, 1'000'000))
-        ->type_name("N")
-        ->group(group);
+        .check(in_range(0, 1'000'000))
+        .type_name("N")
+        .group(group);
     command.add_option("--seed", options.seed, "Seed of the draws (default: 1)")
-        ->type_name("N")
-        ->group(group);
+        .type_name("N")
+        .group(group);
     command.add_option("--assume-latency", options.assumed_classes, analysis::assume_latency_help)
-        ->type_name("CLASS")
-        ->allow_extra_args(false)
-        ->group(group);
+        .type_name("CLASS")
+        .one_value_each()
+        .group(group);
     command
         .add_option("--memory", options.memory,
                     "How memory accesses are priced, as 'predict --memory' does (default:\n"
                     "per-access)")
-        ->check(CLI::IsMember({"per-access", "none"}))
-        ->type_name("HOW")
-        ->group(group);
+        .check(one_of({"per-access", "none"}))
+        .type_name("HOW")
+        .group(group);
     const auto bytes = [&](const char* name, std::optional<double>& value, const char* what) {
-        command.add_option(name, value, what)
-            ->check(positive_number())
-            ->type_name("N")
-            ->group(group);
+        command.add_option(name, value, what).check(positive_number()).type_name("N").group(group);
     };
     bytes("--l1-bytes", options.l1_bytes, "First-level cache of a core, as 'predict' takes it");
     bytes("--l2-bytes", options.l2_bytes, "Second-level cache, as 'predict' takes it");
@@ -230,8 +226,8 @@ void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& optio
     command
         .add_option("--source-folder", options.source_folder,
                     "Where the source is (default: the folder of each version)")
-        ->type_name("DIR")
-        ->group(group);
+        .type_name("DIR")
+        .group(group);
 }
 
 void compare_kernels(const CompareKernelsRequest& request, const CompareKernelsOptions& options) {

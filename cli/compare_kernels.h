@@ -8,10 +8,7 @@
 #include <vector>
 
 #include "cli/kernels_in_request.h"
-
-namespace CLI {
-class App;
-}
+#include "cli/option.h"
 
 namespace occupipe::cli {
 
@@ -37,7 +34,7 @@ struct CompareKernelsOptions {
 };
 
 // The positional AFTER, and what goes with it.
-void add_compare_kernels_options(CLI::App& command, CompareKernelsOptions& options);
+void add_compare_kernels_options(const Command& command, CompareKernelsOptions& options);
 
 // What `compare` has anyhow.
 struct CompareKernelsRequest {

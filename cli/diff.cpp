@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/reported.h"
@@ -46,42 +45,42 @@ void run_diff(const Arguments& arguments) {
 
 }  // namespace
 
-void add_diff(CLI::App& app) {
+void add_diff(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
+    const Command command = app.subcommand(
         "diff", "Show which parameters of two profiles differ by more than their errors");
-    command->add_option("first", arguments->first, "Profile to compare with")
-        ->required()
-        ->type_name("PROFILE");
-    command->add_option("second", arguments->second, "Profile to judge")
-        ->required()
-        ->type_name("PROFILE");
+    command.add_option("first", arguments->first, "Profile to compare with")
+        .required()
+        .type_name("PROFILE");
+    command.add_option("second", arguments->second, "Profile to judge")
+        .required()
+        .type_name("PROFILE");
     command
-        ->add_option("--sigma", arguments->options.standard_errors,
-                     "Standard errors that a difference must exceed")
-        ->capture_default_str()
-        ->check(positive_number());
+        .add_option("--sigma", arguments->options.standard_errors,
+                    "Standard errors that a difference must exceed")
+        .show_default()
+        .check(positive_number());
     command
-        ->add_option("--relative", arguments->options.relative,
-                     "Relative difference that it must exceed as well")
-        ->capture_default_str()
-        ->check(number_not_negative());
-    command->add_flag("--all", arguments->everything, "Also print what does not differ");
+        .add_option("--relative", arguments->options.relative,
+                    "Relative difference that it must exceed as well")
+        .show_default()
+        .check(number_not_negative());
+    command.add_flag("--all", arguments->everything, "Also print what does not differ");
     command
-        ->add_option(
+        .add_option(
             "--fail-on", arguments->fail_on,
             "Exit with 1 on any of, separated by commas: difference, slower (λ, Λ or another\n"
             "number larger in the second), missing (from the second)")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"difference", "slower", "missing"}));
-    add_help_end(*command,
+        .delimiter(',')
+        .check(one_of({"difference", "slower", "missing"}));
+    add_help_end(command,
                  {.text = "Input: two profiles (YAML). Output: a table of differences on stdout.\n"
                           "With --fail-on it serves as an acceptance test of a machine.",
                   .exit_codes = {},
                   .examples = "occupipe diff profiles/nvidia-gtx-1060.yaml "
                               "profiles/nvidia-rtx-2070.yaml\n"
                               "occupipe diff golden.yaml node17.yaml --fail-on slower,missing"});
-    command->callback([arguments] { run_diff(*arguments); });
+    command.callback([arguments] { run_diff(*arguments); });
 }
 
 }  // namespace occupipe::cli

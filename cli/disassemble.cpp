@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
-#include "analysis/kernel_file.h"
+#include "ask/kernel_file.h"
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -108,35 +107,34 @@ void disassemble(const Request& request) {
 
 }  // namespace
 
-void add_disassemble(CLI::App& app) {
+void add_disassemble(const Command& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App* const command =
-        app.add_subcommand("disassemble",
-                           "Print the machine code of kernels, with what the assembler tells the "
-                           "scheduler");
+    const Command command =
+        app.subcommand("disassemble",
+                       "Print the machine code of kernels, with what the assembler tells the "
+                       "scheduler");
+    command.add_option("file", request->file, "Machine code (.cubin), CUDA (.cu) or OpenCL C (.cl)")
+        .required()
+        .type_name("FILE");
+    command.add_option("--kernel", request->kernel, "This kernel alone (default: all)")
+        .type_name("NAME");
     command
-        ->add_option("file", request->file, "Machine code (.cubin), CUDA (.cu) or OpenCL C (.cl)")
-        ->required()
-        ->type_name("FILE");
-    command->add_option("--kernel", request->kernel, "This kernel alone (default: all)")
-        ->type_name("NAME");
+        .add_option("--arch", request->architecture,
+                    "What to compile source for: " + architectures_in_words())
+        .type_name("sm_NN");
     command
-        ->add_option("--arch", request->architecture,
-                     "What to compile source for: " + architectures_in_words())
-        ->type_name("sm_NN");
+        .add_option("--compiler-option", request->compiler_options,
+                    "Handed on to NVRTC, such as -lineinfo or -I/usr/local/cuda/include, or to "
+                    "clang; may be\nrepeated")
+        .type_name("OPTION")
+        .one_value_each();
     command
-        ->add_option("--compiler-option", request->compiler_options,
-                     "Handed on to NVRTC, such as -lineinfo or -I/usr/local/cuda/include, or to "
-                     "clang; may be\nrepeated")
-        ->type_name("OPTION")
-        ->allow_extra_args(false);
-    command
-        ->add_option("--cubin", request->cubin,
-                     "Write the machine code to this file as well, for machines without compilers")
-        ->type_name("FILE");
-    command->add_flag("--force", request->force, "Replace the file if it exists");
-    command->add_flag("--bits", request->bits, "Print the 128 bits of each instruction, too");
-    command->callback([request] { disassemble(*request); });
+        .add_option("--cubin", request->cubin,
+                    "Write the machine code to this file as well, for machines without compilers")
+        .type_name("FILE");
+    command.add_flag("--force", request->force, "Replace the file if it exists");
+    command.add_flag("--bits", request->bits, "Print the 128 bits of each instruction, too");
+    command.callback([request] { disassemble(*request); });
 }
 
 }  // namespace occupipe::cli

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -278,46 +278,46 @@ void execute(const Request& request) {
 
 }  // namespace
 
-void add_execute(CLI::App& app) {
+void add_execute(const Command& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App* const command = app.add_subcommand(
+    const Command command = app.subcommand(
         "execute", "Execute kernels' machine code on this machine, and count what they do");
-    add_help_end(*command, {.text = about,
-                            .exit_codes = {exit_limit_reached, exit_interrupted},
-                            .examples = examples});
+    add_help_end(command, {.text = about,
+                           .exit_codes = {exit_limit_reached, exit_interrupted},
+                           .examples = examples});
     add_execution_options(
-        *command, request->execution,
+        command, request->execution,
         "Which kernel; with --launch: everything runs, this one alone is printed");
     command
-        ->add_option("--check-against", request->against,
-                     "Compare a buffer with a file of raw elements; NAME= may be left out where\n"
-                     "the launch file checks one buffer; may be repeated")
-        ->type_name("[NAME=]FILE")
-        ->allow_extra_args(false);
+        .add_option("--check-against", request->against,
+                    "Compare a buffer with a file of raw elements; NAME= may be left out where\n"
+                    "the launch file checks one buffer; may be repeated")
+        .type_name("[NAME=]FILE")
+        .one_value_each();
     command
-        ->add_option("--absolute", request->absolute,
-                     "Tolerance of --check-against: |found - expected| <= A + R |expected|")
-        ->check(number_not_negative())
-        ->type_name("A");
-    command->add_option("--relative", request->relative, "The same, relative")
-        ->check(number_not_negative())
-        ->type_name("R");
+        .add_option("--absolute", request->absolute,
+                    "Tolerance of --check-against: |found - expected| <= A + R |expected|")
+        .check(number_not_negative())
+        .type_name("A");
+    command.add_option("--relative", request->relative, "The same, relative")
+        .check(number_not_negative())
+        .type_name("R");
     command
-        ->add_option("--output", request->outputs,
-                     "Write a buffer's raw elements after execution; may be repeated")
-        ->type_name("NAME=FILE")
-        ->allow_extra_args(false);
+        .add_option("--output", request->outputs,
+                    "Write a buffer's raw elements after execution; may be repeated")
+        .type_name("NAME=FILE")
+        .one_value_each();
     command
-        ->add_option("--json", request->json,
-                     "Write counts, memory and checks as JSON; - prints it instead of the text")
-        ->type_name("FILE");
-    command->add_flag("--disassembly", request->disassembly,
-                      "Print the machine code with what each instruction did");
-    command->add_flag("--no-memory", request->without_memory, "Do not measure sectors and passes");
-    command->add_flag("--template", request->make_template,
-                      "Print a launch file to begin with, and execute nothing");
-    command->add_flag("--force", request->force, "Replace files that exist");
-    command->callback([request] { execute(*request); });
+        .add_option("--json", request->json,
+                    "Write counts, memory and checks as JSON; - prints it instead of the text")
+        .type_name("FILE");
+    command.add_flag("--disassembly", request->disassembly,
+                     "Print the machine code with what each instruction did");
+    command.add_flag("--no-memory", request->without_memory, "Do not measure sectors and passes");
+    command.add_flag("--template", request->make_template,
+                     "Print a launch file to begin with, and execute nothing");
+    command.add_flag("--force", request->force, "Replace files that exist");
+    command.callback([request] { execute(*request); });
 }
 
 }  // namespace occupipe::cli

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -13,7 +12,7 @@
 #include <limits>
 #include <optional>
 
-#include "analysis/launch_text.h"
+#include "ask/launch_text.h"
 #include "cli/console.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
@@ -103,56 +102,56 @@ private:
 
 }  // namespace
 
-void add_launch_options(CLI::App& command, ExecutionRequest& request,
+void add_launch_options(const Command& command, ExecutionRequest& request,
                         const std::string& kernel_help, const std::string& heading) {
     const auto add = [&](const char* name, auto& value, const std::string& help) {
-        return command.add_option(name, value, help)->group(heading);
+        return command.add_option(name, value, help).group(heading);
     };
-    add("--launch", request.launch, "Launch file (YAML): buffers and launches")->type_name("FILE");
-    if (command.get_option_no_throw("--arch") == nullptr)  // `measure` has its own
+    add("--launch", request.launch, "Launch file (YAML): buffers and launches").type_name("FILE");
+    if (!command.has_option("--arch"))  // `measure` has its own
         add("--arch", request.architecture,
             "What to compile source for: " + architectures_in_words() + ", or 90a")
-            ->type_name("sm_NN");
+            .type_name("sm_NN");
     add("--compiler-option", request.compiler_options,
         "Handed on to NVRTC, ptxas or (OpenCL C) clang, such as -fmad=false; may be\n"
         "repeated. Line numbers, CUDA's headers and the source's own folder are there\n"
         "without it")
-        ->type_name("OPTION")
-        ->allow_extra_args(false);
+        .type_name("OPTION")
+        .one_value_each();
     add("--clang", request.clang,
         "The clang for OpenCL C (default: clang-19, else another on the path)")
-        ->type_name("PROGRAM");
-    add("--kernel", request.kernel, kernel_help)->type_name("NAME");
+        .type_name("PROGRAM");
+    add("--kernel", request.kernel, kernel_help).type_name("NAME");
     add("--grid", request.grid, "Groups of the launch, such as 4096 or 64,64")
-        ->type_name("X[,Y[,Z]]");
+        .type_name("X[,Y[,Z]]");
     add("--block", request.block, "Threads of a group, such as 256 or 16,16")
-        ->type_name("X[,Y[,Z]]");
+        .type_name("X[,Y[,Z]]");
     add("--shared-bytes", request.shared_bytes, "Dynamic shared memory of a group")
-        ->check(CLI::Range(std::uint32_t{0}, most_shared_bytes))
-        ->type_name("BYTES");
+        .check(in_range(std::uint32_t{0}, most_shared_bytes))
+        .type_name("BYTES");
     add("--args", request.arguments, "Arguments, separated by blanks (see below)")
-        ->type_name("ARGUMENTS");
+        .type_name("ARGUMENTS");
 }
 
-void add_execution_options(CLI::App& command, ExecutionRequest& request,
+void add_execution_options(const Command& command, ExecutionRequest& request,
                            const std::string& kernel_help) {
     command
         .add_option(
             "kernels", request.kernels,
             "CUDA (.cu), OpenCL C (.cl), PTX (.ptx) or machine code (.cubin); default: the\n"
             "launch file's 'source'")
-        ->type_name("KERNELS");
+        .type_name("KERNELS");
     add_launch_options(command, request, kernel_help);
     command
         .add_option("--threads", request.threads,
                     "Threads of this machine (default: all cores); the result is the same")
-        ->check(CLI::Range(1, 4096))
-        ->type_name("N");
+        .check(in_range(1, 4096))
+        .type_name("N");
     command
         .add_option("--limit", request.limit,
                     "Give up (exit code 4) after so many warp-instructions (1000000) or seconds "
                     "(60s);\nwithout it, only a kernel that spins is stopped")
-        ->type_name("N|Ns");
+        .type_name("N|Ns");
 }
 
 bool tells_launch(const ExecutionRequest& request) {

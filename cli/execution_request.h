@@ -7,13 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kernel_file.h"
+#include "ask/kernel_file.h"
+#include "cli/option.h"
 #include "core/launch_plan.h"
 #include "extract/run_plan.h"
-
-namespace CLI {
-class App;
-}
 
 namespace occupipe::cli {
 
@@ -37,11 +34,11 @@ struct ExecutionRequest {
 
 // --launch, --arch, --compiler-option, --clang, --kernel, --grid, --block, --shared-bytes, --args;
 // under this heading of the help.
-void add_launch_options(CLI::App& command, ExecutionRequest& request,
+void add_launch_options(const Command& command, ExecutionRequest& request,
                         const std::string& kernel_help, const std::string& heading = "OPTIONS");
 
 // The positional argument, add_launch_options(), --threads and --limit.
-void add_execution_options(CLI::App& command, ExecutionRequest& request,
+void add_execution_options(const Command& command, ExecutionRequest& request,
                            const std::string& kernel_help);
 
 // Whether any of add_launch_options() is given.

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/options.h"
 #include "core/files/files.h"
 #include "report/text/text_table.h"
@@ -79,50 +77,49 @@ void add_uncertainty(Explanation& out, const analysis::Uncertainty& u, const Gpu
 
 }  // namespace
 
-void add_explain_options(CLI::App& command, ExplainOptions& options) {
+void add_explain_options(const Command& command, ExplainOptions& options) {
     constexpr const char* group = "Why (simulates one launch)";
     command
         .add_flag("--stalls", options.stalls,
                   "Where the warps' time goes, by reason and instruction; sums to 100 %")
-        ->group(group);
+        .group(group);
     command
         .add_flag("--timeline", options.timeline,
                   "The first cycles as text: D issued, = under way, E result there")
-        ->group(group);
+        .group(group);
     command
         .add_option("--svg", options.svg,
                     "Draw the first cycles: a row per subsystem, solid for λ, pale until Λ")
-        ->type_name("FILE")
-        ->group(group);
+        .type_name("FILE")
+        .group(group);
     command
         .add_option("--trace", options.trace,
                     "Write the first cycles as a Chrome trace (chrome://tracing, ui.perfetto.dev)")
-        ->type_name("FILE")
-        ->group(group);
+        .type_name("FILE")
+        .group(group);
     command
         .add_option("--window", options.window, "Cycles that --timeline, --svg and --trace cover")
-        ->check(number_between(1, 1e6))
-        ->capture_default_str()
-        ->type_name("CYCLES")
-        ->group(group);
+        .check(number_between(1, 1e6))
+        .show_default()
+        .type_name("CYCLES")
+        .group(group);
     command
         .add_flag("--sensitivity", options.sensitivity,
                   "Cycles that a 10 % better λ, Λ or issue limit would save, ranked")
-        ->group(group);
+        .group(group);
     command
         .add_option("--uncertainty", options.uncertainty,
                     "Prediction interval, from this many draws of the profile's standard errors\n"
                     "(default: 1000)")
-        ->expected(0, 1)
-        ->default_str("1000")
-        ->check(CLI::Range(1, 1'000'000))
-        ->type_name("DRAWS")
-        ->group(group);
+        .optional_value("1000")
+        .check(in_range(1, 1'000'000))
+        .type_name("DRAWS")
+        .group(group);
     command.add_option("--seed", options.seed, "Seed of --uncertainty")
-        ->capture_default_str()
-        ->type_name("N")
-        ->group(group);
-    command.add_flag("--force", options.force, "Replace existing files")->group(group);
+        .show_default()
+        .type_name("N")
+        .group(group);
+    command.add_flag("--force", options.force, "Replace existing files").group(group);
 }
 
 sim::RunViews::Wanted wanted_views(const ExplainOptions& options, bool annotates) {

@@ -8,16 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "analysis/sensitivity.h"
+#include "analysis/explanation/sensitivity.h"
+#include "cli/option.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "sim/engine/simulate.h"
 #include "sim/observers/run_views.h"
-
-namespace CLI {
-class App;
-}
 
 namespace occupipe::cli {
 
@@ -37,7 +34,7 @@ struct ExplainOptions {
     }
 };
 
-void add_explain_options(CLI::App& command, ExplainOptions& options);
+void add_explain_options(const Command& command, ExplainOptions& options);
 
 // The requested reports, as text and as additional keys of the prediction's JSON.
 struct Explanation {

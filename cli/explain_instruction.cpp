@@ -3,14 +3,13 @@
 // explain.h has the reports of `predict` that explain a result.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
 
-#include "analysis/instruction_receipt.h"
-#include "analysis/open_device.h"
-#include "analysis/shipped_files.h"
-#include "analysis/suggestions.h"
+#include "analysis/device/instruction_receipt.h"
+#include "analysis/device/open_device.h"
+#include "ask/shipped_files.h"
+#include "ask/suggestions.h"
 #include "bench/cuda/unsupported.h"
 #include "bench/devices.h"
 #include "bench/instructions/instruction_table.h"
@@ -280,33 +279,33 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_explain_instruction(CLI::App& app) {
+void add_explain_instruction(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand("explain",
+    const Command command = app.subcommand("explain",
                                            "Explain an instruction: what its numbers mean, how "
                                            "they are measured, what they leave out");
     command
-        ->add_option("instruction", arguments->instruction,
-                     "A name of 'occupipe list instructions', or mix(A*β,B)")
-        ->required()
-        ->type_name("INSTRUCTION");
-    command->add_option("--device", arguments->device, analysis::device_help)->type_name("DEVICE");
-    command->add_option("--profile", arguments->profile, "Also show the values in this profile")
-        ->type_name("FILE");
+        .add_option("instruction", arguments->instruction,
+                    "A name of 'occupipe list instructions', or mix(A*β,B)")
+        .required()
+        .type_name("INSTRUCTION");
+    command.add_option("--device", arguments->device, analysis::device_help).type_name("DEVICE");
+    command.add_option("--profile", arguments->profile, "Also show the values in this profile")
+        .type_name("FILE");
     command
-        ->add_option("--arch", arguments->arch,
-                     "NVIDIA architecture to compile for (needs NVRTC, no GPU)")
-        ->capture_default_str()
-        ->type_name("sm_NN");
-    command->add_flag("--source", arguments->source, "Also print the kernel's source");
+        .add_option("--arch", arguments->arch,
+                    "NVIDIA architecture to compile for (needs NVRTC, no GPU)")
+        .show_default()
+        .type_name("sm_NN");
+    command.add_flag("--source", arguments->source, "Also print the kernel's source");
     add_help_end(
-        *command,
+        command,
         {.text = "Output: text on stdout. Where a compiler is at hand (NVRTC, or OpenCL with "
                  "--device), the\n"
                  "kernel is compiled and its machine instructions are counted.",
          .exit_codes = {exit_nothing_to_run_on},
          .examples = "occupipe explain fma.f32 --profile profiles/nvidia-gtx-1060.yaml"});
-    command->callback([arguments] { run(*arguments); });
+    command.callback([arguments] { run(*arguments); });
 }
 
 }  // namespace occupipe::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,7 +11,7 @@
 #include <string_view>
 
 #include "analysis/exchange/exported.h"
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/error.h"
@@ -90,38 +89,37 @@ void run_export(Arguments& arguments) {
 
 }  // namespace
 
-void add_export(CLI::App& app) {
+void add_export(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand("export", "Write a profile in another tool's format");
+    const Command command = app.subcommand("export", "Write a profile in another tool's format");
     command
-        ->add_option("format", arguments->format,
-                     "accelsim (Accel-Sim, GPGPU-Sim), ppt-gpu, gem5, osaca (YAML) or osaca-csv")
-        ->required()
-        ->check(CLI::IsMember({"accelsim", "ppt-gpu", "gem5", "osaca", "osaca-csv"}))
-        ->type_name("FORMAT");
-    command->add_option("profile", arguments->profile, "GPU profile: a file or a shipped name")
-        ->required()
-        ->type_name("PROFILE");
-    command->add_option("-o,--output", arguments->output, "File to write (default: stdout)")
-        ->type_name("FILE");
+        .add_option("format", arguments->format,
+                    "accelsim (Accel-Sim, GPGPU-Sim), ppt-gpu, gem5, osaca (YAML) or osaca-csv")
+        .required()
+        .check(one_of({"accelsim", "ppt-gpu", "gem5", "osaca", "osaca-csv"}))
+        .type_name("FORMAT");
+    command.add_option("profile", arguments->profile, "GPU profile: a file or a shipped name")
+        .required()
+        .type_name("PROFILE");
+    command.add_option("-o,--output", arguments->output, "File to write (default: stdout)")
+        .type_name("FILE");
     command
-        ->add_option(
+        .add_option(
             "--units", arguments->units,
             "accelsim: execution units of each class on a core, or of the classes int, sp,\n"
             "dp, sfu, tensor that are named (default: as many as the profile's subsystem\n"
             "has copies, else as few as λ needs)")
-        ->type_name("N|CLASS=N,...");
+        .type_name("N|CLASS=N,...");
     constexpr double most_cycles = 100;
     command
-        ->add_option(
-            "--pipeline-cycles", arguments->options.pipeline_cycles,
-            "accelsim: cycles to take off Λ, since the simulator's operand collection and\n"
-            "write-back add them (default 0, as its own tuner does)")
-        ->check(number_between(0, most_cycles))
-        ->type_name("CYCLES");
-    command->add_flag("--force", arguments->force, "Replace an existing file");
+        .add_option("--pipeline-cycles", arguments->options.pipeline_cycles,
+                    "accelsim: cycles to take off Λ, since the simulator's operand collection and\n"
+                    "write-back add them (default 0, as its own tuner does)")
+        .check(number_between(0, most_cycles))
+        .type_name("CYCLES");
+    command.add_flag("--force", arguments->force, "Replace an existing file");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Input: a profile. Output: a file in the other tool's format, on stdout or in FILE; "
              "on\n"
@@ -133,7 +131,7 @@ void add_export(CLI::App& app) {
          .exit_codes = {},
          .examples = "occupipe export accelsim rtx-2070 --units int=4,sp=4 -o rtx2070.config\n"
                      "occupipe export osaca-csv profiles/nvidia-gtx-1060.yaml"});
-    command->callback([arguments] { run_export(*arguments); });
+    command.callback([arguments] { run_export(*arguments); });
 }
 
 }  // namespace occupipe::cli

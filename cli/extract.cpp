@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 
-#include "analysis/memory_pricing.h"
-#include "analysis/shipped_files.h"
-#include "analysis/stand_ins.h"
-#include "analysis/what_if.h"
+#include "ask/memory/memory_pricing.h"
+#include "ask/shipped_files.h"
+#include "ask/stand_ins.h"
+#include "ask/what_if.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/kernels_in_request.h"
@@ -95,35 +94,35 @@ void extract_kernel(const Request& request) {
 
 }  // namespace
 
-void add_extract(CLI::App& app) {
+void add_extract(const Command& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App* const command = app.add_subcommand(
-        "extract", "Turn an executed CUDA kernel into a kernel file for 'predict'");
-    add_help_end(*command, {.text = about,
-                            .exit_codes = {exit_limit_reached, exit_interrupted},
-                            .examples = examples});
-    add_execution_options(*command, request->kernel.execution,
+    const Command command =
+        app.subcommand("extract", "Turn an executed CUDA kernel into a kernel file for 'predict'");
+    add_help_end(command, {.text = about,
+                           .exit_codes = {exit_limit_reached, exit_interrupted},
+                           .examples = examples});
+    add_execution_options(command, request->kernel.execution,
                           "Which kernel (default: that of the first launch)");
-    add_extraction_options(*command, request->kernel);
+    add_extraction_options(command, request->kernel);
     command
-        ->add_option("--profile", request->profile,
-                     "Call instructions as this GPU profile does, where there is a choice, and\n"
-                     "say what it lacks")
-        ->type_name("PROFILE");
+        .add_option("--profile", request->profile,
+                    "Call instructions as this GPU profile does, where there is a choice, and\n"
+                    "say what it lacks")
+        .type_name("PROFILE");
     command
-        ->add_option("--cores", request->kernel.memory_cores,
-                     "Cores of the GPU on which the groups meet in the caches (default: the\n"
-                     "profile's; without either the file tells nothing of memory)")
-        ->check(CLI::Range(1, 100'000))
-        ->type_name("N");
+        .add_option("--cores", request->kernel.memory_cores,
+                    "Cores of the GPU on which the groups meet in the caches (default: the\n"
+                    "profile's; without either the file tells nothing of memory)")
+        .check(in_range(1, 100'000))
+        .type_name("N");
     command
-        ->add_option("-o,--output", request->output,
-                     "Where the kernel file goes (default: stdout, what stands in it to stderr)")
-        ->type_name("FILE");
-    command->add_flag("--json", request->json,
-                      "Print what stands in it as JSON; the kernel file goes to -o alone");
-    command->add_flag("--force", request->force, "Replace the file if it exists");
-    command->callback([request] { extract_kernel(*request); });
+        .add_option("-o,--output", request->output,
+                    "Where the kernel file goes (default: stdout, what stands in it to stderr)")
+        .type_name("FILE");
+    command.add_flag("--json", request->json,
+                     "Print what stands in it as JSON; the kernel file goes to -o alone");
+    command.add_flag("--force", request->force, "Replace the file if it exists");
+    command.callback([request] { extract_kernel(*request); });
 }
 
 }  // namespace occupipe::cli

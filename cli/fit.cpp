@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "analysis/issue_choice.h"
+#include "analysis/measured/issue_choice.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/error.h"
@@ -81,45 +80,46 @@ void run_fit(const Arguments& arguments) {
 
 }  // namespace
 
-void add_fit(CLI::App& app) {
+void add_fit(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
+    const Command command = app.subcommand(
         "fit", "Fit λ and Λ of each instruction to measurements, and write a GPU profile");
-    command->add_option("results", arguments->results, "Measurement files of one device (JSON)")
-        ->required()
-        ->type_name("FILE.json");
-    auto* output = command->add_option("-o,--output", arguments->output, "PROFILE.yaml to write")
-                       ->type_name("PROFILE.yaml");
+    command.add_option("results", arguments->results, "Measurement files of one device (JSON)")
+        .required()
+        .type_name("FILE.json");
+    const Option output =
+        command.add_option("-o,--output", arguments->output, "PROFILE.yaml to write")
+            .type_name("PROFILE.yaml");
     command
-        ->add_option("--report", arguments->report,
-                     "FILE.md to write: curves, fits, residuals, rejected rows")
-        ->type_name("FILE.md");
-    add_plot_option(*command, arguments->plot, "the measured curves with their fits");
+        .add_option("--report", arguments->report,
+                    "FILE.md to write: curves, fits, residuals, rejected rows")
+        .type_name("FILE.md");
+    add_plot_option(command, arguments->plot, "the measured curves with their fits");
     command
-        ->add_option("--plot-only", arguments->plot_only,
-                     "Instructions to draw, separated by commas (default: all)")
-        ->delimiter(',')
-        ->type_name("NAME");
-    CLI::Option* import =
+        .add_option("--plot-only", arguments->plot_only,
+                    "Instructions to draw, separated by commas (default: all)")
+        .delimiter(',')
+        .type_name("NAME");
+    const Option import =
         command
-            ->add_option("--import", arguments->import_format,
-                         "Instead, read another program's results and print B, Λ0 and h per kernel")
-            ->check(CLI::IsMember({"gpu-stream"}));
+            .add_option("--import", arguments->import_format,
+                        "Instead, read another program's results and print B, Λ0 and h per kernel")
+            .check(one_of({"gpu-stream"}));
     command
-        ->add_option("--warp-size", arguments->warp_size,
-                     "With --import: threads per warp (default: 64 for files named mi…, else 32)")
-        ->needs(import)
-        ->check(CLI::Range(1, 1024))
-        ->type_name("N");
+        .add_option("--warp-size", arguments->warp_size,
+                    "With --import: threads per warp (default: 64 for files named mi…, else 32)")
+        .needs(import)
+        .check(in_range(1, 1024))
+        .type_name("N");
     command
-        ->add_option("--overhead", arguments->overhead,
-                     "Cycles of a launch that runs no instruction, if known. One depth is then\n"
-                     "enough, and the profile says that it was given")
-        ->check(number_not_negative())
-        ->type_name("CYCLES");
-    command->add_flag("--force", arguments->force, "Replace existing files");
+        .add_option("--overhead", arguments->overhead,
+                    "Cycles of a launch that runs no instruction, if known. One depth is then\n"
+                    "enough, and the profile says that it was given")
+        .check(number_not_negative())
+        .type_name("CYCLES");
+    command.add_flag("--force", arguments->force, "Replace existing files");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Input: what 'occupipe measure' wrote. Output: a profile (YAML), and its table on "
              "stdout.\n"
@@ -128,9 +128,9 @@ void add_fit(CLI::App& app) {
              "docs/fitting.md.",
          .exit_codes = {},
          .examples = "occupipe fit results/cpu-amd-zen4-pocl/2026-11-21-quick.json -o cpu.yaml"});
-    command->callback([arguments, output] {
+    command.callback([arguments, output] {
         if (!arguments->import_format.empty()) return run_import(*arguments);
-        if (output->count() == 0) throw CLI::RequiredError("--output");
+        if (!output.given()) throw MissingOption("--output");
         run_fit(*arguments);
     });
 }

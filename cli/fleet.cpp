@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/fleet.h"
+#include "analysis/device/fleet.h"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/reported.h"
@@ -42,12 +41,12 @@ void fleet(const Options& options) {
 
 }  // namespace
 
-void add_fleet(CLI::App& app) {
+void add_fleet(const Command& app) {
     const auto options = std::make_shared<Options>();
-    CLI::App* const command = app.add_subcommand(
+    const Command command = app.subcommand(
         "fleet", "Find GPUs whose λ, Λ or clock is not that of the others of their model");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Input: a profile (YAML) of each GPU; those of one device name are compared.\n"
              "Output: a table on stdout, or JSON: each outlier with its value, the median and the\n"
@@ -57,25 +56,25 @@ void add_fleet(CLI::App& app) {
          .exit_codes = {},
          .examples = "occupipe fleet out/*/profile.yaml\n"
                      "occupipe fleet out/*/profile.yaml --false-alarms 0.01 --fail"});
-    command->add_option("profiles", options->profiles, "Profile of each GPU (YAML)")
-        ->required()
-        ->type_name("PROFILE");
+    command.add_option("profiles", options->profiles, "Profile of each GPU (YAML)")
+        .required()
+        .type_name("PROFILE");
     command
-        ->add_option("--false-alarms", options->fleet.false_alarms,
-                     "Probability that a fleet without outliers is said to have one")
-        ->check(number_between(1e-12, 0.5))
-        ->capture_default_str()
-        ->type_name("P");
+        .add_option("--false-alarms", options->fleet.false_alarms,
+                    "Probability that a fleet without outliers is said to have one")
+        .check(number_between(1e-12, 0.5))
+        .show_default()
+        .type_name("P");
     command
-        ->add_option("--relative", options->fleet.relative,
-                     "Relative distance to the median that an outlier has to have as well")
-        ->check(number_not_negative())
-        ->capture_default_str()
-        ->type_name("SHARE");
-    command->add_flag("--json", options->json, "Print JSON");
-    command->add_flag("--fail", options->fail,
-                      "Exit with 1 where a GPU differs, or GPUs from one another");
-    command->callback([options] { fleet(*options); });
+        .add_option("--relative", options->fleet.relative,
+                    "Relative distance to the median that an outlier has to have as well")
+        .check(number_not_negative())
+        .show_default()
+        .type_name("SHARE");
+    command.add_flag("--json", options->json, "Print JSON");
+    command.add_flag("--fail", options->fail,
+                     "Exit with 1 where a GPU differs, or GPUs from one another");
+    command.callback([options] { fleet(*options); });
 }
 
 }  // namespace occupipe::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -78,51 +77,51 @@ void run_import(const Arguments& arguments) {
 
 }  // namespace
 
-void add_import(CLI::App& app) {
+void add_import(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
+    const Command command = app.subcommand(
         "import", "Read another tool's configuration or results as a profile or measurements");
     command
-        ->add_option("format", arguments->format,
-                     "Profile: accelsim, mt4g, clpeak, gpu-cache (also gpu-l2-cache).\n"
-                     "Measurements: gpu-latency, cuda-incore, nvbench")
-        ->required()
-        ->check(CLI::IsMember(
+        .add_option("format", arguments->format,
+                    "Profile: accelsim, mt4g, clpeak, gpu-cache (also gpu-l2-cache).\n"
+                    "Measurements: gpu-latency, cuda-incore, nvbench")
+        .required()
+        .check(one_of(
             {"accelsim", "mt4g", "clpeak", "gpu-cache", "gpu-latency", "cuda-incore", "nvbench"}))
-        ->type_name("FORMAT");
+        .type_name("FORMAT");
     command
-        ->add_option("files", arguments->files,
-                     "The other tool's file; accelsim: gpgpusim.config and trace.config")
-        ->required()
-        ->type_name("FILE");
-    command->add_option("-o,--output", arguments->output, "Profile (YAML) or measurements (JSON)")
-        ->required()
-        ->type_name("FILE");
-    command->add_option("--name", arguments->hints.name, "The device's name")->type_name("TEXT");
+        .add_option("files", arguments->files,
+                    "The other tool's file; accelsim: gpgpusim.config and trace.config")
+        .required()
+        .type_name("FILE");
+    command.add_option("-o,--output", arguments->output, "Profile (YAML) or measurements (JSON)")
+        .required()
+        .type_name("FILE");
+    command.add_option("--name", arguments->hints.name, "The device's name").type_name("TEXT");
     constexpr int most_cores = 100000;
-    command->add_option("--cores", arguments->hints.cores, "Cores of the device")
-        ->check(CLI::Range(1, most_cores))
-        ->type_name("N");
+    command.add_option("--cores", arguments->hints.cores, "Cores of the device")
+        .check(in_range(1, most_cores))
+        .type_name("N");
     constexpr int most_lanes = 1024;
-    command->add_option("--warp-size", arguments->hints.warp_size, "Threads per warp")
-        ->check(CLI::Range(1, most_lanes))
-        ->type_name("N");
+    command.add_option("--warp-size", arguments->hints.warp_size, "Threads per warp")
+        .check(in_range(1, most_lanes))
+        .type_name("N");
     constexpr double least_clock = 1;
     constexpr double most_clock = 1e15;
-    command->add_option("--clock-hz", arguments->hints.clock_hz, "Core clock")
-        ->check(number_between(least_clock, most_clock))
-        ->type_name("HZ");
+    command.add_option("--clock-hz", arguments->hints.clock_hz, "Core clock")
+        .check(number_between(least_clock, most_clock))
+        .type_name("HZ");
     command
-        ->add_option("--access-bytes", arguments->hints.access_bytes,
-                     "gpu-cache: bytes that a lane loads at once")
-        ->check(CLI::IsMember({4, 8, 16}))
-        ->type_name("N");
-    command->add_option("--nth", arguments->nth, "clpeak: which of the file's devices, from 1")
-        ->check(positive_number())
-        ->type_name("N");
-    command->add_flag("--force", arguments->force, "Replace an existing file");
+        .add_option("--access-bytes", arguments->hints.access_bytes,
+                    "gpu-cache: bytes that a lane loads at once")
+        .check(one_of({4, 8, 16}))
+        .type_name("N");
+    command.add_option("--nth", arguments->nth, "clpeak: which of the file's devices, from 1")
+        .check(positive_number())
+        .type_name("N");
+    command.add_flag("--force", arguments->force, "Replace an existing file");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Input: files of other tools. Output: a profile for 'diff', 'table' and 'check', or "
              "a\n"
@@ -134,7 +133,7 @@ void add_import(CLI::App& app) {
          .exit_codes = {},
          .examples = "occupipe import accelsim rtx2070.config --clock-hz 1410e6 -o simulator.yaml\n"
                      "occupipe import gpu-latency h100_pcie.txt --cores 114 -o h100.json"});
-    command->callback([arguments] { run_import(*arguments); });
+    command.callback([arguments] { run_import(*arguments); });
 }
 
 }  // namespace occupipe::cli

@@ -3,40 +3,39 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "core/error.h"
 #include "core/files/files.h"
 
 namespace occupipe::cli {
 
-void add_extraction_options(CLI::App& command, KernelsInRequest& request,
+void add_extraction_options(const Command& command, KernelsInRequest& request,
                             const std::string& heading) {
     command
         .add_option("--step", request.step,
                     "Which of the launches of that kernel in the launch file, from 1 on")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str()
-        ->type_name("N")
-        ->group(heading);
+        .check(in_range(1, 1'000'000))
+        .show_default()
+        .type_name("N")
+        .group(heading);
     command
         .add_option(
             "--sample", request.sample,
             "Groups that are executed and stand for the launch's: the first, the last, and\n"
             "so many at random; auto: 8, and more where these differ much")
-        ->capture_default_str()
-        ->type_name("auto|all|N")
-        ->group(heading);
+        .show_default()
+        .type_name("auto|all|N")
+        .group(heading);
     command.add_option("--classes", request.classes, "At most so many classes of warps")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str()
-        ->type_name("N")
-        ->group(heading);
+        .check(in_range(1, 1000))
+        .show_default()
+        .type_name("N")
+        .group(heading);
 }
 
-void add_kernels_in_options(CLI::App& command, KernelsInRequest& request) {
+void add_kernels_in_options(const Command& command, KernelsInRequest& request) {
     add_launch_options(command, request.execution,
                        "Which kernel of the file (default: that of the first launch)",
                        kernels_in_heading);

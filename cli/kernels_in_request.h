@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kernels_in.h"
+#include "ask/kernels_in.h"
 #include "cli/execution_request.h"
+#include "cli/option.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 
@@ -25,11 +26,11 @@ struct KernelsInRequest {
 inline constexpr const char* kernels_in_heading = "Kernels in (CUDA, OpenCL C, PTX, machine code)";
 
 // --step, --sample, --classes.
-void add_extraction_options(CLI::App& command, KernelsInRequest& request,
+void add_extraction_options(const Command& command, KernelsInRequest& request,
                             const std::string& heading = "OPTIONS");
 
 // add_launch_options() and add_extraction_options() under kernels_in_heading.
-void add_kernels_in_options(CLI::App& command, KernelsInRequest& request);
+void add_kernels_in_options(const Command& command, KernelsInRequest& request);
 
 // Whether a launch is told, or how it is looked at.
 bool tells_kernels_in(const KernelsInRequest& request);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analysis/open_device.h"
-#include "analysis/shipped_files.h"
-#include "analysis/suite.h"
+#include "analysis/device/open_device.h"
+#include "analysis/validation/suite.h"
+#include "ask/shipped_files.h"
 #include "bench/devices.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -118,7 +117,7 @@ void list_kernels(bool json) {
 
 }  // namespace
 
-void add_list(CLI::App& app) {
+void add_list(const Command& app) {
     struct Arguments {
         report::InstructionListing instructions;
         std::string folder;
@@ -126,46 +125,46 @@ void add_list(CLI::App& app) {
         bool aspects = false;
     };
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command =
-        app.add_subcommand("list", "List devices, instructions, models, profiles or kernels");
-    add_help_end(*command, {.text = "Output: a table on stdout, or JSON with --json.",
-                            .exit_codes = {exit_nothing_to_run_on},
-                            .examples = "occupipe list devices\n"
-                                        "occupipe list instructions --arch sm_75,sm_90\n"
-                                        "occupipe list profiles"});
-    command->callback([command] {
-        if (command->get_subcommands().empty()) {
+    const Command command =
+        app.subcommand("list", "List devices, instructions, models, profiles or kernels");
+    add_help_end(command, {.text = "Output: a table on stdout, or JSON with --json.",
+                           .exit_codes = {exit_nothing_to_run_on},
+                           .examples = "occupipe list devices\n"
+                                       "occupipe list instructions --arch sm_75,sm_90\n"
+                                       "occupipe list profiles"});
+    command.callback([command] {
+        if (!command.chose_subcommand()) {
             throw InputError(
                 "list what? devices, instructions, models, profiles or kernels; see 'occupipe list "
                 "--help'");
         }
     });
     const auto add = [&](const char* name, const char* about, std::function<void()> run) {
-        CLI::App* what = command->add_subcommand(name, about);
-        what->add_flag("--json", arguments->json, "Print JSON");
-        what->callback(std::move(run));
+        const Command what = command.subcommand(name, about);
+        what.add_flag("--json", arguments->json, "Print JSON");
+        what.callback(std::move(run));
         return what;
     };
     add("devices", "Devices of this machine that can be measured",
         [arguments] { list_devices(arguments->json); });
-    CLI::App* const instructions = add(
+    const Command instructions = add(
         "instructions",
         "Instructions that can be measured, on which devices, and why not on others", [arguments] {
             arguments->instructions.json = arguments->json;
             report::list_instructions(arguments->instructions);
         });
-    auto* const device =
-        instructions->add_option("--device", arguments->instructions.device, analysis::device_help)
-            ->type_name("DEVICE");
-    instructions->add_option("--kernels", arguments->instructions.kernels, analysis::kernels_help)
-        ->needs(device)
-        ->type_name("PATH");
+    const Option device =
+        instructions.add_option("--device", arguments->instructions.device, analysis::device_help)
+            .type_name("DEVICE");
+    instructions.add_option("--kernels", arguments->instructions.kernels, analysis::kernels_help)
+        .needs(device)
+        .type_name("PATH");
     instructions
-        ->add_option("--arch", arguments->instructions.architectures,
-                     "NVIDIA architectures, such as sm_75,sm_90; no such GPU is needed")
-        ->delimiter(',')
-        ->excludes(device)
-        ->type_name("ARCH");
+        .add_option("--arch", arguments->instructions.architectures,
+                    "NVIDIA architectures, such as sm_75,sm_90; no such GPU is needed")
+        .delimiter(',')
+        .excludes(device)
+        .type_name("ARCH");
     add("models", "Performance models that predict and compare offer",
         [arguments] {
             if (arguments->aspects)
@@ -173,15 +172,15 @@ void add_list(CLI::App& app) {
             else
                 list_models(arguments->json);
         })
-        ->add_flag("--aspects", arguments->aspects,
-                   "Print what each model takes into account, as Markdown");
+        .add_flag("--aspects", arguments->aspects,
+                  "Print what each model takes into account, as Markdown");
     add("kernels", "Kernels of the suite, with launch files at two sizes",
         [arguments] { list_kernels(arguments->json); });
     add("profiles", "GPU profiles that come with the program",
         [arguments] { list_profiles(arguments->folder, arguments->json); })
-        ->add_option("--folder", arguments->folder,
-                     "Folder to look in (default: the profiles that come with the program)")
-        ->type_name("FOLDER");
+        .add_option("--folder", arguments->folder,
+                    "Folder to look in (default: the profiles that come with the program)")
+        .type_name("FOLDER");
 }
 
 }  // namespace occupipe::cli

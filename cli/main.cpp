@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -11,14 +9,13 @@
 #include <iostream>
 #include <new>
 #include <string>
-#include <vector>
 
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/option.h"
 #include "cli/reported.h"
 #include "core/error.h"
-#include "core/suggestions.h"
 #include "sim/engine/run_progress.h"
 
 namespace occupipe::cli {
@@ -55,44 +52,12 @@ std::string version_text() {
 }
 
 // What to do about a limit that was reached, as far as the command takes it and was not told yet.
-std::string ways_out(const CLI::App& command) {
+std::string ways_out(const Command& command) {
     std::string ways = "Try fewer groups or shorter loops";
-    if (command.get_option_no_throw("--limit") != nullptr) ways += ", or a higher --limit";
-    const CLI::Option* estimate = command.get_option_no_throw("--estimate");
-    if (estimate != nullptr && estimate->empty()) ways += ", or --estimate";
+    if (command.has_option("--limit")) ways += ", or a higher --limit";
+    if (command.has_option("--estimate") && !command.option("--estimate").given())
+        ways += ", or --estimate";
     return ways;
-}
-
-// The command that the command line names; the program itself where it names none.
-const CLI::App& named_command(const CLI::App& app) {
-    const CLI::App* command = &app;
-    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-    return *command;
-}
-
-// One line: what is wrong, and where to read more.
-std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
-    const CLI::App& command = named_command(app);
-    std::string name = "occupipe";
-    if (&command != &app) {
-        if (command.get_parent() != &app) name += " " + command.get_parent()->get_name();
-        name += " " + command.get_name();
-    }
-    std::string what = error.what();
-    const std::vector<std::string> extra = app.remaining(true);
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extra.empty()) {
-        what = fmt::format("unexpected argument '{}'", extra.front());
-        std::vector<std::string> commands;
-        for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
-            commands.push_back(one->get_name());
-        if (!commands.empty() && !extra.front().starts_with('-')) {
-            const auto near = near_names(extra.front(), commands);
-            what =
-                fmt::format("'{}' is not a command{}", extra.front(),
-                            near.empty() ? "" : fmt::format("; near: {}", fmt::join(near, ", ")));
-        }
-    }
-    return fmt::format("{}: {}; see '{} --help'", name, what, name);
 }
 
 int report(const std::exception& error, ExitCode code) {
@@ -101,10 +66,8 @@ int report(const std::exception& error, ExitCode code) {
 }
 
 int run_command(int argc, char** argv) {
-    CLI::App app(about, "occupipe");
+    const Program app(about, "occupipe", version_text);
     app.footer(first_steps);
-    app.require_subcommand(0, 1);
-    app.set_version_flag("--version", version_text);
     add_list(app);
     add_explain_instruction(app);
     add_measure(app);
@@ -134,14 +97,11 @@ int run_command(int argc, char** argv) {
     add_execute(app);
     add_extract(app);
     try {
-        app.parse(argc, argv);
-        if (!app.get_subcommands().empty()) return exit_ok;
+        if (app.run(argc, argv)) return exit_ok;
         fmt::print(stderr, "{}", app.help());
         return exit_bad_input;
-    } catch (const CLI::ParseError& error) {
-        // Help and version come as "errors" too, with exit code 0.
-        if (error.get_exit_code() == 0) return app.exit(error);
-        fmt::print(stderr, "{}\n", usage_fault(app, error));
+    } catch (const UsageError& error) {
+        fmt::print(stderr, "{}\n", error.what());
         return exit_bad_input;
     } catch (const Reported& end) {
         return end.exit_code;
@@ -150,7 +110,7 @@ int run_command(int argc, char** argv) {
     } catch (const NothingToRunOn& error) {
         return report(error, exit_nothing_to_run_on);
     } catch (const LimitReached& error) {
-        fmt::print(stderr, "occupipe: {}\n{}.\n", error.what(), ways_out(named_command(app)));
+        fmt::print(stderr, "occupipe: {}\n{}.\n", error.what(), ways_out(app.named()));
         return exit_limit_reached;
     } catch (const Interrupted& error) {
         return report(error, exit_interrupted);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/options.h"
@@ -183,79 +182,79 @@ void run_match(const Request& request) {
 
 }  // namespace
 
-void add_match(CLI::App& app) {
+void add_match(const Command& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App* const command = app.add_subcommand(
+    const Command command = app.subcommand(
         "match", "Which device for this program, from what it does and not how it is written");
-    add_help_end(*command, {.text = about, .exit_codes = {}, .examples = examples});
+    add_help_end(command, {.text = about, .exit_codes = {}, .examples = examples});
     command
-        ->add_option("program", request->source,
-                     "Source (.c, .cc, .cpp, .cxx) or LLVM's code (.ll, .bc) with a main()")
-        ->type_name("PROGRAM");
-    auto* const workload =
+        .add_option("program", request->source,
+                    "Source (.c, .cc, .cpp, .cxx) or LLVM's code (.ll, .bc) with a main()")
+        .type_name("PROGRAM");
+    const Option workload =
         command
-            ->add_option("--workload", request->workload,
-                         "In place of PROGRAM: what was counted of it (YAML, occupipe-workload/1)")
-            ->type_name("FILE");
-    command->add_option("arguments", request->program.arguments, "The program's own, after --")
-        ->excludes(workload)
-        ->type_name("ARGS");
-    command->add_option("--kernel", request->program.kernel, "The function to be counted")
-        ->excludes(workload)
-        ->type_name("NAME");
+            .add_option("--workload", request->workload,
+                        "In place of PROGRAM: what was counted of it (YAML, occupipe-workload/1)")
+            .type_name("FILE");
+    command.add_option("arguments", request->program.arguments, "The program's own, after --")
+        .excludes(workload)
+        .type_name("ARGS");
+    command.add_option("--kernel", request->program.kernel, "The function to be counted")
+        .excludes(workload)
+        .type_name("NAME");
     command
-        ->add_option("--with", request->more_sources,
-                     "A further source of the program; may be given again")
-        ->excludes(workload)
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+        .add_option("--with", request->more_sources,
+                    "A further source of the program; may be given again")
+        .excludes(workload)
+        .type_name("FILE")
+        .one_value_each();
     command
-        ->add_option("--flag", request->program.flags,
-                     "A flag of the compiler, as --flag=-Iinclude; may be given again")
-        ->excludes(workload)
-        ->type_name("FLAG")
-        ->allow_extra_args(false);
+        .add_option("--flag", request->program.flags,
+                    "A flag of the compiler, as --flag=-Iinclude; may be given again")
+        .excludes(workload)
+        .type_name("FLAG")
+        .one_value_each();
     command
-        ->add_option("--order", request->order,
-                     "What an operation waits for: `true` dependences, or also what lay in\n"
-                     "memory where a result goes (`memory`)")
-        ->check(CLI::IsMember({"true", "memory"}))
-        ->excludes(workload)
-        ->capture_default_str()
-        ->type_name("ORDER");
+        .add_option("--order", request->order,
+                    "What an operation waits for: `true` dependences, or also what lay in\n"
+                    "memory where a result goes (`memory`)")
+        .check(one_of({"true", "memory"}))
+        .excludes(workload)
+        .show_default()
+        .type_name("ORDER");
     command
-        ->add_flag("--no-distances", request->without_distances,
-                   "Count no stack distances: faster; costs then leave out the memory")
-        ->excludes(workload);
-    command->add_option("-o,--output", request->output, "Write what was counted (YAML)")
-        ->type_name("FILE");
+        .add_flag("--no-distances", request->without_distances,
+                  "Count no stack distances: faster; costs then leave out the memory")
+        .excludes(workload);
+    command.add_option("-o,--output", request->output, "Write what was counted (YAML)")
+        .type_name("FILE");
     command
-        ->add_option("--profile", request->profiles,
-                     "Devices: files (YAML) or shipped names; may be given again")
-        ->type_name("PROFILE")
-        ->allow_extra_args(false);
+        .add_option("--profile", request->profiles,
+                    "Devices: files (YAML) or shipped names; may be given again")
+        .type_name("PROFILE")
+        .one_value_each();
     std::vector<std::string> names = {"all"};
     for (const match::CostModelName& one : match::cost_models()) names.emplace_back(one.name);
-    command->add_option("--model", request->model, "How the cost is made")
-        ->check(CLI::IsMember(names))
-        ->capture_default_str()
-        ->type_name("MODEL");
+    command.add_option("--model", request->model, "How the cost is made")
+        .check(one_of(names))
+        .show_default()
+        .type_name("MODEL");
     command
-        ->add_option("--sync", request->sync,
-                     "Number of global synchronisations S, in place of the workload's")
-        ->check(number_between(0, 1e15))
-        ->type_name("N");
-    command->add_flag("--split", request->show.split,
-                      "Also split the work over all devices, inverse to their costs");
-    command->add_flag("--sensitivity", request->show.sensitivity,
-                      "Also how much each number of a device matters");
-    auto* const json = command->add_flag("--json", request->json, "Print JSON");
-    command->add_flag("--csv", request->csv, "Print CSV")->excludes(json);
-    command->add_flag("--force", request->force, "Replace files that exist");
-    add_plot_option(*command, request->plot,
+        .add_option("--sync", request->sync,
+                    "Number of global synchronisations S, in place of the workload's")
+        .check(number_between(0, 1e15))
+        .type_name("N");
+    command.add_flag("--split", request->show.split,
+                     "Also split the work over all devices, inverse to their costs");
+    command.add_flag("--sensitivity", request->show.sensitivity,
+                     "Also how much each number of a device matters");
+    const Option json = command.add_flag("--json", request->json, "Print JSON");
+    command.add_flag("--csv", request->csv, "Print CSV").excludes(json);
+    command.add_flag("--force", request->force, "Replace files that exist");
+    add_plot_option(command, request->plot,
                     "rate and bounds by device as .svg or .png (without\nprofiles: parallelism and "
                     "reuse); all of it as .html");
-    command->callback([request] { run_match(*request); });
+    command.callback([request] { run_match(*request); });
 }
 
 }  // namespace occupipe::cli

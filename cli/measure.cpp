@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 
-#include "analysis/open_device.h"
-#include "analysis/shipped_files.h"
+#include "analysis/device/open_device.h"
+#include "ask/shipped_files.h"
 #include "bench/cuda/driver/nvrtc.h"
 #include "bench/harness/journal.h"
 #include "bench/kernel/estimate.h"
@@ -169,87 +168,86 @@ void match(Arguments& arguments, bool has_output) {
             "--match is a measurement of its own: of measure's options it takes --device, --quick, "
             "--dry-run, -o and --force");
     if (arguments.dry_run) return print_match_points(arguments.device, arguments.request.quick);
-    if (!has_output) throw CLI::RequiredError("--output");
+    if (!has_output) throw MissingOption("--output");
     arguments.request.overwrite = arguments.overwrite();
     if (!measure_match(arguments.device, arguments.request))
         throw std::runtime_error("interrupted");
 }
 
-void add_carry_options(CLI::App* command, Arguments& arguments) {
-    CLI::Option* architecture =
+void add_carry_options(const Command& command, Arguments& arguments) {
+    const Option architecture =
         command
-            ->add_option("--arch", arguments.architecture,
-                         "With --compile-only or --device cuda: architecture to compile for "
-                         "(sm_75, sm_90, …);\n"
-                         "no such GPU is needed")
-            ->type_name("sm_NN");
+            .add_option("--arch", arguments.architecture,
+                        "With --compile-only or --device cuda: architecture to compile for "
+                        "(sm_75, sm_90, …);\n"
+                        "no such GPU is needed")
+            .type_name("sm_NN");
     command
-        ->add_option("--nvrtc", arguments.nvrtc,
-                     "NVRTC to compile CUDA kernels with: a path, or none (default: what\n"
-                     "OCCUPIPE_NVRTC names, else what is found; docs/cuda.md)")
-        ->type_name("FILE");
-    command->add_option("--cores", arguments.cores, "With --arch: number of cores")
-        ->needs(architecture)
-        ->check(positive_number())
-        ->type_name("N");
-    command->add_option("--clock-hz", arguments.clock_hz, "With --arch: core clock")
-        ->needs(architecture)
-        ->check(positive_number())
-        ->type_name("HZ");
+        .add_option("--nvrtc", arguments.nvrtc,
+                    "NVRTC to compile CUDA kernels with: a path, or none (default: what\n"
+                    "OCCUPIPE_NVRTC names, else what is found; docs/cuda.md)")
+        .type_name("FILE");
+    command.add_option("--cores", arguments.cores, "With --arch: number of cores")
+        .needs(architecture)
+        .check(positive_number())
+        .type_name("N");
+    command.add_option("--clock-hz", arguments.clock_hz, "With --arch: core clock")
+        .needs(architecture)
+        .check(positive_number())
+        .type_name("HZ");
     command
-        ->add_option("--l2-bytes", arguments.memory.l2_bytes,
-                     "With --arch: size of the second-level cache, which sets table sizes")
-        ->needs(architecture)
-        ->check(positive_number())
-        ->type_name("N");
+        .add_option("--l2-bytes", arguments.memory.l2_bytes,
+                    "With --arch: size of the second-level cache, which sets table sizes")
+        .needs(architecture)
+        .check(positive_number())
+        .type_name("N");
     command
-        ->add_option("--memory-bytes", arguments.memory.bytes,
-                     "With --arch: size of global memory; a table takes a quarter at most")
-        ->needs(architecture)
-        ->check(positive_number())
-        ->type_name("N");
-    CLI::Option* compile =
+        .add_option("--memory-bytes", arguments.memory.bytes,
+                    "With --arch: size of global memory; a table takes a quarter at most")
+        .needs(architecture)
+        .check(positive_number())
+        .type_name("N");
+    const Option compile =
         command
-            ->add_flag(
+            .add_flag(
                 "--compile-only", arguments.compile_only,
                 "Instead of measuring, compile all kernels into a tar archive for --kernels,\n"
                 "on all cores")
-            ->needs(architecture);
-    CLI::Option* kernels =
-        command->add_option("--kernels", arguments.kernels, analysis::kernels_help)
-            ->excludes(architecture)
-            ->type_name("PATH");
-    CLI::Option* dump =
+            .needs(architecture);
+    const Option kernels =
+        command.add_option("--kernels", arguments.kernels, analysis::kernels_help)
+            .excludes(architecture)
+            .type_name("PATH");
+    const Option dump =
         command
-            ->add_option(
+            .add_option(
                 "--dump", arguments.dump.folder,
                 "Instead of measuring, write kernels and a table of launches to this folder,\n"
                 "for others to run (docs/carry.md)")
-            ->type_name("FOLDER");
+            .type_name("FOLDER");
     command
-        ->add_option("--repetitions", arguments.dump.repetitions,
-                     "With --dump: repetitions of each launch")
-        ->needs(dump)
-        ->check(CLI::Range(1, 1000))
-        ->type_name("N");
+        .add_option("--repetitions", arguments.dump.repetitions,
+                    "With --dump: repetitions of each launch")
+        .needs(dump)
+        .check(in_range(1, 1000))
+        .type_name("N");
     command
-        ->add_flag(
-            "--placement", arguments.dump.placement,
-            "With --dump: warps also write the core and slot that they run on, for a runner\n"
-            "that knows %smid and %warpid")
-        ->needs(dump);
-    CLI::Option* import =
+        .add_flag("--placement", arguments.dump.placement,
+                  "With --dump: warps also write the core and slot that they run on, for a runner\n"
+                  "that knows %smid and %warpid")
+        .needs(dump);
+    const Option import =
         command
-            ->add_option(
+            .add_option(
                 "--import", arguments.import.launches,
                 "Instead of measuring, read the cycles that others filled in: FOLDER/launches.csv")
-            ->type_name("FILE.csv");
-    dump->excludes(compile)->excludes(kernels);
-    import->excludes(dump)->excludes(architecture)->excludes(kernels);
+            .type_name("FILE.csv");
+    dump.excludes(compile).excludes(kernels);
+    import.excludes(dump).excludes(architecture).excludes(kernels);
     command
-        ->add_flag("--partial", arguments.import.partial,
-                   "With --import: leave out launches without cycles")
-        ->needs(import);
+        .add_flag("--partial", arguments.import.partial,
+                  "With --import: leave out launches without cycles")
+        .needs(import);
 }
 
 // A line per block of points, in the order of measuring, and their sum.
@@ -369,111 +367,109 @@ void measure_for(Arguments& arguments) {
         throw Reported(exit_failed);
 }
 
-void add_for_options(CLI::App* command, Arguments& arguments, CLI::Option* finish) {
-    CLI::Option* kernel =
+void add_for_options(const Command& command, Arguments& arguments, const Option finish) {
+    const Option kernel =
         command
-            ->add_option("--for", arguments.for_kernel.execution.kernels,
-                         "Measure what a prediction of this kernel needs and --profile lacks, and\n"
-                         "nothing else; the longer profile goes to --extended, the measurement to\n"
-                         "-o (default: beside it, .json)")
-            ->type_name("KERNEL");
-    CLI::Option* profile =
+            .add_option("--for", arguments.for_kernel.execution.kernels,
+                        "Measure what a prediction of this kernel needs and --profile lacks, and\n"
+                        "nothing else; the longer profile goes to --extended, the measurement to\n"
+                        "-o (default: beside it, .json)")
+            .type_name("KERNEL");
+    const Option profile =
         command
-            ->add_option("--profile", arguments.profile,
-                         "With --for: the profile of this device, a file or a shipped name")
-            ->needs(kernel)
-            ->type_name("PROFILE");
+            .add_option("--profile", arguments.profile,
+                        "With --for: the profile of this device, a file or a shipped name")
+            .needs(kernel)
+            .type_name("PROFILE");
     command
-        ->add_option("--extended", arguments.extended,
-                     "With --for: PROFILE.yaml to write, with what was measured")
-        ->needs(kernel)
-        ->type_name("PROFILE.yaml");
-    kernel->needs(profile)->excludes(finish);
+        .add_option("--extended", arguments.extended,
+                    "With --for: PROFILE.yaml to write, with what was measured")
+        .needs(kernel)
+        .type_name("PROFILE.yaml");
+    kernel.needs(profile).excludes(finish);
     for (const char* other : {"--dump", "--import", "--compile-only", "--arch", "--point"})
-        kernel->excludes(command->get_option(other));
-    add_kernels_in_options(*command, arguments.for_kernel);
+        kernel.excludes(command.option(other));
+    add_kernels_in_options(command, arguments.for_kernel);
 }
 #endif
 
 }  // namespace
 
-void add_measure(CLI::App& app) {
+void add_measure(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
+    const Command command = app.subcommand(
         "measure", "Measure instructions over occupancy, and write Google Benchmark's JSON");
-    command->add_option("--device", arguments->device, analysis::device_help)->type_name("DEVICE");
+    command.add_option("--device", arguments->device, analysis::device_help).type_name("DEVICE");
     command
-        ->add_option("--instructions", arguments->request.instructions,
-                     "Names or patterns, separated by commas, such as\n"
-                     "'fma.*,ld.shared.u32,mix(fma.f32*8,cos.approx.f32)'\n"
-                     "(default: all that the device supports)")
-        ->check(instruction_list())
-        ->type_name("LIST");
-    command->add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
+        .add_option("--instructions", arguments->request.instructions,
+                    "Names or patterns, separated by commas, such as\n"
+                    "'fma.*,ld.shared.u32,mix(fma.f32*8,cos.approx.f32)'\n"
+                    "(default: all that the device supports)")
+        .check(instruction_list())
+        .type_name("LIST");
+    command.add_flag("--quick", arguments->request.quick, "Fewer launch shapes and repetitions");
     command
-        ->add_option("--budget", arguments->request.budget_seconds,
-                     "Seconds that the run may take for repetitions beyond the minimum\n"
-                     "(default: 170 with --quick, else 1700)")
-        ->check(positive_number())
-        ->type_name("SECONDS");
+        .add_option("--budget", arguments->request.budget_seconds,
+                    "Seconds that the run may take for repetitions beyond the minimum\n"
+                    "(default: 170 with --quick, else 1700)")
+        .check(positive_number())
+        .type_name("SECONDS");
     command
-        ->add_option(
+        .add_option(
             "--hang-limit", arguments->request.hang_seconds,
             "Seconds without an answer after which a point is given up and the program ends\n"
             "with exit code 5 (default: 20)")
-        ->check(positive_number())
-        ->type_name("SECONDS");
-    command->add_flag(
-        "--pairs", arguments->request.pairs,
-        "Also mix every two of the chosen instructions (without --instructions: of a\n"
-        "representative list), to see which of them share a subsystem");
-    command->add_flag("--rates", arguments->rates,
-                      "Also measure at full occupancy, each by itself, what a device's rates come\n"
-                      "from (fma.f32 … ld.global.f32); without --instructions, these alone");
-    command->add_flag("--intensity", arguments->intensity,
-                      "Measure mixes of multiply-adds and streaming loads over operations per\n"
-                      "byte, and --rates: what 'roofline --sweep' draws");
-    command->add_flag("--match", arguments->match,
-                      "Measure instead what 'match' asks of this computer's CPU (--device cpu,\n"
-                      "cpu:0-3: these, cpu:1/1: this one without vectors) or a GPU (opencl:P.D,\n"
-                      "cuda:N): peak, bandwidths, latencies, synchronisation; docs/match.md");
-    command->add_flag("--dry-run", arguments->dry_run, "Print the points that would be measured");
-    command->add_flag("--plan", arguments->plan,
-                      "Print the numbers of points and kernels, in the order of measuring, and an\n"
-                      "estimate of the seconds on a GPU (not calibrated on one)");
+        .check(positive_number())
+        .type_name("SECONDS");
+    command.add_flag("--pairs", arguments->request.pairs,
+                     "Also mix every two of the chosen instructions (without --instructions: of a\n"
+                     "representative list), to see which of them share a subsystem");
+    command.add_flag("--rates", arguments->rates,
+                     "Also measure at full occupancy, each by itself, what a device's rates come\n"
+                     "from (fma.f32 … ld.global.f32); without --instructions, these alone");
+    command.add_flag("--intensity", arguments->intensity,
+                     "Measure mixes of multiply-adds and streaming loads over operations per\n"
+                     "byte, and --rates: what 'roofline --sweep' draws");
+    command.add_flag("--match", arguments->match,
+                     "Measure instead what 'match' asks of this computer's CPU (--device cpu,\n"
+                     "cpu:0-3: these, cpu:1/1: this one without vectors) or a GPU (opencl:P.D,\n"
+                     "cuda:N): peak, bandwidths, latencies, synchronisation; docs/match.md");
+    command.add_flag("--dry-run", arguments->dry_run, "Print the points that would be measured");
+    command.add_flag("--plan", arguments->plan,
+                     "Print the numbers of points and kernels, in the order of measuring, and an\n"
+                     "estimate of the seconds on a GPU (not calibrated on one)");
     command
-        ->add_option("--point", arguments->point,
-                     "Measure only this point, named as --dry-run prints it")
-        ->type_name("NAME");
+        .add_option("--point", arguments->point,
+                    "Measure only this point, named as --dry-run prints it")
+        .type_name("NAME");
     command
-        ->add_option(
+        .add_option(
             "--receipts", arguments->request.receipts,
             "Folder for receipts: a text per kernel with the instructions in its timed loop")
-        ->type_name("FOLDER");
-    auto* output = command
-                       ->add_option("-o,--output", arguments->request.output,
-                                    "FILE.json to write; FILE.tar with --compile-only")
-                       ->type_name("FILE");
+        .type_name("FOLDER");
+    const Option output = command
+                              .add_option("-o,--output", arguments->request.output,
+                                          "FILE.json to write; FILE.tar with --compile-only")
+                              .type_name("FILE");
     add_carry_options(command, *arguments);
-    command->add_flag("--force", arguments->force, "Replace an existing file");
-    CLI::Option* unfinished =
+    command.add_flag("--force", arguments->force, "Replace an existing file");
+    const Option unfinished =
         command
-            ->add_option(
-                "--finish", arguments->unfinished,
-                "Instead of measuring, turn the FILE.partial of an interrupted run into a\n"
-                "measurement file (-o: another name); needs no device")
-            ->type_name("FILE.partial");
+            .add_option("--finish", arguments->unfinished,
+                        "Instead of measuring, turn the FILE.partial of an interrupted run into a\n"
+                        "measurement file (-o: another name); needs no device")
+            .type_name("FILE.partial");
 #if OCCUPIPE_FIT
     add_for_options(command, *arguments, unfinished);
 #else
     static_cast<void>(unfinished);
 #endif
     command
-        ->add_option("flags", arguments->request.benchmark_flags,
-                     "Flags for Google Benchmark, after --, such as -- --benchmark_filter=fma")
-        ->type_name("FLAG");
+        .add_option("flags", arguments->request.benchmark_flags,
+                    "Flags for Google Benchmark, after --, such as -- --benchmark_filter=fma")
+        .type_name("FLAG");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Output: FILE.json (-o) for 'occupipe fit'; progress on stderr.\n"
              "An interrupted run (Ctrl-C, power cut) loses at most the point under way: run the "
@@ -488,7 +484,7 @@ void add_measure(CLI::App& app) {
              "occupipe measure --match --device cuda:0 -o this-gpu.json\n"
              "occupipe measure --for saxpy.yaml --profile gpu.yaml --extended gpu-more.yaml\n"
              "occupipe measure --device cuda --arch sm_90 --quick --plan"});
-    command->callback([arguments, output] {
+    command.callback([arguments, output] {
         keep_inputs(*arguments);
         if (!arguments->nvrtc.empty()) ::setenv("OCCUPIPE_NVRTC", arguments->nvrtc.c_str(), 1);
         if (!arguments->unfinished.empty()) return finish(*arguments);
@@ -499,13 +495,13 @@ void add_measure(CLI::App& app) {
                 "a launch says what '--for KERNEL' is to be measured for: --launch, --grid, "
                 "--block, --args and their like go with it");
 #endif
-        if (arguments->match) return match(*arguments, output->count() > 0);
+        if (arguments->match) return match(*arguments, output.given());
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
         if (arguments->plan) {
             return print_blocks(*open_backend(*arguments, bench::KernelUse::launched), *arguments);
         }
         if (!arguments->dump.folder.empty()) return dump(*arguments);
-        if (output->count() == 0) throw CLI::RequiredError("--output");
+        if (!output.given()) throw MissingOption("--output");
         if (arguments->compile_only) return compile_only(*arguments);
         if (!arguments->import.launches.empty()) return import(*arguments);
         measure(*arguments);

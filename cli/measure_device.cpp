@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/open_device.h"
+#include "analysis/device/open_device.h"
 #include "bench/harness/harness.h"
 #include "bench/harness/journal.h"
 #include "bench/kernel/sweep.h"
@@ -18,10 +17,10 @@
 
 namespace occupipe::cli {
 
-void add_device_options(CLI::App& command, DeviceRun& run, const char* force) {
-    command.add_option("--device", run.device, analysis::device_help)->type_name("DEVICE");
-    command.add_option("--kernels", run.kernels, analysis::kernels_help)->type_name("PATH");
-    command.add_option("--receipts", run.request.receipts, "As for measure")->type_name("FOLDER");
+void add_device_options(const Command& command, DeviceRun& run, const char* force) {
+    command.add_option("--device", run.device, analysis::device_help).type_name("DEVICE");
+    command.add_option("--kernels", run.kernels, analysis::kernels_help).type_name("PATH");
+    command.add_option("--receipts", run.request.receipts, "As for measure").type_name("FOLDER");
     command.add_flag("--force", run.force, force);
 }
 

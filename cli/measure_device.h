@@ -36,7 +36,7 @@ struct DeviceRun {
 };
 
 // Adds --device, --kernels, --receipts and --force. `force`: its help text.
-void add_device_options(CLI::App& command, DeviceRun& run, const char* force);
+void add_device_options(const Command& command, DeviceRun& run, const char* force);
 
 // The files that a run on this device reads, and the receipts' folder that it fills: for
 // keep_apart() (cli/options.h).

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,25 +43,25 @@ void run_merge(const Arguments& arguments) {
 
 }  // namespace
 
-void add_merge(CLI::App& app) {
+void add_merge(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
+    const Command command = app.subcommand(
         "merge", "Merge profiles of several machines of one model, with the spread between them");
-    command->add_option("profiles", arguments->profiles, "Profile of each machine (YAML)")
-        ->required()
-        ->type_name("PROFILE");
-    command->add_option("-o,--output", arguments->output, "PROFILE.yaml to write")
-        ->required()
-        ->type_name("PROFILE.yaml");
-    command->add_flag("--force", arguments->force, "Replace an existing file");
+    command.add_option("profiles", arguments->profiles, "Profile of each machine (YAML)")
+        .required()
+        .type_name("PROFILE");
+    command.add_option("-o,--output", arguments->output, "PROFILE.yaml to write")
+        .required()
+        .type_name("PROFILE.yaml");
+    command.add_flag("--force", arguments->force, "Replace an existing file");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Output: a profile (YAML) whose standard errors include the spread between machines;\n"
              "λ, Λ and the spread of each instruction on stdout.",
          .exit_codes = {},
          .examples = "occupipe merge node1.yaml node2.yaml node3.yaml -o model.yaml"});
-    command->callback([arguments] { run_merge(*arguments); });
+    command.callback([arguments] { run_merge(*arguments); });
 }
 
 }  // namespace occupipe::cli

@@ -3,15 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <set>
 
-#include "analysis/launch_choice.h"
-#include "analysis/shipped_files.h"
+#include "ask/launch_choice.h"
+#include "ask/shipped_files.h"
 #include "core/error.h"
 
 namespace occupipe::cli {
@@ -85,52 +84,7 @@ std::vector<fs::path> files_behind(const fs::path& input) {
     return files;
 }
 
-// `what`: what the number has to be.
-CLI::Validator number_check(const std::string& what, const std::string& description,
-                            bool (*fits)(double, double, double), double least = 0,
-                            double most = 0) {
-    return CLI::Validator(
-        [=](std::string& text) {
-            double value = 0;
-            const bool fine = CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
-                              fits(value, least, most);
-            return fine ? std::string() : fmt::format("'{}' is not {}", text, what);
-        },
-        description);
-}
-
 }  // namespace
-
-CLI::Validator finite_number() {
-    return number_check("a finite number", "", [](double, double, double) { return true; });
-}
-
-CLI::Validator positive_number() {
-    return number_check("a positive finite number", "POSITIVE",
-                        [](double value, double, double) { return value > 0; });
-}
-
-CLI::Validator number_not_negative() {
-    return number_check("a finite number of at least 0", "NONNEGATIVE",
-                        [](double value, double, double) { return value >= 0; });
-}
-
-CLI::Validator number_between(double least, double most) {
-    const std::string range = fmt::format("from {} to {}", least, most);
-    return number_check(
-        "a number " + range, fmt::format("in [{} - {}]", least, most),
-        [](double value, double low, double high) { return value >= low && value <= high; }, least,
-        most);
-}
-
-CLI::Validator instruction_list() {
-    return CLI::Validator(
-        [](std::string& text) {
-            if (text.find_first_not_of(", \t") != std::string::npos) return std::string();
-            return fmt::format("'{}' names no instruction; leave the option out for all", text);
-        },
-        "");
-}
 
 namespace {
 
@@ -178,7 +132,7 @@ NamedPath device_file(const std::string& device) {
     return {"--device", analysis::shipped_profile(path)};
 }
 
-void add_help_end(CLI::App& command, const HelpEnd& end) {
+void add_help_end(const Command& command, const HelpEnd& end) {
     std::string codes = "0 ok, 1 failed, 2 wrong usage or bad input";
     const std::set<ExitCode> others(end.exit_codes.begin(), end.exit_codes.end());
     if (others.contains(exit_nothing_to_run_on)) codes += ", 3 no device to run on";
@@ -196,9 +150,9 @@ void add_help_end(CLI::App& command, const HelpEnd& end) {
         fmt::format("{}\n\nExit codes: {}.\n\nExamples:\n  {}\n", end.text, codes, examples));
 }
 
-void add_plot_option(CLI::App& command, std::string& path, const std::string& picture) {
+void add_plot_option(const Command& command, std::string& path, const std::string& picture) {
     command.add_option("--plot", path, "Draw to FILE.svg, .png or .html with gnuplot: " + picture)
-        ->type_name("FILE");
+        .type_name("FILE");
 }
 
 std::vector<Launch> launches(const LaunchOptions& options, const Kernel& kernel,

@@ -8,14 +8,10 @@
 #include <vector>
 
 #include "cli/exit_codes.h"
+#include "cli/option.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
-
-namespace CLI {
-class App;
-class Validator;
-}  // namespace CLI
 
 namespace occupipe::cli {
 
@@ -26,15 +22,7 @@ struct HelpEnd {
     const char* examples;              // commands to paste, a line each
 };
 
-void add_help_end(CLI::App& command, const HelpEnd& end);
-
-// For numbers of options: CLI11's own let NaN through, since it is below no bound.
-CLI::Validator finite_number();
-CLI::Validator positive_number();
-CLI::Validator number_not_negative();
-CLI::Validator number_between(double least, double most);
-// Of names or patterns separated by commas: at least one, since none would mean all.
-CLI::Validator instruction_list();
+void add_help_end(const Command& command, const HelpEnd& end);
 
 struct NamedPath {
     std::string name;            // as in a message: "--output", "RESULTS"
@@ -57,7 +45,7 @@ void add_paths(std::vector<NamedPath>& inputs, const std::string& name,
 NamedPath device_file(const std::string& device);
 
 // Adds --plot. `picture` says what is drawn, for the help text.
-void add_plot_option(CLI::App& command, std::string& path, const std::string& picture);
+void add_plot_option(const Command& command, std::string& path, const std::string& picture);
 
 // The launch from the command line; what is absent comes from the kernel file.
 struct LaunchOptions {

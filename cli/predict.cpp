@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
 #include <memory>
 #include <set>
 
-#include "analysis/assumed_latency.h"
-#include "analysis/line_intervals.h"
-#include "analysis/memory_pricing.h"
-#include "analysis/prepared_launch.h"
-#include "analysis/profile_for_kernel.h"
-#include "analysis/shipped_files.h"
-#include "analysis/weak_values.h"
-#include "analysis/what_if.h"
+#include "analysis/explanation/line_intervals.h"
+#include "ask/assumed_latency.h"
+#include "ask/memory/memory_pricing.h"
+#include "ask/prepared_launch.h"
+#include "ask/profile_for_kernel.h"
+#include "ask/shipped_files.h"
+#include "ask/weak_values.h"
+#include "ask/what_if.h"
 #include "cli/annotate.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
@@ -407,21 +406,21 @@ void predict(const Options& options) {
         report::write_plot(options.plot, report::prediction_plot(set), options.explain.force);
 }
 
-void add_memory_options(CLI::App& command, MemoryBehaviour& memory) {
+void add_memory_options(const Command& command, MemoryBehaviour& memory) {
     command
         .add_option("--hit-rate", memory.hit_rate,
                     "Share of accesses that hit a cache, below 1 (x-model, gpuperf)")
-        ->check(finite_number())
-        ->type_name("SHARE");
+        .check(finite_number())
+        .type_name("SHARE");
     command.add_option("--hit-latency", memory.hit_latency, "Λ of a hit [cycles]")
-        ->check(finite_number())
-        ->type_name("CYCLES");
+        .check(finite_number())
+        .type_name("CYCLES");
     command
         .add_option("--requests-per-access", memory.requests_per_access,
                     "Requests that one access of a warp makes (gpuperf, mdm, mdm-divergent)")
-        ->check(finite_number())
-        ->capture_default_str()
-        ->type_name("N");
+        .check(finite_number())
+        .show_default()
+        .type_name("N");
 }
 
 }  // namespace
@@ -442,119 +441,116 @@ void write_kernel_page(const KernelPageRequest& request) {
     predict(options);
 }
 
-void add_predict(CLI::App& app) {
+void add_predict(const Command& app) {
     const auto options = std::make_shared<Options>();
-    CLI::App* const command =
-        app.add_subcommand("predict", "Predict a kernel's time on a GPU, and what limits it");
-    add_help_end(*command, {.text = about,
-                            .exit_codes = {exit_limit_reached, exit_interrupted},
-                            .examples = examples});
+    const Command command =
+        app.subcommand("predict", "Predict a kernel's time on a GPU, and what limits it");
+    add_help_end(command, {.text = about,
+                           .exit_codes = {exit_limit_reached, exit_interrupted},
+                           .examples = examples});
     command
-        ->add_option(
+        .add_option(
             "kernel", options->kernel.execution.kernels,
             "Kernel: a graph (a YAML file or a shipped name), or CUDA (.cu), OpenCL C (.cl),\n"
             "PTX (.ptx) or machine code (.cubin); default: the launch file's 'source'")
-        ->type_name("KERNEL");
+        .type_name("KERNEL");
     command
-        ->add_option("--profile", options->profile, "GPU profile: a file (YAML) or a shipped name")
-        ->required()
-        ->type_name("PROFILE");
+        .add_option("--profile", options->profile, "GPU profile: a file (YAML) or a shipped name")
+        .required()
+        .type_name("PROFILE");
     command
-        ->add_option("--model", options->models,
-                     "Models, separated by commas, or all; see 'occupipe list models'")
-        ->delimiter(',')
-        ->capture_default_str()
-        ->type_name("MODEL");
-    command->add_option("--group-warps", options->launch.group_warps, "Warps per group")
-        ->check(positive_number())
-        ->type_name("N");
+        .add_option("--model", options->models,
+                    "Models, separated by commas, or all; see 'occupipe list models'")
+        .delimiter(',')
+        .show_default()
+        .type_name("MODEL");
+    command.add_option("--group-warps", options->launch.group_warps, "Warps per group")
+        .check(positive_number())
+        .type_name("N");
     command
-        ->add_option("--concurrent-groups", options->launch.concurrent_groups,
-                     "Groups that a core holds at once")
-        ->check(positive_number())
-        ->type_name("N");
-    command->add_option("--groups", options->launch.groups, "Groups of the whole launch")
-        ->check(positive_number())
-        ->type_name("N");
+        .add_option("--concurrent-groups", options->launch.concurrent_groups,
+                    "Groups that a core holds at once")
+        .check(positive_number())
+        .type_name("N");
+    command.add_option("--groups", options->launch.groups, "Groups of the whole launch")
+        .check(positive_number())
+        .type_name("N");
     command
-        ->add_option("--occupancy", options->launch.occupancy,
-                     "A row per occupancy: all that the profile's limits admit, or warps per core\n"
-                     "such as 1-10 or 4,8,16")
-        ->type_name("all|LIST");
+        .add_option("--occupancy", options->launch.occupancy,
+                    "A row per occupancy: all that the profile's limits admit, or warps per core\n"
+                    "such as 1-10 or 4,8,16")
+        .type_name("all|LIST");
     command
-        ->add_option("--policy", options->policy,
-                     "Which warp issues first (default: the profile's, else lrr)")
-        ->check(CLI::IsMember({"lrr", "gto", "oldest"}))
-        ->type_name("POLICY");
+        .add_option("--policy", options->policy,
+                    "Which warp issues first (default: the profile's, else lrr)")
+        .check(one_of({"lrr", "gto", "oldest"}))
+        .type_name("POLICY");
     command
-        ->add_option("--select", options->select,
-                     "What a scheduler chooses first: a subsystem, then a warp for it, or a warp\n"
-                     "(default: the profile's, else subsystem)")
-        ->check(CLI::IsMember({"subsystem", "warp"}))
-        ->type_name("SELECT");
+        .add_option("--select", options->select,
+                    "What a scheduler chooses first: a subsystem, then a warp for it, or a warp\n"
+                    "(default: the profile's, else subsystem)")
+        .check(one_of({"subsystem", "warp"}))
+        .type_name("SELECT");
     command
-        ->add_option(
-            "--order", options->order,
-            "Which instructions of a warp may issue: any ready one (dataflow) or only the\n"
-            "next (in_order); default: the kernel's, else dataflow")
-        ->check(CLI::IsMember({"dataflow", "in_order"}))
-        ->type_name("ORDER");
-    command->add_flag(
+        .add_option("--order", options->order,
+                    "Which instructions of a warp may issue: any ready one (dataflow) or only the\n"
+                    "next (in_order); default: the kernel's, else dataflow")
+        .check(one_of({"dataflow", "in_order"}))
+        .type_name("ORDER");
+    command.add_flag(
         "--stall-counts", options->stall_counts,
         "After an instruction with a stall count (machine code), its warp issues nothing\n"
         "for so many cycles; in order only, and slower to simulate");
-    add_memory_options(*command, options->memory);
+    add_memory_options(command, options->memory);
     command
-        ->add_option(
+        .add_option(
             "--memory", options->memory_pricing,
             "λ and Λ of memory instructions, where the kernel tells what they ask: by the\n"
             "levels that answer each (per-access), by one ratio R and one conflict degree D\n"
             "of the kernel (aggregate), or as the profile says (none)")
-        ->check(CLI::IsMember({"per-access", "aggregate", "none"}))
-        ->capture_default_str()
-        ->type_name("HOW");
+        .check(one_of({"per-access", "aggregate", "none"}))
+        .show_default()
+        .type_name("HOW");
     command
-        ->add_option(
-            "--memory-order", options->memory_order,
-            "Order of the warps that share the caches: an instruction each in turn, or as\n"
-            "a first prediction has them issue (machine code)")
-        ->check(CLI::IsMember({"round_robin", "predicted"}))
-        ->capture_default_str()
-        ->type_name("ORDER");
+        .add_option("--memory-order", options->memory_order,
+                    "Order of the warps that share the caches: an instruction each in turn, or as\n"
+                    "a first prediction has them issue (machine code)")
+        .check(one_of({"round_robin", "predicted"}))
+        .show_default()
+        .type_name("ORDER");
     command
-        ->add_option(
+        .add_option(
             "--l1-bytes", options->l1_bytes,
             "First-level cache of a core, without shared memory (default: as the profile's\n"
             "memory levels or its compute capability tell)")
-        ->check(positive_number())
-        ->type_name("N");
+        .check(positive_number())
+        .type_name("N");
     command
-        ->add_option("--l2-bytes", options->l2_bytes,
-                     "Second-level cache (default: as the profile's memory levels tell)")
-        ->check(positive_number())
-        ->type_name("N");
-    add_limit_option(*command, options->limit);
-    command->add_flag(
-        "--estimate", options->estimate,
-        "Extrapolate a long simulation from smaller runs; the result is marked as an\n"
-        "estimate and has an observed bound of its error");
-    command->add_option("--use", options->uses, analysis::use_help)
-        ->type_name("OP=INSTRUCTION")
-        ->allow_extra_args(false);
-    command->add_option("--assume-latency", options->assumed_classes, analysis::assume_latency_help)
-        ->type_name("CLASS")
-        ->allow_extra_args(false);
-    command->add_option("--set", options->what_ifs, analysis::what_if_help)
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
-    auto* const json = command->add_flag("--json", options->json, "Print JSON");
-    command->add_flag("--csv", options->csv, "Print CSV")->excludes(json);
-    add_plot_option(*command, options->plot,
+        .add_option("--l2-bytes", options->l2_bytes,
+                    "Second-level cache (default: as the profile's memory levels tell)")
+        .check(positive_number())
+        .type_name("N");
+    add_limit_option(command, options->limit);
+    command.add_flag("--estimate", options->estimate,
+                     "Extrapolate a long simulation from smaller runs; the result is marked as an\n"
+                     "estimate and has an observed bound of its error");
+    command.add_option("--use", options->uses, analysis::use_help)
+        .type_name("OP=INSTRUCTION")
+        .one_value_each();
+    command.add_option("--assume-latency", options->assumed_classes, analysis::assume_latency_help)
+        .type_name("CLASS")
+        .one_value_each();
+    command.add_option("--set", options->what_ifs, analysis::what_if_help)
+        .type_name("NAME=VALUE")
+        .one_value_each();
+    const Option json = command.add_flag("--json", options->json, "Print JSON");
+    command.add_flag("--csv", options->csv, "Print CSV").excludes(json);
+    add_plot_option(command, options->plot,
                     "throughput over occupancy, a curve per\nmodel (needs --occupancy)");
-    add_explain_options(*command, options->explain);
-    add_annotate_options(*command, options->annotate);
-    add_kernels_in_options(*command, options->kernel);
-    command->callback([options] { predict(*options); });
+    add_explain_options(command, options->explain);
+    add_annotate_options(command, options->annotate);
+    add_kernels_in_options(command, options->kernel);
+    command.callback([options] { predict(*options); });
 }
 
 }  // namespace occupipe::cli

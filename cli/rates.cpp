@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analysis/device_rates.h"
-#include "analysis/shipped_files.h"
+#include "analysis/roofline/device_rates.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/files/files.h"
@@ -72,20 +71,20 @@ void print_rates(const std::vector<std::string>& paths, bool json) {
 
 }  // namespace
 
-void add_rates(CLI::App& app) {
+void add_rates(const Command& app) {
     struct Arguments {
         std::vector<std::string> profiles;
         bool json = false;
     };
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
+    const Command command = app.subcommand(
         "rates", "Print the rates that other models ask for (T_SP … B_mem, α, β), from a profile");
-    command->add_option("profiles", arguments->profiles, "GPU profiles: files or shipped names")
-        ->required()
-        ->type_name("PROFILE");
-    command->add_flag("--json", arguments->json, "Print JSON");
+    command.add_option("profiles", arguments->profiles, "GPU profiles: files or shipped names")
+        .required()
+        .type_name("PROFILE");
+    command.add_flag("--json", arguments->json, "Print JSON");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Output: a table per profile on stdout, or JSON. Rates are those of the whole device "
              "at the\n"
@@ -94,7 +93,7 @@ void add_rates(CLI::App& app) {
              "determine is 'not measured'.",
          .exit_codes = {},
          .examples = "occupipe rates rtx-2070"});
-    command->callback([arguments] { print_rates(arguments->profiles, arguments->json); });
+    command.callback([arguments] { print_rates(arguments->profiles, arguments->json); });
 }
 
 }  // namespace occupipe::cli

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
-#include "analysis/assumed_latency.h"
-#include "analysis/kernels_in.h"
-#include "analysis/what_if.h"
+#include "ask/assumed_latency.h"
+#include "ask/kernels_in.h"
+#include "ask/what_if.h"
 #include "cli/commands.h"
 #include "cli/kernel_page.h"
 #include "cli/options.h"
@@ -78,49 +77,46 @@ void report(const Arguments& arguments) {
 
 }  // namespace
 
-void add_report(CLI::App& app) {
+void add_report(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
+    const Command command = app.subcommand(
         "report", "Make one HTML page of figures and tables from a folder of measurements");
     command
-        ->add_option("folder", arguments->folder,
-                     "Folder that characterize wrote; or a kernel, as 'predict' takes it, for a\n"
-                     "page of that kernel on --profile")
-        ->type_name("DIR|KERNEL");
-    command->add_option("-o,--output", arguments->output, "Page to write")
-        ->required()
-        ->type_name("FILE.html");
+        .add_option("folder", arguments->folder,
+                    "Folder that characterize wrote; or a kernel, as 'predict' takes it, for a\n"
+                    "page of that kernel on --profile")
+        .type_name("DIR|KERNEL");
+    command.add_option("-o,--output", arguments->output, "Page to write")
+        .required()
+        .type_name("FILE.html");
     command
-        ->add_option("--beside", arguments->beside,
-                     "Profiles of other devices, for the quadrant-split plot")
-        ->type_name("PROFILE");
+        .add_option("--beside", arguments->beside,
+                    "Profiles of other devices, for the quadrant-split plot")
+        .type_name("PROFILE");
     constexpr const char* of_kernel = "Page of a kernel";
     command
-        ->add_option("--profile", arguments->kernel.profile,
-                     "GPU on which the kernel is predicted: a file (YAML) or a shipped name")
-        ->type_name("PROFILE")
-        ->group(of_kernel);
+        .add_option("--profile", arguments->kernel.profile,
+                    "GPU on which the kernel is predicted: a file (YAML) or a shipped name")
+        .type_name("PROFILE")
+        .group(of_kernel);
     const auto add = [&](const char* name, std::vector<std::string>& values, const char* help,
                          const char* type) {
-        command->add_option(name, values, help)
-            ->type_name(type)
-            ->allow_extra_args(false)
-            ->group(of_kernel);
+        command.add_option(name, values, help).type_name(type).one_value_each().group(of_kernel);
     };
     add("--use", arguments->kernel.uses, analysis::use_help, "OP=INSTRUCTION");
     add("--assume-latency", arguments->kernel.assumed_classes, analysis::assume_latency_help,
         "CLASS");
     add("--set", arguments->kernel.what_ifs, analysis::what_if_help, "NAME=VALUE");
     command
-        ->add_option("--source-folder", arguments->kernel.source_folder,
-                     "Where the source is (default: the folder of KERNEL)")
-        ->type_name("DIR")
-        ->group(of_kernel);
-    add_kernels_in_options(*command, arguments->kernel.kernel);
-    add_limit_option(*command, arguments->limit);
-    command->add_flag("--force", arguments->force, "Replace an existing file");
+        .add_option("--source-folder", arguments->kernel.source_folder,
+                    "Where the source is (default: the folder of KERNEL)")
+        .type_name("DIR")
+        .group(of_kernel);
+    add_kernels_in_options(command, arguments->kernel.kernel);
+    add_limit_option(command, arguments->limit);
+    command.add_flag("--force", arguments->force, "Replace an existing file");
     add_help_end(
-        *command,
+        command,
         {.text =
              "All measurement files of the folder are fitted together, as 'fit' does.\n"
              "A page of a kernel has its occupancy, the prediction of every model, what would "
@@ -132,9 +128,9 @@ void add_report(CLI::App& app) {
          .examples =
              "occupipe report results/cpu-amd-zen4-pocl -o report.html\n"
              "occupipe report matmul.cu --launch matmul.yaml --profile rtx-2070 -o mm.html"});
-    command->callback([arguments] {
+    command.callback([arguments] {
         if (is_of_kernel(*arguments)) return report_kernel(*arguments);
-        if (arguments->folder.empty()) throw CLI::RequiredError("folder");
+        if (arguments->folder.empty()) throw MissingOption("folder");
         report(*arguments);
     });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -10,16 +9,16 @@
 #include <set>
 
 #if OCCUPIPE_FIT
-#include "analysis/intensity_sweep.h"
+#include "analysis/roofline/intensity_sweep.h"
 #include "fit/profile/build_profile.h"
 #include "report/text/intensity_output.h"
 #endif
-#include "analysis/device_rates.h"
-#include "analysis/executed_traffic.h"
-#include "analysis/kernels_in.h"
-#include "analysis/profiler_metrics.h"
-#include "analysis/roofline_predictions.h"
-#include "analysis/shipped_files.h"
+#include "analysis/profilers/profiler_metrics.h"
+#include "analysis/roofline/device_rates.h"
+#include "analysis/roofline/executed_traffic.h"
+#include "analysis/roofline/roofline_predictions.h"
+#include "ask/kernels_in.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/execution_request.h"
 #include "cli/exit_codes.h"
@@ -314,85 +313,85 @@ void roofline(const Request& request) {
 
 }  // namespace
 
-void add_roofline(CLI::App& app) {
+void add_roofline(const Command& app) {
     const auto request = std::make_shared<Request>();
-    CLI::App* const command = app.add_subcommand(
+    const Command command = app.subcommand(
         "roofline", "Predict kernels on GPUs they never ran on, from a profiler's counts");
-    add_help_end(*command, {.text = about,
-                            .exit_codes = {exit_limit_reached, exit_interrupted},
-                            .examples = examples});
-    command->add_option("sources", request->sources, "Where the kernels' counts stand")
-        ->type_name("SOURCE");
+    add_help_end(command, {.text = about,
+                           .exit_codes = {exit_limit_reached, exit_interrupted},
+                           .examples = examples});
+    command.add_option("sources", request->sources, "Where the kernels' counts stand")
+        .type_name("SOURCE");
     command
-        ->add_option("--profile", request->profiles,
-                     "GPU profiles: files (YAML) or shipped names; may be given again")
-        ->type_name("PROFILE")
-        ->allow_extra_args(false);
+        .add_option("--profile", request->profiles,
+                    "GPU profiles: files (YAML) or shipped names; may be given again")
+        .type_name("PROFILE")
+        .one_value_each();
     command
-        ->add_option("--model", request->model,
-                     "quantitative-roofline: units take turns; quantitative-roofline-units: they\n"
-                     "overlap; or all")
-        ->check(CLI::IsMember({"quantitative-roofline", "quantitative-roofline-units", "all"}))
-        ->capture_default_str()
-        ->type_name("MODEL");
+        .add_option("--model", request->model,
+                    "quantitative-roofline: units take turns; quantitative-roofline-units: they\n"
+                    "overlap; or all")
+        .check(one_of({"quantitative-roofline", "quantitative-roofline-units", "all"}))
+        .show_default()
+        .type_name("MODEL");
     command
-        ->add_option("-o,--output", request->output,
-                     "Write the kernels' counts as kernel parameters (YAML)")
-        ->type_name("FILE");
-    auto* const json = command->add_flag("--json", request->json, "Print JSON");
-    command->add_flag("--csv", request->csv, "Print CSV")->excludes(json);
-    command->add_flag("--difference", request->difference,
-                      "Compare two sources' counts of the same kernels, metric by metric");
+        .add_option("-o,--output", request->output,
+                    "Write the kernels' counts as kernel parameters (YAML)")
+        .type_name("FILE");
+    const Option json = command.add_flag("--json", request->json, "Print JSON");
+    command.add_flag("--csv", request->csv, "Print CSV").excludes(json);
+    command.add_flag("--difference", request->difference,
+                     "Compare two sources' counts of the same kernels, metric by metric");
 #if OCCUPIPE_FIT
     command
-        ->add_option("--sweep", request->sweep,
-                     "Instead: measurements with mixes of multiply-adds and streaming loads,\n"
-                     "measured beside the roofline of the profile (default: their own)")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+        .add_option("--sweep", request->sweep,
+                    "Instead: measurements with mixes of multiply-adds and streaming loads,\n"
+                    "measured beside the roofline of the profile (default: their own)")
+        .type_name("FILE")
+        .one_value_each();
 #endif
     command
-        ->add_option("--rate", request->rates,
-                     "A rate that the one profile lacks, in the unit of 'occupipe rates':\n"
-                     "B_mem=448; may be given again")
-        ->type_name("SYMBOL=VALUE")
-        ->allow_extra_args(false);
-    auto* const caches =
+        .add_option("--rate", request->rates,
+                    "A rate that the one profile lacks, in the unit of 'occupipe rates':\n"
+                    "B_mem=448; may be given again")
+        .type_name("SYMBOL=VALUE")
+        .one_value_each();
+    const Option caches =
         command
-            ->add_option("--caches", request->caches,
-                         "Count the memory traffic of a SOURCE that is executed behind the caches\n"
-                         "of this device (default: every touched sector once)")
-            ->type_name("PROFILE");
+            .add_option("--caches", request->caches,
+                        "Count the memory traffic of a SOURCE that is executed behind the caches\n"
+                        "of this device (default: every touched sector once)")
+            .type_name("PROFILE");
     command
-        ->add_option("--l1-bytes", request->l1_bytes,
-                     "With --caches: first-level cache of a core, without shared memory")
-        ->needs(caches)
-        ->check(positive_number())
-        ->type_name("N");
+        .add_option("--l1-bytes", request->l1_bytes,
+                    "With --caches: first-level cache of a core, without shared memory")
+        .needs(caches)
+        .check(positive_number())
+        .type_name("N");
     command
-        ->add_option("--l2-bytes", request->l2_bytes,
-                     "With --caches: second-level cache (default: as its memory levels tell)")
-        ->needs(caches)
-        ->check(positive_number())
-        ->type_name("N");
+        .add_option("--l2-bytes", request->l2_bytes,
+                    "With --caches: second-level cache (default: as its memory levels tell)")
+        .needs(caches)
+        .check(positive_number())
+        .type_name("N");
     command
-        ->add_option("--ncu-command", request->ncu,
-                     "Print the command that profiles PROGRAM with Nsight Compute, and end")
-        ->type_name("PROGRAM");
-    command->add_option("--nvprof-command", request->nvprof, "The same for nvprof")
-        ->type_name("PROGRAM");
-    add_launch_options(*command, request->execution, "Only this kernel",
+        .add_option("--ncu-command", request->ncu,
+                    "Print the command that profiles PROGRAM with Nsight Compute, and end")
+        .type_name("PROGRAM");
+    command.add_option("--nvprof-command", request->nvprof, "The same for nvprof")
+        .type_name("PROGRAM");
+    add_launch_options(command, request->execution, "Only this kernel",
                        "For a SOURCE that is executed");
-    command->add_option("--threads", request->execution.threads, "Host threads that execute")
-        ->type_name("N");
+    command.add_option("--threads", request->execution.threads, "Host threads that execute")
+        .type_name("N");
     command
-        ->add_option("--limit", request->execution.limit,
-                     "Stop executing after so many warp-instructions or seconds (60s)")
-        ->type_name("LIMIT");
-    command->add_flag("--force", request->force, "Replace files that exist");
-    add_plot_option(*command, request->plot,
+        .add_option("--limit", request->execution.limit,
+                    "Stop executing after so many warp-instructions or seconds (60s)")
+        .type_name("LIMIT");
+    command.add_flag("--force", request->force, "Replace files that exist");
+    add_plot_option(command, request->plot,
                     "quadrant split as .svg or .png; as .html with\na roofline per device");
-    command->callback([request] { roofline(*request); });
+    command.callback([request] { roofline(*request); });
 }
 
 }  // namespace occupipe::cli

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -28,15 +27,15 @@ std::optional<Number> number_of(std::string_view text) {
 
 }  // namespace
 
-void add_limit_option(CLI::App& command, std::string& limit) {
+void add_limit_option(const Command& command, std::string& limit) {
     command
         .add_option(
             "--limit", limit,
             "Give up (exit code 4) after this many seconds of the whole command (60s, 0.5s),\n"
             "or after one simulation has issued this many instructions one by one "
             "(1000000)")
-        ->capture_default_str()
-        ->type_name("N|Ns");
+        .show_default()
+        .type_name("N|Ns");
 }
 
 RunLimit::RunLimit(const std::string& text) : terminal_(isatty(STDERR_FILENO) != 0) {

@@ -9,16 +9,13 @@
 #include <string>
 
 #include "cli/console.h"
+#include "cli/option.h"
 #include "sim/models/model.h"
-
-namespace CLI {
-class App;
-}
 
 namespace occupipe::cli {
 
 // Adds --limit. `limit` holds the default.
-void add_limit_option(CLI::App& command, std::string& limit);
+void add_limit_option(const Command& command, std::string& limit);
 
 // What a command spends on simulations: ends them at --limit and at Ctrl-C, and shows from two
 // seconds on how far they are. Must outlive the simulations.

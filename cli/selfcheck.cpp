@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -9,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/self_check.h"
+#include "analysis/device/self_check.h"
 #include "bench/instructions/instruction_table.h"
 #include "bench/offline/architecture.h"
 #include "cli/commands.h"
@@ -207,38 +206,37 @@ void selfcheck(const Arguments& arguments) {
 
 }  // namespace
 
-void add_selfcheck(CLI::App& app) {
+void add_selfcheck(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
+    const Command command = app.subcommand(
         "selfcheck",
         "Check profiles against published figures, machine code, physics and measurements");
     command
-        ->add_option("files", arguments->files,
-                     "Profiles, and the measurements they were fitted to")
-        ->required()
-        ->type_name("FILE");
+        .add_option("files", arguments->files, "Profiles, and the measurements they were fitted to")
+        .required()
+        .type_name("FILE");
     command
-        ->add_option("--receipts", arguments->receipts,
-                     "Folder that 'measure --receipts' filled: compares Λ with the assembler's\n"
-                     "stall counts")
-        ->type_name("DIR");
+        .add_option("--receipts", arguments->receipts,
+                    "Folder that 'measure --receipts' filled: compares Λ with the assembler's\n"
+                    "stall counts")
+        .type_name("DIR");
     command
-        ->add_option("--ncu", arguments->ncu,
-                     "Output of 'ncu --csv' for one point, named as in the measurement file;\n"
-                     "may be repeated")
-        ->type_name("POINT=FILE");
+        .add_option("--ncu", arguments->ncu,
+                    "Output of 'ncu --csv' for one point, named as in the measurement file;\n"
+                    "may be repeated")
+        .type_name("POINT=FILE");
     command
-        ->add_option("--published", arguments->published,
-                     "Further published figures (docs/published.md); may be repeated")
-        ->type_name("FILE");
+        .add_option("--published", arguments->published,
+                    "Further published figures (docs/published.md); may be repeated")
+        .type_name("FILE");
     command
-        ->add_option("-o,--output", arguments->output,
-                     "Page to write: HTML if it ends in .html, else Markdown (default: stdout)")
-        ->type_name("FILE");
-    command->add_flag("--json", arguments->json, "Write JSON instead of a page");
-    command->add_flag("--strict", arguments->strict, "Exit with 1 when a finding is serious");
-    command->add_flag("--force", arguments->force, "Replace an existing file");
-    add_help_end(*command,
+        .add_option("-o,--output", arguments->output,
+                    "Page to write: HTML if it ends in .html, else Markdown (default: stdout)")
+        .type_name("FILE");
+    command.add_flag("--json", arguments->json, "Write JSON instead of a page");
+    command.add_flag("--strict", arguments->strict, "Exit with 1 when a finding is serious");
+    command.add_flag("--force", arguments->force, "Replace an existing file");
+    add_help_end(command,
                  {.text = "Output: what does not agree, the most suspicious first, with possible "
                           "causes; then what\n"
                           "agrees, and what could not be compared. Exit code 1 only with --strict.",
@@ -246,7 +244,7 @@ void add_selfcheck(CLI::App& app) {
                   .examples = "occupipe selfcheck results/cpu-amd-zen4-pocl/profile-quick.yaml "
                               "\\\n"
                               "    results/cpu-amd-zen4-pocl/2026-11-21-quick.json"});
-    command->callback([arguments] { selfcheck(*arguments); });
+    command.callback([arguments] { selfcheck(*arguments); });
 }
 
 }  // namespace occupipe::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -9,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "analysis/open_device.h"
+#include "analysis/device/open_device.h"
 #include "bench/kernel/sweep.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
@@ -77,16 +76,16 @@ void smoke(DeviceRun& arguments) {
 
 }  // namespace
 
-void add_smoke(CLI::App& app) {
+void add_smoke(const Command& app) {
     auto arguments = std::make_shared<DeviceRun>();
-    CLI::App* command = app.add_subcommand(
+    const Command command = app.subcommand(
         "smoke", "Measure some twenty instructions in under a minute, and say whether to go on");
-    add_device_options(*command, *arguments, "Replace an existing file");
-    command->add_option("-o,--output", arguments->request.output, "FILE.json to write")
-        ->required()
-        ->type_name("FILE.json");
+    add_device_options(command, *arguments, "Replace an existing file");
+    command.add_option("-o,--output", arguments->request.output, "FILE.json to write")
+        .required()
+        .type_name("FILE.json");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Output: FILE.json, and a table with the verdict on stdout: GO (exit code 0) or NO-GO "
              "(1).\n"
@@ -94,7 +93,7 @@ void add_smoke(CLI::App& app) {
              "what no hardware can do is a fault.",
          .exit_codes = {exit_nothing_to_run_on, exit_device_lost},
          .examples = "occupipe smoke -o smoke.json"});
-    command->callback([arguments] { smoke(*arguments); });
+    command.callback([arguments] { smoke(*arguments); });
 }
 
 }  // namespace occupipe::cli

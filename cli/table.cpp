@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
 #include <memory>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/files/files.h"
@@ -31,7 +30,7 @@ void print_published(const std::vector<GpuProfile>& profiles) {
 
 }  // namespace
 
-void add_table(CLI::App& app) {
+void add_table(const Command& app) {
     struct Options {
         std::vector<std::string> profiles;
         std::string format = "md";
@@ -39,30 +38,30 @@ void add_table(CLI::App& app) {
         bool published = false;
     };
     const auto options = std::make_shared<Options>();
-    CLI::App* const command =
-        app.add_subcommand("table", "Print λ / Λ per instruction and GPU, in core cycles");
-    command->add_option("profiles", options->profiles, "GPU profiles: files or shipped names")
-        ->required()
-        ->type_name("PROFILE");
-    command->add_option("--format", options->format, "Output format (default: md)")
-        ->check(CLI::IsMember({"md", "csv", "latex", "json"}))
-        ->type_name("FORMAT");
-    command->add_flag("--errors", options->errors,
-                      "Show standard errors in md and latex (csv and json always have them)");
+    const Command command =
+        app.subcommand("table", "Print λ / Λ per instruction and GPU, in core cycles");
+    command.add_option("profiles", options->profiles, "GPU profiles: files or shipped names")
+        .required()
+        .type_name("PROFILE");
+    command.add_option("--format", options->format, "Output format (default: md)")
+        .check(one_of({"md", "csv", "latex", "json"}))
+        .type_name("FORMAT");
+    command.add_flag("--errors", options->errors,
+                     "Show standard errors in md and latex (csv and json always have them)");
     command
-        ->add_flag("--published", options->published,
-                   "Print λ per core beside NVIDIA's published throughput instead, in Markdown")
-        ->excludes("--format")
-        ->excludes("--errors");
+        .add_flag("--published", options->published,
+                  "Print λ per core beside NVIDIA's published throughput instead, in Markdown")
+        .excludes(command.option("--format"))
+        .excludes(command.option("--errors"));
     add_help_end(
-        *command,
+        command,
         {.text = "Output: a table on stdout, a column per profile. '-': not in the profile; "
                  "≤ and ≥: a bound.",
          .exit_codes = {},
          .examples = "occupipe table rtx-2070 gtx-1060 --format csv\n"
                      "occupipe table results/cpu-amd-zen4-pocl/profile-quick.yaml "
                      "--errors"});
-    command->callback([options] {
+    command.callback([options] {
         std::vector<GpuProfile> profiles;
         for (const std::string& path : options->profiles) {
             profiles.push_back(read_profile(analysis::shipped_profile(path)));

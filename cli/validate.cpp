@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -13,14 +12,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include "analysis/counter_comparison.h"
-#include "analysis/kernel_file.h"
-#include "analysis/runner_plan.h"
-#include "analysis/shipped_files.h"
-#include "analysis/suite.h"
-#include "analysis/validation.h"
-#include "analysis/validation_device.h"
-#include "analysis/validation_file.h"
+#include "analysis/validation/counter_comparison.h"
+#include "analysis/validation/runner_plan.h"
+#include "analysis/validation/suite.h"
+#include "analysis/validation/validation.h"
+#include "analysis/validation/validation_device.h"
+#include "analysis/validation/validation_file.h"
+#include "ask/kernel_file.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"
@@ -509,88 +508,87 @@ void validate(const Options& options) {
     Run(options).validate();
 }
 
-void add_inputs(CLI::App& command, Options& options) {
-    auto* const device =
+void add_inputs(const Command& command, Options& options) {
+    const Option device =
         command.add_option("--device", options.device, analysis::violating_device_help);
-    device->type_name("DEVICE");
+    device.type_name("DEVICE");
     command.add_option("--profile", options.profile, "GPU profile to predict with")
-        ->required()
-        ->type_name("PROFILE");
-    auto* const import =
+        .required()
+        .type_name("PROFILE");
+    const Option import =
         command.add_option("--import", options.import, "launches.csv of a dump, with cycles");
-    import->type_name("FILE.csv")->excludes(device);
-    auto* const ncu = command.add_option(
+    import.type_name("FILE.csv").excludes(device);
+    const Option ncu = command.add_option(
         "--ncu", options.ncu,
         "What Nsight Compute counted (ncu --csv) of the same launches: instructions,\n"
         "sectors and DRAM bytes beside those of the executed machine code");
-    ncu->type_name("FILE.csv");
+    ncu.type_name("FILE.csv");
     command
         .add_option("--dump", options.dump,
                     "Write texts, launch files and a table of launches to time, for another\n"
                     "machine, and end")
-        ->type_name("DIR")
-        ->excludes(device)
-        ->excludes(import)
-        ->excludes(ncu);
+        .type_name("DIR")
+        .excludes(device)
+        .excludes(import)
+        .excludes(ncu);
     command.add_option("--kernel", options.kernels, "These kernels, separated by commas")
-        ->delimiter(',')
-        ->type_name("KERNEL");
+        .delimiter(',')
+        .type_name("KERNEL");
     command
         .add_option("--launch", options.launches,
                     "Instead of the suite: every kernel of this launch file; may be repeated")
-        ->type_name("FILE.yaml")
-        ->allow_extra_args(false);
+        .type_name("FILE.yaml")
+        .one_value_each();
     command.add_option("--size", options.size, "Launch files of the suite")
-        ->check(CLI::IsMember({"small", "large"}))
-        ->capture_default_str()
-        ->type_name("SIZE");
+        .check(one_of({"small", "large"}))
+        .show_default()
+        .type_name("SIZE");
     command
         .add_option("--machine-code", options.machine_code,
                     "Folder with NAME.cubin or sm_NN/NAME.cubin; NVRTC is not needed then")
-        ->type_name("FOLDER");
+        .type_name("FOLDER");
 }
 
 }  // namespace
 
-void add_validate(CLI::App& app) {
+void add_validate(const Command& app) {
     const auto options = std::make_shared<Options>();
-    CLI::App* const command = app.add_subcommand(
+    const Command command = app.subcommand(
         "validate", "Compare the models with a device over a suite of kernels and all occupancies");
-    add_help_end(*command, {.text = about,
-                            .exit_codes = {exit_limit_reached, exit_interrupted},
-                            .examples = examples});
-    add_inputs(*command, *options);
+    add_help_end(command, {.text = about,
+                           .exit_codes = {exit_limit_reached, exit_interrupted},
+                           .examples = examples});
+    add_inputs(command, *options);
     command
-        ->add_option("--model", options->models,
-                     "Models, separated by commas, or all (default: those of the papers' tables)")
-        ->delimiter(',')
-        ->type_name("MODEL");
+        .add_option("--model", options->models,
+                    "Models, separated by commas, or all (default: those of the papers' tables)")
+        .delimiter(',')
+        .type_name("MODEL");
     command
-        ->add_option("--waves", options->waves,
-                     "Of a simulated device: how often a core runs as many groups as it holds")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str()
-        ->type_name("N");
+        .add_option("--waves", options->waves,
+                    "Of a simulated device: how often a core runs as many groups as it holds")
+        .check(in_range(1, 1000))
+        .show_default()
+        .type_name("N");
     command
-        ->add_option("--repetitions", options->repetitions, "Of a real device: runs, for a median")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str()
-        ->type_name("N");
+        .add_option("--repetitions", options->repetitions, "Of a real device: runs, for a median")
+        .check(in_range(1, 1000))
+        .show_default()
+        .type_name("N");
     command
-        ->add_option(
-            "--memory", options->memory_pricing,
-            "λ and Λ of memory instructions, as of 'occupipe predict': by the levels that\n"
-            "answer each (per-access), by one ratio R and one conflict degree D of the\n"
-            "kernel (aggregate), or as the profile says (none)")
-        ->check(CLI::IsMember({"per-access", "aggregate", "none"}))
-        ->capture_default_str()
-        ->type_name("HOW");
-    command->add_option("-o,--output", options->output, "Folder for curves and tables")
-        ->type_name("DIR");
-    add_plot_option(*command, options->plot, "throughput over occupancy, a panel per kernel");
-    command->add_flag("--force", options->force, "Replace an existing plot or dump");
-    add_limit_option(*command, options->limit);
-    command->callback([options] { validate(*options); });
+        .add_option("--memory", options->memory_pricing,
+                    "λ and Λ of memory instructions, as of 'occupipe predict': by the levels that\n"
+                    "answer each (per-access), by one ratio R and one conflict degree D of the\n"
+                    "kernel (aggregate), or as the profile says (none)")
+        .check(one_of({"per-access", "aggregate", "none"}))
+        .show_default()
+        .type_name("HOW");
+    command.add_option("-o,--output", options->output, "Folder for curves and tables")
+        .type_name("DIR");
+    add_plot_option(command, options->plot, "throughput over occupancy, a panel per kernel");
+    command.add_flag("--force", options->force, "Replace an existing plot or dump");
+    add_limit_option(command, options->limit);
+    command.callback([options] { validate(*options); });
 }
 
 }  // namespace occupipe::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -13,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/issue_choice.h"
-#include "analysis/open_device.h"
-#include "analysis/shipped_files.h"
+#include "analysis/device/open_device.h"
+#include "analysis/measured/issue_choice.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"
@@ -153,48 +152,47 @@ void watch(Arguments& arguments) {
 
 }  // namespace
 
-void add_watch(CLI::App& app) {
+void add_watch(const Command& app) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = app.add_subcommand(
-        "watch", "Check a device against its stored profile: did a number move?");
+    const Command command =
+        app.subcommand("watch", "Check a device against its stored profile: did a number move?");
     command
-        ->add_option("baseline", arguments->baseline,
-                     "The stored profile, made by 'characterize --quick' on this device")
-        ->required()
-        ->type_name("BASELINE");
-    add_device_options(*command, *arguments, "Measure again even if the folder has results");
+        .add_option("baseline", arguments->baseline,
+                    "The stored profile, made by 'characterize --quick' on this device")
+        .required()
+        .type_name("BASELINE");
+    add_device_options(command, *arguments, "Measure again even if the folder has results");
     command
-        ->add_option("--instructions", arguments->request.instructions,
-                     "As for measure (default: what the baseline has and the device supports)")
-        ->check(instruction_list())
-        ->type_name("LIST");
-    CLI::Option* quick = command->add_flag("--quick", arguments->quick,
-                                           "Fewer launch shapes and repetitions (default)");
-    command
-        ->add_flag("--thorough", arguments->thorough, "All of them, for a baseline made that way")
-        ->excludes(quick);
-    command->add_option("-o,--output", arguments->folder, "Folder for measurements and report")
-        ->required()
-        ->type_name("FOLDER");
+        .add_option("--instructions", arguments->request.instructions,
+                    "As for measure (default: what the baseline has and the device supports)")
+        .check(instruction_list())
+        .type_name("LIST");
+    const Option quick = command.add_flag("--quick", arguments->quick,
+                                          "Fewer launch shapes and repetitions (default)");
+    command.add_flag("--thorough", arguments->thorough, "All of them, for a baseline made that way")
+        .excludes(quick);
+    command.add_option("-o,--output", arguments->folder, "Folder for measurements and report")
+        .required()
+        .type_name("FOLDER");
     constexpr double most_rate = 0.5;
     command
-        ->add_option("--false-alarms", arguments->options.false_alarm_rate,
-                     "Share of reports of an unchanged device that may call any number moved")
-        ->capture_default_str()
-        ->check(number_between(1e-6, most_rate))
-        ->type_name("SHARE");
+        .add_option("--false-alarms", arguments->options.false_alarm_rate,
+                    "Share of reports of an unchanged device that may call any number moved")
+        .show_default()
+        .check(number_between(1e-6, most_rate))
+        .type_name("SHARE");
     command
-        ->add_option("--relative", arguments->options.relative,
-                     "Relative change that a number must exceed as well")
-        ->capture_default_str()
-        ->check(number_not_negative());
-    command->add_flag("--other-device", arguments->other_device,
-                      "Compare although the device's name is not the baseline's");
-    command->add_flag("--all", arguments->everything,
-                      "Also print what did not move and what was not compared");
-    command->add_flag("--json", arguments->json, "Print JSON");
+        .add_option("--relative", arguments->options.relative,
+                    "Relative change that a number must exceed as well")
+        .show_default()
+        .check(number_not_negative());
+    command.add_flag("--other-device", arguments->other_device,
+                     "Compare although the device's name is not the baseline's");
+    command.add_flag("--all", arguments->everything,
+                     "Also print what did not move and what was not compared");
+    command.add_flag("--json", arguments->json, "Print JSON");
     add_help_end(
-        *command,
+        command,
         {.text =
              "Input: a profile and its device. Output: the report on stdout; in FOLDER "
              "measurements.json,\n"
@@ -209,7 +207,7 @@ void add_watch(CLI::App& app) {
                      "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=1'\n"
                      "occupipe watch golden/profile.yaml --json -o tonight \\\n"
                      "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=2'"});
-    command->callback([arguments] { watch(*arguments); });
+    command.callback([arguments] { watch(*arguments); });
 }
 
 }  // namespace occupipe::cli
