@@ -11,7 +11,7 @@ occupipe_test(sim_models_golden_test KIND golden ONE_PROCESS SOURCES sim/models_
     LINK occupipe::sim occupipe::core)
 occupipe_test(sim_explain_test KIND unit ONE_PROCESS SOURCES sim/explain_test.cpp
     LINK occupipe_sim_test_support occupipe::report occupipe::analysis occupipe::sim occupipe::core nlohmann_json::nlohmann_json)
-occupipe_test(sim_property_test KIND property SOURCES sim/algorithm_1_test.cpp sim/detection_cost_test.cpp sim/estimate_test.cpp sim/models_property_test.cpp sim/property_test.cpp
+occupipe_test(sim_property_test KIND property SOURCES sim/algorithm_1_test.cpp sim/detection_cost_test.cpp sim/estimate_test.cpp sim/models_property_test.cpp sim/problem_test.cpp sim/property_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_differential_test KIND diff FULL * SOURCES sim/differential_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)

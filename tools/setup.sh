@@ -22,7 +22,7 @@ is not an error.
   --developer  also install what tools/check.sh needs: clang-format, clang-tidy, shellcheck, git
   --opencl-c   also install clang and libclc, which compile OpenCL C kernels (docs/opencl-c.md)
   --match      also install LLVM 19 with its headers, with which AutoMatch counts what a program does
-               (docs/match.md)
+               (docs/automatch.md)
   --python     also install python3-venv and python3-dev, with which the Python package is built and
                tested (docs/python.md); if that fails, go on without
   --wheels     fetch NVIDIA's wheels even if there is a toolkit, and retry after an earlier failure;

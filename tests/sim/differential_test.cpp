@@ -58,7 +58,7 @@ using sim::InOrderEngine;
 template <InOrderEngine::Loop loop = InOrderEngine::Loop::vectors>
 SimulationResult simulate_in_vectors(const GpuProfile& profile, const Kernel& kernel,
                                      const Launch& launch, const SimulationOptions& options) {
-    const sim::CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+    const sim::CoreLayout layout = sim::build_layout(Problem(profile, kernel, launch), options);
     InOrderEngine engine(layout, options.detect_periods, nullptr, loop);
     // In two parts, as a run with limits is.
     const bool done = engine.run(20) || engine.run(std::numeric_limits<std::int64_t>::max() / 2);
@@ -85,7 +85,8 @@ SimulationResult simulate_in_vectors(const GpuProfile& profile, const Kernel& ke
 bool vectors_can_run(const Case& c) {
     if (c.options.order != Order::in_order || !sim::has_wide_vectors()) return false;
     try {
-        const sim::CoreLayout layout = sim::build_layout(c.profile, c.kernel, c.launch, c.options);
+        const sim::CoreLayout layout =
+            sim::build_layout(Problem(c.profile, c.kernel, c.launch), c.options);
         return sim::InOrderEngine::can_run(layout) && sim::InOrderEngine::fits_lanes(layout);
     } catch (const InputError&) {
         return false;
@@ -283,7 +284,7 @@ TEST(Differential, ObserversHearTheSameOfAllEngines) {
         c.options.order = seed % 3 == 0 ? Order::dataflow : Order::in_order;
         try {
             const sim::CoreLayout layout =
-                sim::build_layout(c.profile, c.kernel, c.launch, c.options);
+                sim::build_layout(Problem(c.profile, c.kernel, c.launch), c.options);
             const sim::EngineKind kind = sim::engine_kind(layout);
             sim::CoreLayout any_size = layout;
             any_size.narrow = false;

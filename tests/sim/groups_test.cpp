@@ -280,7 +280,7 @@ TEST(Groups, OfLongProgramsAreAsInTheReference) {
                           : std::vector<std::string>{fmt::format("more{}", i - 1 - random() % 3)}));
         try {
             const sim::CoreLayout layout =
-                sim::build_layout(c.profile, c.kernel, c.launch, c.options);
+                sim::build_layout(Problem(c.profile, c.kernel, c.launch), c.options);
             if (layout.kinds.size() < 2 || !sim::InOrderEngine::can_run(layout) ||
                 !sim::InOrderEngine::fits_lanes(layout))
                 continue;
