@@ -9,6 +9,8 @@ namespace occupipe::cli {
 // The whole program; returns the exit code (docs/file-formats.md: 0 ok, 1 failed, 2 usage or bad
 // input, 3 nothing to run on, 5 device lost).
 int run(int argc, char** argv);
+// The same of any program's commands.
+int run(const Program& program, int argc, char** argv);
 
 // Each adds its subcommand to `app`, with a callback that runs it. A callback writes data to
 // stdout, messages to stderr, and throws InputError (exit code 2), NothingToRunOn (3) or any
@@ -31,7 +33,6 @@ void add_execute(const Command& app);
 void add_extract(const Command& app);
 void add_rates(const Command& app);
 void add_roofline(const Command& app);
-void add_match(const Command& app);
 void add_predict(const Command& app);
 void add_sweep(const Command& app);
 void add_fleet(const Command& app);

@@ -20,7 +20,6 @@
 #include "cli/measure_carry.h"
 #include "cli/measure_device.h"
 #include "cli/measure_for.h"
-#include "cli/measure_match.h"
 #include "cli/options.h"
 #include "cli/reported.h"
 #include "core/error.h"
@@ -36,7 +35,6 @@ struct Arguments {
     bool plan = false;
     bool rates = false;
     bool intensity = false;
-    bool match = false;
     std::string point;
     std::string architecture;
     std::optional<int> cores;
@@ -157,20 +155,6 @@ void measure(Arguments& arguments) {
     arguments.request.overwrite = arguments.overwrite();
     const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
     if (!measure_sweep(*backend, plan(*backend, arguments), arguments.request))
-        throw std::runtime_error("interrupted");
-}
-
-void match(Arguments& arguments, bool has_output) {
-    if (arguments.rates || arguments.intensity || arguments.plan || !arguments.point.empty() ||
-        !arguments.architecture.empty() || !arguments.dump.folder.empty() ||
-        !arguments.import.launches.empty() || !arguments.kernels.empty() || arguments.compile_only)
-        throw InputError(
-            "--match is a measurement of its own: of measure's options it takes --device, --quick, "
-            "--dry-run, -o and --force");
-    if (arguments.dry_run) return print_match_points(arguments.device, arguments.request.quick);
-    if (!has_output) throw MissingOption("--output");
-    arguments.request.overwrite = arguments.overwrite();
-    if (!measure_match(arguments.device, arguments.request))
         throw std::runtime_error("interrupted");
 }
 
@@ -430,10 +414,6 @@ void add_measure(const Command& app) {
     command.add_flag("--intensity", arguments->intensity,
                      "Measure mixes of multiply-adds and streaming loads over operations per\n"
                      "byte, and --rates: what 'roofline --sweep' draws");
-    command.add_flag("--match", arguments->match,
-                     "Measure instead what 'match' asks of this computer's CPU (--device cpu,\n"
-                     "cpu:0-3: these, cpu:1/1: this one without vectors) or a GPU (opencl:P.D,\n"
-                     "cuda:N): peak, bandwidths, latencies, synchronisation; docs/match.md");
     command.add_flag("--dry-run", arguments->dry_run, "Print the points that would be measured");
     command.add_flag("--plan", arguments->plan,
                      "Print the numbers of points and kernels, in the order of measuring, and an\n"
@@ -480,8 +460,6 @@ void add_measure(const Command& app) {
              "occupipe measure --quick -o gpu.json\n"
              "occupipe measure --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.02' \\\n"
              "    --instructions 'fma.*' -o simulated.json\n"
-             "occupipe measure --match --device cpu -o this-cpu.json\n"
-             "occupipe measure --match --device cuda:0 -o this-gpu.json\n"
              "occupipe measure --for saxpy.yaml --profile gpu.yaml --extended gpu-more.yaml\n"
              "occupipe measure --device cuda --arch sm_90 --quick --plan"});
     command.callback([arguments, output] {
@@ -495,7 +473,6 @@ void add_measure(const Command& app) {
                 "a launch says what '--for KERNEL' is to be measured for: --launch, --grid, "
                 "--block, --args and their like go with it");
 #endif
-        if (arguments->match) return match(*arguments, output.given());
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
         if (arguments->plan) {
             return print_blocks(*open_backend(*arguments, bench::KernelUse::launched), *arguments);

@@ -190,7 +190,7 @@ CLI::App& named_command(CLI::App& app) {
 // One line: what is wrong, and where to read more.
 std::string usage_fault(CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& command = named_command(app);
-    std::string name = "occupipe";
+    std::string name = app.get_name();
     if (&command != &app) {
         if (command.get_parent() != &app) name += " " + command.get_parent()->get_name();
         name += " " + command.get_name();
@@ -238,6 +238,8 @@ bool Program::run(int argc, const char* const* argv) const {
         return true;
     }
 }
+
+std::string Program::name() const { return app_->get_name(); }
 
 Command Program::named() const { return Command(&named_command(*app_)); }
 

@@ -109,6 +109,7 @@ public:
     // Runs the callback of the command that is named. False: there is none. --help and --version
     // are printed. Throws UsageError, and what the callback throws.
     bool run(int argc, const char* const* argv) const;
+    std::string name() const;
     // The command that the last command line named; the program itself where it named none.
     Command named() const;
 };

@@ -18,7 +18,7 @@ occupipe_test(fit_recovery_test KIND fit TIMEOUT 900 FULL *
 add_executable(fit_benchmark ${PROJECT_SOURCE_DIR}/tests/fit/fit_benchmark.cpp)
 target_link_libraries(fit_benchmark PRIVATE occupipe::fit occupipe::warnings benchmark::benchmark_main)
 
-occupipe_test(fit_cli_test KIND cli TIMEOUT 600
+occupipe_test(fit_cli_test KIND cli SHARDS 2 TIMEOUT 600
     SOURCES cli/fit_test.cpp support/run_program.cpp
     LINK occupipe::core GTest::gmock)
 target_compile_definitions(fit_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
@@ -29,11 +29,11 @@ if(OCCUPIPE_FUZZ)
     if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         message(FATAL_ERROR "OCCUPIPE_FUZZ needs clang: -DCMAKE_CXX_COMPILER=clang++")
     endif()
-    foreach(component core isa extract fit bench match published ask)  # without coverage of the code under test the fuzzer is blind
+    foreach(component core isa extract fit bench automatch published ask)  # without coverage of the code under test the fuzzer is blind
         target_compile_options(occupipe_${component} PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
     endforeach()
     target_compile_options(occupipe_analysis PRIVATE -fsanitize=fuzzer-no-link,address,undefined)
-    foreach(target measurements:fit published:published kernels:bench files:bench workloads:match sweeps:analysis exchange:analysis machine_code:isa launches:core execute:extract)  # what is fuzzed: the component it is in
+    foreach(target measurements:fit published:published kernels:bench files:bench workloads:automatch sweeps:analysis exchange:analysis machine_code:isa launches:core execute:extract)  # what is fuzzed: the component it is in
         string(REPLACE ":" ";" target "${target}")
         list(GET target 0 name)
         list(GET target 1 component)
@@ -49,7 +49,7 @@ add_library(virtual_gpu STATIC ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/timed_cod
             ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/virtual_core.cpp)
 target_include_directories(virtual_gpu PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(virtual_gpu PUBLIC occupipe::bench occupipe::warnings)
-occupipe_test(virtual_gpu_test KIND fit SHARDS 2 WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew*:*DriftingWarps* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
+occupipe_test(virtual_gpu_test KIND fit SHARDS 4 WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew*:*DriftingWarps* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
 
 # Planted and found: event simulations that know nothing of the fitter's law (docs/accuracy.md).
 add_library(accuracy_devices STATIC ${PROJECT_SOURCE_DIR}/tests/accuracy/event_core.cpp

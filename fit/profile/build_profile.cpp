@@ -9,13 +9,13 @@
 #include <set>
 #include <sstream>
 
+#include "core/automatch_rows.h"
 #include "core/chain_step.h"
 #include "core/error.h"
 #include "core/instruction.h"
 #include "core/parallel.h"
 #include "core/statistics.h"
 #include "fit/laws/wandering.h"
-#include "fit/match/fit_match.h"
 #include "fit/profile/contradictions.h"
 #include "fit/profile/copied_rows.h"
 #include "fit/profile/device_facts.h"
@@ -383,9 +383,14 @@ void start_profile(const DeviceFacts& facts, FitOutcome& out) {
     profile.overheads = overheads_of(out.overheads);
 }
 
-// Of a device of which only what AutoMatch asks was measured.
-FitOutcome without_instructions(std::span<const MeasurementFile> files, const DeviceFacts& facts,
-                                FitOutcome out) {
+}  // namespace
+
+FitOutcome fit_device_alone(std::span<const MeasurementFile> files,
+                            std::vector<std::string> notes) {
+    const DeviceFacts facts = device_facts(files);
+    refuse_duplicates(files);
+    FitOutcome out;
+    out.notes = std::move(notes);
     start_profile(facts, out);
     out.notes.insert(out.notes.end(), facts.notes.begin(), facts.notes.end());
     out.profile.provenance = provenance(files, facts, out);
@@ -393,21 +398,19 @@ FitOutcome without_instructions(std::span<const MeasurementFile> files, const De
     return out;
 }
 
-}  // namespace
-
 FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptions& options) {
     const DeviceFacts facts = device_facts(all);
     refuse_duplicates(all);
     FitOutcome out;
     std::vector<MeasurementFile> rest;
     std::span<const MeasurementFile> files = all;
-    if (const auto match = fit_match(all)) {
-        out.profile.match = match->device;
-        out.notes = match->notes;
-        rest = without_match_rows(all);
+    if (has_automatch_rows(all)) {
+        rest = without_automatch_rows(all);
         files = rest;
         if (std::ranges::all_of(rest, [](const auto& file) { return file.rows.empty(); }))
-            return without_instructions(all, facts, std::move(out));
+            throw InputError(files.front().path, SourcePosition{}, "benchmarks",
+                             "contains no measurements of instructions, but AutoMatch's, of which "
+                             "'automatch fit' makes a profile");
     }
     Contradictions contradicting = contradictions(files);  // before curves take memory
     std::vector<Curve> curves = curves_of(files);

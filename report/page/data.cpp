@@ -9,6 +9,7 @@
 
 #include "analysis/measured/fit.h"
 #include "analysis/roofline/roofline_predictions.h"
+#include "core/automatch_rows.h"
 #include "core/error.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"
@@ -79,15 +80,17 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
         throw InputError(folder.string(), {}, "",
                          "contains no measurements (JSON files of characterize or measure); curves "
                          "of 'occupipe validate' alone are drawn by its --plot, workloads of "
-                         "'occupipe match' by its own");
+                         "'automatch predict' by its own");
     for (const std::string& path : beside) data.beside.push_back(read_profile(path));
+    if (std::ranges::all_of(data.measurements, [](const MeasurementFile& file) {
+            return !file.rows.empty() && std::ranges::all_of(file.rows, is_automatch);
+        }))
+        throw InputError(folder.string(), {}, "",
+                         "contains measurements, but of no instruction; what 'automatch measure' "
+                         "measures is asked for by 'automatch predict --profile'");
     std::vector<GpuProfile> decided;
     for (const NamedProfile& one : data.profiles) decided.push_back(one.profile);
     data.fit = analysis::fit(data.measurements, {}, decided);
-    if (data.fit.profile.instructions.empty())
-        throw InputError(folder.string(), {}, "",
-                         "contains measurements, but of no instruction; what 'measure --match' "
-                         "measures is asked for by 'occupipe match --profile'");
     data.model_device = data.fact("backend") == "model";
     return data;
 }
