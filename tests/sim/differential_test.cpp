@@ -215,7 +215,8 @@ TEST(Differential, ManyTicksInOrderEqualTheReference) {
     if (!sim::has_wide_vectors()) GTEST_SKIP() << "this processor has no wide vectors";
     int compared = 0;
     std::int64_t longest = 0;
-    for (const std::uint64_t seed : thinned::seeds(9'500'000, 800, 8)) {
+    // Not by the date: few cases last long enough.
+    for (std::uint64_t seed = 9'500'000; seed < 9'500'000U + thinned::share(800, 8); ++seed) {
         Case c = random_case(seed, {.max_instructions = 6, .max_count = 12});
         c.options.order = Order::in_order;
         for (InstructionTiming& timing : c.profile.instructions)
