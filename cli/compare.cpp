@@ -15,8 +15,8 @@
 
 #include "analysis/device/open_device.h"
 #include "analysis/measured/comparison_sweep.h"
+#include "analysis/measured/fit.h"
 #include "analysis/measured/hold_out.h"
-#include "analysis/measured/issue_choice.h"
 #include "analysis/measured/measured_graph.h"
 #include "analysis/measured/prediction_file.h"
 #include "ask/assumed_latency.h"
@@ -37,7 +37,6 @@
 #include "report/figures/plot_file.h"
 #include "report/text/comparison_output.h"
 #if OCCUPIPE_FIT
-#include "fit/profile/build_profile.h"
 #endif
 #include "core/parallel.h"
 #include "sim/models/registry.h"
@@ -304,6 +303,9 @@ analysis::SavedPredictions predicted(const Options& options) {
     file.kernel = input.kernel.name;
     file.rows.resize(chosen.size() * shapes.size());
     limit.expect(file.rows.size());
+    std::vector<Problem> problems;
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+        problems.emplace_back(priced[i].profile, priced[i].kernel, shapes[i]);
     parallel_for(file.rows.size(), [&](std::size_t i) {
         const Model& model = *chosen[i / shapes.size()];
         const Launch& shape = shapes[i % shapes.size()];
@@ -311,7 +313,7 @@ analysis::SavedPredictions predicted(const Options& options) {
         ModelOptions own = model_options;
         if (pricing) own.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(ready);
         file.rows[i] = {std::string(model.name), shape.group_warps, shape.concurrent_groups,
-                        model.predict(ready.profile, ready.kernel, shape, own).warps_per_cycle};
+                        model.predict(problems[i % shapes.size()], own).warps_per_cycle};
         limit.add_done();
     });
     return file;
@@ -368,9 +370,7 @@ std::string loop_text(const std::vector<analysis::MeasuredPoint>& points,
 
 GpuProfile fitted_to(const MeasurementFile& file) {
 #if OCCUPIPE_FIT
-    FitOutcome fitted = fit_measurements(std::span(&file, 1));
-    analysis::apply_issue_choice(fitted.profile, std::span(&file, 1), fitted.assumed_scopes);
-    return fitted.profile;
+    return analysis::fit(std::span(&file, 1)).profile;
 #else
     throw InputError(file.path + ": this program was built without the fitter");
 #endif

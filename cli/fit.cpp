@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "analysis/measured/fit.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/measured/issue_choice.h"
 #include "cli/commands.h"
 #include "cli/moved_program.h"
 #include "cli/options.h"
@@ -18,7 +19,6 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "fit/import/gpu_stream.h"
-#include "fit/profile/build_profile.h"
 #include "fit/profile/fit_report.h"
 #include "report/figures/fit_figures.h"
 #include "report/figures/plot_file.h"
@@ -82,8 +82,7 @@ void run_fit(const Arguments& arguments) {
     }
     FitOptions options;
     options.timing.known_overhead_cycles = arguments.overhead;
-    FitOutcome outcome = fit_measurements(files, options);
-    analysis::apply_issue_choice(outcome.profile, files, outcome.assumed_scopes);
+    const FitOutcome outcome = analysis::fit(files, options);
     const Overwrite overwrite = arguments.force ? Overwrite::yes : Overwrite::no;
     write_text_file(arguments.output, format_profile(outcome.profile), overwrite);
     if (!arguments.report.empty())

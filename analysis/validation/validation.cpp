@@ -176,6 +176,8 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
     options.known = known_names(profile);
     options.memory_references = most_references;
     if (memory == TellMemory::yes) options.memory_cores = profile.cores;
+    ready.stands_in = !stands_in.empty() && (profile.limits.warps || profile.limits.groups);
+    options.tell_occupancy = !ready.stands_in;
     KernelIn in = kernel_in(plan, file, options);
     ready.kernel = in.extracted.kernel;
     ready.architecture = in.architecture;
@@ -188,16 +190,12 @@ ReadyKernel ready_kernel(const SuiteKernel& kernel, const std::string& size,
                    .shared_bytes = isa::own_shared_bytes(code, ready.architecture) +
                                    ready.dynamic_shared_bytes};
     ready.limits = profile.limits;
-    ready.stands_in = !stands_in.empty() && (profile.limits.warps || profile.limits.groups);
     ready.groups_at_most = ready.stands_in ? std::numeric_limits<int>::max() : in.occupancy.groups;
     ready.groups_at_most = groups_at_once(ready, ready.needs.shared_bytes);
     ready.groups = static_cast<std::int64_t>(in.seen.groups);
     for (const auto& [name, machine] : in.extracted.names)
         for (const auto& [text, count] : machine) ready.executed[name] += count;
     if (!stands_in.empty()) ready.assumptions.push_back(stands_in);
-    if (ready.stands_in)
-        std::erase_if(in.assumptions,
-                      [](const std::string& said) { return said.starts_with("a core of sm_"); });
     std::ranges::move(in.assumptions, std::back_inserter(ready.assumptions));
     ready.warnings = in.warnings;
     if (in.memory) {
@@ -317,14 +315,26 @@ ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& prof
             curve.warnings.push_back(std::move(weak));
     std::vector<std::string> failed(launches.size() * models.size()), short_of(failed.size());
     std::vector<SharedWork> shared(with.size());
+    std::vector<std::optional<Problem>> problems(with.size());
+    std::vector<std::string> refused(with.size());
+    for (std::size_t p = 0; p < with.size(); ++p) {
+        try {
+            problems[p].emplace(with[p].profile, with[p].kernel, launches[p].launch);
+        } catch (const InputError& error) {
+            refused[p] = error.what();
+        }
+    }
     parallel_for(failed.size(), [&](std::size_t i) {
         const std::size_t m = i % models.size(), p = i / models.size();
         ModelOptions own = options;
         own.shared = &shared[p];
         own.memory.dram_bytes_per_warp = with[p].dram_bytes_per_warp;
+        if (!problems[p]) {
+            failed[i] = refused[p];
+            return;
+        }
         try {
-            const Prediction made = find_model(models[m]).predict(with[p].profile, with[p].kernel,
-                                                                  launches[p].launch, own);
+            const Prediction made = find_model(models[m]).predict(*problems[p], own);
             // As of what is measured: where groups differ, the core that ends last may have run
             // fewer than others.
             const Launch& shape = launches[p].launch;
