@@ -51,7 +51,7 @@ foreach(name stencil spmv lud lavamd srad)
 endforeach()
 occupipe_workload(minighost "")
 target_link_libraries(workload_minighost PRIVATE Threads::Threads)
-occupipe_test(automatch_workloads_test KIND unit ONE_PROCESS SOURCES automatch/workloads_test.cpp
+occupipe_test(automatch_workloads_test KIND unit SHARDS 2 SOURCES automatch/workloads_test.cpp
     LINK occupipe::automatch occupipe::extract $<$<BOOL:${OCCUPIPE_OPENCL}>:occupipe::bench>)
 add_dependencies(automatch_workloads_test ${workload_targets})
 target_compile_definitions(automatch_workloads_test PRIVATE OCCUPIPE_WORKLOADS="${workload_programs}"
