@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,8 @@ void run_fit(const Arguments& arguments) {
     const bool automatch = has_automatch_rows(files);
     if (automatch && std::ranges::all_of(without_automatch_rows(files),
                                          [](const auto& file) { return file.rows.empty(); })) {
+        if (!arguments.plot.empty())
+            throw std::runtime_error("--plot: nothing to draw: there are no instructions");
         fmt::print(stderr, "occupipe: 'automatch fit' fits what 'automatch measure' measured\n");
         std::vector<std::string> words = {"fit", "-o", arguments.output};
         if (!arguments.report.empty()) words.insert(words.end(), {"--report", arguments.report});
