@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/annotation.h"
+#include "analysis/explanation/annotation.h"
 #include "cli/option.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"

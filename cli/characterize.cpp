@@ -8,8 +8,8 @@
 #include <string>
 #include <system_error>
 
-#include "analysis/issue_choice.h"
-#include "analysis/open_device.h"
+#include "analysis/device/open_device.h"
+#include "analysis/measured/issue_choice.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"

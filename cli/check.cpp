@@ -9,8 +9,8 @@
 #include <memory>
 #include <span>
 
-#include "analysis/lint.h"
-#include "analysis/submission.h"
+#include "analysis/device/lint.h"
+#include "analysis/measured/submission.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/reported.h"

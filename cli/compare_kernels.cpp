@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <utility>
 
-#include "analysis/assumed_latency.h"
-#include "analysis/kernel_comparison.h"
-#include "analysis/kernel_memory.h"
-#include "analysis/kernels_in.h"
-#include "analysis/memory_pricing.h"
-#include "analysis/shipped_files.h"
-#include "analysis/stand_ins.h"
-#include "analysis/what_if.h"
+#include "analysis/explanation/kernel_comparison.h"
+#include "ask/assumed_latency.h"
+#include "ask/kernels_in.h"
+#include "ask/memory/kernel_memory.h"
+#include "ask/memory/memory_pricing.h"
+#include "ask/shipped_files.h"
+#include "ask/stand_ins.h"
+#include "ask/what_if.h"
 #include "cli/annotate.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "analysis/kernel_file.h"
+#include "ask/kernel_file.h"
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"

@@ -12,7 +12,7 @@
 #include <limits>
 #include <optional>
 
-#include "analysis/launch_text.h"
+#include "ask/launch_text.h"
 #include "cli/console.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"

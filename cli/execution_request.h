@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kernel_file.h"
+#include "ask/kernel_file.h"
 #include "cli/option.h"
 #include "core/launch_plan.h"
 #include "extract/run_plan.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/sensitivity.h"
+#include "analysis/explanation/sensitivity.h"
 #include "cli/option.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"

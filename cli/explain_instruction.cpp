@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "analysis/instruction_receipt.h"
-#include "analysis/open_device.h"
-#include "analysis/shipped_files.h"
-#include "analysis/suggestions.h"
+#include "analysis/device/instruction_receipt.h"
+#include "analysis/device/open_device.h"
+#include "ask/shipped_files.h"
+#include "ask/suggestions.h"
 #include "bench/cuda/unsupported.h"
 #include "bench/devices.h"
 #include "bench/instructions/instruction_table.h"

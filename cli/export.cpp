@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "analysis/exchange/exported.h"
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/error.h"

@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "analysis/memory_pricing.h"
-#include "analysis/shipped_files.h"
-#include "analysis/stand_ins.h"
-#include "analysis/what_if.h"
+#include "ask/memory/memory_pricing.h"
+#include "ask/shipped_files.h"
+#include "ask/stand_ins.h"
+#include "ask/what_if.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/kernels_in_request.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/issue_choice.h"
+#include "analysis/measured/issue_choice.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/error.h"

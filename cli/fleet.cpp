@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/fleet.h"
+#include "analysis/device/fleet.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/reported.h"

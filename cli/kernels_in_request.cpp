@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "core/error.h"
 #include "core/files/files.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kernels_in.h"
+#include "ask/kernels_in.h"
 #include "cli/execution_request.h"
 #include "cli/option.h"
 #include "core/gpu_profile.h"

@@ -6,9 +6,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analysis/open_device.h"
-#include "analysis/shipped_files.h"
-#include "analysis/suite.h"
+#include "analysis/device/open_device.h"
+#include "analysis/validation/suite.h"
+#include "ask/shipped_files.h"
 #include "bench/devices.h"
 #include "cli/commands.h"
 #include "cli/options.h"

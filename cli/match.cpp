@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/options.h"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "analysis/open_device.h"
-#include "analysis/shipped_files.h"
+#include "analysis/device/open_device.h"
+#include "ask/shipped_files.h"
 #include "bench/cuda/driver/nvrtc.h"
 #include "bench/harness/journal.h"
 #include "bench/kernel/estimate.h"

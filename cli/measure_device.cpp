@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/open_device.h"
+#include "analysis/device/open_device.h"
 #include "bench/harness/harness.h"
 #include "bench/harness/journal.h"
 #include "bench/kernel/sweep.h"

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/issue_choice.h"
-#include "analysis/stand_ins.h"
-#include "analysis/what_if.h"
+#include "analysis/measured/issue_choice.h"
+#include "ask/stand_ins.h"
+#include "ask/what_if.h"
 #include "bench/instructions/instruction_table.h"
 #include "core/error.h"
 #include "fit/profile/build_profile.h"

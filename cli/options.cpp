@@ -9,8 +9,8 @@
 #include <limits>
 #include <set>
 
-#include "analysis/launch_choice.h"
-#include "analysis/shipped_files.h"
+#include "ask/launch_choice.h"
+#include "ask/shipped_files.h"
 #include "core/error.h"
 
 namespace occupipe::cli {

@@ -7,14 +7,14 @@
 #include <memory>
 #include <set>
 
-#include "analysis/assumed_latency.h"
-#include "analysis/line_intervals.h"
-#include "analysis/memory_pricing.h"
-#include "analysis/prepared_launch.h"
-#include "analysis/profile_for_kernel.h"
-#include "analysis/shipped_files.h"
-#include "analysis/weak_values.h"
-#include "analysis/what_if.h"
+#include "analysis/explanation/line_intervals.h"
+#include "ask/assumed_latency.h"
+#include "ask/memory/memory_pricing.h"
+#include "ask/prepared_launch.h"
+#include "ask/profile_for_kernel.h"
+#include "ask/shipped_files.h"
+#include "ask/weak_values.h"
+#include "ask/what_if.h"
 #include "cli/annotate.h"
 #include "cli/commands.h"
 #include "cli/explain.h"

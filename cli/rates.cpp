@@ -4,8 +4,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analysis/device_rates.h"
-#include "analysis/shipped_files.h"
+#include "analysis/roofline/device_rates.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/files/files.h"

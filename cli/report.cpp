@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "analysis/assumed_latency.h"
-#include "analysis/kernels_in.h"
-#include "analysis/what_if.h"
+#include "ask/assumed_latency.h"
+#include "ask/kernels_in.h"
+#include "ask/what_if.h"
 #include "cli/commands.h"
 #include "cli/kernel_page.h"
 #include "cli/options.h"

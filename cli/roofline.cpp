@@ -9,16 +9,16 @@
 #include <set>
 
 #if OCCUPIPE_FIT
-#include "analysis/intensity_sweep.h"
+#include "analysis/roofline/intensity_sweep.h"
 #include "fit/profile/build_profile.h"
 #include "report/text/intensity_output.h"
 #endif
-#include "analysis/device_rates.h"
-#include "analysis/executed_traffic.h"
-#include "analysis/kernels_in.h"
-#include "analysis/profiler_metrics.h"
-#include "analysis/roofline_predictions.h"
-#include "analysis/shipped_files.h"
+#include "analysis/profilers/profiler_metrics.h"
+#include "analysis/roofline/device_rates.h"
+#include "analysis/roofline/executed_traffic.h"
+#include "analysis/roofline/roofline_predictions.h"
+#include "ask/kernels_in.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/execution_request.h"
 #include "cli/exit_codes.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/self_check.h"
+#include "analysis/device/self_check.h"
 #include "bench/instructions/instruction_table.h"
 #include "bench/offline/architecture.h"
 #include "cli/commands.h"

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "analysis/open_device.h"
+#include "analysis/device/open_device.h"
 #include "bench/kernel/sweep.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"

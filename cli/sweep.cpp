@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/sweep_run.h"
+#include "analysis/sweep/sweep_run.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/options.h"
@@ -26,18 +26,14 @@ constexpr const char* about =
     "Input: a spec (YAML, docs/file-formats.md): kernels as graphs or as machine code with its\n"
     "launches, profiles, models, launches, and ranges of what 'predict --set' changes. Every\n"
     "combination is predicted.\n"
-    "Output: CSV, or Parquet where the name ends in .parquet and Apache Arrow was there when this\n"
-    "program was built: a row per prediction, in an order that neither threads nor shards change; "
-    "a\n"
+    "Output: CSV, a row per prediction, in an order that neither threads nor shards change; a\n"
     "prediction that 'predict' refuses is a row with the reason. FILE.sweep.json beside it says\n"
     "what the rows were made of. The same command goes on where it was ended.\n"
-    "--join puts the shards of a sweep together, which is to write them one after the other; they\n"
-    "and the output may be CSV or Parquet.";
+    "--join puts the shards of a sweep together, which is to write them one after the other.";
 
 constexpr const char* examples =
     "occupipe sweep latencies.yaml --count\n"
     "occupipe sweep latencies.yaml -o rows.csv\n"
-    "occupipe sweep latencies.yaml -o rows.parquet\n"
     "occupipe sweep latencies.yaml -o rows-2.csv --shard 2/8\n"
     "occupipe sweep --join rows-1.csv rows-2.csv -o rows.csv";
 
@@ -128,12 +124,10 @@ void sweep(const Options& options) {
     if (options.spec.empty()) throw InputError("which sweep? SPEC is a YAML file");
     const analysis::SweepShard shard = shard_of(options.shard);
     const analysis::SweepLimit limit = limit_of(options.limit);
-    keep_apart(
-        {{"SPEC", options.spec}},
-        {{"--output", options.output},
-         {"--output's .sweep.json",
-          options.output.empty() ? std::string() : options.output + ".sweep.json"},
-         {"--output's .csv", options.output.empty() ? std::string() : options.output + ".csv"}});
+    keep_apart({{"SPEC", options.spec}},
+               {{"--output", options.output},
+                {"--output's .sweep.json",
+                 options.output.empty() ? std::string() : options.output + ".sweep.json"}});
     const std::string text = read_text_file(options.spec);
     const analysis::Sweep sweep(analysis::parse_sweep(text, options.spec), options.spec, text,
                                 std::filesystem::path(options.spec).parent_path(), limit);
@@ -144,7 +138,7 @@ void sweep(const Options& options) {
         return;
     }
     if (options.output.empty())
-        throw InputError("where to? -o names the file (.csv, .parquet); --count only counts");
+        throw InputError("where to? -o names the file (rows.csv); --count only counts");
     const StopOnSignal stop;
     ProgressLine progress;
     try {
@@ -175,7 +169,7 @@ void add_sweep(const Command& app) {
         "sweep", "Predict every combination of kernels, profiles, settings, launches and models");
     add_help_end(command, {.text = about, .exit_codes = {exit_interrupted}, .examples = examples});
     command.add_option("spec", options->spec, "What to predict (YAML)").type_name("SPEC.yaml");
-    command.add_option("-o,--output", options->output, "CSV or Parquet to write, or to go on with")
+    command.add_option("-o,--output", options->output, "CSV to write, or to go on with")
         .type_name("FILE");
     command
         .add_option("--shard", options->shard,

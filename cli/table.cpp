@@ -3,7 +3,7 @@
 #include <map>
 #include <memory>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "core/files/files.h"

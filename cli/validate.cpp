@@ -12,14 +12,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include "analysis/counter_comparison.h"
-#include "analysis/kernel_file.h"
-#include "analysis/runner_plan.h"
-#include "analysis/shipped_files.h"
-#include "analysis/suite.h"
-#include "analysis/validation.h"
-#include "analysis/validation_device.h"
-#include "analysis/validation_file.h"
+#include "analysis/validation/counter_comparison.h"
+#include "analysis/validation/runner_plan.h"
+#include "analysis/validation/suite.h"
+#include "analysis/validation/validation.h"
+#include "analysis/validation/validation_device.h"
+#include "analysis/validation/validation_file.h"
+#include "ask/kernel_file.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/run_limit.h"

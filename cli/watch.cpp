@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/issue_choice.h"
-#include "analysis/open_device.h"
-#include "analysis/shipped_files.h"
+#include "analysis/device/open_device.h"
+#include "analysis/measured/issue_choice.h"
+#include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
 #include "cli/options.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # cmake -D ROOT=… -P CheckIncludes.cmake: refuses an #include that crosses the dependency rule
-# core ← isa ← {bench, extract}, core ← {bench, extract, fit, sim, plot, match, columnar} ← analysis ← {report ← cli, python}. Link rules (Components.cmake) cannot see these, since all
+# core ← isa ← {bench, extract}, core ← {bench, extract, fit, sim, plot, match, published}, {isa, extract, bench, sim, published} ← ask ← analysis ← {report ← cli, python}. Link rules (Components.cmake) cannot see these, since all
 # components share one include root.
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
@@ -14,11 +14,12 @@ set(may_use_fit   core fit)
 set(may_use_sim   core sim)
 set(may_use_plot  core plot)
 set(may_use_match core match)
-set(may_use_columnar core columnar)
-set(may_use_analysis core isa extract bench fit sim plot match columnar analysis)
-set(may_use_python core isa extract fit sim analysis python)
-set(may_use_report core isa extract bench fit sim plot match analysis report)
-set(may_use_cli   core isa extract bench fit sim plot match analysis report cli)
+set(may_use_published core published)
+set(may_use_ask   core isa extract bench sim published ask)
+set(may_use_analysis core isa extract bench fit sim plot match published ask analysis)
+set(may_use_python core isa extract fit sim ask analysis python)
+set(may_use_report core isa extract bench fit sim plot match published ask analysis report)
+set(may_use_cli   core isa extract bench fit sim plot match published ask analysis report cli)
 
 # confine(HEADERS FILES): headers matching the first regular expression stand only in files whose
 # path from the root matches the second.
@@ -28,17 +29,18 @@ macro(confine headers files)
 endmacro()
 confine("^CL/"                                    "^bench/opencl/")
 confine("^(cuda|nvrtc|nvml|cupti)[A-Za-z0-9_]*\\.h$" "^bench/cuda/")
-confine("^dlfcn\\.h$"                             "^(bench/cuda|columnar)/")
+confine("^dlfcn\\.h$"                             "^bench/cuda/")
 confine("^benchmark/"                             "^bench/harness/[^/]*\\.cpp$")
 confine("^(ceres|glog|Eigen)/"                    "^fit/(solver|structure)/[^/]*\\.cpp$")
 confine("^yaml-cpp/"                              "^core/files/[^/]*\\.cpp$")
-confine("^nlohmann/"                              "^((core/files|bench/harness|bench/offline|analysis)/[^/]*\\.cpp$|(report|cli)/)")
+confine("^nlohmann/"                              "^((core/files|bench/harness|bench/offline|analysis/(exchange|sweep))/[^/]*\\.cpp$|(report|cli)/)")
 confine("^CLI/"                                   "^cli/option\\.cpp$")
 confine("^(nanobind/|Python\\.h$)"                "^python/bindings/")
-confine("^(arrow|parquet)/"                       "^columnar/arrow/")
 confine("^llvm/"                                  "^match/instrument/")
+# Of bench, ask takes compilers and names of instructions; it measures nothing.
+confine("^bench/((harness|model|kernel|offline|opencl)/|[^/]*$)" "^(bench|analysis|report|cli)/")
 confine("^(gtest|gmock)/"                         "^tests/")
-confine("^sim/(models|reference)/"                "^(sim/(models|reference)|analysis|report|cli|python)/")
+confine("^sim/(models|reference)/"                "^(sim/(models|reference)|ask|analysis|report|cli|python)/")
 
 set(offences "")
 set(checked 0)
@@ -62,7 +64,7 @@ function(check_include file component number header)
     endif()
 endfunction()
 
-foreach(component core isa extract bench fit sim plot match columnar analysis report cli python)
+foreach(component core isa extract bench fit sim plot match published ask analysis report cli python)
     file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${component}/*.h" "${ROOT}/${component}/*.cpp")
     foreach(file IN LISTS files)
         math(EXPR checked "${checked} + 1")

@@ -78,7 +78,7 @@ enum class LoopForm {
 
 // With LoopForm::costs: the name of instruction NAME where it pays for the loop's control, with
 // time on its subsystem, with time on its chain, or with both. The profile that this is simulated
-// on has to have it (analysis/measured_graph.h).
+// on has to have it (analysis/measured/measured_graph.h).
 std::string after_loop(std::string_view name, bool cpi, bool latency);
 
 struct GraphOptions {

@@ -53,7 +53,7 @@ if(OCCUPIPE_FIT)
 endif()
 # Rows against predictions, in one process; the program itself where it is killed.
 occupipe_test(sweep_test KIND cli ONE_PROCESS WITHOUT_NVRTC SweepCode.SourceIs* LINK occupipe::cli GTest::gmock nlohmann_json::nlohmann_json
-    SOURCES cli/sweep_test.cpp cli/sweep_code_test.cpp cli/sweep_parquet_test.cpp support/run_program.cpp)
+    SOURCES cli/sweep_test.cpp cli/sweep_code_test.cpp support/run_program.cpp)
 target_compile_definitions(sweep_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(sweep_test occupipe)
 # tools/cluster with a Slurm that the test starts itself: with the exhaustive tests, as starting it takes a while.

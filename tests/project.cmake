@@ -25,11 +25,10 @@ foreach(case
         "bench/sweep_uses_opencl.cpp|#include <CL/cl.h>|only files matching"
         "fit/laws_use_ceres.h|#include <ceres/ceres.h>|only files matching"
         "analysis/uses_cli.cpp|#include \"cli/console.h\"|analysis may not include from cli"
+        "ask/uses_analysis.cpp|#include \"analysis/sweep/sweep.h\"|ask may not include from analysis"
+        "ask/measures.cpp|#include \"bench/harness/harness.h\"|only files matching"
         "report/uses_cli.cpp|#include \"cli/console.h\"|report may not include from cli"
         "analysis/uses_report.cpp|#include \"report/text/wrap.h\"|analysis may not include from report"
-        "columnar/uses_analysis.cpp|#include \"analysis/sweep.h\"|columnar may not include from analysis"
-        "analysis/uses_arrow.cpp|#include <arrow/api.h>|only files matching"
-        "sim/uses_columnar.cpp|#include \"columnar/parquet.h\"|sim may not include from columnar"
         "python/uses_cli.cpp|#include \"cli/console.h\"|python may not include from cli"
         "python/uses_report.cpp|#include \"report/text/wrap.h\"|python may not include from report"
         "sim/uses_nanobind.cpp|#include <nanobind/nanobind.h>|only files matching"
@@ -79,7 +78,7 @@ occupipe_source_test(Project.SourceCheckRefusesALongStringOfAnotherLanguage Chec
 
 # Every header has to compile alone. One that has a source file of its name is the first that it includes (CheckSources.cmake
 # sees to it); the others have a generated file each, compiled with everything else.
-foreach(component core isa extract bench fit sim plot columnar analysis report cli)
+foreach(component core isa extract bench fit sim plot published ask analysis report cli)
     if(NOT TARGET occupipe::${component})
         continue()
     endif()

@@ -7,8 +7,8 @@ usage() {
     cat <<'TEXT'
 usage: tools/python.sh [--retry]
 
-Makes build/python-venv with the packages of tools/python-packages.txt (pinned versions; about 165 MB
-from the Python package index, 510 MB on the disk). Does nothing if it is there.
+Makes build/python-venv with the packages of tools/python-packages.txt (pinned versions; about 90 MB
+from the Python package index, 350 MB on the disk). Does nothing if it is there.
 Where that cannot be done (no Python 3.9 with venv and headers, no network) it says why, exits with
 code 1, and does not try again within the hour; the Python package is then not built by
 tools/test.sh, and its tests are skipped.
@@ -35,7 +35,7 @@ venv=build/python-venv
 list=tools/python-packages.txt
 failure=build/python-venv.failed
 seconds=${OCCUPIPE_VENV_SECONDS:-600}
-megabytes=1000 # while it works: the download, and what is in it
+megabytes=600 # while it works: the download, and what is in it
 
 say() { printf 'python: %s\n' "$*" >&2; }
 fail() {

@@ -45,7 +45,7 @@ constexpr std::array pair_betas = {1, 2, 4};
 
 constexpr int cpu_chase_chains = 8;
 
-// What rates are made of (analysis/device_rates.h), on registers and from memory.
+// What rates are made of (analysis/roofline/device_rates.h), on registers and from memory.
 constexpr std::array rate_rows = {"fma.f32",       "fma.f64",         "mad.s32", "fma.f16x2",
                                   "fma.f32x4",     "fma.f64x2",       "add.s32", "ld.shared.u32",
                                   "ld.global.f32", "ld.global.v4.f32"};

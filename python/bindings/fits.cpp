@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "analysis/curve_points.h"
-#include "analysis/issue_choice.h"
+#include "analysis/measured/curve_points.h"
+#include "analysis/measured/issue_choice.h"
 #include "core/error.h"
 #include "fit/profile/build_profile.h"
 #include "fit/profile/fit_report.h"

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <string>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "core/enum_text.h"
 #include "core/error.h"
 #include "core/files/files.h"

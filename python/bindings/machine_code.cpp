@@ -9,8 +9,8 @@
 
 #include <atomic>
 
-#include "analysis/kernel_file.h"
-#include "analysis/kernels_in.h"
+#include "ask/kernel_file.h"
+#include "ask/kernels_in.h"
 #include "core/error.h"
 #include "core/files/launch_files.h"
 #include "core/occupancy.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kernel_file.h"
+#include "ask/kernel_file.h"
 #include "core/gpu_profile.h"
 #include "core/kernel_parameters.h"
 #include "core/launch_plan.h"

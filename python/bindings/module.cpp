@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "isa/machine/machine.h"

@@ -10,10 +10,10 @@
 #include <iterator>
 #include <string>
 
-#include "analysis/assumed_latency.h"
-#include "analysis/stand_ins.h"
-#include "analysis/weak_values.h"
-#include "analysis/what_if.h"
+#include "ask/assumed_latency.h"
+#include "ask/stand_ins.h"
+#include "ask/weak_values.h"
+#include "ask/what_if.h"
 #include "core/enum_text.h"
 #include "core/error.h"
 #include "core/parallel.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/launch_choice.h"
-#include "analysis/memory_pricing.h"
+#include "ask/launch_choice.h"
+#include "ask/memory/memory_pricing.h"
 #include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "python/bindings/value.h"

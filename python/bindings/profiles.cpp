@@ -9,9 +9,9 @@
 #include <array>
 #include <string>
 
-#include "analysis/device_rates.h"
-#include "analysis/shipped_files.h"
-#include "analysis/what_if.h"
+#include "analysis/roofline/device_rates.h"
+#include "ask/shipped_files.h"
+#include "ask/what_if.h"
 #include "core/enum_text.h"
 #include "core/error.h"
 #include "core/files/files.h"

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "analysis/profiler_metrics.h"
-#include "analysis/roofline_predictions.h"
+#include "analysis/profilers/profiler_metrics.h"
+#include "analysis/roofline/roofline_predictions.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/kernel_parameters.h"

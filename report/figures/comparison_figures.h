@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/comparison.h"
+#include "analysis/measured/comparison.h"
 #include "core/gpu_profile.h"
 #include "plot/figure.h"
 #include "report/figures/plot_file.h"

@@ -9,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/curve_points.h"
+#include "analysis/measured/curve_points.h"
 #include "core/error.h"
 #include "fit/profile/fit_report.h"
 

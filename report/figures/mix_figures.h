@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "analysis/comparison.h"
+#include "analysis/measured/comparison.h"
 #include "core/gpu_profile.h"
 #include "plot/figure.h"
 

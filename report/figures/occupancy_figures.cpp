@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/curve_points.h"
+#include "analysis/measured/curve_points.h"
 
 namespace occupipe::report {
 namespace {

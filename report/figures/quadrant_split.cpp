@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/roofline_predictions.h"
+#include "analysis/roofline/roofline_predictions.h"
 #include "core/error.h"
 #include "report/figures/label_placement.h"
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/device_rates.h"
+#include "analysis/roofline/device_rates.h"
 
 namespace occupipe::report {
 namespace {

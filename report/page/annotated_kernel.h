@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/annotation.h"
-#include "analysis/sensitivity.h"
+#include "analysis/explanation/annotation.h"
+#include "analysis/explanation/sensitivity.h"
 #include "core/occupancy.h"
 #include "report/text/prediction_output.h"
 

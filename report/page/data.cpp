@@ -7,8 +7,8 @@
 #include <iterator>
 #include <optional>
 
-#include "analysis/issue_choice.h"
-#include "analysis/roofline_predictions.h"
+#include "analysis/measured/issue_choice.h"
+#include "analysis/roofline/roofline_predictions.h"
 #include "core/error.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"

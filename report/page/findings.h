@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/self_check.h"
+#include "analysis/device/self_check.h"
 
 namespace occupipe::report {
 

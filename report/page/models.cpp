@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 
-#include "analysis/comparison.h"
-#include "analysis/measured_graph.h"
+#include "analysis/measured/comparison.h"
+#include "analysis/measured/measured_graph.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "report/figures/comparison_figures.h"

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/device_rates.h"
-#include "analysis/intensity_sweep.h"
-#include "analysis/roofline_predictions.h"
+#include "analysis/roofline/device_rates.h"
+#include "analysis/roofline/intensity_sweep.h"
+#include "analysis/roofline/roofline_predictions.h"
 #include "core/error.h"
 #include "report/figures/quadrant_split.h"
 #include "report/figures/roofline_figures.h"

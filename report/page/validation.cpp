@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "analysis/validation_file.h"
+#include "analysis/validation/validation_file.h"
 #include "report/figures/validation_figures.h"
 #include "report/page/sections.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/annotation.h"
+#include "analysis/explanation/annotation.h"
 #include "report/text/text_table.h"
 
 namespace occupipe::report {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/comparison.h"
+#include "analysis/measured/comparison.h"
 
 namespace occupipe::report {
 

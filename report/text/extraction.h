@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kernels_in.h"
-#include "analysis/what_if.h"
+#include "ask/kernels_in.h"
+#include "ask/what_if.h"
 
 namespace occupipe::report {
 

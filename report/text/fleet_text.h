@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "analysis/fleet.h"
+#include "analysis/device/fleet.h"
 
 namespace occupipe::report {
 

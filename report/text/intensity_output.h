@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analysis/intensity_sweep.h"
+#include "analysis/roofline/intensity_sweep.h"
 #include "plot/figure.h"
 
 namespace occupipe::report {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/kernel_comparison.h"
+#include "analysis/explanation/kernel_comparison.h"
 
 namespace occupipe::report {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kernel_comparison.h"
+#include "analysis/explanation/kernel_comparison.h"
 #include "core/gpu_profile.h"
 
 namespace occupipe::report {

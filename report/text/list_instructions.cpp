@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-#include "analysis/open_device.h"
+#include "analysis/device/open_device.h"
 #include "bench/cuda/unsupported.h"
 #include "bench/devices.h"
 #include "bench/instructions/instruction_table.h"

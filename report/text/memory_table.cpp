@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/annotation.h"
+#include "analysis/explanation/annotation.h"
 #include "report/text/text_table.h"
 
 namespace occupipe::report {

@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analysis/memory_pricing.h"
+#include "ask/memory/memory_pricing.h"
 #include "core/prediction.h"
 
 namespace occupipe::report {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/published.h"
+#include "published/published.h"
 #include "report/text/text_table.h"
 
 namespace occupipe::report {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/roofline_predictions.h"
+#include "analysis/roofline/roofline_predictions.h"
 #include "core/kernel_parameters.h"
 
 namespace occupipe::report {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/slope_accuracy.h"
+#include "analysis/measured/slope_accuracy.h"
 
 namespace occupipe::report {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/smoke.h"
+#include "analysis/device/smoke.h"
 
 namespace occupipe::report {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "analysis/self_check.h"
+#include "analysis/device/self_check.h"
 #include "core/gpu_profile.h"
 #include "core/measurement.h"
 

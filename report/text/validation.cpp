@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "analysis/validation_file.h"
+#include "analysis/validation/validation_file.h"
 #include "core/files/csv.h"
 #include "report/text/text_table.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/counter_comparison.h"
-#include "analysis/validation.h"
+#include "analysis/validation/counter_comparison.h"
+#include "analysis/validation/validation.h"
 
 namespace occupipe::report {
 

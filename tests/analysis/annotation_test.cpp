@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Time and executions by instruction and line, against hand-counted runs, against what the events
 // of a run say, and against the executor's own counts.
-#include "analysis/annotation.h"
+#include "analysis/explanation/annotation.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/comparison.h"
+#include "analysis/measured/comparison.h"
 
 #include <gtest/gtest.h>
 

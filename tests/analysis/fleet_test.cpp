@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // GPUs that differ from the others of their model: planted ones are found, of others no more than
 // was promised. Critical values against published ones.
-#include "analysis/fleet.h"
+#include "analysis/device/fleet.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/outliers.h"
+#include "analysis/device/outliers.h"
 #include "core/error.h"
 #include "report/text/fleet_text.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/intensity_sweep.h"
+#include "analysis/roofline/intensity_sweep.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Mixes of a model device whose way of choosing is known.
-#include "analysis/issue_choice.h"
+#include "analysis/measured/issue_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two versions of a kernel: lines by their text, sums, and the interval of the difference against
 // its closed form.
-#include "analysis/kernel_comparison.h"
+#include "analysis/explanation/kernel_comparison.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/line_intervals.h"
+#include "analysis/explanation/line_intervals.h"
 #include "report/text/annotated_source.h"
 #include "report/text/kernel_comparison.h"
 #include "tests/sim/build.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/lint.h"
+#include "analysis/device/lint.h"
 
 #include <gtest/gtest.h>
 

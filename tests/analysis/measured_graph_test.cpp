@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which graph stands for a measured row.
-#include "analysis/measured_graph.h"
+#include "analysis/measured/measured_graph.h"
 
 #include <gtest/gtest.h>
 
-#include "analysis/comparison.h"
+#include "analysis/measured/comparison.h"
 #include "core/error.h"
 #include "sim/engine/simulate.h"
 #include "tests/sim/build.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/ncu_report.h"
+#include "analysis/profilers/ncu_report.h"
 
 #include <gtest/gtest.h>
 

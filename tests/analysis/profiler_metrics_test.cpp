@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Output of nvprof and Nsight Compute, made by hand after their documented formats.
-#include "analysis/profiler_metrics.h"
+#include "analysis/profilers/profiler_metrics.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/profiler_csv.h"
+#include "analysis/profilers/profiler_csv.h"
 #include "core/error.h"
 
 namespace occupipe::analysis {

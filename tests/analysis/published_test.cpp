@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/published.h"
+#include "published/published.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
-#include "analysis/published_files.h"
 #include "core/error.h"
+#include "published/published_files.h"
 
 namespace occupipe::analysis {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/roofline_predictions.h"
+#include "analysis/roofline/roofline_predictions.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
-#include "analysis/device_rates.h"
-#include "analysis/executed_traffic.h"
+#include "analysis/roofline/device_rates.h"
+#include "analysis/roofline/executed_traffic.h"
 #include "core/error.h"
 #include "core/files/files.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Planted faults in a profile as a Hopper GPU would have it: each is found, and stands first.
-#include "analysis/self_check.h"
+#include "analysis/device/self_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

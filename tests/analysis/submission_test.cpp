@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `check --submit` on the CPU's results of the tree, and on copies with one fault each.
-#include "analysis/submission.h"
+#include "analysis/measured/submission.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "analysis/suite.h"
+#include "analysis/validation/suite.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "core/files/launch_files.h"

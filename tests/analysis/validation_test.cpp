@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/validation.h"
+#include "analysis/validation/validation.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <tuple>
 
-#include "analysis/validation_file.h"
+#include "analysis/validation/validation_file.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "report/text/validation.h"

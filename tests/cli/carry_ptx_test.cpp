@@ -15,7 +15,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "analysis/measured_graph.h"
+#include "analysis/measured/measured_graph.h"
 #include "bench/instructions/instruction_table.h"
 #include "core/benchmark_kernel.h"
 #include "core/files/files.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/sweep_spec.h"
+#include "analysis/sweep/sweep_spec.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "tests/cli/command.h"
@@ -441,6 +441,22 @@ TEST(Sweep, FilesOfOthersAreLeftAlone) {
         EXPECT_EQ(occupipe({"sweep", spec, "-o", rows, "--force", "--shard", shard}).code, 2)
             << shard;
     EXPECT_EQ(read_text_file(rows), "mine\n");
+}
+
+TEST(Sweep, ParquetIsLeftToPython) {
+    const TemporaryFolder folder;
+    const std::string spec = write(folder.path / "s.yaml", thousand);
+    const std::string rows = (folder.path / "rows.parquet").string();
+    for (const std::vector<std::string>& further : {std::vector<std::string>{spec, "-o", rows},
+                                                    {"--join", spec, "-o", rows},
+                                                    {"--join", rows, "-o", spec + ".csv"}}) {
+        std::vector<std::string> arguments = {"sweep"};
+        arguments.insert(arguments.end(), further.begin(), further.end());
+        const Outcome run = occupipe(arguments);
+        EXPECT_EQ(run.code, 2);
+        EXPECT_THAT(run.err, HasSubstr("docs/sweeps.md"));
+        EXPECT_EQ(files_in(folder.path), std::set<std::string>{"s.yaml"});
+    }
 }
 
 }  // namespace

@@ -2,19 +2,19 @@
 // libFuzzer target: any bytes as a file of published figures and as a profiler's output. Whatever
 // comes out is read, or an InputError; never a crash or another exception.
 // Built with clang and -DOCCUPIPE_FUZZ=ON; run:
-// fuzz_published -max_total_time=600 CORPUS analysis/published
+// fuzz_published -max_total_time=600 CORPUS published
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-#include "analysis/ncu_report.h"
-#include "analysis/profiler_metrics.h"
-#include "analysis/published.h"
-#include "analysis/roofline_predictions.h"
-#include "analysis/self_check.h"
+#include "analysis/device/self_check.h"
+#include "analysis/profilers/ncu_report.h"
+#include "analysis/profilers/profiler_metrics.h"
+#include "analysis/roofline/roofline_predictions.h"
 #include "core/error.h"
+#include "published/published.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(data, data + size);

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "analysis/sweep_spec.h"
+#include "analysis/sweep/sweep_spec.h"
 #include "core/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

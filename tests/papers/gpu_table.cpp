@@ -6,7 +6,7 @@
 #include <array>
 #include <map>
 
-#include "analysis/shipped_files.h"
+#include "ask/shipped_files.h"
 #include "core/files/files.h"
 #include "tests/papers/made.h"
 

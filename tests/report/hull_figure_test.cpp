@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "analysis/curve_points.h"
+#include "analysis/measured/curve_points.h"
 #include "report/figures/fit_figures.h"
 
 namespace occupipe::report {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/sensitivity.h"
+#include "analysis/explanation/sensitivity.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "report/timelines/timeline_svg.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/accuracy.h"
+#include "analysis/measured/accuracy.h"
 #include "core/parallel.h"
 #include "sim/machine/machine.h"
 #include "sim/models/registry.h"

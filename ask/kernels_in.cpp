@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+#include "ask/kernels_in.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "ask/memory/kernel_memory.h"
+#include "core/error.h"
+#include "extract/signature.h"
+#include "isa/decode.h"
+#include "sim/machine/machine.h"
+
+namespace occupipe::analysis {
+namespace {
+
+constexpr double most_change = 0.05;  // of the instructions of a warp, without a warning
+constexpr double confidence = 0.95;
+
+void find_launches(const std::vector<PlanStep>& steps, const isa::Kernel* kernel,
+                   const isa::Cubin& cubin, std::vector<const KernelLaunch*>& found) {
+    for (const PlanStep& step : steps) {
+        if (const auto* launch = std::get_if<KernelLaunch>(&step)) {
+            if (kernel == nullptr || &extract::find_kernel(cubin, launch->kernel) == kernel)
+                found.push_back(launch);
+        } else if (const auto* repeat = std::get_if<RepeatSteps>(&step)) {
+            find_launches(repeat->steps, kernel, cubin, found);
+        }
+    }
+}
+
+// How a group may learn of another one of its launch; empty where the code has no such thing. A
+// plain load of what another group writes would be a race.
+std::string how_groups_talk(const std::vector<isa::Instruction>& code) {
+    for (const isa::Instruction& one : code) {
+        const bool atomic = one.opcode == "ATOM" || one.opcode == "ATOMG";
+        const bool has_result = std::ranges::any_of(one.operands, [](const isa::Operand& operand) {
+            return operand.written && operand.number &&
+                   operand.kind == isa::Operand::Kind::registers;
+        });
+        if (atomic && (has_result || one.has("CAS") || one.has("EXCH")))
+            return fmt::format("the result of {} at {:#x} may depend on other groups", one.opcode,
+                               one.address);
+        const bool load = one.opcode == "LDG" || one.opcode == "LD";
+        if (load && one.has("STRONG") && (one.has("GPU") || one.has("SYS")))
+            return fmt::format("{} at {:#x} may read what other groups wrote", one.opcode,
+                               one.address);
+    }
+    return {};
+}
+
+// Sets what the executed groups tell of the others; returns whether these are known to `wanted`,
+// as far as a sample can tell. The first and the last group stand for themselves.
+bool judge_sample(GroupsSeen& seen, const std::map<std::uint64_t, std::uint64_t>& executed,
+                  double wanted) {
+    seen.executed = executed.size();
+    seen.standard_error = 0;
+    seen.unseen_share = 0;
+    if (seen.executed == seen.groups) return true;
+    seen.standard_error.reset();
+    double ends = 0, sum = 0, squares = 0;
+    std::uint64_t count = 0;
+    for (const auto& [group, instructions] : executed) {
+        const auto value = static_cast<double>(instructions);
+        if (group == 0 || group == seen.groups - 1) {
+            ends += value;
+            continue;
+        }
+        ++count;
+        sum += value;
+        squares += value * value;
+    }
+    const auto n = static_cast<double>(count);
+    // One group of each of n parts: a share p of groups is missed with a probability of at most
+    // (1 − p)^n, whatever parts they lie in (means of geometric and arithmetic kind).
+    seen.unseen_share = count == 0 ? 1 : 1 - std::pow(1 - confidence, 1 / n);
+    if (count < 2) return false;
+    const auto others = static_cast<double>(seen.groups - 2);
+    const double mean = sum / n;
+    const double variance = std::max(0.0, squares - n * mean * mean) / (n - 1);
+    // Equal counts tell nothing of how others scatter, and more of them would cost time for every
+    // kernel whose groups are alike.
+    if (variance == 0) return true;
+    const double error = others * std::sqrt(variance / n * (1 - n / others));
+    seen.standard_error = error / (ends + others * mean);
+    return *seen.standard_error <= wanted;
+}
+
+// Hands everything on to two observers, either of which may be absent.
+class Both : public isa::Observer {
+public:
+    Both(isa::Observer* first, isa::Observer* second) : all_{first, second} {}
+
+    std::unique_ptr<isa::GroupObserver> begin(std::uint64_t group) override {
+        auto both = std::make_unique<Group>();
+        for (std::size_t i = 0; i < all_.size(); ++i)
+            if (all_[i] != nullptr) both->all[i] = all_[i]->begin(group);
+        if (!both->all[0] && !both->all[1]) return nullptr;
+        return both;
+    }
+    void end(std::uint64_t group, std::unique_ptr<isa::GroupObserver> observer) override {
+        auto* const both = dynamic_cast<Group*>(observer.get());
+        if (both == nullptr) return;
+        for (std::size_t i = 0; i < all_.size(); ++i)
+            if (both->all[i]) all_[i]->end(group, std::move(both->all[i]));
+    }
+
+private:
+    struct Group : isa::GroupObserver {
+        std::array<std::unique_ptr<isa::GroupObserver>, 2> all;
+
+        void step(std::uint32_t warp, std::size_t instruction, isa::Mask running,
+                  isa::Mask active) override {
+            for (const auto& one : all)
+                if (one) one->step(warp, instruction, running, active);
+        }
+        void access(std::uint32_t warp, std::size_t instruction,
+                    const isa::MemoryAccess& access) override {
+            for (const auto& one : all)
+                if (one) one->access(warp, instruction, access);
+        }
+    };
+    std::array<isa::Observer*, 2> all_;
+};
+
+// In the mean of the groups that models predict.
+double instructions_per_warp(const KernelIn& in) {
+    const std::vector<double> shares =
+        sim::LaunchGroups(in.kernel(), *in.kernel().launch).program_shares();
+    double sum = 0;
+    std::size_t program = 0;
+    for (const extract::ExtractedClass& one : in.extracted.classes)
+        if (one.taken) sum += shares[program++] * static_cast<double>(one.instructions);
+    return sum;
+}
+
+std::vector<std::string> assumptions_of(const KernelIn& in) {
+    std::vector<std::string> said;
+    const auto& limit = in.occupancy.limits.front();
+    said.push_back(fmt::format(
+        "a core of sm_{} holds {} group{} of {} warp{} at once, {:.0f} % of its warps; limited by "
+        "{}",
+        in.architecture, in.occupancy.groups, in.occupancy.groups == 1 ? "" : "s",
+        in.occupancy.group_warps, in.occupancy.group_warps == 1 ? "" : "s",
+        100 * in.occupancy.share, occupipe::to_text(limit.what)));
+    said.push_back(to_text(in.seen));
+    const extract::ExtractedKernel& extracted = in.extracted;
+    const auto taken = std::ranges::count_if(extracted.classes, &extract::ExtractedClass::taken);
+    if (std::cmp_less(taken, extracted.classes.size()))
+        said.push_back(fmt::format(
+            "{} of {} classes of warps stand for all, also for warps that execute about as many "
+            "instructions; {:.1f} % of the executed instructions are by warps of these classes",
+            taken, extracted.classes.size(), 100 * extracted.represented));
+    if (extracted.barriers_changed > 0)
+        said.push_back(fmt::format(
+            "warps execute different numbers of barriers: those of warps that have left are added "
+            "at their end, where nobody waits for them, and surplus ones do not wait; {:.2g} % of "
+            "the executed instructions",
+            100 * extracted.barriers_changed));
+    const double predicted = instructions_per_warp(in);
+    if (std::abs(predicted / extracted.instructions - 1) >= 0.005)
+        said.push_back(fmt::format(
+            "a warp executes {:.6g} instructions in the mean of the launch, and {:.6g} "
+            "({:+.1f} %) in that of the predicted groups, where one class stands for several",
+            extracted.instructions, predicted, 100 * (predicted / extracted.instructions - 1)));
+    const sim::LaunchGroups groups(in.kernel(), *in.kernel().launch);
+    if (!groups.alike())
+        said.push_back(fmt::format(
+            "groups are of {} kinds, by what their warps execute: the simulation runs all of them "
+            "on all cores, in the order of the launch, and tells of the core that ends last; the "
+            "other models have each core run groups of the mean",
+            groups.kinds().size()));
+    return said;
+}
+
+std::vector<std::string> warnings_of(const KernelIn& in) {
+    const double change = instructions_per_warp(in) / in.extracted.instructions - 1;
+    if (std::abs(change) <= most_change) return {};
+    return {fmt::format(
+        "{}: what is predicted executes {:.1f} % {} instructions than the launch did, since one of "
+        "{} classes of warps stands for several: more --classes come nearer",
+        in.kernel().name, 100 * std::abs(change), change < 0 ? "fewer" : "more",
+        in.kernel().warps.size())};
+}
+
+}  // namespace
+
+const KernelLaunch& chosen_launch(const LaunchPlan& plan, const isa::Cubin& cubin,
+                                  const KernelsInOptions& options) {
+    const isa::Kernel* const kernel =
+        options.kernel.empty() ? nullptr : &extract::find_kernel(cubin, options.kernel);
+    std::vector<const KernelLaunch*> found;
+    find_launches(plan.steps, kernel, cubin, found);
+    if (found.empty()) {
+        std::set<std::string> launched;
+        std::vector<const KernelLaunch*> all;
+        find_launches(plan.steps, nullptr, cubin, all);
+        for (const KernelLaunch* one : all)
+            launched.insert(extract::readable_name(extract::find_kernel(cubin, one->kernel).name));
+        if (launched.empty()) throw InputError(fmt::format("{}: launches nothing", plan.file));
+        throw InputError(
+            fmt::format("--kernel {}: it is in the file, but nothing launches it; launched are {}",
+                        options.kernel, fmt::join(launched, ", ")));
+    }
+    if (options.step < 1 || options.step > found.size())
+        throw InputError(fmt::format("--step {}: there {} {} such launch{}", options.step,
+                                     found.size() == 1 ? "is" : "are", found.size(),
+                                     found.size() == 1 ? "" : "es"));
+    return *found[options.step - 1];
+}
+
+std::set<std::string> known_names(const GpuProfile& profile) {
+    std::set<std::string> names;
+    for (const InstructionTiming& one : profile.instructions) names.insert(one.name);
+    return names;
+}
+
+std::string architecture_of(const GpuProfile& profile) {
+    int number = 0;
+    for (const char c : profile.device.compute_capability)
+        if (c >= '0' && c <= '9' && number < 1000) number = number * 10 + (c - '0');
+    return isa::known_architecture(number) ? fmt::format("sm_{}", number) : "";
+}
+
+std::optional<AbsentClass> longest_absent(const KernelIn& in, int group_warps) {
+    const auto& classes = in.extracted.classes;
+    std::vector<std::uint64_t> taken;
+    for (const extract::ExtractedClass& one : classes)
+        if (one.taken) taken.push_back(one.instructions);
+    std::uint64_t present = 0;
+    const std::vector<double> shares =
+        sim::LaunchGroups(in.kernel(), {.group_warps = group_warps,
+                                        .groups = static_cast<std::int64_t>(in.seen.groups)})
+            .program_shares();
+    for (std::size_t program = 0; program < shares.size(); ++program)
+        if (shares[program] > 0) present = std::max(present, taken[program]);
+    const auto longest =
+        std::ranges::max_element(classes, {}, [](const auto& one) { return one.instructions; });
+    if (longest == classes.end() || longest->instructions <= present) return std::nullopt;
+    return AbsentClass{.number = static_cast<std::size_t>(longest - classes.begin()) + 1,
+                       .share = longest->share,
+                       .instructions = longest->instructions};
+}
+
+std::string shorter_than_absent(const KernelIn& in, const GpuProfile& profile, const Launch& launch,
+                                double cycles) {
+    if (launch.group_warps != in.occupancy.group_warps ||
+        std::cmp_less(launch.groups, in.seen.groups))
+        return {};
+    const auto absent = longest_absent(in, launch.group_warps);
+    if (!absent) return {};
+    // Without a limit of the issue rate, nothing bounds what one warp issues in a cycle.
+    if (!profile.issue.limit) return {};
+    const double rate = std::max(1.0, *profile.issue.limit / profile.issue.schedulers);
+    const double least = static_cast<double>(absent->instructions) / rate;
+    if (cycles >= least) return {};
+    return fmt::format(
+        "one warp of class {} ({:.2g} % of the launch's warps, none of a predicted group) alone "
+        "issues {} instructions, which takes at least {:.6g} cycles; the predicted {:.6g} are too "
+        "few",
+        absent->number, 100 * absent->share, absent->instructions, least, cycles);
+}
+
+std::string to_text(const GroupsSeen& seen) {
+    if (seen.executed == seen.groups) {
+        std::string text = seen.groups == 1
+                               ? "its one group was executed"
+                               : fmt::format("all {} groups were executed", seen.groups);
+        if (!seen.all_because.empty()) text += ", as " + seen.all_because;
+        return text;
+    }
+    return fmt::format(
+        "{} of {} groups stand for all: the first, the last, and some at random from everywhere "
+        "between; {}. Groups unlike them that none of them shows may be up to {:.2g} % of all "
+        "(with {:.0f} % confidence), whatever they execute",
+        seen.executed, seen.groups,
+        seen.standard_error ? fmt::format("standard error of the instructions per warp: {:.2g} %",
+                                          100 * *seen.standard_error)
+                            : "they execute as many instructions, or are too few, so that the "
+                              "standard error is not known",
+        100 * seen.unseen_share, 100 * confidence);
+}
+
+void set_sample(const std::string& text, KernelsInOptions& options) {
+    if (text == "auto") return;
+    options.sample.reset();
+    if (text == "all") return;
+    std::uint64_t count = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (fault != std::errc() || end != text.data() + text.size() || count < 1)
+        throw InputError(fmt::format(
+            "--sample {}: expected auto, all, or a whole number of at least 1, such as 8", text));
+    options.sample = count;
+    options.sample_instructions = 0;
+}
+
+bool names_kernels(const std::string& path) {
+    return path.ends_with(".cu") || path.ends_with(".cl") || path.ends_with(".ptx") ||
+           path.ends_with(".cubin");
+}
+
+KernelIn kernel_in(const LaunchPlan& plan, const KernelFile& file,
+                   const KernelsInOptions& options) {
+    return kernel_of(executed_launch(plan, file, options), options);
+}
+
+ExecutedLaunch executed_launch(const LaunchPlan& plan, const KernelFile& file,
+                               const KernelsInOptions& options) {
+    const KernelLaunch& launch = chosen_launch(plan, file.cubin, options);
+    extract::PlanRun run(plan, file.cubin, file.ptx);
+    ExecutedLaunch executed;
+    KernelIn& in = executed.in;
+    in.launch = launch;
+    in.architecture = *file.cubin.architecture;
+    in.code = run.code_of(launch);
+    in.seen.groups = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+    const std::uint64_t random = options.sample.value_or(in.seen.groups);
+    if (random + 2 < in.seen.groups)
+        in.seen.all_because = options.memory_cores ? "every group takes part in what caches hold"
+                                                   : how_groups_talk(*in.code);
+    extract::GroupSample sample(in.seen.groups,
+                                in.seen.all_because.empty() ? random : in.seen.groups);
+    extract::StreamObserver streams(sample.groups(), extract::Alike::path);
+    extract::PlanOptions plan_options;
+    plan_options.last = &launch;
+    if (!sample.all())
+        for (const extract::SampledGroup& one : sample.groups())
+            plan_options.groups_of_last.push_back(one.group);
+    plan_options.more_groups = [&]() -> std::vector<std::uint64_t> {
+        const auto counts = streams.group_instructions();
+        const bool exact_enough = judge_sample(in.seen, counts, options.sample_error);
+        std::uint64_t instructions = 0;
+        for (const auto& [group, count] : counts) instructions += count;
+        if (sample.all() || exact_enough || instructions >= options.sample_instructions) return {};
+        std::vector<std::uint64_t> fresh = sample.grow();
+        streams.watch(sample.groups());
+        return fresh;
+    };
+    std::optional<Both> asked, watching;
+    plan_options.observe = [&](const KernelLaunch& now) -> isa::Observer* {
+        if (&now != &launch) return nullptr;
+        asked.emplace(&streams, options.watch ? options.watch(run, launch) : nullptr);
+        if (!options.memory_cores) return &*asked;
+        in.memory = std::make_shared<extract::MemoryTrace>(extract::barriers_of(*in.code),
+                                                           options.memory_references);
+        watching.emplace(&*asked, in.memory.get());
+        return &*watching;
+    };
+    auto results = options.execute ? options.execute(run, plan_options) : run.execute(plan_options);
+    const auto result = std::ranges::find(results, &launch, &extract::LaunchResult::launch);
+    in.occupancy = result->occupancy;
+    in.execution = std::move(result->execution);
+    in.streams = streams.streams();
+    executed.kernel = result->kernel;
+    executed.runs = sample.runs();
+    if (!file.note.empty()) {
+        executed.compiled =
+            fmt::format("compiled by {} with {}", file.compiler, fmt::join(file.options, " "));
+        executed.note = file.note;
+    }
+    return executed;
+}
+
+KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
+    KernelIn in = std::move(executed.in);
+    in.extracted = extract::extract_kernel(
+        extract::readable_name(executed.kernel->name), in.streams, *executed.kernel, *in.code,
+        extract::names_known_to(options.known), options.classes, executed.runs);
+    in.extracted.kernel.order = Order::in_order;
+    in.extracted.kernel.launch = Launch{.group_warps = in.occupancy.group_warps,
+                                        .concurrent_groups = in.occupancy.groups,
+                                        .groups = static_cast<std::int64_t>(in.seen.groups)};
+    in.assumptions = assumptions_of(in);
+    in.warnings = warnings_of(in);
+    if (!executed.note.empty()) {
+        in.assumptions.push_back(executed.compiled);
+        in.assumptions.push_back(executed.note);
+    }
+    if (in.memory && options.memory_cores) {
+        in.extracted.kernel.memory = MemoryContext{
+            .cores = *options.memory_cores,
+            .concurrent_groups = in.occupancy.groups,
+            .group_shared_bytes =
+                isa::own_shared_bytes(*executed.kernel, in.architecture) + in.launch.shared_bytes};
+        tell_memory(in);
+        if (in.memory->one_line_in() > 1)
+            in.assumptions.push_back(fmt::format(
+                "reuse was found for one in {} of the launch's cache lines, chosen by a hash",
+                in.memory->one_line_in()));
+    }
+    return in;
+}
+
+}  // namespace occupipe::analysis

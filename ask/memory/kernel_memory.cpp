@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "ask/memory/kernel_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "sim/observers/observer.h"
+
+namespace occupipe::analysis {
+namespace {
+
+constexpr std::int64_t most_instructions = 20'000'000;  // of a core
+
+using UseOf = std::function<std::optional<MemoryUse>(const std::string& id)>;
+
+void tell(std::vector<KernelItem>& items, const UseOf& use_of) {
+    for (KernelItem& item : items) {
+        if (auto* repeat = std::get_if<Repeat>(&item)) {
+            tell(repeat->body, use_of);
+            continue;
+        }
+        auto& one = std::get<KernelInstruction>(item);
+        one.memory = use_of(one.id);
+    }
+}
+
+void tell(const KernelIn& in, const std::vector<bool>& passes, const extract::MemoryReuse& reuse,
+          Kernel& kernel) {
+    std::map<std::uint32_t, std::optional<MemoryUse>> uses;  // by instruction of the code
+    for (std::size_t i = 0; i < kernel.warps.size(); ++i) {
+        const auto& nodes = in.extracted.nodes[i];
+        tell(kernel.warps[i].instructions, [&](const std::string& id) -> std::optional<MemoryUse> {
+            const auto found = nodes.find(id);
+            if (found == nodes.end()) return std::nullopt;  // a barrier of a warp that has left
+            const extract::StreamInstruction what = found->second;
+            const auto [use, fresh] = uses.try_emplace(what.code);
+            if (fresh) use->second = extract::memory_use(*in.memory, reuse, passes, what.code);
+            if (use->second && what.active == 0) return MemoryUse{};  // it asks for nothing
+            return use->second;
+        });
+    }
+}
+
+// Instructions of a warp issue in program order.
+class Times : public sim::Observer {
+public:
+    Times(const Launch& launch, std::int64_t groups, IssueTimes& times)
+        : warps_(static_cast<std::size_t>(launch.group_warps)),
+          group_in_(static_cast<std::size_t>(launch.concurrent_groups)),
+          times_(times) {
+        times_.ticks.assign(static_cast<std::size_t>(groups),
+                            std::vector<std::vector<std::int64_t>>(warps_));
+    }
+
+    void group_started(const sim::GroupEvent& event) override {
+        group_in_[static_cast<std::size_t>(event.slot)] = static_cast<std::size_t>(event.group);
+    }
+    void issued(const sim::IssueEvent& event) override {
+        const auto warp = static_cast<std::size_t>(event.warp);
+        times_.ticks[group_in_[warp / warps_]][warp % warps_].push_back(event.time);
+    }
+
+private:
+    std::size_t warps_;
+    std::vector<std::size_t> group_in_;  // slot
+    IssueTimes& times_;
+};
+
+// Of the executed groups, what the launch has: how many of them, and how many at once on a core.
+struct Followed {
+    MemoryContext context;
+    MemoryContext filled;  // beyond what a core has of all groups, more at once change nothing
+    std::uint64_t groups = 0;
+    std::vector<std::string> said;
+};
+
+Followed followed(const KernelIn& in, const Launch& launch, int cores) {
+    Followed out{.context = *in.kernel().memory, .filled = {}, .groups = 0, .said = {}};
+    out.context.cores = cores;
+    const auto executed = static_cast<std::int64_t>(in.seen.groups);
+    std::int64_t groups = executed;
+    if (launch.group_warps == in.occupancy.group_warps) {
+        out.context.concurrent_groups = launch.concurrent_groups;
+        groups = std::min(launch.groups, executed);
+        if (launch.groups > executed)
+            out.said.push_back(
+                fmt::format("reuse was found for the {} groups that were executed, the launch has "
+                            "{}",
+                            executed, launch.groups));
+    } else {
+        out.context.concurrent_groups = std::max(1, launch.warps() / in.occupancy.group_warps);
+        out.said.push_back(fmt::format(
+            "reuse was found for groups of {} warps, as they were executed, {} at once on a core, "
+            "{} in all; the launch has groups of {}, {} at once, {} in all",
+            in.occupancy.group_warps, out.context.concurrent_groups, groups, launch.group_warps,
+            launch.concurrent_groups, launch.groups));
+    }
+    out.filled = out.context;
+    const std::int64_t most = Launch{.groups = groups}.groups_per_core(cores);
+    if (most < out.filled.concurrent_groups) out.filled.concurrent_groups = static_cast<int>(most);
+    out.groups = static_cast<std::uint64_t>(groups);
+    return out;
+}
+
+}  // namespace
+
+void tell_memory(KernelIn& in) {
+    const std::vector<bool> passes = extract::passing_first_level(*in.code);
+    tell(in, passes,
+         extract::reuse_of(*in.memory, *in.extracted.kernel.memory, passes, {.threads = 0}),
+         in.extracted.kernel);
+}
+
+IssueTimes issue_times(const GpuProfile& profile, const Kernel& kernel,
+                       const SimulationOptions& options) {
+    IssueTimes times;
+    if (order_of(options, kernel) != Order::in_order) {
+        times.why_not = "warps may issue out of order";
+        return times;
+    }
+    const std::int64_t count = instruction_count(kernel.warps.front());
+    if (!std::ranges::all_of(kernel.warps, [&](const WarpProgram& program) {
+            return instruction_count(program) == count;
+        })) {
+        times.why_not = "warps execute different numbers of instructions";
+        return times;
+    }
+    if (profile.cores != kernel.memory->cores) {
+        times.why_not = "the profile's number of cores was changed";
+        return times;
+    }
+    const Launch& launch = *kernel.launch;
+    const std::int64_t groups = launch.groups_per_core(profile.cores);
+    if (groups > most_instructions || count > most_instructions ||
+        groups * launch.group_warps > most_instructions / count) {
+        times.why_not = "a core executes more than 20 million instructions";
+        return times;
+    }
+    // All warps execute as many instructions: their times are taken from groups that are alike.
+    Kernel alike = kernel;
+    alike.groups.reset();
+    Times observer(launch, groups, times);
+    try {
+        simulate(profile, alike, launch, options, observer);
+    } catch (const InputError& error) {
+        times = {.ticks = {}, .why_not = fmt::format("groups that are alike: {}", error.what())};
+    }
+    return times;
+}
+
+void tell_memory(KernelIn& in, const IssueTimes& times) {
+    std::vector<std::string> said;
+    in.extracted.kernel = with_memory(in, in.kernel(), *in.kernel().launch,
+                                      in.kernel().memory->cores, said, &times, 0);
+}
+
+Kernel with_memory(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
+                   std::vector<std::string>& said, const IssueTimes* times, unsigned threads) {
+    auto [context, filled, groups, sentences] = followed(in, launch, cores);
+    std::ranges::move(sentences, std::back_inserter(said));
+    const std::vector<bool> passes = extract::passing_first_level(*in.code);
+    extract::ReuseOptions options{.groups = groups, .clock_of = {}, .threads = threads};
+    if (times != nullptr) {
+        options.clock_of = [&](const extract::GroupTrace& group, const extract::Issue& one) {
+            const auto& warp =
+                times->ticks[group.group / static_cast<std::uint64_t>(cores)][one.warp];
+            return static_cast<std::uint64_t>(
+                warp[std::min(std::size_t{one.step}, warp.size() - 1)]);
+        };
+        context.order = MemoryOrder::predicted;
+    }
+    tell(in, passes, extract::reuse_of(*in.memory, filled, passes, options), kernel);
+    kernel.memory = context;
+    return kernel;
+}
+
+Kernel with_hashed_caches(const KernelIn& in, Kernel kernel, const Launch& launch, int cores,
+                          const CacheSizes& sizes, int ways, std::uint64_t seed) {
+    const Followed launched = followed(in, launch, cores);
+    const std::vector<bool> passes = extract::passing_first_level(*in.code);
+    const extract::CacheShape shape{
+        .first_bytes = static_cast<std::uint64_t>(sizes.first.value_or(0)),
+        .second_bytes = static_cast<std::uint64_t>(sizes.second.value_or(0)),
+        .ways = ways,
+        .seed = seed};
+    tell(in, passes,
+         extract::hashed_reuse(*in.memory, launched.filled, passes, shape, launched.groups),
+         kernel);
+    kernel.memory = launched.context;
+    return kernel;
+}
+
+}  // namespace occupipe::analysis

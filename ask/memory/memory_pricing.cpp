@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: MIT
+#include "ask/memory/memory_pricing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "ask/memory/memory_costs.h"
+#include "ask/stand_ins.h"
+#include "core/error.h"
+#include "core/instruction.h"
+
+namespace occupipe::analysis {
+namespace {
+
+constexpr double sector_bytes = 32;
+
+enum class Kind { load, store, shared, atomic, copy, silent, other };
+
+Kind kind_of_use(const MemoryUse& use) {
+    if (use.bytes == 0 && use.sectors == 0 && use.passes == 0) return Kind::silent;
+    if (use.sectors == 0 && use.passes > 0) return Kind::shared;
+    if (use.passes > 0) return use.device && !use.written ? Kind::copy : Kind::other;
+    if (use.device) return use.written ? Kind::atomic : Kind::load;
+    return use.written ? Kind::store : Kind::other;
+}
+
+// Read from DRAM and written back to it, per execution.
+double dram_bytes(const MemoryUse& use, const CacheSizes& sizes) {
+    double sectors = 0;
+    if (use.device) sectors += use.sectors * level_shares(use, sizes).dram;
+    if (use.written)
+        sectors += use.sectors * (1 - (sizes.second ? share_at(*use.written, *sizes.second) : 0));
+    return sectors * sector_bytes;
+}
+
+// Sectors that one request of a row asks for, by the width in its name.
+double row_sectors(std::string_view op) {
+    if (op.find(".v4.") != op.npos || op.find(".v2.u64") != op.npos) return 16;
+    if (op.find(".v2.") != op.npos || op.ends_with("64")) return 8;
+    return 4;
+}
+
+// λ and Λ at this place of a table; absent where the table does not reach so far.
+std::optional<RequestCost> at_table(const GpuProfile& profile, const InstructionTiming& row,
+                                    std::string_view over, double at) {
+    const auto table = std::ranges::find(row.tables, over, &ParameterTable::over);
+    if (table == row.tables.end()) return std::nullopt;
+    const auto above =
+        std::ranges::find_if(table->rows, [&](const TableRow& one) { return one.at >= at; });
+    if (above == table->rows.end()) return std::nullopt;
+    const auto below = above->at > at && above != table->rows.begin() ? std::prev(above) : above;
+    if (below->at > at || !below->cpi || !above->cpi) return std::nullopt;
+    const double share = below == above ? 0 : (at - below->at) / (above->at - below->at);
+    const double copies = profile.copies(row.subsystem);
+    RequestCost cost{
+        .cpi = weighted({{1 - share, *below->cpi}, {share, *above->cpi}}).times(1 / copies),
+        .latency = {}};
+    if (below->latency && above->latency)
+        cost.latency = weighted({{1 - share, *below->latency}, {share, *above->latency}});
+    return cost;
+}
+
+class Pricer {
+public:
+    Pricer(const Kernel& kernel, const GpuProfile& profile, MemoryPricing pricing,
+           const CacheSizes& asked)
+        : profile_(profile), pricing_(pricing), costs_(profile) {
+        result_.kernel = kernel;
+        result_.profile = profile;
+        result_.sizes = cache_sizes(kernel, profile, asked);
+    }
+
+    PricedMemory run() {
+        for (WarpProgram& program : result_.kernel.warps) list(program.instructions, program.share);
+        if (result_.rows.empty()) {
+            if (pricing_ == MemoryPricing::aggregate)
+                throw InputError(
+                    "--memory aggregate: the kernel does not tell what its instructions ask of "
+                    "the memory; 'occupipe extract' writes kernels that do");
+            return std::move(result_);
+        }
+        sum_up();
+        if (pricing_ != MemoryPricing::none) {
+            say_sizes();
+            for (WarpProgram& program : result_.kernel.warps) price(program.instructions);
+        }
+        for (auto& said : apply_stand_ins(result_.kernel, result_.profile))
+            result_.said.push_back(std::move(said));
+        return std::move(result_);
+    }
+
+private:
+    void say(std::string text) {
+        if (std::ranges::find(result_.said, text) == result_.said.end())
+            result_.said.push_back(std::move(text));
+    }
+
+    void list(const std::vector<KernelItem>& items, double times) {
+        for (const KernelItem& item : items) {
+            if (const auto* repeat = std::get_if<Repeat>(&item)) {
+                list(repeat->body, times * static_cast<double>(repeat->count));
+                continue;
+            }
+            const auto& one = std::get<KernelInstruction>(item);
+            if (!one.memory) continue;
+            MemoryRow row{
+                .id = one.id, .op = one.op, .at = one.at, .executions = times, .use = *one.memory};
+            if (one.memory->device) row.read = level_shares(*one.memory, result_.sizes);
+            if (one.memory->device || one.memory->written)
+                row.dram_bytes = dram_bytes(*one.memory, result_.sizes);
+            if (const InstructionTiming* timing = profile_.find_instruction(one.op)) {
+                row.cpi = profile_.cpi_per_core(*timing);
+                row.latency = timing->latency;
+            }
+            result_.rows.push_back(std::move(row));
+        }
+    }
+
+    void sum_up() {
+        double asked = 0, moved = 0, passes = 0, least = 0;
+        for (const MemoryRow& row : result_.rows) {
+            if (row.dram_bytes) {
+                asked += row.executions * row.use.bytes;
+                moved += row.executions * *row.dram_bytes;
+            }
+            passes += row.executions * row.use.passes;
+            least += row.executions * row.use.least_passes;
+        }
+        if (asked > 0) result_.dram_ratio = moved / asked;
+        if (least > 0) result_.conflict_degree = passes / least - 1;
+    }
+
+    void say_sizes() {
+        const CacheSizes& sizes = result_.sizes;
+        const bool global = std::ranges::any_of(
+            result_.rows, [](const MemoryRow& row) { return row.dram_bytes.has_value(); });
+        if (!global) return;
+        constexpr const char* measures =
+            "'occupipe measure --instructions ld.global.u32.working_set' measures it";
+        if (sizes.first)
+            say(fmt::format("first-level cache of {:g} KiB per core ({})", *sizes.first / 1024,
+                            sizes.first_from));
+        else
+            say(
+                fmt::format("the size of the first-level cache is not known: nothing is taken to "
+                            "be found there; predict --l1-bytes tells it, {}",
+                            measures));
+        if (sizes.second)
+            say(fmt::format("second-level cache of {:g} KiB ({})", *sizes.second / 1024,
+                            sizes.second_from));
+        else
+            say(fmt::format(
+                "the size of the second-level cache is not known: what the first level "
+                "does not find is taken to come from DRAM; predict --l2-bytes tells it, {}",
+                measures));
+        if (!result_.kernel.memory) return;
+        const MemoryContext& context = *result_.kernel.memory;
+        if (context.cores != profile_.cores)
+            say(fmt::format("reuse was found for {} cores, the GPU has {}", context.cores,
+                            profile_.cores));
+    }
+
+    void price(std::vector<KernelItem>& items) {
+        for (KernelItem& item : items) {
+            if (auto* repeat = std::get_if<Repeat>(&item)) {
+                price(repeat->body);
+                continue;
+            }
+            auto& one = std::get<KernelInstruction>(item);
+            if (!one.memory) continue;
+            MemoryRow& row = result_.rows[next_++];
+            if (kind_of_use(*one.memory) == Kind::silent) {
+                one.op = issue_slot;
+                one.kind = {};
+                row.cpi = {};
+                row.latency = {};
+                continue;
+            }
+            const Priced& priced = priced_like(one);
+            if (!priced.cost) continue;
+            if (!one.kind) one.kind = kind_of_op(one.op);
+            one.op = priced.name;
+            row.cpi = priced.cost->cpi;
+            row.latency = priced.cost->latency;
+        }
+    }
+
+    struct Priced {
+        std::string op;
+        MemoryUse use;
+        std::optional<RequestCost> cost;
+        std::string name;
+    };
+
+    // The same op that asks for the same costs the same.
+    const Priced& priced_like(const KernelInstruction& one) {
+        for (const Priced& other : priced_)
+            if (other.op == one.op && other.use == *one.memory) return other;
+        priced_.push_back({one.op, *one.memory, cost_of(one), {}});
+        if (priced_.back().cost) priced_.back().name = add_timing(one, priced_.back());
+        return priced_.back();
+    }
+
+    InstructionKind kind_of_op(const std::string& op) const {
+        const InstructionTiming* const row = profile_.find_instruction(op);
+        return row ? row->effective_kind() : kind_of(op);
+    }
+
+    std::string add_timing(const KernelInstruction& one, const Priced& priced) {
+        const InstructionTiming* const own = profile_.find_instruction(one.op);
+        InstructionTiming timing = own ? *own : *costs_.load_row();
+        timing.name = fmt::format("{}~{}", one.op, one.id);
+        for (int copy = 2; result_.profile.find_instruction(timing.name); ++copy)
+            timing.name = fmt::format("{}~{}~{}", one.op, one.id, copy);
+        timing.cpi = priced.cost->cpi.times(profile_.copies(timing.subsystem));
+        if (priced.cost->latency) {
+            timing.latency = priced.cost->latency;
+            timing.latency_unknown.clear();
+        }
+        timing.tables.clear();
+        timing.loop_cpi.reset();
+        timing.loop_latency.reset();
+        if (timing.latency_growth && priced.use.device)
+            timing.latency_growth =
+                timing.latency_growth->times(level_shares(priced.use, result_.sizes).dram);
+        if (timing.latency_growth && timing.latency_growth->value == 0)
+            timing.latency_growth.reset();
+        timing.note = fmt::format("priced by --memory {}", to_string(pricing_));
+        result_.profile.instructions.push_back(timing);
+        return timing.name;
+    }
+
+    std::optional<RequestCost> cost_of(const KernelInstruction& one) {
+        const Kind kind = kind_of_use(*one.memory);
+        if (kind == Kind::other) {
+            say(
+                fmt::format("{} does not tell what caches find of what it asks for: it keeps the "
+                            "profile's λ and Λ",
+                            one.op));
+            return std::nullopt;
+        }
+        if (kind == Kind::shared) return shared(one);
+        if (kind == Kind::atomic) return atomic(one);
+        if (kind == Kind::copy)
+            say("asynchronous copies are priced as loads by the levels that answer; their writing "
+                "to shared memory is not priced");
+        const bool stores = kind == Kind::store;
+        if (pricing_ == MemoryPricing::aggregate) return by_ratio(one, stores);
+        return stores ? store(one) : load(one);
+    }
+
+    // The cost at a level, or at the next one that the profile has measured.
+    std::optional<RequestCost> level_cost(Level level, const KernelInstruction& one,
+                                          double sectors) {
+        const MemoryUse& use = *one.memory;
+        const double least = std::max(use.least_sectors, 1.0);
+        for (Level at = level;; at = at == Level::first ? Level::second : Level::dram) {
+            if (auto cost = costs_.load(at, sectors, least)) {
+                if (at != level)
+                    say(fmt::format(
+                        "the profile has no {}: what the {} level finds costs as much as {}; "
+                        "'occupipe measure --instructions {}' measures it",
+                        MemoryCosts::row_of(level), level == Level::first ? "first" : "second",
+                        at == Level::second ? "a hit in the second" : "device memory",
+                        MemoryCosts::row_of(level)));
+                return cost;
+            }
+            if (at == Level::dram) break;
+        }
+        const InstructionTiming* const own = profile_.find_instruction(one.op);
+        if (!own) return std::nullopt;
+        say(fmt::format(
+            "the profile has no {}: {} keeps its own numbers there, scaled by its "
+            "sectors; 'occupipe measure --instructions {}' measures it",
+            MemoryCosts::row_of(Level::dram), one.op, MemoryCosts::row_of(Level::dram)));
+        return RequestCost{.cpi = profile_.cpi_per_core(*own).times(sectors / row_sectors(one.op)),
+                           .latency = own->latency};
+    }
+
+    std::optional<RequestCost> load(const KernelInstruction& one) {
+        const LevelShares shares = level_shares(*one.memory, result_.sizes);
+        return mixed(one, {{shares.first, Level::first},
+                           {shares.second, Level::second},
+                           {shares.dram, Level::dram}});
+    }
+
+    std::optional<RequestCost> mixed(const KernelInstruction& one,
+                                     const std::vector<std::pair<double, Level>>& parts) {
+        std::vector<std::pair<double, Estimate>> cpi, latency;
+        for (const auto& [share, level] : parts) {
+            if (share == 0) continue;
+            const auto cost = level_cost(level, one, one.memory->sectors);
+            if (!cost) return std::nullopt;
+            cpi.emplace_back(share, cost->cpi);
+            if (!cost->latency) {
+                say(
+                    fmt::format("no Λ is known of {}, which {} needs: its own is taken; "
+                                "'occupipe measure --instructions {}' measures it",
+                                MemoryCosts::row_of(level), one.op, MemoryCosts::row_of(level)));
+                const InstructionTiming* const own = profile_.find_instruction(one.op);
+                if (!own || !own->latency) return std::nullopt;
+                latency.emplace_back(share, *own->latency);
+                continue;
+            }
+            latency.emplace_back(share, *cost->latency);
+        }
+        return RequestCost{.cpi = weighted(cpi), .latency = weighted(latency)};
+    }
+
+    // What is dirty in the second level already costs a write there, all else one to DRAM.
+    std::optional<RequestCost> store(const KernelInstruction& one) {
+        const MemoryUse& use = *one.memory;
+        const double absorbed =
+            result_.sizes.second ? share_at(*use.written, *result_.sizes.second) : 0;
+        const InstructionTiming* const own = profile_.find_instruction(one.op);
+        if (!own) {
+            say(
+                fmt::format("the profile has no {}: it is priced as a load by the same levels; "
+                            "'occupipe measure --instructions {}' measures it",
+                            one.op, one.op));
+            return mixed(one, {{absorbed, Level::second}, {1 - absorbed, Level::dram}});
+        }
+        const Estimate to_dram =
+            profile_.cpi_per_core(*own).times(use.sectors / row_sectors(one.op));
+        std::vector<std::pair<double, Estimate>> cpi = {{1 - absorbed, to_dram}};
+        if (absorbed > 0) {
+            const auto found = costs_.load(Level::second, use.sectors, use.least_sectors);
+            say(found ? "no row measures stores that the second level absorbs: they take the λ of "
+                        "loads that hit it"
+                      : "no row measures stores that the second level absorbs: they take the λ of "
+                        "stores to device memory");
+            cpi.emplace_back(absorbed, found ? found->cpi : to_dram);
+        }
+        return RequestCost{.cpi = weighted(cpi), .latency = own->latency};
+    }
+
+    // Λ and λ of an atomic operation whose lanes ask for so many sectors, found in the second
+    // level, where it is executed: between the row of one sector, where the profile has it, and
+    // that of a word of its own for each lane; beyond it in proportion.
+    RequestCost at_second_level(const InstructionTiming& own, double sectors) const {
+        const double full = row_sectors(own.name);
+        const Estimate cpi = profile_.cpi_per_core(own);
+        const InstructionTiming* const narrow = profile_.find_instruction(own.name + ".sector");
+        if (sectors < full) {
+            if (narrow == nullptr) return {.cpi = cpi, .latency = own.latency};
+            const double share = std::clamp((sectors - 1) / (full - 1), 0.0, 1.0);
+            RequestCost cost{
+                .cpi = weighted({{1 - share, profile_.cpi_per_core(*narrow)}, {share, cpi}}),
+                .latency = own.latency};
+            if (own.latency && narrow->latency)
+                cost.latency = weighted({{1 - share, *narrow->latency}, {share, *own.latency}});
+            return cost;
+        }
+        RequestCost cost{.cpi = cpi.times(sectors / full), .latency = own.latency};
+        if (own.latency) cost.latency = weighted({{1, *own.latency}, {sectors / full - 1, cpi}});
+        return cost;
+    }
+
+    // What the second level lacks comes from DRAM and goes back there: the slower of the two rates.
+    std::optional<RequestCost> atomic(const KernelInstruction& one) {
+        const MemoryUse& use = *one.memory;
+        const InstructionTiming* const own = profile_.find_instruction(one.op);
+        const double missing = 1 - share_at(*use.device, result_.sizes.second.value_or(0));
+        const double written = 1 - share_at(*use.written, result_.sizes.second.value_or(0));
+        if (own == nullptr) {
+            say(fmt::format(
+                "the profile has no {}: it is priced as a load by the levels behind the "
+                "first; 'occupipe measure --instructions {}' measures it",
+                one.op, one.op));
+            return mixed(one, {{1 - missing, Level::second}, {missing, Level::dram}});
+        }
+        say("atomic operations on global memory are priced by their sectors in the second level "
+            "and "
+            "what of these it lacks; that lanes meet at one address is not priced");
+        RequestCost cost = at_second_level(*own, use.sectors);
+        if (missing + written == 0) return cost;
+        const auto dram = costs_.load(Level::dram, use.sectors, use.least_sectors);
+        if (!dram) return cost;
+        const Estimate moved = dram->cpi.times(missing + written);
+        if (moved.value > cost.cpi.value) cost.cpi = moved;
+        const auto far = costs_.load(Level::dram, 4, 4), near = costs_.load(Level::second, 4, 4);
+        if (missing > 0 && cost.latency && far && near && far->latency && near->latency &&
+            far->latency->value > near->latency->value)
+            cost.latency = weighted(
+                {{1, *cost.latency}, {missing, *far->latency}, {-missing, *near->latency}});
+        return cost;
+    }
+
+    // The paper's rule for global memory (pipeline-model.md, "Memory"): R of the whole kernel.
+    std::optional<RequestCost> by_ratio(const KernelInstruction& one, bool stores) {
+        const double ratio = *result_.dram_ratio;
+        const InstructionTiming* const own = profile_.find_instruction(one.op);
+        std::optional<RequestCost> dram = costs_.load(Level::dram, 4, 4);
+        if (own && (stores || !dram))
+            dram = RequestCost{.cpi = profile_.cpi_per_core(*own), .latency = own->latency};
+        if (!dram) return std::nullopt;
+        if (!dram->latency && own) dram->latency = own->latency;
+        if (ratio >= 1) {
+            RequestCost cost{.cpi = dram->cpi.times(ratio), .latency = dram->latency};
+            if (dram->latency)
+                cost.latency = weighted({{1, *dram->latency}, {ratio - 1, dram->cpi}});
+            return cost;
+        }
+        std::optional<RequestCost> second = costs_.load(Level::second, 4, 4);
+        if (!second) {
+            say(fmt::format(
+                "the profile has no {}: R of DRAM and 1 − R of the second level are "
+                "both priced as DRAM; 'occupipe measure --instructions {}' measures "
+                "it",
+                MemoryCosts::row_of(Level::second), MemoryCosts::row_of(Level::second)));
+            second = dram;
+        }
+        RequestCost cost{.cpi = weighted({{ratio, dram->cpi}, {1 - ratio, second->cpi}}),
+                         .latency = dram->latency};
+        if (dram->latency && second->latency)
+            cost.latency = weighted({{ratio, *dram->latency}, {1 - ratio, *second->latency}});
+        return cost;
+    }
+
+    // Λ' = Λ + D λ, λ' = (1 + D) λ; where the profile has measured conflicts, these.
+    std::optional<RequestCost> shared(const KernelInstruction& one) {
+        const InstructionTiming* const own = profile_.find_instruction(one.op);
+        if (!own) return std::nullopt;
+        const MemoryUse& use = *one.memory;
+        const double more = pricing_ == MemoryPricing::aggregate ? *result_.conflict_degree
+                            : use.least_passes > 0               ? use.passes / use.least_passes - 1
+                                                                 : 0;
+        if (pricing_ == MemoryPricing::per_access)
+            if (auto cost = at_table(profile_, *own, "conflict_degree", 1 + more)) return cost;
+        const Estimate cpi = profile_.cpi_per_core(*own);
+        RequestCost cost{.cpi = cpi.times(1 + more), .latency = own->latency};
+        if (own->latency) cost.latency = weighted({{1, *own->latency}, {more, cpi}});
+        return cost;
+    }
+
+    const GpuProfile& profile_;
+    MemoryPricing pricing_;
+    MemoryCosts costs_;
+    PricedMemory result_;
+    std::vector<Priced> priced_;
+    std::size_t next_ = 0;  // row
+};
+
+}  // namespace
+
+std::string_view to_string(MemoryPricing pricing) {
+    switch (pricing) {
+        case MemoryPricing::none:
+            return "none";
+        case MemoryPricing::per_access:
+            return "per-access";
+        default:
+            return "aggregate";
+    }
+}
+
+PricedMemory price_memory(const Kernel& kernel, const GpuProfile& profile, MemoryPricing pricing,
+                          const CacheSizes& asked) {
+    return Pricer(kernel, profile, pricing, asked).run();
+}
+
+std::optional<double> dram_bytes_per_warp(const PricedMemory& memory) {
+    if (memory.rows.empty()) return std::nullopt;
+    double bytes = 0;
+    for (const MemoryRow& row : memory.rows) {
+        if (row.use.sectors > 0 && !row.dram_bytes) return std::nullopt;
+        bytes += row.executions * row.dram_bytes.value_or(0);
+    }
+    return bytes;
+}
+
+}  // namespace occupipe::analysis

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "ask/shipped_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <span>
+#include <system_error>
+
+#include "core/error.h"
+#include "core/files/file_kind.h"
+#include "core/files/files.h"
+#include "core/suggestions.h"
+
+namespace occupipe::analysis {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path& data_elsewhere() {
+    static fs::path folder;
+    return folder;
+}
+
+// Where data may be, best first: here, beside or above the program (a checkout's build folder),
+// and where `cmake --install` puts it.
+std::vector<fs::path> bases() {
+    std::error_code none;
+    std::vector<fs::path> found = {{}};
+    if (!data_elsewhere().empty()) {
+        found.push_back(data_elsewhere());
+        return found;
+    }
+    const fs::path program = fs::read_symlink("/proc/self/exe", none);
+    if (program.empty()) return found;
+    fs::path above = program.parent_path();
+    found.push_back(above.parent_path() / "share" / "occupipe");
+    for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
+        found.push_back(above);
+        above = above.parent_path();
+    }
+    return found;
+}
+
+// The first existing folder of these names that contains YAML files; empty = none.
+fs::path data_folder(std::span<const fs::path> names) {
+    for (const fs::path& base : bases()) {
+        for (const fs::path& name : names) {
+            std::error_code none;
+            for (const auto& entry : fs::directory_iterator(base / name, none))
+                if (entry.path().extension() == ".yaml") return base / name;
+        }
+    }
+    return {};
+}
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+fs::path shipped(const std::string& name, const char* what, const std::vector<fs::path>& files) {
+    std::error_code none;
+    if (fs::exists(name, none) || name.find('/') != std::string::npos ||
+        fs::path(name).has_extension())
+        return name;
+    const std::string wanted = lower_case(name);
+    std::vector<fs::path> found;
+    std::vector<std::string> names;
+    for (const fs::path& file : files) {
+        const std::string stem = lower_case(file.stem().string());
+        if (stem == wanted) return file;
+        if (stem.ends_with("-" + wanted)) found.push_back(file);
+        names.push_back(stem);
+    }
+    if (found.size() == 1) return found.front();
+    if (files.empty()) return name;
+    const auto near = near_names(wanted, names);
+    throw InputError(name, {}, {},
+                     fmt::format("neither a file nor a shipped {}; {}: {}", what,
+                                 near.empty() ? "there are" : "near",
+                                 fmt::join(near.empty() ? names : near, ", ")));
+}
+
+// The kernels' folder also holds the profiles of examples that run on no other.
+std::vector<fs::path> beside_kernels(FileKind kind) {
+    const fs::path names[] = {"sim/kernels",
+                              "kernels"};  // a checkout also has the suite's "kernels"
+    std::vector<fs::path> files = yaml_files(data_folder(names));
+    std::erase_if(files, [&](const fs::path& file) {
+        try {
+            return file_kind(read_text_file(file), file.string()) != kind;
+        } catch (const InputError&) {
+            return true;  // somebody's own, and not asked for
+        }
+    });
+    return files;
+}
+
+}  // namespace
+
+std::vector<fs::path> yaml_files(const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code none;
+    for (const auto& entry : fs::recursive_directory_iterator(folder, none))
+        if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
+void set_data_folder(const fs::path& folder) { data_elsewhere() = folder; }
+
+std::vector<fs::path> shipped_kernels() { return beside_kernels(FileKind::kernel); }
+
+std::vector<fs::path> shipped_profiles() {
+    const fs::path names[] = {"profiles"};
+    return yaml_files(data_folder(names));
+}
+
+fs::path shipped_profile(const std::string& name) {
+    std::vector<fs::path> files = shipped_profiles();
+    std::ranges::copy(beside_kernels(FileKind::profile), std::back_inserter(files));
+    // As installed, in a checkout: devices that AutoMatch alone knows.
+    const fs::path devices[] = {"match-devices", "match/devices"};
+    std::ranges::copy(yaml_files(data_folder(devices)), std::back_inserter(files));
+    return shipped(name, "profile", files);
+}
+
+fs::path shipped_kernel(const std::string& name) {
+    return shipped(name, "kernel", beside_kernels(FileKind::kernel));
+}
+
+fs::path shipped_suite_index() {
+    std::error_code none;
+    for (const fs::path& base : bases())
+        for (const char* folder : {"suite", "kernels"})  // as installed, in a checkout
+            if (fs::path index = base / folder / "suite.yaml"; fs::exists(index, none))
+                return index;
+    return {};
+}
+
+}  // namespace occupipe::analysis

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Profiles and kernels that come with the program, by name.
+//
+//   shipped_profile("rtx-2070")  → …/profiles/nvidia-rtx-2070.yaml
+//   shipped_kernel("saxpy")      → …/kernels/saxpy.yaml
+//   shipped_profile("own.yaml")  → own.yaml, which need not be there: the reader says so
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace occupipe::analysis {
+
+// An existing file is returned as it is; else the shipped file whose name is NAME.yaml, or ends
+// with -NAME.yaml and is the only one; case does not matter. What looks like a path (a slash, or
+// the extension) is returned as it is. Throws InputError that lists what there is, nearest first.
+std::filesystem::path shipped_profile(const std::string& name);
+std::filesystem::path shipped_kernel(const std::string& name);
+
+// Where the data are for a program that is not Occupipe's own (Python's interpreter): as `cmake
+// --install` leaves share/occupipe. To be called before anything else here, by one thread.
+void set_data_folder(const std::filesystem::path& folder);
+
+// Every shipped profile; empty where the program was moved away from its data.
+std::vector<std::filesystem::path> shipped_profiles();
+// Every shipped kernel.
+std::vector<std::filesystem::path> shipped_kernels();
+
+// The index of the suite (analysis/validation/suite.h); empty where there is none.
+std::filesystem::path shipped_suite_index();
+
+// Below a folder, by name; empty where there is none.
+std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder);
+
+}  // namespace occupipe::analysis

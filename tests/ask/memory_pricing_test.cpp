@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+// Prices of memory instructions by hand: shares of levels, sectors, passes, the paper's R and D.
+#include "ask/memory/memory_pricing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/files/files.h"
+
+namespace occupipe::analysis {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* rows = R"(
+format: occupipe-profile/2
+device: {name: made up}
+cores: 4
+warp_size: 32
+clock_hz: 1000000000
+issue: {schedulers: 2}
+subsystems:
+  mem: {scope: core}
+  shared: {scope: scheduler}
+instructions:
+  ld.global.l1.u32: {subsystem: mem, cpi: 1, latency: 30, source: measured}
+  ld.global.l2.u32: {subsystem: mem, cpi: 4, latency: 200, source: measured}
+  ld.global.l2.u32.stride2: {subsystem: mem, cpi: 9, latency: 230, source: measured}
+  ld.global.u32: {subsystem: mem, cpi: 10, latency: 500, source: measured}
+  ld.global.f32: {subsystem: mem, cpi: 8, latency_unknown: the instructions do not depend on each other, source: measured}
+  st.global.f32: {subsystem: mem, cpi: 12, latency: 20, source: measured}
+  atom.global.add.u32: {subsystem: mem, cpi: 3, latency: 300, source: measured}
+  ld.shared.u32: {subsystem: shared, cpi: 2, latency: 20, source: measured}
+)";
+
+GpuProfile with_rows(const std::string& more = {}) {
+    return parse_profile(std::string(rows + 1) + more, "rows.yaml");
+}
+
+GpuProfile without(GpuProfile profile, const std::string& name) {
+    std::erase_if(profile.instructions,
+                  [&](const InstructionTiming& one) { return one.name == name; });
+    return profile;
+}
+
+Kernel kernel_of(const std::string& instructions) {
+    return parse_kernel(
+        "format: occupipe-kernel/1\nname: k\n"
+        "memory: {cores: 4, concurrent_groups: 2, group_shared_bytes: 1000}\ninstructions:\n" +
+            instructions,
+        "k.yaml");
+}
+
+const CacheSizes small{.first = 1024, .second = 4096, .first_from = "a", .second_from = "b"};
+
+struct Price {
+    double cpi = 0, latency = 0;
+};
+
+// Of the first instruction, in units of its subsystem.
+Price price_of(const PricedMemory& priced) {
+    const auto& one = std::get<KernelInstruction>(priced.kernel.warps[0].instructions[0]);
+    const InstructionTiming* const timing = priced.profile.find_instruction(one.op);
+    EXPECT_NE(timing, nullptr) << one.op;
+    if (!timing) return {};
+    return {timing->cpi.value, timing->latency ? timing->latency->value : -1};
+}
+
+PricedMemory per_access(const std::string& memory, const GpuProfile& profile = with_rows(),
+                        const std::string& op = "ld.global.f32", const CacheSizes& sizes = small) {
+    return price_memory(kernel_of("  - {id: a, op: " + op + ", memory: " + memory + "}\n"), profile,
+                        MemoryPricing::per_access, sizes);
+}
+
+TEST(MemoryPricing, LevelsCountByTheirShares) {
+    const PricedMemory priced = per_access(
+        "{bytes: 128, sectors: 4, least_sectors: 4, core: [[1024, 0.5]], device: [[2048, 0.75]]}");
+    // Half of it in the first level, a quarter in the second and in DRAM each. Throughput of DRAM
+    // is that of the stream.
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.5 * 1 + 0.25 * 4 + 0.25 * 8);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 0.5 * 30 + 0.25 * 200 + 0.25 * 500);
+    ASSERT_EQ(priced.rows.size(), 1);
+    EXPECT_DOUBLE_EQ(*priced.rows[0].dram_bytes, 32);
+    EXPECT_DOUBLE_EQ(*priced.dram_ratio, 0.25);
+    EXPECT_DOUBLE_EQ(priced.rows[0].cpi->value, price_of(priced).cpi);
+}
+
+TEST(MemoryPricing, CapacitiesDecideWhatIsFound) {
+    const std::string memory =
+        "{bytes: 128, sectors: 4, least_sectors: 4, core: [[1025, 0.5]], device: [[4096, 0.75]]}";
+    EXPECT_DOUBLE_EQ(price_of(per_access(memory)).cpi, 0.75 * 4 + 0.25 * 8);
+    CacheSizes other = small;
+    other.second = 4095;
+    EXPECT_DOUBLE_EQ(price_of(per_access(memory, with_rows(), "ld.global.f32", other)).cpi, 8);
+    other.first = 1e6;
+    EXPECT_DOUBLE_EQ(price_of(per_access(memory, with_rows(), "ld.global.f32", other)).cpi,
+                     0.5 * 1 + 0.5 * 8);
+}
+
+TEST(MemoryPricing, MoreSectorsThanTheRowsTakeLonger) {
+    const PricedMemory priced = per_access(
+        "{bytes: 128, sectors: 12, least_sectors: 4, core: [[1024, 0.5]], device: [[2048, 0.5]]}");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.5 * 3 + 0.5 * 24);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 0.5 * (30 + 2 * 1) + 0.5 * (500 + 2 * 8));
+}
+
+TEST(MemoryPricing, RowsOfMoreSectorsAreInterpolated) {
+    const std::string found = "core: [], device: [[128, 1]]}";
+    const auto at = [&](const std::string& sectors) {
+        return price_of(
+            per_access("{bytes: 128, sectors: " + sectors + ", least_sectors: 1, " + found));
+    };
+    EXPECT_DOUBLE_EQ(at("4").cpi, 4);
+    EXPECT_DOUBLE_EQ(at("6").cpi, 6.5);
+    EXPECT_DOUBLE_EQ(at("6").latency, 215);
+    EXPECT_DOUBLE_EQ(at("8").cpi, 9);
+    EXPECT_DOUBLE_EQ(at("16").cpi, 18);
+    EXPECT_DOUBLE_EQ(at("16").latency, 230 + 9);
+    EXPECT_DOUBLE_EQ(at("2").cpi, 2);
+    EXPECT_DOUBLE_EQ(at("2").latency, 200);
+    // Never quicker than a hit in the first level.
+    EXPECT_DOUBLE_EQ(at("1").cpi, 1);
+    GpuProfile slow = with_rows();
+    slow.find_instruction("ld.global.l1.u32")->cpi.value = 3;
+    EXPECT_DOUBLE_EQ(
+        price_of(per_access("{bytes: 4, sectors: 1, least_sectors: 1, " + found, slow)).cpi, 3);
+}
+
+TEST(MemoryPricing, StoresGoToDramUnlessTheirSectorIsDirty) {
+    const std::string memory =
+        "{bytes: 128, sectors: 8, least_sectors: 4, written: [[4096, 0.25]]}";
+    const PricedMemory priced = per_access(memory, with_rows(), "st.global.f32");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.75 * 24 + 0.25 * 9);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 20);
+    EXPECT_DOUBLE_EQ(*priced.rows[0].dram_bytes, 8 * 32 * 0.75);
+    EXPECT_THAT(priced.said, Contains(HasSubstr("stores that the second level absorbs")));
+    EXPECT_DOUBLE_EQ(
+        price_of(per_access(memory, without(with_rows(), "st.global.f32"), "st.global.f32")).cpi,
+        0.75 * 16 + 0.25 * 9);
+}
+
+TEST(MemoryPricing, MissingRowsAreNamedWithWhatMeasuresThem) {
+    const std::string memory =
+        "{bytes: 128, sectors: 4, least_sectors: 4, core: [[1024, 0.5]], device: [[2048, 0.75]]}";
+    PricedMemory priced = per_access(memory, without(with_rows(), "ld.global.l1.u32"));
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.75 * 4 + 0.25 * 8);
+    EXPECT_THAT(
+        priced.said,
+        Contains(HasSubstr("'occupipe measure --instructions ld.global.l1.u32' measures it")));
+    GpuProfile bare = without(with_rows(), "ld.global.l2.u32");
+    bare = without(bare, "ld.global.l2.u32.stride2");
+    priced = per_access(memory, bare);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.5 * 1 + 0.5 * 8);
+    EXPECT_THAT(priced.said, Contains(HasSubstr("ld.global.l2.u32' measures it")));
+    // What the caches hold is not known, either: all of it comes from DRAM, and that is said.
+    priced = per_access(memory, with_rows(), "ld.global.f32", {});
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 8);
+    EXPECT_THAT(priced.said, Contains(HasSubstr("--l1-bytes tells it")));
+    EXPECT_THAT(priced.said, Contains(HasSubstr("--l2-bytes tells it")));
+    EXPECT_THAT(per_access(memory).said, Not(Contains(HasSubstr("measures it"))));
+}
+
+TEST(MemoryPricing, SharedMemoryTakesAPassAtATime) {
+    // λ is 2 per scheduler, of which there are two: 1 per core.
+    PricedMemory priced =
+        per_access("{bytes: 128, passes: 3, least_passes: 1}", with_rows(), "ld.shared.u32");
+    EXPECT_DOUBLE_EQ(*priced.conflict_degree, 2);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 2 * 3);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 20 + 2 * 1);
+    EXPECT_DOUBLE_EQ(priced.rows[0].cpi->value, 3);
+    // Wide loads take several passes without any conflict.
+    priced = per_access("{bytes: 512, passes: 4, least_passes: 4}", with_rows(), "ld.shared.u32");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 2);
+    // Measured conflicts go before the rule.
+    GpuProfile measured = with_rows();
+    measured.find_instruction("ld.shared.u32")->tables = {
+        {.over = "conflict_degree",
+         .note = {},
+         .rows = {{.at = 1, .cpi = Estimate{.value = 2}, .latency = Estimate{.value = 20}},
+                  {.at = 2, .cpi = Estimate{.value = 5}, .latency = Estimate{.value = 24}},
+                  {.at = 4, .cpi = Estimate{.value = 9}, .latency = Estimate{.value = 30}}}}};
+    priced = per_access("{bytes: 128, passes: 3, least_passes: 1}", measured, "ld.shared.u32");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 7);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 27);
+    priced = per_access("{bytes: 128, passes: 8, least_passes: 1}", measured, "ld.shared.u32");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 16);
+}
+
+// R and D are those of the whole kernel: equations of the paper (pipeline-model.md, "Memory").
+TEST(MemoryPricing, AggregateIsThePapersRule) {
+    const auto aggregate = [](const std::string& first, const std::string& second) {
+        return price_memory(
+            kernel_of("  - {id: a, op: ld.global.u32, memory: " + first +
+                      "}\n  - repeat: 3\n    body:\n      - {id: b, op: ld.global.u32, memory: " +
+                      second + "}\n"),
+            with_rows(), MemoryPricing::aggregate, small);
+    };
+    const std::string once = "{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: []}";
+    const std::string again =
+        "{bytes: 128, sectors: 4, least_sectors: 4, core: [], device: [[128, 1]]}";
+    const std::string spread = "{bytes: 128, sectors: 8, least_sectors: 4, device: []}";
+    PricedMemory priced = aggregate(once, again);
+    EXPECT_DOUBLE_EQ(*priced.dram_ratio, 0.25);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 0.25 * 8 + 0.75 * 4);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 0.25 * 500 + 0.75 * 200);
+    priced = aggregate(once, once);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 8);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 500);
+    priced = aggregate(spread, spread);
+    EXPECT_DOUBLE_EQ(*priced.dram_ratio, 2);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 16);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 500 + 8);
+
+    priced = price_memory(
+        kernel_of("  - {id: a, op: ld.shared.u32, memory: {bytes: 128, passes: 1, least_passes: "
+                  "1}}\n  - {id: b, op: ld.shared.u32, memory: {bytes: 128, passes: 4, "
+                  "least_passes: 1}}\n"),
+        with_rows(), MemoryPricing::aggregate, small);
+    EXPECT_DOUBLE_EQ(*priced.conflict_degree, 1.5);
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 2 * 2.5);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 20 + 1.5);
+    EXPECT_THROW(price_memory(kernel_of("  - {id: a, op: ld.global.u32}\n"), with_rows(),
+                              MemoryPricing::aggregate, small),
+                 InputError);
+}
+
+// The only row of loads is a wide one, and the profile does not know the kernel's own.
+TEST(MemoryPricing, AnyRowOfALevelStandsForAnUnknownLoadsUnit) {
+    const GpuProfile wide = parse_profile(
+        "format: occupipe-profile/2\ndevice: {name: made up}\ncores: 4\nwarp_size: 32\n"
+        "clock_hz: 1000000000\nissue: {schedulers: 2}\nsubsystems:\n  mem: {scope: core}\n"
+        "instructions:\n"
+        "  ld.global.v4.f32: {subsystem: mem, cpi: 32, latency: 600, source: measured}\n",
+        "wide.yaml");
+    const PricedMemory priced =
+        per_access("{bytes: 512, sectors: 16, least_sectors: 16, core: [], device: []}", wide,
+                   "ld.global.v2.u64");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 32);
+    EXPECT_DOUBLE_EQ(price_of(priced).latency, 600);
+}
+
+TEST(MemoryPricing, NoneLeavesKernelAndProfileAsTheyAre) {
+    const Kernel kernel = kernel_of(
+        "  - {id: a, op: ld.global.u32, memory: {bytes: 128, sectors: 32, least_sectors: 4, core: "
+        "[], device: []}}\n");
+    const PricedMemory priced = price_memory(kernel, with_rows(), MemoryPricing::none, small);
+    EXPECT_EQ(priced.kernel, kernel);
+    EXPECT_EQ(priced.profile, with_rows());
+    EXPECT_EQ(priced.rows.size(), 1);
+    const Kernel untold = kernel_of("  - {id: a, op: ld.global.u32}\n");
+    EXPECT_EQ(price_memory(untold, with_rows(), MemoryPricing::per_access, small).kernel, untold);
+}
+
+TEST(MemoryPricing, WithoutAnActiveLaneAnInstructionIsAnIssueSlot) {
+    const PricedMemory priced = per_access("{bytes: 0}");
+    EXPECT_EQ(std::get<KernelInstruction>(priced.kernel.warps[0].instructions[0]).op, "issue.slot");
+    EXPECT_NE(priced.profile.find_instruction("issue.slot"), nullptr);
+}
+
+// The row: λ 3, Λ 300 for four sectors; of a line, then of 32 lines.
+TEST(MemoryPricing, AtomicOperationsCostTheirSectorsInTheSecondLevel) {
+    const std::string line = "{bytes: 128, sectors: 4, least_sectors: 4, ";
+    const std::string found = "device: [[1024, 1]], written: [[1024, 1]]}";
+    const auto price = [&](const std::string& memory, const GpuProfile& profile = with_rows()) {
+        return per_access(memory, profile, "atom.global.add.u32");
+    };
+    EXPECT_DOUBLE_EQ(price_of(price(line + found)).cpi, 3);
+    EXPECT_DOUBLE_EQ(price_of(price(line + found)).latency, 300);
+    const std::string apart = "{bytes: 128, sectors: 32, least_sectors: 4, ";
+    EXPECT_DOUBLE_EQ(price_of(price(apart + found)).cpi, 24);
+    EXPECT_DOUBLE_EQ(price_of(price(apart + found)).latency, 300 + 7 * 3);
+    EXPECT_THAT(price(line + found).said, Contains(HasSubstr("one address is not priced")));
+
+    // Eight lanes' words in one sector: no cheaper where the profile has no row of it.
+    const std::string sector = "{bytes: 32, sectors: 1, least_sectors: 1, ";
+    EXPECT_DOUBLE_EQ(price_of(price(sector + found)).cpi, 3);
+    const GpuProfile both = with_rows(
+        "  atom.global.add.u32.sector: {subsystem: mem, cpi: 1.5, latency: 240, source: "
+        "measured}\n");
+    EXPECT_DOUBLE_EQ(price_of(price(sector + found, both)).cpi, 1.5);
+    EXPECT_DOUBLE_EQ(price_of(price(sector + found, both)).latency, 240);
+    const std::string half = "{bytes: 80, sectors: 2.5, least_sectors: 2.5, ";
+    EXPECT_DOUBLE_EQ(price_of(price(half + found, both)).cpi, 2.25);
+    EXPECT_DOUBLE_EQ(price_of(price(half + found, both)).latency, 270);
+}
+
+// A load from DRAM: λ 8 of four sectors, Λ 500, and 200 from the second level. Read and written
+// back.
+TEST(MemoryPricing, AtomicOperationsWaitForWhatTheSecondLevelLacks) {
+    const std::string line = "{bytes: 128, sectors: 4, least_sectors: 4, ";
+    const PricedMemory none =
+        per_access(line + "device: [], written: []}", with_rows(), "atom.global.add.u32");
+    EXPECT_DOUBLE_EQ(price_of(none).cpi, 16);
+    EXPECT_DOUBLE_EQ(price_of(none).latency, 600);
+    EXPECT_DOUBLE_EQ(*none.rows[0].dram_bytes, 2 * 4 * 32);
+    const PricedMemory quarter = per_access(line + "device: [[4096, 0.75]], written: [[4096, 1]]}",
+                                            with_rows(), "atom.global.add.u32");
+    EXPECT_DOUBLE_EQ(price_of(quarter).cpi, 3);  // 2 of DRAM: the second level is slower
+    EXPECT_DOUBLE_EQ(price_of(quarter).latency, 375);
+    const PricedMemory unknown =
+        per_access(line + "device: [[4096, 0.75]], written: []}",
+                   without(with_rows(), "atom.global.add.u32"), "atom.global.add.u32");
+    EXPECT_DOUBLE_EQ(price_of(unknown).cpi, 0.75 * 4 + 0.25 * 8);
+    EXPECT_THAT(unknown.said, Contains(HasSubstr("priced as a load by the levels behind")));
+}
+
+TEST(MemoryPricing, AsynchronousCopiesCostWhatLoadsCost) {
+    const std::string memory = "{bytes: 128, sectors: 4, least_sectors: 4, ";
+    const std::string reuse = "core: [[1024, 0.5]], device: [[2048, 0.75]]}";
+    const PricedMemory copy =
+        per_access(memory + "passes: 1, least_passes: 1, " + reuse, with_rows(), "cp.async.x1");
+    const PricedMemory load = per_access(memory + reuse);
+    EXPECT_DOUBLE_EQ(price_of(copy).cpi, price_of(load).cpi);
+    EXPECT_DOUBLE_EQ(price_of(copy).latency, price_of(load).latency);
+    EXPECT_THAT(copy.said, Contains(HasSubstr("asynchronous copies")));
+}
+
+TEST(MemoryPricing, ALoadWithoutReuseIsNoAtomicOperation) {
+    const PricedMemory priced =
+        per_access("{bytes: 128, sectors: 4, least_sectors: 4}", with_rows(), "ld.global.u32");
+    EXPECT_DOUBLE_EQ(price_of(priced).cpi, 10);
+    EXPECT_THAT(priced.said, Contains(HasSubstr("ld.global.u32 does not tell")));
+    EXPECT_THAT(priced.said, Not(Contains(HasSubstr("atomic"))));
+}
+
+TEST(MemoryPricing, EqualInstructionsShareATiming) {
+    const std::string memory =
+        "memory: {bytes: 128, sectors: 4, least_sectors: 4, core: [], device: []}}\n";
+    const PricedMemory priced = price_memory(kernel_of("  - {id: a, op: ld.global.f32, " + memory +
+                                                       "  - {id: b, op: ld.global.f32, " + memory),
+                                             with_rows(), MemoryPricing::per_access, small);
+    EXPECT_EQ(std::get<KernelInstruction>(priced.kernel.warps[0].instructions[0]).op,
+              std::get<KernelInstruction>(priced.kernel.warps[0].instructions[1]).op);
+    EXPECT_EQ(priced.profile.instructions.size(), with_rows().instructions.size() + 1);
+    EXPECT_NO_THROW(validate(priced.profile));
+    EXPECT_NO_THROW(validate(priced.kernel));
+}
+
+CacheSizes sizes_of(const std::string& capability, std::int64_t group_bytes, int groups,
+                    const std::string& levels = {}) {
+    GpuProfile profile = with_rows(levels);
+    profile.device.compute_capability = capability;
+    Kernel kernel = kernel_of("  - {id: a, op: ld.global.u32}\n");
+    kernel.memory->group_shared_bytes = group_bytes;
+    kernel.memory->concurrent_groups = groups;
+    return cache_sizes(kernel, profile, {});
+}
+
+// CUDA C++ Programming Guide, "Shared Memory" of the compute capabilities.
+TEST(MemoryPricing, FirstLevelIsWhatSharedMemoryLeaves) {
+    constexpr double kib = 1024;
+    EXPECT_DOUBLE_EQ(*sizes_of("7.5", 0, 4).first, 64 * kib);
+    EXPECT_DOUBLE_EQ(*sizes_of("7.5", 10'000, 4).first, 32 * kib);
+    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 0, 4).first, 192 * kib);
+    // Four groups of 24 KiB and the driver's KiB each: 100 KiB.
+    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 24 * 1024, 4).first, 92 * kib);
+    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 24 * 1024 + 1, 4).first, 60 * kib);
+    EXPECT_DOUBLE_EQ(*sizes_of("9.0", 227 * 1024, 1).first, 28 * kib);
+    EXPECT_FALSE(sizes_of("6.1", 0, 1).first);
+    EXPECT_FALSE(sizes_of("9.0", 0, 1).second);
+}
+
+TEST(MemoryPricing, CapacitiesComeFromMeasuredLevels) {
+    constexpr double kib = 1024;
+    const std::string levels =
+        "memory_levels:\n"
+        "  - {instruction: ld.global.u32.working_set, latency: 30, first_bytes: 4096, last_bytes: "
+        "98304}\n"
+        "  - {instruction: ld.global.u32.working_set, latency: 200, first_bytes: 131072, "
+        "last_bytes: 4194304}\n"
+        "  - {instruction: ld.global.u32.working_set, latency: 500, first_bytes: 8388608, "
+        "last_bytes: 67108864}\n";
+    EXPECT_DOUBLE_EQ(*sizes_of("6.1", 0, 1, levels).first, 96 * kib);
+    EXPECT_DOUBLE_EQ(*sizes_of("6.1", 8192, 2, levels).first, 80 * kib);
+    EXPECT_DOUBLE_EQ(*sizes_of("6.1", 0, 1, levels).second, 4096 * kib);
+    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 0, 1, levels).first, 96 * kib);
+    EXPECT_DOUBLE_EQ(*sizes_of("8.0", 100 * 1024, 1, levels).first, 60 * kib);
+}
+
+}  // namespace
+}  // namespace occupipe::analysis
