@@ -128,7 +128,7 @@ void Published::add(const Published& other) {
 const Published& built_in_published() {
     static const Published all = [] {
         Published published;
-        for (const EmbeddedFile& file : published_files())
+        for (const EmbeddedFile& file : published::published_files())
             published.add(parse_published(std::string(file.text), std::string(file.name)));
         return published;
     }();

@@ -4,8 +4,8 @@
 
 #include "core/files/embedded.h"
 
-namespace occupipe::analysis {
+namespace occupipe::published {
 
 std::span<const EmbeddedFile> published_files();
 
-}  // namespace occupipe::analysis
+}  // namespace occupipe::published

@@ -106,7 +106,7 @@ TEST(Published, BadFilesAreRefusedWithLineAndKey) {
 TEST(Published, MutatedFilesAreReadOrRefused) {
     std::mt19937_64 random(7);
     int refused = 0;
-    for (const EmbeddedFile& file : published_files()) {
+    for (const EmbeddedFile& file : published::published_files()) {
         for (int trial = 0; trial < 60; ++trial) {
             std::string text(file.text);
             for (int i = 0; i < 3; ++i)
