@@ -56,12 +56,12 @@ void add_diff(const Command& app) {
         .required()
         .type_name("PROFILE");
     command
-        .add_option("--sigma", arguments->options.standard_errors,
+        .add_option("--tolerance sigma|--sigma", arguments->options.standard_errors,
                     "Standard errors that a difference must exceed")
         .show_default()
         .check(positive_number());
     command
-        .add_option("--relative", arguments->options.relative,
+        .add_option("--tolerance relative|--relative", arguments->options.relative,
                     "Relative difference that it must exceed as well")
         .show_default()
         .check(number_not_negative());

@@ -121,13 +121,13 @@ void add_disassemble(const Command& app) {
         .add_option("--arch", request->architecture, "What to compile source for: sm_75 to sm_120")
         .type_name("sm_NN");
     command
-        .add_option("--compiler-option", request->compiler_options,
+        .add_option("--compiler option|--compiler-option", request->compiler_options,
                     "Handed on to NVRTC, such as -lineinfo or -I/usr/local/cuda/include, or to "
                     "clang; may be\nrepeated")
         .type_name("OPTION")
         .one_value_each();
     command
-        .add_option("--cubin", request->cubin,
+        .add_option("-o,--output|--cubin", request->cubin,
                     "Write the machine code to this file as well, for machines without compilers")
         .type_name("FILE");
     command.add_flag("--force", request->force, "Replace the file if it exists");

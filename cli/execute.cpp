@@ -295,11 +295,11 @@ void add_execute(const Command& app) {
         .type_name("[NAME=]FILE")
         .one_value_each();
     command
-        .add_option("--absolute", request->absolute,
+        .add_option("--tolerance absolute|--absolute", request->absolute,
                     "Tolerance of --check-against: |found - expected| <= A + R |expected|")
         .check(number_not_negative())
         .type_name("A");
-    command.add_option("--relative", request->relative, "The same, relative")
+    command.add_option("--tolerance relative|--relative", request->relative, "The same, relative")
         .check(number_not_negative())
         .type_name("R");
     command
@@ -311,12 +311,15 @@ void add_execute(const Command& app) {
         .add_option("--json", request->json,
                     "Write counts, memory and checks as JSON; - prints it instead of the text")
         .type_name("FILE");
-    command.add_flag("--disassembly", request->disassembly,
+    command.add_flag("--disassemble|--disassembly", request->disassembly,
                      "Print the machine code with what each instruction did");
-    command.add_flag("--no-memory", request->without_memory, "Do not measure sectors and passes");
+    command.add_flag("--memory none|--no-memory", request->without_memory,
+                     "Do not measure sectors and passes");
     command.add_flag("--template", request->make_template,
                      "Print a launch file to begin with, and execute nothing");
     command.add_flag("--force", request->force, "Replace files that exist");
+    command.show_first({"--launch", "--grid", "--block", "--args", "--arch", "--kernel",
+                        "--check-against", "--json", "--disassemble", "--template"});
     command.callback([request] { execute(*request); });
 }
 

@@ -105,14 +105,14 @@ void add_export(const Command& app) {
         .type_name("FILE");
     command
         .add_option(
-            "--units", arguments->units,
+            "--given units|--units", arguments->units,
             "accelsim: execution units of each class on a core, or of the classes int, sp,\n"
             "dp, sfu, tensor that are named (default: as many as the profile's subsystem\n"
             "has copies, else as few as λ needs)")
         .type_name("N|CLASS=N,...");
     constexpr double most_cycles = 100;
     command
-        .add_option("--pipeline-cycles", arguments->options.pipeline_cycles,
+        .add_option("--given pipeline_cycles|--pipeline-cycles", arguments->options.pipeline_cycles,
                     "accelsim: cycles to take off Λ, since the simulator's operand collection and\n"
                     "write-back add them (default 0, as its own tuner does)")
         .check(number_between(0, most_cycles))

@@ -97,26 +97,30 @@ void add_import(const Command& app) {
     command.add_option("-o,--output", arguments->output, "Profile (YAML) or measurements (JSON)")
         .required()
         .type_name("FILE");
-    command.add_option("--name", arguments->hints.name, "The device's name").type_name("TEXT");
+    command.add_option("--given name|--name", arguments->hints.name, "The device's name")
+        .type_name("TEXT");
     constexpr int most_cores = 100000;
-    command.add_option("--cores", arguments->hints.cores, "Cores of the device")
+    command.add_option("--given cores|--cores", arguments->hints.cores, "Cores of the device")
         .check(in_range(1, most_cores))
         .type_name("N");
     constexpr int most_lanes = 1024;
-    command.add_option("--warp-size", arguments->hints.warp_size, "Threads per warp")
+    command
+        .add_option("--given warp_size|--warp-size", arguments->hints.warp_size, "Threads per warp")
         .check(in_range(1, most_lanes))
         .type_name("N");
     constexpr double least_clock = 1;
     constexpr double most_clock = 1e15;
-    command.add_option("--clock-hz", arguments->hints.clock_hz, "Core clock")
+    command.add_option("--given clock_hz|--clock-hz", arguments->hints.clock_hz, "Core clock")
         .check(number_between(least_clock, most_clock))
         .type_name("HZ");
     command
-        .add_option("--access-bytes", arguments->hints.access_bytes,
+        .add_option("--given access_bytes|--access-bytes", arguments->hints.access_bytes,
                     "gpu-cache: bytes that a lane loads at once")
         .check(one_of({4, 8, 16}))
         .type_name("N");
-    command.add_option("--nth", arguments->nth, "clpeak: which of the file's devices, from 1")
+    command
+        .add_option("--given device|--nth", arguments->nth,
+                    "clpeak: which of the file's devices, from 1")
         .check(positive_number())
         .type_name("N");
     command.add_flag("--force", arguments->force, "Replace an existing file");

@@ -9,12 +9,14 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/option.h"
 #include "cli/reported.h"
+#include "cli/spellings.h"
 #include "core/error.h"
 #include "sim/engine/run_progress.h"
 
@@ -38,7 +40,7 @@ constexpr const char* first_steps =
     "Data goes to stdout, messages go to stderr. Exit codes: 0 ok, 1 failed,\n"
     "2 wrong usage or bad input, 3 no device to run on, 4 no answer within --limit,\n"
     "5 the device was lost at one point, which is recorded: run the same command again\n"
-    "to go on, 6 (watch) a number moved, 130 interrupted.\n";
+    "to go on, 6 (check --watch) a number moved, 130 interrupted.\n";
 
 // The first line is the program's own.
 std::string version_text() {
@@ -70,34 +72,31 @@ int run_command(int argc, char** argv) {
     app.footer(first_steps);
     add_list(app);
     add_explain_instruction(app);
+#if OCCUPIPE_FIT
+    add_characterize(app);
+#endif
     add_measure(app);
-    add_smoke(app);
 #if OCCUPIPE_FIT
     add_fit(app);
-    add_characterize(app);
-    add_diff(app);
-    add_merge(app);
-    add_report(app);
-    add_watch(app);
 #endif
     add_table(app);
-    add_export(app);
-    add_import(app);
-    add_rates(app);
-    add_roofline(app);
-    add_match(app);
+    add_check(app);
+    add_convert(app);
     add_predict(app);
     add_sweep(app);
-    add_fleet(app);
     add_compare(app);
     add_validate(app);
-    add_check(app);
-    add_selfcheck(app);
-    add_disassemble(app);
     add_execute(app);
     add_extract(app);
+#if OCCUPIPE_FIT
+    add_report(app);
+#endif
+    add_match(app);
+    add_uses(app);
+    CalledAs call = called_as({argv + 1, argv + argc});
+    if (!call.hint.empty()) fmt::print(stderr, "occupipe: note: {}\n", call.hint);
     try {
-        if (app.run(argc, argv)) return exit_ok;
+        if (app.run(std::move(call.words))) return exit_ok;
         fmt::print(stderr, "{}", app.help());
         return exit_bad_input;
     } catch (const UsageError& error) {

@@ -344,41 +344,43 @@ void add_roofline(const Command& app) {
                      "Compare two sources' counts of the same kernels, metric by metric");
 #if OCCUPIPE_FIT
     command
-        .add_option("--sweep", request->sweep,
+        .add_option("--intensity|--sweep", request->sweep,
                     "Instead: measurements with mixes of multiply-adds and streaming loads,\n"
                     "measured beside the roofline of the profile (default: their own)")
         .type_name("FILE")
         .one_value_each();
 #endif
     command
-        .add_option("--rate", request->rates,
+        .add_option("--set|--rate", request->rates,
                     "A rate that the one profile lacks, in the unit of 'occupipe rates':\n"
                     "B_mem=448; may be given again")
         .type_name("SYMBOL=VALUE")
         .one_value_each();
     const Option caches =
         command
-            .add_option("--caches", request->caches,
+            .add_option("--cache device|--caches", request->caches,
                         "Count the memory traffic of a SOURCE that is executed behind the caches\n"
                         "of this device (default: every touched sector once)")
             .type_name("PROFILE");
     command
-        .add_option("--l1-bytes", request->l1_bytes,
+        .add_option("--cache l1|--l1-bytes", request->l1_bytes,
                     "With --caches: first-level cache of a core, without shared memory")
         .needs(caches)
         .check(positive_number())
         .type_name("N");
     command
-        .add_option("--l2-bytes", request->l2_bytes,
+        .add_option("--cache l2|--l2-bytes", request->l2_bytes,
                     "With --caches: second-level cache (default: as its memory levels tell)")
         .needs(caches)
         .check(positive_number())
         .type_name("N");
     command
-        .add_option("--ncu-command", request->ncu,
+        .add_option("--profiler-command ncu|--ncu-command", request->ncu,
                     "Print the command that profiles PROGRAM with Nsight Compute, and end")
         .type_name("PROGRAM");
-    command.add_option("--nvprof-command", request->nvprof, "The same for nvprof")
+    command
+        .add_option("--profiler-command nvprof|--nvprof-command", request->nvprof,
+                    "The same for nvprof")
         .type_name("PROGRAM");
     add_launch_options(command, request->execution, "Only this kernel",
                        "For a SOURCE that is executed");
@@ -391,6 +393,8 @@ void add_roofline(const Command& app) {
     command.add_flag("--force", request->force, "Replace files that exist");
     add_plot_option(command, request->plot,
                     "quadrant split as .svg or .png; as .html with\na roofline per device");
+    command.show_first({"--profile", "-o,--output", "--plot", "--difference", "--intensity",
+                        "--json", "--csv", "--launch", "--arch", "--profiler-command ncu"});
     command.callback([request] { roofline(*request); });
 }
 

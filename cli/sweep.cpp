@@ -186,7 +186,8 @@ void add_sweep(const Command& app) {
     command.add_option("--threads", options->threads, "Threads (default: one per core)")
         .check(in_range(1U, 4096U))
         .type_name("N");
-    command.add_flag("--count", options->count, "Print how many predictions these are, no more");
+    command.add_flag("--dry-run|--count", options->count,
+                     "Print how many predictions these are, no more");
     command.add_option("--join", options->join, "Join the files of all shards").type_name("FILE");
     command.add_flag("--force", options->force, "Replace a file that is another sweep's");
     command.callback([options] { sweep(*options); });

@@ -176,13 +176,13 @@ void add_watch(const Command& app) {
         .type_name("FOLDER");
     constexpr double most_rate = 0.5;
     command
-        .add_option("--false-alarms", arguments->options.false_alarm_rate,
+        .add_option("--tolerance false_alarms|--false-alarms", arguments->options.false_alarm_rate,
                     "Share of reports of an unchanged device that may call any number moved")
         .show_default()
         .check(number_between(1e-6, most_rate))
         .type_name("SHARE");
     command
-        .add_option("--relative", arguments->options.relative,
+        .add_option("--tolerance relative|--relative", arguments->options.relative,
                     "Relative change that a number must exceed as well")
         .show_default()
         .check(number_not_negative());
