@@ -32,18 +32,71 @@ function(occupipe_check_links name)
     endforeach()
 endfunction()
 
-# occupipe_component(NAME [WITHOUT REGEX…] [SOURCES file…] LINK target…): static library occupipe::NAME of
-# every source below its folder whose path from there matches no REGEX, and of further, generated ones.
+# What the headers of the standard library and of fmt cost to read, paid once for each level of optimisation: GCC wants
+# the flags of what includes a precompiled header to be those that made it. Sources name what they use all the same, and
+# compile without it (-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON).
+# ccache is told in CMakeLists.txt that none of them depends on the time or on macros that are defined for some files.
+function(occupipe_make_precompiled level header)
+    set(source ${PROJECT_BINARY_DIR}/precompiled/${level}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "// What is precompiled for others.\n")
+    add_library(occupipe_precompiled_${level} OBJECT EXCLUDE_FROM_ALL ${source})
+    target_include_directories(occupipe_precompiled_${level} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(occupipe_precompiled_${level} PRIVATE occupipe::fmt occupipe::warnings)
+    target_precompile_headers(occupipe_precompiled_${level} PRIVATE ${header})
+    occupipe_level(occupipe_precompiled_${level} ${level})
+endfunction()
+
+function(occupipe_level target level)
+    if(NOT level STREQUAL hot)
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endfunction()
+
+# occupipe_precompiled(TARGET LEVEL): optimises as the level says (light: -O1, compiling with everything that -O3 knows
+# takes longer than it would save; hot: -O3, a benchmark shows it) and takes its precompiled headers.
+function(occupipe_precompiled target level)
+    occupipe_level(${target} ${level})
+    target_precompile_headers(${target} REUSE_FROM occupipe_precompiled_${level})
+endfunction()
+
+occupipe_make_precompiled(light ${CMAKE_CURRENT_LIST_DIR}/precompiled.h)
+occupipe_make_precompiled(hot ${CMAKE_CURRENT_LIST_DIR}/precompiled.h)
+
+# occupipe_component(NAME [WITHOUT REGEX…] [HOT REGEX…] [SOURCES file…] LINK target… [DEFINITIONS …] [OPTIONS …] [INCLUDE folder…]): static library
+# occupipe::NAME of every source below its folder whose path from there matches no REGEX of WITHOUT, and of further,
+# generated ones. Those that match one of HOT are optimised in full.
 function(occupipe_component name)
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "WITHOUT;SOURCES;LINK;DEFINITIONS")
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "WITHOUT;HOT;SOURCES;LINK;DEFINITIONS;OPTIONS;INCLUDE")
     occupipe_check_links(${name} ${ARG_LINK})
     file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
     foreach(regex IN LISTS ARG_WITHOUT)
         list(FILTER sources EXCLUDE REGEX "${regex}")
     endforeach()
-    add_library(occupipe_${name} STATIC ${sources} ${ARG_SOURCES})
+    set(hot_sources "")
+    foreach(regex IN LISTS ARG_HOT)
+        set(matching ${sources})
+        list(FILTER matching INCLUDE REGEX "${regex}")
+        list(FILTER sources EXCLUDE REGEX "${regex}")
+        list(APPEND hot_sources ${matching})
+    endforeach()
+    set(hot_objects "")
+    if(hot_sources)
+        add_library(occupipe_${name}_hot OBJECT ${hot_sources})
+        occupipe_compile(occupipe_${name}_hot hot)
+        set(hot_objects $<TARGET_OBJECTS:occupipe_${name}_hot>)
+    endif()
+    add_library(occupipe_${name} STATIC ${sources} ${ARG_SOURCES} ${hot_objects})
     add_library(occupipe::${name} ALIAS occupipe_${name})
-    target_include_directories(occupipe_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/occupipe>)
-    target_link_libraries(occupipe_${name} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:occupipe::warnings>)
-    target_compile_definitions(occupipe_${name} PRIVATE ${ARG_DEFINITIONS})
+    occupipe_compile(occupipe_${name} light)
 endfunction()
+
+# The part of occupipe_component that its two targets share; reads its arguments.
+macro(occupipe_compile target level)
+    target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/occupipe>)
+    target_link_libraries(${target} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:occupipe::warnings>)
+    target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS})
+    target_include_directories(${target} SYSTEM PRIVATE ${ARG_INCLUDE})
+    target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
+    occupipe_precompiled(${target} ${level})
+endmacro()

@@ -26,6 +26,10 @@ using Refuse = std::function<void(const Keys& keys, const std::string& reason)>;
 template <class T>
 void check_fields(const T& value, const Keys& at, const Refuse& refuse);
 
+// The same of a whole profile, compiled once (core/gpu_profile.cpp).
+struct GpuProfile;
+void check_profile(const GpuProfile& profile, const Refuse& refuse);
+
 template <class T>
 class FieldRules {
 public:

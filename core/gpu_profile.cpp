@@ -88,13 +88,14 @@ Estimate GpuProfile::cpi_per_core(const InstructionTiming& timing) const {
     return timing.cpi.times(1.0 / copies(timing.subsystem));
 }
 
-void validate(const GpuProfile& profile) { validate(profile, {}, {}); }
-
-void validate(const GpuProfile& profile, const std::string& file_name, const Locate& locate) {
-    check_fields(profile, {}, [&](const Keys& keys, const std::string& reason) {
-        throw InputError(file_name, locate ? locate(keys) : SourcePosition{}, key_path(keys),
-                         reason);
+void validate(const GpuProfile& profile) {
+    check_profile(profile, [](const Keys& keys, const std::string& reason) {
+        throw InputError({}, {}, key_path(keys), reason);
     });
+}
+
+void check_profile(const GpuProfile& profile, const Refuse& refuse) {
+    check_fields(profile, {}, refuse);
 }
 
 }  // namespace occupipe

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -146,11 +145,5 @@ struct GpuProfile {
 // Throws InputError when a rule of docs/file-formats.md does not hold: positive finite λ, Λ,
 // clock and counts, every instruction's subsystem declared, no name twice.
 void validate(const GpuProfile& profile);
-
-// Where the value under these keys (from the root) stands in a file; as close as it can tell.
-using Locate = std::function<SourcePosition(const std::vector<std::string>& keys)>;
-
-// The same, for a profile that came from a file: the message says where.
-void validate(const GpuProfile& profile, const std::string& file_name, const Locate& locate);
 
 }  // namespace occupipe

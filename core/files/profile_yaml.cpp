@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/field_rules.h"
 #include "core/files/document.h"
 #include "core/files/field_reader.h"
 #include "core/files/field_writer.h"
@@ -63,7 +64,9 @@ GpuProfile parse_profile(const std::string& text, const std::string& file_name) 
     refuse_other_kinds(FileKind::profile, text, file_name);
     const Document document = parse_yaml(text, file_name);
     GpuProfile profile = read_root(document, file_name);
-    validate(profile, file_name, [&](const Keys& keys) { return document.locate(keys); });
+    check_profile(profile, [&](const Keys& keys, const std::string& reason) {
+        throw InputError(file_name, document.locate(keys), key_path(keys), reason);
+    });
     return profile;
 }
 

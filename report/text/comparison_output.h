@@ -2,7 +2,7 @@
 // A comparison as text, CSV and JSON (docs/file-formats.md).
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 //   matmul for sm_80: 42 groups of 8 warps; 8 classes of warps, all taken; …
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>

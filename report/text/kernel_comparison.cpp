@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "report/text/annotated_source.h"
 #include "report/text/kernel_changes.h"

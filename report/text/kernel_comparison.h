@@ -4,7 +4,7 @@
 //   ~       11     11  3,120   1,180    -1,940  8,000     8,000  out[y * n + x] = tile[…
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

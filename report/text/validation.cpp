@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "analysis/validation/validation_file.h"
 #include "core/files/csv.h"

@@ -2,7 +2,7 @@
 // Models against a device over all occupancies of kernels: curves and tables.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
