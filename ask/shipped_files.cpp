@@ -124,7 +124,7 @@ fs::path shipped_profile(const std::string& name) {
     std::vector<fs::path> files = shipped_profiles();
     std::ranges::copy(beside_kernels(FileKind::profile), std::back_inserter(files));
     // As installed, in a checkout: devices that AutoMatch alone knows.
-    const fs::path devices[] = {"match-devices", "match/devices"};
+    const fs::path devices[] = {"match-devices", "automatch/devices"};
     std::ranges::copy(yaml_files(data_folder(devices)), std::back_inserter(files));
     return shipped(name, "profile", files);
 }

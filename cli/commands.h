@@ -2,6 +2,9 @@
 // One function per subcommand, each in the file of its name; main.cpp calls them all.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "cli/option.h"
 
 namespace occupipe::cli {
@@ -9,6 +12,8 @@ namespace occupipe::cli {
 // The whole program; returns the exit code (docs/file-formats.md: 0 ok, 1 failed, 2 usage or bad
 // input, 3 nothing to run on, 5 device lost).
 int run(int argc, char** argv);
+// The same of any program's commands.
+int run(const Program& program, std::vector<std::string> words);
 
 // Each adds its subcommand to `app`, with a callback that runs it. A callback writes data to
 // stdout, messages to stderr, and throws InputError (exit code 2), NothingToRunOn (3) or any
@@ -28,7 +33,6 @@ void add_validate(const Command& app);
 void add_execute(const Command& app);
 void add_extract(const Command& app);
 void add_report(const Command& app);
-void add_match(const Command& app);
 // Uses of these (cli/spellings.h).
 void add_smoke(const Command& app);
 void add_merge(const Command& app);

@@ -43,7 +43,7 @@ std::string machine_code(const Request& request) {
                              " says itself what it is for");
         }
         if (!request.compiler_options.empty()) {
-            throw InputError("--compiler-option is for source (.cu, .cl); " + request.file +
+            throw InputError("--compiler option is for source (.cu, .cl); " + request.file +
                              " is compiled already");
         }
         return bytes;
@@ -64,7 +64,7 @@ int architecture_of(const Request& request, const isa::Cubin& cubin) {
 }
 
 void disassemble(const Request& request) {
-    keep_apart({{"FILE", request.file}}, {{"--cubin", request.cubin}});
+    keep_apart({{"FILE", request.file}}, {{"--output", request.cubin}});
     const std::string bytes = machine_code(request);
     const isa::Cubin cubin = [&] {
         try {

@@ -43,7 +43,7 @@ constexpr const char* examples =
     "occupipe execute saxpy.cu --arch sm_90 --launch saxpy.yaml\n"
     "occupipe execute saxpy.cu --arch sm_90 --grid 4 --block 256 \\\n"
     "    --args 'x=f32[1000]:random(-1,1) y=f32[1000]:iota 2.5 1000' --output y=y.bin\n"
-    "occupipe execute saxpy.cubin --launch saxpy.yaml --check-against y=y.bin --disassembly";
+    "occupipe execute saxpy.cubin --launch saxpy.yaml --check-against y=y.bin --disassemble";
 
 struct Request {
     ExecutionRequest execution;
@@ -137,7 +137,7 @@ void look_at_paths(const Request& request, const std::string& kernels, const Lau
 // Before anything is executed, which may take long.
 void look_at_checks(const Request& request, const LaunchPlan& plan) {
     if (request.against.empty() && (request.absolute > 0 || request.relative > 0))
-        throw InputError("--absolute and --relative are tolerances of --check-against");
+        throw InputError("--tolerance is of --check-against, which is missing");
     for (const BufferCheck& check : plan.checks) {
         if (check.against.empty()) continue;
         std::error_code error;

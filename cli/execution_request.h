@@ -32,7 +32,7 @@ struct ExecutionRequest {
     std::string limit;
 };
 
-// --launch, --arch, --compiler-option, --clang, --kernel, --grid, --block, --shared-bytes, --args;
+// --launch, --arch, --compiler, --kernel, --grid, --block, --shared-bytes, --args;
 // under this heading of the help.
 void add_launch_options(const Command& command, ExecutionRequest& request,
                         const std::string& kernel_help, const std::string& heading = "Options");

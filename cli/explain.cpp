@@ -101,7 +101,7 @@ void add_explain_options(const Command& command, ExplainOptions& options) {
         .group(group);
     command
         .add_option("--first-cycles window|--window", options.window,
-                    "Cycles that --timeline, --svg and --trace cover")
+                    "Cycles that --timeline and --first-cycles cover")
         .check(number_between(1, 1e6))
         .show_default()
         .type_name("CYCLES")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -9,7 +10,9 @@
 
 #include "analysis/measured/issue_choice.h"
 #include "cli/commands.h"
+#include "cli/moved_program.h"
 #include "cli/options.h"
+#include "cli/reported.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "fit/import/gpu_stream.h"
@@ -55,14 +58,24 @@ void run_import(const Arguments& arguments) {
 void run_fit(const Arguments& arguments) {
     std::vector<NamedPath> inputs;
     add_paths(inputs, "FILE.json", arguments.results);
-    keep_apart(inputs, {{"--output", arguments.output},
-                        {"--report", arguments.report},
-                        {"--plot", arguments.plot}});
+    keep_apart(
+        inputs,
+        {{"--output", arguments.output}, {"--page", arguments.report}, {"--plot", arguments.plot}});
     refuse_existing(arguments.output, arguments.force);
     if (!arguments.report.empty()) refuse_existing(arguments.report, arguments.force);
     report::check_plot_file(arguments.plot, arguments.force);
     std::vector<MeasurementFile> files;
     for (const std::string& path : arguments.results) files.push_back(read_measurements(path));
+    const bool automatch = has_automatch_rows(files);
+    if (automatch && std::ranges::all_of(without_automatch_rows(files),
+                                         [](const auto& file) { return file.rows.empty(); })) {
+        fmt::print(stderr, "occupipe: 'automatch fit' fits what 'automatch measure' measured\n");
+        std::vector<std::string> words = {"fit", "-o", arguments.output};
+        if (!arguments.report.empty()) words.insert(words.end(), {"--report", arguments.report});
+        if (arguments.force) words.emplace_back("--force");
+        words.insert(words.end(), arguments.results.begin(), arguments.results.end());
+        become_automatch(words);
+    }
     FitOptions options;
     options.timing.known_overhead_cycles = arguments.overhead;
     FitOutcome outcome = fit_measurements(files, options);
@@ -73,6 +86,13 @@ void run_fit(const Arguments& arguments) {
         write_text_file(arguments.report, format_fit_report(outcome), overwrite);
     fmt::print("{}", format_fit_table(outcome));
     fmt::print(stderr, "wrote {}\n", arguments.output);
+    if (automatch) {
+        std::vector<std::string> words = {"fit", "--into", arguments.output};
+        words.insert(words.end(), arguments.results.begin(), arguments.results.end());
+        const AutomatchRun run = run_automatch(words);
+        fmt::print(stderr, "{}", run.said);
+        if (run.exit_code != 0) throw Reported(run.exit_code);
+    }
     if (!arguments.plot.empty())
         report::write_plot(arguments.plot, report::fit_plot(outcome, arguments.plot_only),
                            arguments.force);

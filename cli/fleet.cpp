@@ -55,8 +55,10 @@ void add_fleet(const Command& app) {
              "GPUs\ndiffer by far more than their errors without one that stands out "
              "(docs/fleets.md).",
          .exit_codes = {},
-         .examples = "occupipe fleet out/*/profile.yaml\n"
-                     "occupipe fleet out/*/profile.yaml --false-alarms 0.01 --fail"});
+         .examples =
+             "occupipe compare --fleet out/*/profile.yaml\n"
+             "occupipe compare --fleet out/*/profile.yaml --tolerance false_alarms=0.01 \\\n"
+             "    --fail-on difference"});
     command.add_option("profiles", options->profiles, "Profile of each GPU (YAML)")
         .required()
         .type_name("PROFILE");

@@ -50,7 +50,7 @@ void run_import(const Arguments& arguments) {
     std::vector<NamedPath> inputs;
     add_paths(inputs, "FILE", arguments.files);
     keep_apart(inputs, {{"--output", arguments.output}});
-    if (!arguments.hints.name.empty()) require_text(arguments.hints.name, "--name");
+    if (!arguments.hints.name.empty()) require_text(arguments.hints.name, "--given name");
     std::vector<analysis::InputText> files;
     for (const std::string& file : arguments.files) files.push_back({file, read_text_file(file)});
     const bool measured = arguments.format == "gpu-latency" || arguments.format == "cuda-incore" ||
@@ -135,8 +135,10 @@ void add_import(const Command& app) {
              "level, and\n"
              "what can become neither is refused with file, line and key (docs/other-tools.md).",
          .exit_codes = {},
-         .examples = "occupipe import accelsim rtx2070.config --clock-hz 1410e6 -o simulator.yaml\n"
-                     "occupipe import gpu-latency h100_pcie.txt --cores 114 -o h100.json"});
+         .examples =
+             "occupipe convert --from accelsim rtx2070.config --given clock_hz=1410e6 -o "
+             "simulator.yaml\n"
+             "occupipe convert --from gpu-latency h100_pcie.txt --given cores=114 -o h100.json"});
     command.callback([arguments] { run_import(*arguments); });
 }
 

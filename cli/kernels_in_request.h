@@ -25,7 +25,7 @@ struct KernelsInRequest {
 
 inline constexpr const char* kernels_in_heading = "Kernels in (CUDA, OpenCL C, PTX, machine code)";
 
-// --step, --sample, --classes.
+// --sample.
 void add_extraction_options(const Command& command, KernelsInRequest& request,
                             const std::string& heading = "Options");
 

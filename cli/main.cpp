@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <filesystem>
-#include <iostream>
-#include <new>
 #include <string>
 #include <utility>
 
 #include "bench/cuda/driver/nvrtc.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/moved_program.h"
 #include "cli/option.h"
-#include "cli/reported.h"
 #include "cli/spellings.h"
 #include "core/error.h"
-#include "sim/engine/run_progress.h"
 
 namespace occupipe::cli {
 namespace {
@@ -53,23 +47,7 @@ std::string version_text() {
     }
 }
 
-// What to do about a limit that was reached, as far as the command takes it and was not told yet.
-std::string ways_out(const Command& command) {
-    std::string ways = "Try fewer groups or shorter loops";
-    if (command.has_option("--limit")) ways += ", or a higher --limit";
-    if (command.has_option("--estimate") && !command.option("--estimate").given())
-        ways += ", or --estimate";
-    return ways;
-}
-
-int report(const std::exception& error, ExitCode code) {
-    fmt::print(stderr, "occupipe: {}\n", error.what());
-    return code;
-}
-
-int run_command(int argc, char** argv) {
-    const Program app(about, "occupipe", version_text);
-    app.footer(first_steps);
+void add_commands(const Program& app) {
     add_list(app);
     add_explain_instruction(app);
 #if OCCUPIPE_FIT
@@ -91,53 +69,24 @@ int run_command(int argc, char** argv) {
 #if OCCUPIPE_FIT
     add_report(app);
 #endif
-    add_match(app);
     add_uses(app);
-    CalledAs call = called_as({argv + 1, argv + argc});
-    if (!call.hint.empty()) fmt::print(stderr, "occupipe: note: {}\n", call.hint);
-    try {
-        if (app.run(std::move(call.words))) return exit_ok;
-        fmt::print(stderr, "{}", app.help());
-        return exit_bad_input;
-    } catch (const UsageError& error) {
-        fmt::print(stderr, "{}\n", error.what());
-        return exit_bad_input;
-    } catch (const Reported& end) {
-        return end.exit_code;
-    } catch (const InputError& error) {
-        return report(error, exit_bad_input);
-    } catch (const NothingToRunOn& error) {
-        return report(error, exit_nothing_to_run_on);
-    } catch (const LimitReached& error) {
-        fmt::print(stderr, "occupipe: {}\n{}.\n", error.what(), ways_out(app.named()));
-        return exit_limit_reached;
-    } catch (const Interrupted& error) {
-        return report(error, exit_interrupted);
-    } catch (const std::filesystem::filesystem_error& error) {
-        fmt::print(stderr, "occupipe: {}: {}\n", error.path1().string(), error.code().message());
-        return exit_bad_input;
-    } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "occupipe: out of memory\n");
-        return exit_failed;
-    } catch (const std::exception& error) {
-        return report(error, exit_failed);
-    }
-}
-
-// As GNU's coreutils do: what stdout did not take is a failure. A reader that went away (`| head`)
-// ends the process by SIGPIPE before this, unless whoever started it ignores that signal.
-int with_stdout_written(int code) {
-    const bool earlier = std::ferror(stdout) != 0;
-    const int fault = std::fflush(stdout) != 0 ? errno : 0;
-    const bool written = !earlier && fault == 0 && std::cout.flush();
-    if (written || code != exit_ok) return code;
-    fmt::print(stderr, "occupipe: stdout could not be written{}{}\n", fault != 0 ? ": " : "",
-               fault != 0 ? std::strerror(fault) : "");
-    return exit_failed;
 }
 
 }  // namespace
 
-int run(int argc, char** argv) { return with_stdout_written(run_command(argc, argv)); }
+int run(int argc, char** argv) {
+    try {
+        run_moved_command({argv + 1, argv + argc});
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "occupipe: {}\n", error.what());
+        return exit_failed;
+    }
+    const Program program(about, "occupipe", version_text);
+    program.footer(first_steps);
+    add_commands(program);
+    CalledAs call = called_as({argv + 1, argv + argc});
+    if (!call.hint.empty()) fmt::print(stderr, "occupipe: note: {}\n", call.hint);
+    return run(program, std::move(call.words));
+}
 
 }  // namespace occupipe::cli

@@ -20,7 +20,6 @@
 #include "cli/measure_carry.h"
 #include "cli/measure_device.h"
 #include "cli/measure_for.h"
-#include "cli/measure_match.h"
 #include "cli/options.h"
 #include "cli/reported.h"
 #include "core/error.h"
@@ -36,7 +35,6 @@ struct Arguments {
     bool plan = false;
     bool rates = false;
     bool intensity = false;
-    bool match = false;
     std::string point;
     std::string architecture;
     std::optional<int> cores;
@@ -152,25 +150,11 @@ void compile_only(const Arguments& arguments) {
 void measure(Arguments& arguments) {
     if (!arguments.architecture.empty()) {
         throw InputError(
-            "--arch names no device to measure; add --compile-only, --dump, --plan or --dry-run");
+            "--arch names no device to measure; add --compile-only, --dump or --dry-run");
     }
     arguments.request.overwrite = arguments.overwrite();
     const auto backend = analysis::open_named_device(arguments.device, arguments.kernels);
     if (!measure_sweep(*backend, plan(*backend, arguments), arguments.request))
-        throw std::runtime_error("interrupted");
-}
-
-void match(Arguments& arguments, bool has_output) {
-    if (arguments.rates || arguments.intensity || arguments.plan || !arguments.point.empty() ||
-        !arguments.architecture.empty() || !arguments.dump.folder.empty() ||
-        !arguments.import.launches.empty() || !arguments.kernels.empty() || arguments.compile_only)
-        throw InputError(
-            "--match is a measurement of its own: of measure's options it takes --device, --quick, "
-            "--dry-run, -o and --force");
-    if (arguments.dry_run) return print_match_points(arguments.device, arguments.request.quick);
-    if (!has_output) throw MissingOption("--output");
-    arguments.request.overwrite = arguments.overwrite();
-    if (!measure_match(arguments.device, arguments.request))
         throw std::runtime_error("interrupted");
 }
 
@@ -279,7 +263,8 @@ void print_plan(const bench::Backend& backend, const Arguments& arguments) {
     if (backend.facts().cpu || backend.facts().model) return;
     fmt::print(
         stderr,
-        "--plan estimates the time; points not yet known well are repeated while the run stays "
+        "--dry-run plan estimates the time; points not yet known well are repeated while the run "
+        "stays "
         "within {:g} s\n",
         arguments.request.budget_seconds.value_or(default_budget_seconds(arguments.request.quick)));
 }
@@ -429,11 +414,7 @@ void add_measure(const Command& app) {
                      "from (fma.f32 … ld.global.f32); without --instructions, these alone");
     command.add_flag("--intensity", arguments->intensity,
                      "Measure mixes of multiply-adds and streaming loads over operations per\n"
-                     "byte, and --rates: what 'roofline --sweep' draws");
-    command.add_flag("--match", arguments->match,
-                     "Measure instead what 'match' asks of this computer's CPU (--device cpu,\n"
-                     "cpu:0-3: these, cpu:1/1: this one without vectors) or a GPU (opencl:P.D,\n"
-                     "cuda:N): peak, bandwidths, latencies, synchronisation; docs/match.md");
+                     "byte, and --rates: what 'predict --counts --intensity' draws");
     command.add_flag("--dry-run", arguments->dry_run, "Print the points that would be measured");
     command.add_flag("--dry-run plan|--plan", arguments->plan,
                      "Print the numbers of points and kernels, in the order of measuring, and an\n"
@@ -480,10 +461,8 @@ void add_measure(const Command& app) {
              "occupipe measure --quick -o gpu.json\n"
              "occupipe measure --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.02' \\\n"
              "    --instructions 'fma.*' -o simulated.json\n"
-             "occupipe measure --match --device cpu -o this-cpu.json\n"
-             "occupipe measure --match --device cuda:0 -o this-gpu.json\n"
              "occupipe measure --for saxpy.yaml --profile gpu.yaml --extended gpu-more.yaml\n"
-             "occupipe measure --device cuda --arch sm_90 --quick --plan"});
+             "occupipe measure --device cuda --arch sm_90 --quick --dry-run plan"});
     command.show_first({"--device", "--instructions", "--quick", "-o,--output", "--force",
                         "--dry-run", "--dry-run plan", "--for", "--profile", "--extended",
                         "--receipts", "--kernels"});
@@ -498,7 +477,6 @@ void add_measure(const Command& app) {
                 "a launch says what '--for KERNEL' is to be measured for: --launch, --grid, "
                 "--block, --args and their like go with it");
 #endif
-        if (arguments->match) return match(*arguments, output.given());
         if (arguments->dry_run) return print_plan(*open_backend(*arguments), *arguments);
         if (arguments->plan) {
             return print_blocks(*open_backend(*arguments, bench::KernelUse::launched), *arguments);

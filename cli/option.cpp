@@ -185,6 +185,14 @@ SpeltName read_name(const std::string& text) {
     return spelt;
 }
 
+// As a user types it: "occupipe list devices", "occupipe measure --smoke".
+std::string typed_name(const CommandApp& command) {
+    const CLI::App* const parent = command.get_parent();
+    if (parent == nullptr) return command.get_name();
+    return typed_name(static_cast<const CommandApp&>(*parent)) + " " +
+           (command.shown.empty() ? command.get_name() : command.shown);
+}
+
 bool is_shown(const CommandApp& command, const CLI::Option* option, CLI::AppFormatMode mode) {
     const auto known = command.names.find(option);
     return mode == CLI::AppFormatMode::All || command.first.empty() ||
@@ -195,19 +203,18 @@ bool is_shown(const CommandApp& command, const CLI::Option* option, CLI::AppForm
 // to --help-all.
 class HelpText : public CLI::Formatter {
 public:
-    std::string make_help(const CLI::App* app, std::string name,
+    std::string make_help(const CLI::App* app, std::string,
                           CLI::AppFormatMode mode) const override {
         const auto& command = static_cast<const CommandApp&>(*app);
-        return make_description(app) + usage(command, name) + make_positionals(app) +
+        return make_description(app) + usage(command) + make_positionals(app) +
                options(command, mode) + uses(command) + make_subcommands(app, mode) + "\n" +
                make_footer(app);
     }
 
 private:
-    std::string usage(const CommandApp& command, const std::string& name) const {
+    std::string usage(const CommandApp& command) const {
         if (command.shown.empty()) return make_usage(&command, name);
-        std::string text =
-            make_usage(&command, name.substr(0, name.find(' ')) + " " + command.shown);
+        std::string text = make_usage(&command, typed_name(command));
         if (command.first_value.empty()) return text;
         const CLI::Option* const first = command.get_options(
             [](const CLI::Option* option) { return option->get_positional(); })[0];
@@ -356,13 +363,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 // One line: what is wrong, and where to read more.
 std::string usage_fault(CommandApp& app, const CLI::ParseError& error) {
     const CommandApp& command = named_command(app);
-    std::string name = "occupipe";
-    if (!command.shown.empty()) {
-        name += " " + command.shown;
-    } else if (&command != &app) {
-        if (command.get_parent() != &app) name += " " + command.get_parent()->get_name();
-        name += " " + command.get_name();
-    }
+    const std::string name = typed_name(command);
     std::string what = error.what();
     for (const auto& [option, spelt] : command.names)
         if (const std::string word = one_word(spelt.shown); word != spelt.shown)
@@ -422,8 +423,7 @@ void join_names(const CommandApp& command, std::vector<std::string>& words) {
             for (std::string& member : members)
                 if (member.ends_with('=')) member += "…";
             std::ranges::sort(members);
-            const std::string name =
-                "occupipe " + (command.shown.empty() ? command.get_name() : command.shown);
+            const std::string name = typed_name(command);
             throw UsageError(fmt::format("{}: {} {}: must be one of {}; see '{} --help'", name,
                                          family, value, fmt::join(members, ", "), name));
         }
@@ -431,7 +431,8 @@ void join_names(const CommandApp& command, std::vector<std::string>& words) {
 }
 
 // A line on stderr for each former name of an option.
-void hint_at_names(const CommandApp& command, const std::vector<std::string>& words) {
+void hint_at_names(const std::string& program, const CommandApp& command,
+                   const std::vector<std::string>& words) {
     std::set<std::string> said;
     for (const std::string& word : words) {
         if (word == "--") return;
@@ -441,8 +442,8 @@ void hint_at_names(const CommandApp& command, const std::vector<std::string>& wo
             if (std::ranges::find(name.former, spelt) == name.former.end()) continue;
             const bool of_several = name.shown.find(' ') != std::string::npos;
             if (said.insert(spelt).second)
-                fmt::print(stderr, "occupipe: note: {} is called '{}{}' now\n", spelt, name.shown,
-                           of_several && name.takes_value ? "=…" : "");
+                fmt::print(stderr, "{}: note: {} is called '{}{}' now\n", program, spelt,
+                           name.shown, of_several && name.takes_value ? "=…" : "");
         }
     }
 }
@@ -463,7 +464,7 @@ bool Program::run(std::vector<std::string> words) const {
     try {
         try {
             const CommandApp& command = command_of(*app_, words);
-            hint_at_names(command, words);
+            hint_at_names(app_->get_name(), command, words);
             join_names(command, words);
             std::ranges::reverse(words);  // as CLI11 takes them
             app_->parse(std::move(words));
@@ -478,6 +479,8 @@ bool Program::run(std::vector<std::string> words) const {
         return true;
     }
 }
+
+std::string Program::name() const { return app_->get_name(); }
 
 Command Program::named() const { return Command(&named_command(*app_)); }
 

@@ -124,6 +124,7 @@ public:
     // the program. False: they name none. --help and --version are printed. Throws UsageError, and
     // what the callback throws.
     bool run(std::vector<std::string> words) const;
+    std::string name() const;
     // The command that the last words named; the program itself where they named none.
     Command named() const;
 };

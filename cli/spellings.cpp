@@ -29,9 +29,11 @@ const std::vector<Use>& uses() {
 #if OCCUPIPE_FIT
         {"merge", "fit", "--merge", "", add_merge},
         {"watch", "check", "--watch", "", add_watch},
-        {"diff", "compare", "", "PROFILE PROFILE", add_diff},
 #endif
         {"fleet", "compare", "--fleet", "", add_fleet},
+#if OCCUPIPE_FIT
+        {"diff", "compare", "", "PROFILE PROFILE", add_diff},  // behind what options choose
+#endif
         {"selfcheck", "check", "--self", "", add_selfcheck},
         {"rates", "table", "--rates", "", add_rates},
         {"roofline", "predict", "--counts", "", add_roofline},

@@ -202,10 +202,10 @@ void add_watch(const Command& app) {
              "the rates\n"
              "of false alarms and a nightly job.",
          .exit_codes = {exit_nothing_to_run_on, exit_device_lost, exit_moved},
-         .examples = "occupipe watch golden.yaml --device cuda:0 -o tonight\n"
+         .examples = "occupipe check --watch golden.yaml --device cuda:0 -o tonight\n"
                      "occupipe characterize --quick -o golden \\\n"
                      "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=1'\n"
-                     "occupipe watch golden/profile.yaml --json -o tonight \\\n"
+                     "occupipe check --watch golden/profile.yaml --json -o tonight \\\n"
                      "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=2'"});
     command.callback([arguments] { watch(*arguments); });
 }

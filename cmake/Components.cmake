@@ -14,13 +14,13 @@ set(OCCUPIPE_MAY_LINK_bench  occupipe::core occupipe::isa benchmark::benchmark O
 set(OCCUPIPE_MAY_LINK_fit    occupipe::core Ceres::ceres occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_sim    occupipe::core occupipe::fmt Threads::Threads)
 set(OCCUPIPE_MAY_LINK_plot   occupipe::core occupipe::fmt)
-set(OCCUPIPE_MAY_LINK_match  occupipe::core occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_published occupipe::core occupipe::fmt)
 set(OCCUPIPE_MAY_LINK_ask    occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::sim occupipe::published occupipe::fmt)
-set(OCCUPIPE_MAY_LINK_analysis occupipe::ask occupipe::published occupipe::core occupipe::match occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
-set(OCCUPIPE_MAY_LINK_report occupipe::ask occupipe::published occupipe::analysis occupipe::match occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
-set(OCCUPIPE_MAY_LINK_cli    occupipe::ask occupipe::published occupipe::report occupipe::analysis occupipe::match occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot CLI11::CLI11 occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
+set(OCCUPIPE_MAY_LINK_analysis occupipe::ask occupipe::published occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
+set(OCCUPIPE_MAY_LINK_report occupipe::ask occupipe::published occupipe::analysis occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json)
+set(OCCUPIPE_MAY_LINK_cli    occupipe::ask occupipe::published occupipe::report occupipe::analysis occupipe::core occupipe::isa occupipe::extract occupipe::bench occupipe::fit occupipe::sim occupipe::plot CLI11::CLI11 occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
 
+set(OCCUPIPE_MAY_LINK_automatch occupipe::cli occupipe::report occupipe::ask occupipe::core occupipe::bench occupipe::fit occupipe::plot occupipe::fmt nlohmann_json::nlohmann_json Threads::Threads)
 set(OCCUPIPE_MAY_LINK_python occupipe::ask occupipe::analysis occupipe::core occupipe::isa occupipe::extract occupipe::fit occupipe::sim occupipe::fmt)
 
 # Stops the configuration where component NAME asks for a target that it may not link.

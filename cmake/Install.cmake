@@ -4,9 +4,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS occupipe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS occupipe automatch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/profiles FILES_MATCHING PATTERN "*.yaml")
-install(DIRECTORY match/devices/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/match-devices FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY automatch/devices/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/match-devices FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY sim/kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/kernels FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/suite FILES_MATCHING PATTERN "*.yaml" PATTERN "*.cu" PATTERN "*.h" PATTERN "*.cpp" PATTERN "README.md")
 install(FILES packaging/occupipe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

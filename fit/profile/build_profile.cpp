@@ -15,7 +15,6 @@
 #include "core/law_misfit.h"
 #include "core/parallel.h"
 #include "fit/laws/wandering.h"
-#include "fit/match/fit_match.h"
 #include "fit/profile/contradictions.h"
 #include "fit/profile/copied_rows.h"
 #include "fit/profile/device_facts.h"
@@ -332,9 +331,14 @@ void start_profile(const DeviceFacts& facts, FitOutcome& out) {
     profile.overheads = overheads_of(out.overheads);
 }
 
-// Of a device of which only what AutoMatch asks was measured.
-FitOutcome without_instructions(std::span<const MeasurementFile> files, const DeviceFacts& facts,
-                                FitOutcome out) {
+}  // namespace
+
+FitOutcome fit_device_alone(std::span<const MeasurementFile> files,
+                            std::vector<std::string> notes) {
+    const DeviceFacts facts = device_facts(files);
+    refuse_duplicates(files);
+    FitOutcome out;
+    out.notes = std::move(notes);
     start_profile(facts, out);
     out.notes.insert(out.notes.end(), facts.notes.begin(), facts.notes.end());
     out.profile.provenance = provenance(files, facts, out);
@@ -342,21 +346,19 @@ FitOutcome without_instructions(std::span<const MeasurementFile> files, const De
     return out;
 }
 
-}  // namespace
-
 FitOutcome fit_measurements(std::span<const MeasurementFile> all, const FitOptions& options) {
     const DeviceFacts facts = device_facts(all);
     refuse_duplicates(all);
     FitOutcome out;
     std::vector<MeasurementFile> rest;
     std::span<const MeasurementFile> files = all;
-    if (const auto match = fit_match(all)) {
-        out.profile.match = match->device;
-        out.notes = match->notes;
-        rest = without_match_rows(all);
+    if (has_automatch_rows(all)) {
+        rest = without_automatch_rows(all);
         files = rest;
         if (std::ranges::all_of(rest, [](const auto& file) { return file.rows.empty(); }))
-            return without_instructions(all, facts, std::move(out));
+            throw InputError(files.front().path, SourcePosition{}, "benchmarks",
+                             "contains no measurements of instructions, but AutoMatch's, of which "
+                             "'automatch fit' makes a profile");
     }
     Contradictions contradicting = contradictions(files);  // before curves take memory
     std::vector<Curve> curves = curves_of(files);

@@ -56,8 +56,12 @@ struct FitOutcome {
     std::vector<std::string> notes;           // about the whole; also in the profile's provenance
 };
 
-// Throws InputError when the files cannot make a profile: no device facts, different devices, no
-// instruction that could be fitted (with the reason of each).
+// Rows of AutoMatch are left out. Throws InputError when the files cannot make a profile: no device
+// facts, different devices, no instruction that could be fitted (with the reason of each).
 FitOutcome fit_measurements(std::span<const MeasurementFile> files, const FitOptions& options = {});
+
+// A profile without instructions: the device's facts, and where they come from. `notes` stand
+// before its own.
+FitOutcome fit_device_alone(std::span<const MeasurementFile> files, std::vector<std::string> notes);
 
 }  // namespace occupipe

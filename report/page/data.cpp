@@ -79,13 +79,15 @@ ReportData read_report_data(const fs::path& folder, const std::vector<std::strin
         throw InputError(folder.string(), {}, "",
                          "contains no measurements (JSON files of characterize or measure); curves "
                          "of 'occupipe validate' alone are drawn by its --plot, workloads of "
-                         "'occupipe match' by its own");
+                         "'automatch predict' by its own");
     for (const std::string& path : beside) data.beside.push_back(read_profile(path));
-    data.fit = fit_measurements(data.measurements);
-    if (data.fit.profile.instructions.empty())
+    if (std::ranges::all_of(data.measurements, [](const MeasurementFile& file) {
+            return !file.rows.empty() && std::ranges::all_of(file.rows, is_automatch);
+        }))
         throw InputError(folder.string(), {}, "",
-                         "contains measurements, but of no instruction; what 'measure --match' "
-                         "measures is asked for by 'occupipe match --profile'");
+                         "contains measurements, but of no instruction; what 'automatch measure' "
+                         "measures is asked for by 'automatch predict --profile'");
+    data.fit = fit_measurements(data.measurements);
     // What a profile beside the measurements has already chosen from them is not simulated again.
     const bool chosen = std::ranges::any_of(data.profiles, [&](const NamedProfile& one) {
         return analysis::take_issue_choice(one.profile, data.measurements, data.fit.profile);

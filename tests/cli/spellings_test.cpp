@@ -2,8 +2,10 @@
 // Every command and option of earlier releases does what its name of today does: the same stdout,
 // exit code and files, and on stderr a hint besides.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,6 +16,7 @@
 #include "core/files/files.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/thinned.h"
 
 namespace occupipe::cli::testing {
 namespace {
@@ -334,8 +337,8 @@ TEST(Words, AreFifteenCommandsAndAtMostAHundredOptions) {
     for (const std::string& page : pages) {
         std::istringstream lines(page);
         for (std::string line; std::getline(lines, line);) {
-            if (!line.starts_with("  -") && !std::regex_search(line, std::regex("^  [a-z]+ --")))
-                continue;
+            static const std::regex entry("^  ((-[a-z],)?--|[a-z]+ --)");
+            if (!std::regex_search(line, entry)) continue;
             std::smatch found;
             if (std::regex_search(line, found, name)) options.insert(found.str());
         }
@@ -386,6 +389,44 @@ TEST(Words, ConvertSaysWhatItNeeds) {
     const ProgramRun run = run_program({"convert", "README.md"});
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_NE(run.err.find("--from FORMAT"), std::string::npos) << run.err;
+}
+
+// The first release's documents, line by line, as a shell runs them.
+void run_documented(const std::string& when) {
+    const test::TemporaryFolder folder;
+    const fs::path source = OCCUPIPE_SOURCE_DIR;
+    fs::create_directories(folder.path / "bin");
+    fs::create_directories(folder.path / "work" / "out");
+    fs::create_symlink(OCCUPIPE_PROGRAM, folder.path / "bin" / "occupipe");
+    for (const char* shipped : {"sim", "profiles", "results", "kernels", "tests", "docs"})
+        fs::create_symlink(source / shipped, folder.path / "work" / shipped);
+    const std::string shell =
+        "cd " + (folder.path / "work").string() + " && PATH=" + (folder.path / "bin").string() +
+        ":$PATH OCL_ICD_VENDORS=/nonexistent CUDA_VISIBLE_DEVICES= "
+        "GPU='model:profiles/nvidia-gtx-1060.yaml?noise=0.02&seed=7' bash -c ";
+    std::ifstream lines(source / "tests" / "cli" / "data" / "documented_command_lines.tsv");
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream columns(line);
+        std::string code, own_when, document, command;
+        std::getline(columns, code, '\t');
+        std::getline(columns, own_when, '\t');
+        std::getline(columns, document, '\t');
+        std::getline(columns, command);
+        if (line.starts_with('#') || own_when != when) continue;
+        ++count;
+        const std::string quoted = "'" + replaced(command, "'", "'\\''") + "'";
+        const int status = std::system((shell + quoted + " >/dev/null 2>&1 </dev/null").c_str());
+        EXPECT_EQ(WEXITSTATUS(status), std::stoi(code)) << document << ": " << command;
+    }
+    EXPECT_GE(count, 15);
+}
+
+TEST(Documented, LinesEndAsTheyDid) { run_documented("daily"); }
+
+TEST(Documented, LongLinesEndAsTheyDid) {
+    if (!thinned::all_cases()) GTEST_SKIP() << "with the exhaustive tests: OCCUPIPE_FULL=1";
+    run_documented("full");
 }
 
 }  // namespace

@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <string>
 
+#include "automatch/execution_cost.h"
+#include "automatch/workload.h"
 #include "core/error.h"
-#include "match/execution_cost.h"
-#include "match/workload.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace occupipe;
-    using namespace occupipe::match;
+    using namespace occupipe::automatch;
     const Device device{.name = "round",
                         .processors = 4,
                         .flops = 1e9,
