@@ -9,6 +9,7 @@
 #include "bench/cuda/driver/nvrtc.h"
 #include "bench/cuda/driver/opencl_c.h"
 #include "bench/cuda/driver/ptxas.h"
+#include "core/architectures.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "isa/decode.h"
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* known = "known are sm_75, 80, 86, 89, 90, 100 and 120";
+std::string known() { return "known are " + architectures_in_words(); }
 
 // "sm_90a" is code of 90.
 int number_of(const std::string& architecture) {
@@ -31,7 +32,7 @@ int number_of(const std::string& architecture) {
     if (!shaped || !isa::known_architecture(number) ||
         (architecture != plain && architecture != plain + "a" && architecture != plain + "f"))
         throw InputError(fmt::format("--arch {}: is not an architecture that is executed; {}",
-                                     architecture, known));
+                                     architecture, known()));
     return number;
 }
 
@@ -124,7 +125,7 @@ isa::Cubin machine_code(const std::string& path, const std::string& bytes) {
         cubin.file = path;
         if (!cubin.architecture)
             throw InputError(
-                fmt::format("machine code of an architecture that is not known; {}", known));
+                fmt::format("machine code of an architecture that is not known; {}", known()));
         return cubin;
     } catch (const InputError& error) {
         throw InputError(path + ": " + error.what());

@@ -59,9 +59,9 @@ std::map<std::string, std::string> source_texts(const Kernel& kernel, const std:
     return texts;
 }
 
-analysis::Annotation annotation_of(const GpuProfile& profile, const Kernel& kernel,
-                                   const Launch& launch, const SimulationOptions& simulation,
-                                   const KernelOrigin& origin, const AnnotateOptions& options) {
+analysis::Annotation annotation_of(const sim::StallView& view, const Kernel& kernel,
+                                   const Launch& launch, const KernelOrigin& origin,
+                                   const AnnotateOptions& options) {
     const std::vector<std::string> files = analysis::source_files(kernel);
     const auto texts = source_texts(kernel, origin.file, options.source_folder);
     if (!options.source_folder.empty() && texts.empty())
@@ -72,7 +72,7 @@ analysis::Annotation annotation_of(const GpuProfile& profile, const Kernel& kern
                               options.source_folder, origin.file)
                 : fmt::format("--source-folder {}: holds no {}", options.source_folder,
                               fmt::join(files, ", ")));
-    analysis::Annotation annotation = analysis::annotate(profile, kernel, launch, simulation);
+    analysis::Annotation annotation = analysis::annotate(kernel, launch, view);
     if (origin.code != nullptr)
         analysis::add_machine_code(annotation, *origin.code, origin.architecture);
     analysis::add_source(annotation, texts);

@@ -9,13 +9,12 @@
 
 #include "analysis/explanation/annotation.h"
 #include "cli/option.h"
-#include "core/gpu_profile.h"
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "isa/instruction.h"
 #include "report/page/annotated_kernel.h"
 #include "report/text/prediction_output.h"
-#include "sim/engine/simulate.h"
+#include "sim/observers/stalls.h"
 
 namespace occupipe::cli {
 
@@ -41,11 +40,12 @@ struct KernelOrigin {
 std::map<std::string, std::string> source_texts(const Kernel& kernel, const std::string& file,
                                                 const std::string& source_folder);
 
-// Simulates the launch; with the text of lines and instructions. Throws InputError where
+// Of the run that the view has seen; with the text of lines and instructions. Throws InputError
+// where
 // --source-folder holds none of the files.
-analysis::Annotation annotation_of(const GpuProfile& profile, const Kernel& kernel,
-                                   const Launch& launch, const SimulationOptions& simulation,
-                                   const KernelOrigin& origin, const AnnotateOptions& options);
+analysis::Annotation annotation_of(const sim::StallView& view, const Kernel& kernel,
+                                   const Launch& launch, const KernelOrigin& origin,
+                                   const AnnotateOptions& options);
 
 // The view as text, behind an empty line; empty where none was asked for.
 std::string annotation_text(const analysis::Annotation& annotation, const AnnotateOptions& options);

@@ -304,6 +304,9 @@ analysis::SavedPredictions predicted(const Options& options) {
     file.kernel = input.kernel.name;
     file.rows.resize(chosen.size() * shapes.size());
     limit.expect(file.rows.size());
+    std::vector<Problem> problems;
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+        problems.emplace_back(priced[i].profile, priced[i].kernel, shapes[i]);
     parallel_for(file.rows.size(), [&](std::size_t i) {
         const Model& model = *chosen[i / shapes.size()];
         const Launch& shape = shapes[i % shapes.size()];
@@ -311,7 +314,7 @@ analysis::SavedPredictions predicted(const Options& options) {
         ModelOptions own = model_options;
         if (pricing) own.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(ready);
         file.rows[i] = {std::string(model.name), shape.group_warps, shape.concurrent_groups,
-                        model.predict(ready.profile, ready.kernel, shape, own).warps_per_cycle};
+                        model.predict(problems[i % shapes.size()], own).warps_per_cycle};
         limit.add_done();
     });
     return file;

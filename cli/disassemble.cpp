@@ -10,6 +10,7 @@
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "cli/reported.h"
+#include "core/architectures.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "isa/cubin.h"
@@ -57,8 +58,8 @@ std::string machine_code(const Request& request) {
 int architecture_of(const Request& request, const isa::Cubin& cubin) {
     if (!cubin.architecture) {
         throw InputError(request.file +
-                         ": machine code of an architecture that is not known; known are sm_75, "
-                         "80, 86, 89, 90, 100 and 120");
+                         ": machine code of an architecture that is not known; known are " +
+                         architectures_in_words());
     }
     return *cubin.architecture;
 }
@@ -118,7 +119,8 @@ void add_disassemble(const Command& app) {
     command.add_option("--kernel", request->kernel, "This kernel alone (default: all)")
         .type_name("NAME");
     command
-        .add_option("--arch", request->architecture, "What to compile source for: sm_75 to sm_120")
+        .add_option("--arch", request->architecture,
+                    "What to compile source for: " + architectures_in_words())
         .type_name("sm_NN");
     command
         .add_option("--compiler option|--compiler-option", request->compiler_options,

@@ -17,6 +17,7 @@
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "cli/reported.h"
+#include "core/architectures.h"
 #include "core/error.h"
 #include "core/files/launch_files.h"
 #include "sim/engine/run_progress.h"
@@ -109,7 +110,7 @@ void add_launch_options(const Command& command, ExecutionRequest& request,
     add("--launch", request.launch, "Launch file (YAML): buffers and launches").type_name("FILE");
     if (!command.has_option("--arch"))  // `measure` has its own
         add("--arch", request.architecture,
-            "What to compile source for: sm_75, 80, 86, 89, 90, 90a, 100, 120")
+            "What to compile source for: " + architectures_in_words() + ", or 90a")
             .type_name("sm_NN");
     add("--compiler option|--compiler-option", request.compiler_options,
         "Handed on to NVRTC, ptxas or (OpenCL C) clang, such as -fmad=false; may be\n"

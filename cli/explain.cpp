@@ -8,8 +8,6 @@
 #include "report/text/text_table.h"
 #include "report/timelines/timeline_svg.h"
 #include "sim/models/model.h"
-#include "sim/observers/stalls.h"
-#include "sim/observers/timeline.h"
 #include "sim/observers/trace.h"
 
 namespace occupipe::cli {
@@ -125,28 +123,29 @@ void add_explain_options(const Command& command, ExplainOptions& options) {
     command.add_flag("--force", options.force, "Replace existing files").group(group);
 }
 
-Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                    const SimulationOptions& simulation, const ExplainOptions& options,
-                    const Unprepared* before) {
+sim::RunViews::Wanted wanted_views(const ExplainOptions& options, bool annotates) {
+    sim::RunViews::Wanted wanted{.stalls = options.stalls || annotates, .timeline_cycles = {}};
+    if (options.timeline || !options.svg.empty() || !options.trace.empty())
+        wanted.timeline_cycles = options.window;
+    return wanted;
+}
+
+Explanation explain(const sim::RunViews& views, const GpuProfile& profile, const Kernel& kernel,
+                    const Launch& launch, const SimulationOptions& simulation,
+                    const ExplainOptions& options, const Unprepared* before) {
     Explanation out;
-    if (options.stalls) {
-        sim::StallView view;
-        simulate(profile, kernel, launch, simulation, view);
-        add_stalls(out, view);
-    }
-    if (options.timeline || !options.svg.empty() || !options.trace.empty()) {
-        sim::TimelineView view(options.window);
-        simulate(profile, kernel, launch, simulation, view);
+    if (options.stalls) add_stalls(out, *views.stalls());
+    if (const sim::TimelineView* const view = views.timeline()) {
         const Overwrite overwrite = options.force ? Overwrite::yes : Overwrite::no;
         if (options.timeline) {
-            const std::string text = sim::timeline_text(view);
+            const std::string text = sim::timeline_text(*view);
             out.json["timeline"] = text;
             out.text += "\n" + text;
         }
         if (!options.svg.empty())
-            write_text_file(options.svg, report::timeline_svg(view), overwrite);
+            write_text_file(options.svg, report::timeline_svg(*view), overwrite);
         if (!options.trace.empty())
-            write_text_file(options.trace, sim::chrome_trace(view, kernel), overwrite);
+            write_text_file(options.trace, sim::chrome_trace(*view, kernel), overwrite);
     }
     if (options.sensitivity)
         add_sensitivity(out, analysis::sensitivities(profile, kernel, launch, simulation));

@@ -14,6 +14,7 @@
 #include "core/kernel.h"
 #include "core/launch.h"
 #include "sim/engine/simulate.h"
+#include "sim/observers/run_views.h"
 
 namespace occupipe::cli {
 
@@ -48,10 +49,13 @@ struct Unprepared {
     analysis::Prepare prepare;
 };
 
-// Simulates one launch; writes the files that were asked for. `before`: what the kernel and the
-// profile were made of, for --uncertainty; null: they are as they were.
-Explanation explain(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                    const SimulationOptions& simulation, const ExplainOptions& options,
-                    const Unprepared* before = nullptr);
+// What the reports, and an annotation if there is one, need to see of the launch's run.
+sim::RunViews::Wanted wanted_views(const ExplainOptions& options, bool annotates);
+
+// Writes the files that were asked for. `views`: of a run of this launch. `before`: what the kernel
+// and the profile were made of, for --uncertainty; null: they are as they were.
+Explanation explain(const sim::RunViews& views, const GpuProfile& profile, const Kernel& kernel,
+                    const Launch& launch, const SimulationOptions& simulation,
+                    const ExplainOptions& options, const Unprepared* before = nullptr);
 
 }  // namespace occupipe::cli

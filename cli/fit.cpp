@@ -13,6 +13,7 @@
 #include "cli/moved_program.h"
 #include "cli/options.h"
 #include "cli/reported.h"
+#include "core/automatch_rows.h"
 #include "core/error.h"
 #include "core/files/files.h"
 #include "fit/import/gpu_stream.h"

@@ -323,16 +323,24 @@ void predict(const Options& options) {
     set.predictions.resize(chosen.size() * prepared.size());
     limit.expect(set.predictions.size());
     std::vector<SharedWork> shared(prepared.size());
+    std::vector<Problem> problems;
+    for (const Prepared& one : prepared)
+        problems.push_back(with_file(
+            file, [&] { return Problem(one.memory.profile, one.memory.kernel, one.launch); }));
+    sim::RunViews views(prepared.size() == 1 ? wanted_views(options.explain, options.annotate.any())
+                                             : sim::RunViews::Wanted{});
+    const auto observed = std::ranges::find_if(chosen, &Model::observable) - chosen.begin();
     parallel_for(set.predictions.size(), [&](std::size_t i) {
         const Model& model = *chosen[i / prepared.size()];
         const Prepared& one = prepared[i % prepared.size()];
         ModelOptions own_options = model_options;
         own_options.shared = &shared[i % prepared.size()];
+        if (std::cmp_equal(i / prepared.size(), observed))
+            own_options.observers = views.observers();
         if (options.memory_pricing != "none")
             own_options.memory.dram_bytes_per_warp = analysis::dram_bytes_per_warp(one.memory);
-        set.predictions[i] = with_file(file, [&] {
-            return model.predict(one.memory.profile, one.memory.kernel, one.launch, own_options);
-        });
+        set.predictions[i] = with_file(
+            file, [&] { return model.predict(problems[i % prepared.size()], own_options); });
         std::ranges::copy(assumptions, std::back_inserter(set.predictions[i].assumptions));
         std::ranges::copy(one.said, std::back_inserter(set.predictions[i].assumptions));
         std::ranges::move(unused_memory(model, options.memory),
@@ -348,6 +356,7 @@ void predict(const Options& options) {
             }
     const Prepared& first = prepared.front();
     Explanation why;
+    views.run(problems.front(), model_options.simulation());
     if (options.explain.any()) {
         if (prepared.size() > 1)
             throw InputError(
@@ -355,7 +364,7 @@ void predict(const Options& options) {
                 "--uncertainty explain one launch; choose one --occupancy");
         const Unprepared before{
             .kernel = first.told, .profile = profile, .prepare = pricing_of(options)};
-        why = explain(first.memory.profile, first.memory.kernel, first.launch,
+        why = explain(views, first.memory.profile, first.memory.kernel, first.launch,
                       model_options.simulation(), options.explain,
                       priced(options, first) ? &before : nullptr);
     }
@@ -363,8 +372,8 @@ void predict(const Options& options) {
         if (prepared.size() > 1)
             throw InputError("--annotate and --page are of one launch; choose one --occupancy");
         analysis::Annotation annotation =
-            annotation_of(first.memory.profile, first.memory.kernel, first.launch,
-                          model_options.simulation(), origin_of(options, in), options.annotate);
+            annotation_of(*views.stalls(), first.memory.kernel, first.launch,
+                          origin_of(options, in), options.annotate);
         if (options.memory_pricing == "per-access")
             analysis::add_hits(annotation, first.memory.rows);
         if (options.explain.uncertainty)

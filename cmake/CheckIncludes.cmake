@@ -21,6 +21,10 @@ set(may_use_report core isa extract bench fit sim plot published ask analysis re
 set(may_use_cli   core isa extract bench fit sim plot published ask analysis report cli)
 set(may_use_automatch core bench fit plot ask report cli automatch)
 
+# Of the folders above the stages, automatch takes the frame of a program's command line, tables, pictures and names of
+# shipped files, no more.
+set(automatch_takes "^((core|bench|fit|plot|automatch)/|ask/shipped_files|report/(figures/plot_file|text/(seconds_text|text_table))|cli/(commands|console|exit_codes|option|options|reported)\\.h$)")
+
 # confine(HEADERS FILES): headers matching the first regular expression stand only in files whose
 # path from the root matches the second.
 macro(confine headers files)
@@ -50,6 +54,8 @@ function(check_include file component number header)
     string(REGEX REPLACE "/.*" "" folder "${header}")
     if(header MATCHES "/" AND DEFINED may_use_${folder} AND NOT folder IN_LIST may_use_${component})
         set(reason "${component} may not include from ${folder} (it may from: ${may_use_${component}})")
+    elseif(component STREQUAL "automatch" AND DEFINED may_use_${folder} AND NOT header MATCHES "${automatch_takes}")
+        set(reason "automatch may include only ${automatch_takes}")
     elseif(header MATCHES "^\\.\\.?/")
         set(reason "paths of includes start at the root of the repository")
     else()

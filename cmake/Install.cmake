@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# cmake --install build/release --prefix DIR: the program, its data, and the libraries core, fit and sim as
+# cmake --install build/release --prefix DIR: the programs, their data, and the libraries core, fit and sim as
 # find_package(Occupipe) with the targets Occupipe::core, Occupipe::sim and, where it was built, Occupipe::fit.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -9,7 +9,7 @@ install(DIRECTORY profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/profil
 install(DIRECTORY automatch/devices/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/match-devices FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY sim/kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/kernels FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/occupipe/suite FILES_MATCHING PATTERN "*.yaml" PATTERN "*.cu" PATTERN "*.h" PATTERN "*.cpp" PATTERN "README.md")
-install(FILES packaging/occupipe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES packaging/occupipe.1 packaging/automatch.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md LICENSE CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 

@@ -126,7 +126,7 @@ struct GpuProfile {
     std::vector<Subsystem> subsystems;            // in file order
     std::vector<InstructionTiming> instructions;  // in file order
     std::vector<MemoryLevel> memory_levels;       // by instruction, ascending
-    MatchDevice match;                            // what AutoMatch needs (docs/match.md)
+    MatchDevice match;                            // what AutoMatch needs (docs/automatch.md)
     Annotation provenance;
 
     // nullptr when there is none.

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 
 #include "core/name_rules.h"
@@ -17,20 +16,6 @@ std::string measurement_name(std::string_view subject, const MeasurementShape& s
 
 std::string MeasurementRow::name() const {
     return other_name.empty() ? measurement_name(subject, shape) : other_name;
-}
-
-bool is_automatch(const MeasurementRow& row) { return row.subject.starts_with(automatch_prefix); }
-
-bool has_automatch_rows(std::span<const MeasurementFile> files) {
-    return std::ranges::any_of(files, [](const MeasurementFile& file) {
-        return std::ranges::any_of(file.rows, is_automatch);
-    });
-}
-
-std::vector<MeasurementFile> without_automatch_rows(std::span<const MeasurementFile> files) {
-    std::vector<MeasurementFile> rest(files.begin(), files.end());
-    for (MeasurementFile& file : rest) std::erase_if(file.rows, is_automatch);
-    return rest;
 }
 
 std::string mix_name(const Mix& mix) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,12 +48,6 @@ struct MeasurementFile {
 };
 
 // "fma.f32/group_warps:4/concurrent_groups:2/chains:1/depth:1024"
-// Rows of AutoMatch are no instruction's: their subjects begin so (docs/file-formats.md).
-inline constexpr std::string_view automatch_prefix = "match.";
-bool is_automatch(const MeasurementRow& row);
-bool has_automatch_rows(std::span<const MeasurementFile> files);
-std::vector<MeasurementFile> without_automatch_rows(std::span<const MeasurementFile> files);
-
 std::string measurement_name(std::string_view subject, const MeasurementShape& shape);
 
 // "mix(A*β,B)"

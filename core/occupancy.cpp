@@ -5,23 +5,11 @@
 
 #include <algorithm>
 
+#include "core/architectures.h"
 #include "core/error.h"
 
 namespace occupipe {
 namespace {
-
-constexpr std::int64_t KiB = 1024;
-
-// architecture, warps, groups, shared memory: core, group, reserved, unit; barriers
-constexpr OccupancyLimits table[] = {
-    {75, 32, 16, 64 * KiB, 64 * KiB, 0, 256, {}},
-    {80, 64, 32, 164 * KiB, 163 * KiB, KiB, 128, {}},
-    {86, 48, 16, 100 * KiB, 99 * KiB, KiB, 128, {}},
-    {89, 48, 24, 100 * KiB, 99 * KiB, KiB, 128, {}},
-    {90, 64, 32, 228 * KiB, 227 * KiB, KiB, 128, 64},
-    {100, 64, 32, 228 * KiB, 227 * KiB, KiB, 128, 64},
-    {120, 48, 24, 100 * KiB, 99 * KiB, KiB, 128, 24},
-};
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) {
     return (value + unit - 1) / unit * unit;
@@ -36,16 +24,16 @@ void require(std::string_view what, std::int64_t needed, std::int64_t most, int 
 }  // namespace
 
 const OccupancyLimits& occupancy_limits(int architecture) {
-    const auto* found = std::ranges::find(table, architecture, &OccupancyLimits::architecture);
-    if (found == std::end(table)) {
+    const Architecture* const found = find_architecture(architecture);
+    if (found == nullptr) {
         std::string known;
-        for (const OccupancyLimits& limits : table)
-            known += fmt::format("{}sm_{}", known.empty() ? "" : ", ", limits.architecture);
+        for (const Architecture& one : architectures())
+            known += fmt::format("{}sm_{}", known.empty() ? "" : ", ", one.number);
         throw InputError(
             fmt::format("how many groups a core of sm_{} holds is not known; known are {}",
                         architecture, known));
     }
-    return *found;
+    return found->limits;
 }
 
 std::string_view to_text(OccupancyLimiter limiter) {

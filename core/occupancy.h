@@ -31,9 +31,7 @@ struct OccupancyLimits {
     static constexpr int group_barriers = 16;
 };
 
-// 75, 80, 86, 89, 90, 100, 120. Throws InputError for others.
-// Source: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability";
-// granularities and barriers: cuda_occupancy.h of CUDA 13.0.
+// Of those in core/architectures.h. Throws InputError for others.
 const OccupancyLimits& occupancy_limits(int architecture);
 
 struct GroupNeeds {

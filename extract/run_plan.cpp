@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/architectures.h"
 #include "core/files/launch_files.h"
 #include "core/suggestions.h"
 #include "extract/parameters.h"
@@ -36,7 +37,7 @@ int barriers_of(const isa::Kernel& kernel, int architecture) {
 
 // Behind the kernel's own shared memory and what the system has of it.
 std::uint64_t shared_begin_of(const isa::Kernel& kernel, int architecture) {
-    const std::int64_t system = architecture >= 90 ? 1024 : 0;
+    const std::int64_t system = architecture_like(architecture).code.system_shared;
     return static_cast<std::uint64_t>(isa::own_shared_bytes(kernel, architecture) + system);
 }
 

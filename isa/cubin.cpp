@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "core/architectures.h"
 #include "core/error.h"
 #include "isa/debug_lines.h"
 #include "isa/decode.h"
@@ -292,8 +293,8 @@ std::size_t own_instructions(const Kernel& kernel) {
 }
 
 std::int64_t own_shared_bytes(const Kernel& kernel, int architecture) {
-    constexpr std::int64_t of_system = 1024;
-    if (architecture < 90) return kernel.shared_bytes;
+    const std::int64_t of_system = architecture_like(architecture).code.system_shared;
+    if (of_system == 0) return kernel.shared_bytes;
     return std::max<std::int64_t>(kernel.shared_bytes - of_system, 0);
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 
+#include "core/architectures.h"
 #include "core/error.h"
 #include "isa/encoding.h"
 
@@ -53,7 +54,10 @@ int matrix_registers(const Instruction& instruction, int bit) {
 class Decoder {
 public:
     Decoder(Word word, std::int64_t address, int architecture)
-        : word_(word), architecture_(architecture), form_(static_cast<int>(word.bits(9, 3))) {
+        : word_(word),
+          architecture_(architecture),
+          code_(architecture_like(architecture).code),
+          form_(static_cast<int>(word.bits(9, 3))) {
         out_.word = word;
         out_.address = address;
     }
@@ -208,7 +212,7 @@ private:
     Operand general_or_uniform(bool uniform, int at) const {
         Operand operand;
         operand.file = uniform ? File::uniform : File::general;
-        const int width = uniform && architecture_ < 100 ? 6 : 8;
+        const int width = uniform && code_.uniform_registers < 64 ? 6 : 8;
         const auto number = static_cast<int>(bits(at, width));
         if (number != constant_register(operand.file, architecture_)) operand.number = number;
         operand.written = at == 16;
@@ -411,6 +415,7 @@ private:
     Word word_;
     mutable Word seen_;
     int architecture_;
+    const MachineCode& code_;
     int form_;
     Instruction out_;
 };
@@ -546,46 +551,46 @@ Operand Decoder::global_address() {
                         code == 0x1a6;  // bit 76 belongs to the type, or is clear
     const bool copy = out_.opcode == "LDGSTS";
     const bool atomic = out_.opcode.starts_with("ATOM") || out_.opcode.starts_with("RED");
-    const bool generic =
-        ((out_.opcode == "LD" || (out_.opcode == "ST" && (architecture_ < 80 || form_ == 1))) &&
-         !bit(91)) ||
-        out_.opcode == "CCTL";
-    // Blackwell's atomic operations keep one bit of the offset for something else.
+    const bool generic = ((out_.opcode == "LD" ||
+                           (out_.opcode == "ST" && (!code_.memory_descriptors || form_ == 1))) &&
+                          !bit(91)) ||
+                         out_.opcode == "CCTL";
     const int short_offset =
-        atomic && architecture_ >= 100 && form_ == 4 && out_.opcode.starts_with("ATOM") ? 23 : 24;
+        code_.short_atomic_offsets && form_ == 4 && out_.opcode.starts_with("ATOM") ? 23 : 24;
     if (short_offset == 23 && !bit(63)) not_known("bit 63 is clear");
     operand.value = generic ? sign_extended(bits(32, 32), 32)
                     : copy  ? sign_extended(bits(32, 12), 12)
                             : sign_extended(bits(40, short_offset), short_offset);
-    const bool plain = architecture_ < 80 || out_.opcode == "LD";
+    const bool plain = !code_.memory_descriptors || out_.opcode == "LD";
     const bool nothing_added = form_ != 1 && plain && !bit(91);
     if (form_ == 1 || out_.opcode == "CCTL" || nothing_added) {
         if (!bit(72)) operand.count = 1;
         return operand;
     }
-    if (architecture_ >= 80 && !bit(90) && !copy && !atomic) {
+    if (code_.memory_descriptors && !bit(90) && !copy && !atomic) {
         not_known("an address of 32 bits");
     }
     if (!bit(91)) not_known("no uniform register in the address");
     Operand uniform = general_or_uniform(true, load && !generic ? 32 : 64);
-    if (architecture_ < 100 && (atomic || copy)) {
+    if (!code_.optional_descriptors && (atomic || copy)) {
         // How the register is meant; on Turing it is the base of the address.
         const std::uint64_t kind = bits(70, copy ? 1 : 2);  // a copy's next bit is of its modifiers
         const bool reduction = out_.opcode.starts_with("RED");
-        const std::uint64_t expected = architecture_ < 80 ? (reduction ? 0 : 1)
-                                       : copy             ? 1
-                                       : reduction        ? 2
-                                                          : 3;
+        const std::uint64_t expected = !code_.memory_descriptors ? (reduction ? 0 : 1)
+                                       : copy                    ? 1
+                                       : reduction               ? 2
+                                                                 : 3;
         if (kind != expected) not_known("no descriptor of the memory");
     }
     const std::optional<int> number =
         uniform.number ? uniform.number : constant_register(File::uniform, architecture_);
-    const bool described =
-        architecture_ >= 80 && (bit(76) || (atomic && (architecture_ < 100 || always)));
+    const bool described = code_.memory_descriptors &&
+                           (bit(76) || (atomic && (!code_.optional_descriptors || always)));
     const bool added = !described;
     (added ? operand.uniform : operand.descriptor) = number;
-    if (described && architecture_ < 90) bit(101);  // with a cache policy; memory is the same
-    operand.wide = architecture_ >= 80 || out_.opcode.starts_with("ATOM") || bit(90);
+    if (described && !code_.written_descriptors)
+        bit(101);  // with a cache policy; memory is the same
+    operand.wide = code_.memory_descriptors || out_.opcode.starts_with("ATOM") || bit(90);
     if (operand.number || operand.wide) operand.part = operand.wide ? ".64" : ".U32";
     if (!operand.wide) operand.count = 1;
     return operand;
@@ -602,7 +607,7 @@ Operand Decoder::branch_target(bool with_register, bool short_form) const {
     }
     const std::int64_t high = sign_extended(bits(34, 48), 48);
     std::int64_t offset = high * 4;
-    if (architecture_ >= 90) {
+    if (code_.scattered_targets) {
         offset = (high * 256 + static_cast<std::int64_t>(bits(16, 8))) * 4;
     }
     operand.value = offset + out_.address + instruction_bytes;
@@ -637,7 +642,7 @@ int constant_register(File file, int architecture) {
         case File::general:
             return 255;
         case File::uniform:
-            return architecture >= 100 ? 255 : 63;
+            return architecture_like(architecture).code.uniform_registers;
         case File::predicate:
         case File::uniform_predicate:
             return 7;
@@ -649,10 +654,7 @@ bool Instruction::has(std::string_view modifier) const {
     return std::ranges::find(modifiers, modifier) != modifiers.end();
 }
 
-bool known_architecture(int architecture) {
-    constexpr std::array known = {75, 80, 86, 89, 90, 100, 120};
-    return std::ranges::find(known, architecture) != known.end();
-}
+bool known_architecture(int architecture) { return find_architecture(architecture) != nullptr; }
 
 Instruction decode(Word word, std::int64_t address, int architecture) {
     return Decoder(word, address, architecture).run();

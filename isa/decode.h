@@ -11,7 +11,7 @@
 
 namespace occupipe::isa {
 
-// What was compared with the vendor's disassembler: 75, 80, 86, 89, 90, 100, 120.
+// What was compared with the vendor's disassembler: core/architectures.h.
 bool known_architecture(int architecture);
 
 // Never throws on a word: what is not understood stands in `unknown`. `architecture`: 75, 80, …;

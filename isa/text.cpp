@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/architectures.h"
 #include "isa/decode.h"
 
 namespace occupipe::isa {
@@ -95,7 +96,9 @@ std::string half_text(std::uint64_t bits, bool brain) {
 class Writer {
 public:
     Writer(const Instruction& instruction, int architecture)
-        : instruction_(instruction), architecture_(architecture) {}
+        : instruction_(instruction),
+          architecture_(architecture),
+          code_(architecture_like(architecture).code) {}
 
     std::string run() const {
         std::string text;
@@ -214,7 +217,7 @@ private:
             inside += part;
         };
         const bool only_uniform =
-            operand.uniform && !operand.number && (architecture_ < 80 || !operand.wide);
+            operand.uniform && !operand.number && (!code_.memory_descriptors || !operand.wide);
         const bool plain_offset =
             !operand.number && !operand.wide && !operand.uniform && operand.value != 0;
         if (!only_uniform && !plain_offset) {
@@ -229,7 +232,7 @@ private:
         if (operand.value != 0) add(hex(operand.value));
         std::string text = "[" + inside + "]";
         // On Ampere the descriptor is not written, but where bit 101 says that it is another one.
-        if (operand.descriptor && (architecture_ >= 90 || instruction_.word.bit(101))) {
+        if (operand.descriptor && (code_.written_descriptors || instruction_.word.bit(101))) {
             text = fmt::format("desc[{}]{}", name(File::uniform, operand.descriptor), text);
         }
         return text;
@@ -243,6 +246,7 @@ private:
 
     const Instruction& instruction_;
     int architecture_;
+    const MachineCode& code_;
 };
 
 }  // namespace

@@ -5,7 +5,7 @@ occupipe_test(analysis_test KIND unit ONE_PROCESS
 occupipe_test(exchange_test KIND unit ONE_PROCESS
     SOURCES analysis/exchange/accelsim_test.cpp analysis/exchange/export_tables_test.cpp analysis/exchange/imported_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
-occupipe_test(kernels_in_test KIND unit SHARDS 2 FULL *KernelsIn*
+occupipe_test(kernels_in_test KIND unit SHARDS 4 FULL *KernelsIn*
     SOURCES ask/kernels_in_test.cpp ask/memory_pricing_test.cpp ask/kernel_memory_test.cpp ask/working_set_curve_test.cpp
     LINK occupipe::analysis occupipe::core GTest::gmock)
 occupipe_test(report_text_test KIND unit ONE_PROCESS

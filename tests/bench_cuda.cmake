@@ -11,11 +11,11 @@ add_dependencies(cuda_test fake_libcuda)
 
 occupipe_test(cuda_codegen_test KIND codegen TIMEOUT 600 WITHOUT_NVRTC * FULL * LINK occupipe::bench GTest::gmock
     SOURCES bench/cuda/codegen_test.cpp bench/offline/dump_codegen_test.cpp bench/cuda/nvdisasm_test.cpp)
-occupipe_test(cuda_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock
+occupipe_test(cuda_run_test KIND codegen SHARDS 2 WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock
     SOURCES bench/cuda/run_test.cpp)
-occupipe_test(cuda_cluster_run_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock
+occupipe_test(cuda_cluster_run_test KIND codegen ONE_PROCESS WITHOUT_NVRTC * LINK occupipe::bench ptx_machine GTest::gmock
     SOURCES bench/cuda/cluster_run_test.cpp)
-occupipe_test(offline_test KIND codegen WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
+occupipe_test(offline_test KIND codegen SHARDS 2 WITHOUT_NVRTC * LINK occupipe::bench GTest::gmock
     SOURCES bench/offline/kernel_archive_test.cpp bench/offline/compile_ahead_test.cpp)
 
 add_library(fake_libnvml MODULE bench/cuda/fake_libnvml.cpp)

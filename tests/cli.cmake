@@ -22,7 +22,7 @@ target_compile_definitions(plot_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE
     OCCUPIPE_FIT=$<BOOL:${OCCUPIPE_FIT}>)
 add_dependencies(plot_cli_test occupipe)
 if(OCCUPIPE_FIT)
-    occupipe_test(report_test KIND cli ONE_PROCESS TIMEOUT 600 LINK occupipe::core SOURCES cli/report_test.cpp support/run_program.cpp)
+    occupipe_test(report_test KIND cli SHARDS 4 TIMEOUT 600 LINK occupipe::core SOURCES cli/report_test.cpp support/run_program.cpp)
     target_compile_definitions(report_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(report_test occupipe)
 endif()
@@ -33,7 +33,7 @@ target_compile_definitions(interrupted_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_F
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>")
 add_dependencies(interrupted_test occupipe fake_libcuda)
 # CUDA through the whole program, with a driver that only pretends.
-occupipe_test(cuda_cli_test KIND cli TIMEOUT 1200 WITHOUT_NVRTC * LINK occupipe::core GTest::gmock
+occupipe_test(cuda_cli_test KIND cli TIMEOUT 1200 WITHOUT_NVRTC *-GpuRun.Measures* LINK occupipe::core GTest::gmock
     SOURCES cli/kernels_ahead_test.cpp cli/gpu_run_test.cpp support/run_program.cpp)
 target_compile_definitions(cuda_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>"
     OCCUPIPE_FAKE_LIBCUDA="$<TARGET_FILE:fake_libcuda>" OCCUPIPE_FAKE_LIBNVML="$<TARGET_FILE:fake_libnvml>"
@@ -49,13 +49,13 @@ if(OCCUPIPE_FIT)
         SOURCES cli/watch_test.cpp cli/exchange_test.cpp support/run_program.cpp)
     target_compile_definitions(watch_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>" OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
     add_dependencies(watch_test occupipe)
-    occupipe_test(measure_for_test KIND cli LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
+    occupipe_test(measure_for_test KIND cli ONE_PROCESS LINK occupipe::core GTest::gmock nlohmann_json::nlohmann_json
         SOURCES cli/measure_for_test.cpp support/run_program.cpp)
     target_compile_definitions(measure_for_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(measure_for_test occupipe)
 endif()
 # Rows against predictions, in one process; the program itself where it is killed.
-occupipe_test(sweep_test KIND cli ONE_PROCESS WITHOUT_NVRTC SweepCode.SourceIs* LINK occupipe::cli GTest::gmock nlohmann_json::nlohmann_json
+occupipe_test(sweep_test KIND cli SHARDS 2 WITHOUT_NVRTC SweepCode.SourceIs* LINK occupipe::cli GTest::gmock nlohmann_json::nlohmann_json
     SOURCES cli/sweep_test.cpp cli/sweep_code_test.cpp support/run_program.cpp)
 target_compile_definitions(sweep_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
 add_dependencies(sweep_test occupipe)

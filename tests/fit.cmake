@@ -18,7 +18,7 @@ occupipe_test(fit_recovery_test KIND fit TIMEOUT 900 FULL *
 add_executable(fit_benchmark ${PROJECT_SOURCE_DIR}/tests/fit/fit_benchmark.cpp)
 target_link_libraries(fit_benchmark PRIVATE occupipe::fit occupipe::warnings benchmark::benchmark_main)
 
-occupipe_test(fit_cli_test KIND cli TIMEOUT 600
+occupipe_test(fit_cli_test KIND cli SHARDS 2 TIMEOUT 600
     SOURCES cli/fit_test.cpp support/run_program.cpp
     LINK occupipe::core GTest::gmock)
 target_compile_definitions(fit_cli_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
@@ -49,7 +49,7 @@ add_library(virtual_gpu STATIC ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/timed_cod
             ${PROJECT_SOURCE_DIR}/tests/virtual_gpu/virtual_core.cpp)
 target_include_directories(virtual_gpu PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(virtual_gpu PUBLIC occupipe::bench occupipe::warnings)
-occupipe_test(virtual_gpu_test KIND fit SHARDS 2 WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew*:*DriftingWarps* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
+occupipe_test(virtual_gpu_test KIND fit SHARDS 4 WITHOUT_NVRTC *TodaysLoops*:*StoredLoops*:VirtualGpuLoops.* FULL *UnderStartSkew*:*DriftingWarps* LINK virtual_gpu occupipe::fit SOURCES fit/virtual_gpu_test.cpp)
 
 # Planted and found: event simulations that know nothing of the fitter's law (docs/accuracy.md).
 add_library(accuracy_devices STATIC ${PROJECT_SOURCE_DIR}/tests/accuracy/event_core.cpp

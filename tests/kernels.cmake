@@ -87,7 +87,7 @@ occupipe_test(kernels_test KIND unit SHARDS 2 LINK occupipe_kernels_on_cpu occup
 occupipe_test(execute_kernels_test KIND unit SHARDS 2 FULL ExecuteNotices.*:ExecuteTurns.* LINK occupipe_kernels_on_cpu occupipe::isa GTest::gmock
     SOURCES kernels/execute_test.cpp)
 if(OCCUPIPE_OPENCL)
-    occupipe_test(opencl_c_test KIND cli SHARDS 2 WITHOUT_NVRTC * LINK occupipe::core occupipe::extract occupipe::isa occupipe::bench OpenCL::OpenCL GTest::gmock nlohmann_json::nlohmann_json
+    occupipe_test(opencl_c_test KIND cli SHARDS 3 WITHOUT_NVRTC OpenClCompiler.IsNamed* LINK occupipe::core occupipe::extract occupipe::isa occupipe::bench OpenCL::OpenCL GTest::gmock nlohmann_json::nlohmann_json
         SOURCES opencl_c/opencl_c_test.cpp opencl_c/run_on_opencl.cpp kernels/plan_target.cpp support/run_program.cpp)
     target_compile_definitions(opencl_c_test PRIVATE OCCUPIPE_PROGRAM="$<TARGET_FILE:occupipe>")
     add_dependencies(opencl_c_test occupipe)

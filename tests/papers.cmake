@@ -4,6 +4,7 @@ add_library(occupipe_papers STATIC papers/blocks.cpp papers/experiments.cpp pape
     papers/analysis_models.cpp papers/analysis_devices.cpp papers/analysis_suite.cpp papers/gpu_table.cpp)
 target_link_libraries(occupipe_papers PUBLIC occupipe::report occupipe::analysis occupipe::sim occupipe::plot occupipe::core
     PRIVATE occupipe::warnings)
+occupipe_precompiled(occupipe_papers light)
 target_compile_definitions(occupipe_papers PRIVATE OCCUPIPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 # No test: tools/reproduce.sh runs it.
 add_executable(occupipe_reproduce papers/reproduce.cpp)

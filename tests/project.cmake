@@ -31,6 +31,10 @@ foreach(case
         "analysis/uses_report.cpp|#include \"report/text/wrap.h\"|analysis may not include from report"
         "python/uses_cli.cpp|#include \"cli/console.h\"|python may not include from cli"
         "python/uses_report.cpp|#include \"report/text/wrap.h\"|python may not include from report"
+        "fit/uses_automatch.cpp|#include \"automatch/workload.h\"|fit may not include from automatch"
+        "cli/uses_automatch.cpp|#include \"automatch/workload.h\"|cli may not include from automatch"
+        "automatch/uses_sim.cpp|#include \"sim/engine/simulate.h\"|automatch may not include from sim"
+        "automatch/uses_the_page.cpp|#include \"report/page/page.h\"|automatch may include only"
         "sim/uses_nanobind.cpp|#include <nanobind/nanobind.h>|only files matching"
         "cli/goes_up.cpp|#include \"../core/kernel.h\"|start at the root"
         "sim/uses_a_model.cpp|#include \"sim/models/registry.h\"|only files matching")

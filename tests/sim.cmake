@@ -11,11 +11,11 @@ occupipe_test(sim_models_golden_test KIND golden ONE_PROCESS SOURCES sim/models_
     LINK occupipe::sim occupipe::core)
 occupipe_test(sim_explain_test KIND unit ONE_PROCESS SOURCES sim/explain_test.cpp
     LINK occupipe_sim_test_support occupipe::report occupipe::analysis occupipe::sim occupipe::core nlohmann_json::nlohmann_json)
-occupipe_test(sim_property_test KIND property SOURCES sim/algorithm_1_test.cpp sim/detection_cost_test.cpp sim/estimate_test.cpp sim/models_property_test.cpp sim/property_test.cpp
+occupipe_test(sim_property_test KIND property SOURCES sim/algorithm_1_test.cpp sim/detection_cost_test.cpp sim/estimate_test.cpp sim/models_property_test.cpp sim/problem_test.cpp sim/property_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 occupipe_test(sim_differential_test KIND diff FULL * SOURCES sim/differential_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
-occupipe_test(sim_groups_test KIND diff SOURCES sim/groups_test.cpp
+occupipe_test(sim_groups_test KIND diff SHARDS 2 FULL * SOURCES sim/groups_test.cpp
     LINK occupipe_sim_test_support occupipe::sim occupipe::core)
 
 occupipe_test(sim_barrier_golden_test KIND golden ONE_PROCESS SOURCES sim/barrier_golden_test.cpp
@@ -24,7 +24,7 @@ occupipe_test(sim_golden_test KIND golden ONE_PROCESS SOURCES sim/mix_golden_tes
     LINK occupipe::sim occupipe::core)
 
 # Across sim and cli, hence the whole program.
-occupipe_test(sim_cli_test KIND cli SOURCES cli/predict_compare_test.cpp cli/predict_test.cpp
+occupipe_test(sim_cli_test KIND cli SHARDS 2 SOURCES cli/predict_compare_test.cpp cli/predict_test.cpp
     LINK occupipe::cli nlohmann_json::nlohmann_json)
 
 # Through the program itself, as it ends by signals and exit codes.

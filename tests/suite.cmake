@@ -5,7 +5,7 @@ occupipe_test(suite_test KIND unit SHARDS 2 FULL *LargeSize* TIMEOUT 600 LINK oc
 # Sums are rounded as the kernels say.
 set_source_files_properties(suite/paper_references.cpp suite/other_references.cpp PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
 target_compile_definitions(suite_test PRIVATE OCCUPIPE_OPENCL=$<BOOL:${OCCUPIPE_OPENCL}>)
-occupipe_test(validation_test KIND unit WITHOUT_NVRTC * LINK occupipe::cli nlohmann_json::nlohmann_json GTest::gmock
+occupipe_test(validation_test KIND unit SHARDS 4 WITHOUT_NVRTC ValidateOnCuda.* LINK occupipe::cli nlohmann_json::nlohmann_json GTest::gmock
     SOURCES analysis/validation_test.cpp cli/validate_test.cpp cli/time_launches_test.cpp bench/cuda/executing_driver.cpp
         ../kernels/time_launches.cpp)
 # The runner of dumps as a function of the test, whose CUDA driver it calls.

@@ -68,7 +68,7 @@ step_fresh() {
     rm -rf "$clone"
 }
 
-tools/setup.sh --developer
+tools/setup.sh --tests --developer
 for step in "${steps[@]}"; do
     say "$step"
     began=$SECONDS

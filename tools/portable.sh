@@ -7,8 +7,8 @@ usage() {
     cat <<'TEXT'
 usage: tools/portable.sh [--output DIR] [--kernels FILE]… [--with-nvrtc]
 
-Makes occupipe-VERSION-linux-x86_64.tar.gz in DIR (default: out/portable): the whole program, fitter
-included, statically linked except for the C library and the OpenCL loader; the loader in lib/;
+Makes occupipe-VERSION-linux-x86_64.tar.gz in DIR (default: out/portable): occupipe, fitter included, and
+automatch, statically linked except for the C library and the OpenCL loader; the loader in lib/;
 profiles; tools/gpu_run.sh; licences. Before packing, the script tests it in an empty environment:
 it measures a simulated GPU, fits and checks. See docs/portable.md.
 
@@ -125,7 +125,12 @@ try_out() {
         cat "$work/out" >&2
         die "measure, fit, table, check and selfcheck failed in an empty environment"
     fi
-    say "tried: measure, fit, table, check and selfcheck of a simulated GPU, in an empty environment"
+    if ! { bare measure --match --device cpu --dry-run && bare match --workload "$root/automatch/workloads/counted/stencil.yaml" \
+        --profile i5-2400; } > "$work/out" 2>&1; then
+        cat "$work/out" >&2
+        die "automatch failed in an empty environment"
+    fi
+    say "tried: measure, fit, table, check and selfcheck of a simulated GPU, and automatch, in an empty environment"
 }
 
 [[ ${OCCUPIPE_SETUP:-yes} == no ]] || tools/setup.sh
@@ -135,7 +140,7 @@ build_library benchmark benchmark -DBENCHMARK_ENABLE_TESTING=OFF -DBENCHMARK_ENA
 build_library ceres ceres-solver -DMINIGLOG=ON -DMINIGLOG_MAX_LOG_LEVEL=-3 -DGFLAGS=OFF -DSUITESPARSE=OFF \
     -DCXSPARSE=OFF -DLAPACK=OFF -DCUDA=OFF -DSCHUR_SPECIALIZATIONS=OFF -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF \
     -DBUILD_BENCHMARKS=OFF -DPROVIDE_UNINSTALL_TARGET=OFF
-OCCUPIPE_SETUP=no tools/build.sh portable occupipe
+OCCUPIPE_SETUP=no tools/build.sh portable occupipe automatch
 
 program=build/portable/cli/occupipe
 version=$("$program" --version | sed -n '1s/[^0-9]*//p')
@@ -143,8 +148,9 @@ name=occupipe-$version-linux-$(uname -m)
 say "packing $name"
 bundle=$scratch/$name
 mkdir -p "$bundle/lib" "$bundle/tools" "$bundle/licences" "$output"
-cp "$program" LICENSE "$bundle/"
+cp "$program" build/portable/automatch/automatch LICENSE "$bundle/"
 cp -r profiles "$bundle/"
+cp -r automatch/devices "$bundle/match-devices"
 cp tools/gpu_run.sh "$bundle/tools/"
 loader=$(ldd "$program" | awk '$1 == "libOpenCL.so.1" { print $3 }')
 [[ -n $loader ]] || die "libOpenCL.so.1 was not found"
@@ -160,6 +166,7 @@ if ((${#kernels[@]} > 0)); then
     cp "${kernels[@]}" "$bundle/kernels/"
 fi
 check_needs "$bundle/occupipe"
+check_needs "$bundle/automatch"
 check_needs "$bundle/lib/libOpenCL.so.1"
 try_out "$bundle"
 if [[ $with_nvrtc == yes ]]; then

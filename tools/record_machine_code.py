@@ -11,7 +11,8 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ARCHITECTURES = {75: "sm_75", 80: "sm_80", 86: "sm_86", 89: "sm_89", 90: "sm_90a", 100: "sm_100a", 120: "sm_120a"}
+TABLE = (ROOT / "core/architectures.cpp").read_text()
+ARCHITECTURES = {int(number): target for number, target in re.findall(r'\{(\d+),\s*"\w+",\s*"(sm_\w+)"', TABLE)}
 FIRST = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(.*?);\s+/\* 0x([0-9a-f]{16}) \*/")
 SECOND = re.compile(r"^\s+/\* 0x([0-9a-f]{16}) \*/\s*$")
 

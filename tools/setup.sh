@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: tools/setup.sh [--developer] [--opencl-c] [--match] [--python] [--wheels | --no-wheels] [--list]
+usage: tools/setup.sh [--tests] [--developer] [--opencl-c] [--match] [--python] [--wheels | --no-wheels] [--list]
 
 Installs missing packages that Occupipe needs, with apt, as root or through sudo.
 Does nothing, and needs no rights, if all are installed.
@@ -17,10 +17,12 @@ tools/cuda-wheels.txt, 132 MB are downloaded and 150 MB stay on the disk. With t
 compiled and checked without a GPU; everything else works without them, so a missing network
 is not an error.
 
+  --tests      also install what tools/test.sh needs: GoogleTest, LLVM 19 (as --match does), gnuplot, with
+               which figures are drawn, and chromium, in which tests look at pages
   --developer  also install what tools/check.sh needs: clang-format, clang-tidy, shellcheck, git
   --opencl-c   also install clang and libclc, which compile OpenCL C kernels (docs/opencl-c.md)
   --match      also install LLVM 19 with its headers, with which AutoMatch counts what a program does
-               (docs/match.md)
+               (docs/automatch.md)
   --python     also install python3-venv and python3-dev, with which the Python package is built and
                tested (docs/python.md); if that fails, go on without
   --wheels     fetch NVIDIA's wheels even if there is a toolkit, and retry after an earlier failure;
@@ -37,13 +39,12 @@ packages=(
     g++ cmake ninja-build ccache binutils
     # libraries
     libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libceres-dev libeigen3-dev
-    # harness and tests
-    libbenchmark-dev libgtest-dev libgmock-dev
+    # harness
+    libbenchmark-dev
     # OpenCL: headers, the loader, and a driver that makes a device of this machine's CPU
     opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd
-    # pictures; chromium only looks at them in a test
-    gnuplot-nox fonts-dejavu-core chromium
 )
+test_packages=(libgtest-dev libgmock-dev gnuplot-nox fonts-dejavu-core chromium)
 developer_packages=(clang-format clang-tidy shellcheck git)
 match_packages=(clang-19 llvm-19 llvm-19-dev)
 opencl_c_packages=(clang-19 libclc-19 libclc-19-dev)
@@ -56,6 +57,7 @@ wheels=${OCCUPIPE_WHEELS:-auto}
 python_wanted=no
 for argument in "$@"; do
     case $argument in
+        --tests) packages+=("${test_packages[@]}" "${match_packages[@]}") ;;
         --developer) packages+=("${developer_packages[@]}") ;;
         --opencl-c) packages+=("${opencl_c_packages[@]}") ;;
         --match) packages+=("${match_packages[@]}") ;;

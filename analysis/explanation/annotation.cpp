@@ -239,13 +239,18 @@ std::pair<std::string, std::optional<std::int64_t>> machine_instruction(const st
 Annotation annotate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                     const SimulationOptions& options) {
     sim::StallView view;
-    const SimulationResult result = simulate(profile, kernel, launch, options, view);
+    simulate(profile, kernel, launch, options, view);
+    return annotate(kernel, launch, view);
+}
+
+Annotation annotate(const Kernel& kernel, const Launch& launch, const sim::StallView& view) {
     const sim::CoreLayout& layout = view.layout();
+    const sim::TickScale& scale = layout.machine.scale;
 
     Annotation annotation;
     annotation.kernel = kernel.name;
     annotation.launch = launch;
-    annotation.cycles = result.cycles;
+    annotation.cycles = scale.to_cycles(view.end());
     annotation.core_warps = layout.groups * layout.group_warps;
     annotation.places = layout.warps();
 
@@ -276,7 +281,7 @@ Annotation annotate(const GpuProfile& profile, const Kernel& kernel, const Launc
     }
     for (const sim::InstructionWait& wait : view.waits()) {
         const double cycles =
-            result.scale.to_cycles(wait.ticks) / static_cast<double>(annotation.core_warps);
+            scale.to_cycles(wait.ticks) / static_cast<double>(annotation.core_warps);
         if (wait.waiting.empty()) {
             annotation.rest[wait.reason] += cycles;
             continue;

@@ -17,7 +17,7 @@
 #include "core/launch.h"
 #include "isa/instruction.h"
 #include "sim/engine/simulate.h"
-#include "sim/observers/observer.h"
+#include "sim/observers/stalls.h"
 
 namespace occupipe::analysis {
 
@@ -96,8 +96,11 @@ struct Annotation {
     bool has_lines() const;
 };
 
-// Simulates the launch once, without skipping what repeats. Loops are multiplied out: instructions
-// sum to the launch's, waits and `rest` to the time of all warps' places. Throws as simulate().
+// Of a run that the view has seen. Loops are multiplied out: instructions
+// sum to the launch's, waits and `rest` to the time of all warps' places.
+Annotation annotate(const Kernel& kernel, const Launch& launch, const sim::StallView& view);
+
+// The same of a run that is simulated for it, without skipping what repeats. Throws as simulate().
 Annotation annotate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                     const SimulationOptions& options);
 

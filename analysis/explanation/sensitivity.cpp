@@ -5,38 +5,58 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
-#include <set>
+#include <utility>
 
 #include "core/error.h"
 #include "core/parallel.h"
-#include "sim/machine/machine.h"
+#include "sim/problem.h"
 
 namespace occupipe::analysis {
 namespace {
 
 constexpr double better = 0.1;
 
-std::set<std::string> used_ops(const GpuProfile& profile, const Kernel& kernel) {
-    std::set<std::string> names;
-    for (const sim::MachineOp& op : sim::build_machine(profile, kernel).ops) names.insert(op.name);
+// Ops of the kernel by name, in the order of the names: one of two kinds has two.
+using OpsByName = std::map<std::string, std::vector<std::size_t>>;
+
+OpsByName used_ops(const Problem& problem) {
+    OpsByName names;
+    for (std::size_t op = 0; op < problem.kernel().ops.size(); ++op)
+        names[problem.kernel().ops[op].name].push_back(op);
     return names;
 }
 
 // The subsystems in use whose instructions delay one another.
-std::vector<std::string> contended(const GpuProfile& profile, const Kernel& kernel) {
-    std::vector<std::string> names;
-    for (const Subsystem& subsystem : sim::build_machine(profile, kernel).subsystems)
-        if (subsystem.contention && subsystem.contention->value > 0)
-            names.push_back(subsystem.name);
-    return names;
+std::vector<std::size_t> contended(const Problem& problem) {
+    std::vector<std::size_t> found;
+    for (std::size_t s = 0; s < problem.gpu().subsystems.size(); ++s) {
+        const auto& contention = problem.gpu().subsystems[s].contention;
+        if (contention && contention->value > 0 &&
+            std::ranges::find(problem.timings(), s, &OpTiming::subsystem) !=
+                problem.timings().end())
+            found.push_back(s);
+    }
+    return found;
 }
 
-Estimate& contention_of(GpuProfile& profile, const std::string& name) {
-    return *std::find_if(profile.subsystems.begin(), profile.subsystems.end(),
-                         [&](const Subsystem& subsystem) { return subsystem.name == name; })
-                ->contention;
-}
+// The numbers of a problem, to be changed.
+struct Numbers {
+    explicit Numbers(const Problem& problem)
+        : gpu(problem.gpu()), timings(problem.timings().begin(), problem.timings().end()) {}
+
+    template <class Value>
+    void set(const std::vector<std::size_t>& ops, Value OpTiming::*what, double value) {
+        for (const std::size_t op : ops) timings[op].*what = value;
+    }
+    Problem in(const Problem& problem) && {
+        return problem.with(std::move(gpu), std::move(timings));
+    }
+
+    GpuFacts gpu;
+    std::vector<OpTiming> timings;
+};
 
 // Twelve digits, so that 0.9 · 0.1 is 0.09 and times stay short decimals.
 double tidy(double value) {
@@ -77,30 +97,41 @@ std::mt19937_64 generator(std::uint64_t seed, std::uint64_t number) {
     return std::mt19937_64(words);
 }
 
-// False if nothing had a standard error.
-bool draw_profile(GpuProfile& profile, const std::set<std::string>& ops,
-                  const std::vector<std::string>& queues, std::mt19937_64 random) {
+// False if nothing had a standard error. `profile`: the problem's.
+bool draw_numbers(Numbers& numbers, const Problem& problem, const GpuProfile& profile,
+                  std::mt19937_64 random) {
     bool any = false;
-    for (const std::string& op : ops) {
-        InstructionTiming& timing = *profile.find_instruction(op);
-        any |= draw(timing.cpi, random);
-        if (timing.latency) any |= draw(*timing.latency, random);
-        if (timing.latency_growth)
-            any |= draw_below(*timing.latency_growth, timing.cpi.value, random);
+    for (const auto& [name, ops] : used_ops(problem)) {
+        const InstructionTiming& timing = *profile.find_instruction(name);
+        Estimate cpi = timing.cpi;
+        any |= draw(cpi, random);
+        numbers.set(ops, &OpTiming::cpi, cpi.value);
+        if (auto latency = timing.latency) {
+            any |= draw(*latency, random);
+            numbers.set(ops, &OpTiming::latency, latency->value);
+        }
+        if (auto growth = timing.latency_growth) {
+            any |= draw_below(*growth, cpi.value, random);
+            numbers.set(ops, &OpTiming::latency_growth, growth->value);
+        }
     }
-    for (const std::string& name : queues)
-        any |= draw_below(contention_of(profile, name), 1, random);
-    if (profile.issue.limit && profile.issue.limit_std_error &&
-        *profile.issue.limit_std_error > 0) {
-        *profile.issue.limit = draw(*profile.issue.limit, *profile.issue.limit_std_error, random);
+    for (const std::size_t s : contended(problem))
+        any |= draw_below(*numbers.gpu.subsystems[s].contention, 1, random);
+    Issue& issue = numbers.gpu.issue;
+    if (issue.limit && issue.limit_std_error && *issue.limit_std_error > 0) {
+        *issue.limit = draw(*issue.limit, *issue.limit_std_error, random);
         any = true;
     }
     return any;
 }
 
-// What draw_profile() leaves as it is.
-std::vector<std::string> held_fixed(const GpuProfile& profile, const std::set<std::string>& ops,
-                                    const std::vector<std::string>& queues) {
+bool draws_anything(const Problem& problem, const GpuProfile& profile) {
+    Numbers probe(problem);
+    return draw_numbers(probe, problem, profile, std::mt19937_64());
+}
+
+// What draw_numbers() leaves as it is.
+std::vector<std::string> held_fixed(const Problem& problem, const GpuProfile& profile) {
     std::vector<std::string> held;
     const auto see = [&](const std::string& name, const Estimate& estimate) {
         if (drawable(estimate)) return;
@@ -113,14 +144,14 @@ std::vector<std::string> held_fixed(const GpuProfile& profile, const std::set<st
                 : estimate.kind == Estimate::Kind::lower_bound ? "a lower bound"
                                                                : "a bound of unknown direction"));
     };
-    for (const std::string& op : ops) {
+    for (const auto& [op, numbers] : used_ops(problem)) {
         const InstructionTiming& timing = *profile.find_instruction(op);
         see(op + " λ", timing.cpi);
         if (timing.latency) see(op + " Λ", *timing.latency);
         if (timing.latency_growth) see(op + " h", *timing.latency_growth);
     }
-    for (const std::string& name : queues)
-        see(name + " contention", *profile.find_subsystem(name)->contention);
+    for (const std::size_t s : contended(problem))
+        see(profile.subsystems[s].name + " contention", *profile.subsystems[s].contention);
     if (profile.issue.limit)
         see("issue limit",
             {.value = *profile.issue.limit, .std_error = profile.issue.limit_std_error});
@@ -182,40 +213,39 @@ GpuProfile drawn_profile(const GpuProfile& profile, std::uint64_t seed, std::uin
 
 std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& kernel,
                                        const Launch& launch, const SimulationOptions& options) {
+    const Problem problem(profile, kernel, launch);
     std::vector<Sensitivity> rows;
-    std::vector<GpuProfile> changed;
-    for (const std::string& op : used_ops(profile, kernel)) {
-        rows.push_back({.name = op + " λ"});
-        changed.push_back(profile);
-        Estimate& cpi = changed.back().find_instruction(op)->cpi;
-        cpi.value = tidy(cpi.value * (1 - better));
-        if (const auto& latency = profile.find_instruction(op)->latency) {
-            rows.push_back({.name = op + " Λ"});
-            changed.push_back(profile);
-            changed.back().find_instruction(op)->latency->value =
-                tidy(latency->value * (1 - better));
-        }
-        if (const auto& growth = profile.find_instruction(op)->latency_growth) {
-            rows.push_back({.name = op + " h"});
-            changed.push_back(profile);
-            changed.back().find_instruction(op)->latency_growth->value =
-                tidy(growth->value * (1 - better));
-        }
+    std::vector<Problem> changed;
+    const auto change = [&](const std::string& name, const auto& set) {
+        Numbers numbers(problem);
+        set(numbers);
+        rows.push_back({.name = name});
+        changed.push_back(std::move(numbers).in(problem));
+    };
+    const auto less = [](double value) { return tidy(value * (1 - better)); };
+    for (const auto& entry : used_ops(problem)) {
+        const std::vector<std::size_t>& ops = entry.second;
+        const auto improve = [&](const char* what, auto member, double value) {
+            change(entry.first + what,
+                   [&](Numbers& numbers) { numbers.set(ops, member, less(value)); });
+        };
+        const OpTiming& timing = problem.timings()[ops.front()];
+        improve(" λ", &OpTiming::cpi, timing.cpi);
+        if (timing.latency) improve(" Λ", &OpTiming::latency, *timing.latency);
+        if (timing.latency_growth) improve(" h", &OpTiming::latency_growth, *timing.latency_growth);
     }
-    for (const std::string& name : contended(profile, kernel)) {
-        rows.push_back({.name = name + " contention"});
-        changed.push_back(profile);
-        Estimate& share = contention_of(changed.back(), name);
-        share.value = tidy(share.value * (1 - better));
-    }
-    if (profile.issue.limit) {
-        rows.push_back({.name = "issue limit"});
-        changed.push_back(profile);
-        changed.back().issue.limit = tidy(*profile.issue.limit * (1 + better));
-    }
-    const double now = simulate(profile, kernel, launch, options).cycles;
+    for (const std::size_t s : contended(problem))
+        change(problem.gpu().subsystems[s].name + " contention", [&](Numbers& numbers) {
+            double& share = numbers.gpu.subsystems[s].contention->value;
+            share = less(share);
+        });
+    if (problem.gpu().issue.limit)
+        change("issue limit", [&](Numbers& numbers) {
+            numbers.gpu.issue.limit = tidy(*numbers.gpu.issue.limit * (1 + better));
+        });
+    const double now = simulate(problem, options).cycles;
     parallel_for(rows.size(), [&](std::size_t i) {
-        rows[i].cycles = simulate(changed[i], kernel, launch, options).cycles;
+        rows[i].cycles = simulate(changed[i], options).cycles;
         rows[i].gain = now - rows[i].cycles;
     });
     std::stable_sort(rows.begin(), rows.end(),
@@ -226,19 +256,16 @@ std::vector<Sensitivity> sensitivities(const GpuProfile& profile, const Kernel& 
 Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                         const SimulationOptions& options, int draws, std::uint64_t seed) {
     if (draws < 1) throw InputError("an uncertainty needs at least one draw");
-    const auto ops = used_ops(profile, kernel);
-    const auto queues = contended(profile, kernel);
-    GpuProfile probe = profile;
-    if (!draw_profile(probe, ops, queues, generator(seed, 0)))
-        throw no_errors(profile, "kernel uses");
+    const Problem problem(profile, kernel, launch);
+    if (!draws_anything(problem, profile)) throw no_errors(profile, "kernel uses");
     std::vector<double> cycles(draws);
     parallel_for(cycles.size(), [&](std::size_t i) {
-        GpuProfile drawn = profile;
-        draw_profile(drawn, ops, queues, generator(seed, i));
-        cycles[i] = simulate(drawn, kernel, launch, options).cycles;
+        Numbers drawn(problem);
+        draw_numbers(drawn, problem, profile, generator(seed, i));
+        cycles[i] = simulate(std::move(drawn).in(problem), options).cycles;
     });
     const Interval found = interval_of(std::move(cycles));
-    return {draws, found.median, found.low, found.high, held_fixed(profile, ops, queues)};
+    return {draws, found.median, found.low, found.high, held_fixed(problem, profile)};
 }
 
 Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
@@ -246,11 +273,8 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
                         const Prepare& prepare) {
     if (draws < 1) throw InputError("an uncertainty needs at least one draw");
     const PreparedKernel now = prepare(kernel, profile);
-    const auto ops = used_ops(now.profile, now.kernel);
-    const auto queues = contended(now.profile, now.kernel);
-    GpuProfile probe = now.profile;
-    if (!draw_profile(probe, ops, queues, generator(seed, 0)))
-        throw no_errors(profile, "kernel uses");
+    const Problem problem(now.profile, now.kernel, launch);
+    if (!draws_anything(problem, now.profile)) throw no_errors(profile, "kernel uses");
     std::vector<double> cycles(draws);
     parallel_for(cycles.size(), [&](std::size_t i) {
         const GpuProfile drawn = drawn_profile(profile, seed, i);
@@ -258,7 +282,7 @@ Uncertainty uncertainty(const GpuProfile& profile, const Kernel& kernel, const L
         cycles[i] = simulate(ready.profile, ready.kernel, launch, options).cycles;
     });
     const Interval found = interval_of(std::move(cycles));
-    return {draws, found.median, found.low, found.high, held_fixed(now.profile, ops, queues)};
+    return {draws, found.median, found.low, found.high, held_fixed(problem, now.profile)};
 }
 
 DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Kernel& before,
@@ -272,13 +296,12 @@ DifferenceUncertainty difference_uncertainty(const GpuProfile& profile, const Ke
     };
     bool any = false;
     std::vector<std::string> held;
-    for (const Kernel* kernel : {&before, &after}) {
+    for (const auto& [kernel, launch] :
+         {std::pair(&before, &before_launch), std::pair(&after, &after_launch)}) {
         const PreparedKernel ready = prepared(*kernel, profile);
-        const auto ops = used_ops(ready.profile, ready.kernel);
-        const auto queues = contended(ready.profile, ready.kernel);
-        GpuProfile probe = ready.profile;
-        any = draw_profile(probe, ops, queues, generator(seed, 0)) || any;
-        for (std::string& value : held_fixed(ready.profile, ops, queues))
+        const Problem problem(ready.profile, ready.kernel, *launch);
+        any = draws_anything(problem, ready.profile) || any;
+        for (std::string& value : held_fixed(problem, ready.profile))
             if (std::ranges::find(held, value) == held.end()) held.push_back(std::move(value));
     }
     if (!any) throw no_errors(profile, "kernels use");

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -41,25 +40,6 @@ void set_iterations(Kernel& kernel, std::int64_t count) {
             fmt::format("iterations: what kernel '{}' tells of its memory is that of {} iterations",
                         kernel.name, loop->count));
     loop->count = count;
-}
-
-// The models look at nothing else of a profile than subsystems and the kernel's instructions, but
-// for these two.
-bool sees_whole_profile(std::string_view model) {
-    return model.starts_with("quantitative-roofline");
-}
-
-// Every prediction validates what it is given: less of it takes less time.
-GpuProfile without_unused(const GpuProfile& profile, const Kernel& kernel) {
-    std::set<std::string_view> ops;
-    for_each_instruction(kernel, [&](const KernelInstruction& one) { ops.insert(one.op); });
-    GpuProfile small = profile;
-    std::erase_if(small.instructions,
-                  [&](const InstructionTiming& one) { return !ops.contains(one.name); });
-    for (InstructionTiming& one : small.instructions) one.tables.clear();
-    small.memory_levels.clear();
-    small.provenance = {};
-    return small;
 }
 
 // The same table cell for a number that there is not.
@@ -107,8 +87,8 @@ struct SweepWorker::Variant {
     std::optional<Launch> followed;
     std::vector<std::string> said;
     PricedMemory memory;
-    GpuProfile small;     // memory.profile without what only few models look at
-    std::string lacking;  // why the models cannot be asked: no numbers of an instruction
+    std::optional<Problem> problem;  // of memory; absent until a launch is known
+    std::string lacking;             // why the models cannot be asked: no numbers of an instruction
     std::vector<std::string> weak;
 };
 
@@ -232,6 +212,7 @@ void SweepWorker::prepare(std::int64_t pair, std::int64_t number) {
 void SweepWorker::weigh(const std::string& file) {
     Variant& now = *variant_;
     now.lacking.clear();
+    now.problem.reset();
     try {
         require_timings(now.memory.profile, now.memory.kernel, file, now.offered);
     } catch (const InputError& error) {
@@ -239,7 +220,6 @@ void SweepWorker::weigh(const std::string& file) {
         return;
     }
     now.weak = weak_values(now.memory.kernel, now.memory.profile);
-    now.small = without_unused(now.memory.profile, now.memory.kernel);
     now.options.memory.dram_bytes_per_warp.reset();
     if (sweep_.spec().memory != MemoryPricing::none)
         now.options.memory.dram_bytes_per_warp = dram_bytes_per_warp(now.memory);
@@ -327,9 +307,11 @@ std::int64_t SweepWorker::append(std::int64_t first, std::int64_t end, std::stri
                     if (sweep_.limit().seconds > 0 && elapsed.count() > sweep_.limit().seconds)
                         throw LimitReached("too long");
                 };
-                prediction =
-                    model.predict(sees_whole_profile(model.name) ? now.memory.profile : now.small,
-                                  now.memory.kernel, *launch, options);
+                if (!now.problem)
+                    now.problem.emplace(now.memory.profile, now.memory.kernel, *launch);
+                else if (now.problem->launch() != *launch)
+                    now.problem = now.problem->at(*launch);
+                prediction = model.predict(*now.problem, options);
                 if (!finite(*prediction)) reason = "the model's result is not a finite number";
             } catch (const InputError& error) {
                 reason = error.what();

@@ -317,14 +317,26 @@ ValidationCurve predicted_curve(const ReadyKernel& ready, const GpuProfile& prof
             curve.warnings.push_back(std::move(weak));
     std::vector<std::string> failed(launches.size() * models.size()), short_of(failed.size());
     std::vector<SharedWork> shared(with.size());
+    std::vector<std::optional<Problem>> problems(with.size());
+    std::vector<std::string> refused(with.size());
+    for (std::size_t p = 0; p < with.size(); ++p) {
+        try {
+            problems[p].emplace(with[p].profile, with[p].kernel, launches[p].launch);
+        } catch (const InputError& error) {
+            refused[p] = error.what();
+        }
+    }
     parallel_for(failed.size(), [&](std::size_t i) {
         const std::size_t m = i % models.size(), p = i / models.size();
         ModelOptions own = options;
         own.shared = &shared[p];
         own.memory.dram_bytes_per_warp = with[p].dram_bytes_per_warp;
+        if (!problems[p]) {
+            failed[i] = refused[p];
+            return;
+        }
         try {
-            const Prediction made = find_model(models[m]).predict(with[p].profile, with[p].kernel,
-                                                                  launches[p].launch, own);
+            const Prediction made = find_model(models[m]).predict(*problems[p], own);
             // As of what is measured: where groups differ, the core that ends last may have run
             // fewer than others.
             const Launch& shape = launches[p].launch;

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "automatch/cli/commands.h"
@@ -35,31 +35,26 @@ void refuse_existing(const std::string& path, bool force) {
         throw InputError(path, SourcePosition{}, "", "exists; --force replaces it");
 }
 
-// Before the profile's own notes.
-void add_notes(GpuProfile& profile, const std::vector<std::string>& notes) {
-    if (notes.empty()) return;
-    auto& entries = profile.provenance.entries;
-    auto found = std::ranges::find(entries, "notes", &AnnotationEntry::key);
-    if (found == entries.end()) found = entries.insert(found, AnnotationEntry("notes", {}));
-    std::vector<Annotation> all;
-    for (const std::string& note : notes) all.push_back({.text = note, .items = {}, .entries = {}});
-    found->value.items.insert(found->value.items.begin(), all.begin(), all.end());
-}
-
-void fit_into(const Request& request, const MatchFit& fit,
-              const std::vector<MeasurementFile>& files) {
+// The section and where it comes from, into a profile of the same device.
+void fit_into(const Request& request, const FitOutcome& outcome) {
     GpuProfile profile = read_profile(request.into);
-    for (const MeasurementFile& file : files) {
-        const auto name = file.context.find("device_name");
-        if (name != file.context.end() && name->second != profile.device.name)
-            throw InputError(fmt::format("{}: was measured on {}, and {} is a profile of {}",
-                                         file.path, name->second, request.into,
-                                         profile.device.name));
+    if (profile.device.name != outcome.profile.device.name)
+        throw InputError(fmt::format("{}: is a profile of {}; what was measured is {}",
+                                     request.into, profile.device.name,
+                                     outcome.profile.device.name));
+    profile.match = outcome.profile.match;
+    auto& entries = profile.provenance.entries;
+    auto own = std::ranges::find(entries, "notes", &AnnotationEntry::key);
+    if (own == entries.end()) own = entries.insert(own, AnnotationEntry("notes", {}));
+    std::vector<Annotation> notes;
+    for (const std::string& note : outcome.notes) {
+        fmt::print("note: {}\n", note);
+        Annotation one{.text = note, .items = {}, .entries = {}};
+        if (std::ranges::find(own->value.items, one) == own->value.items.end())
+            notes.push_back(std::move(one));
     }
-    profile.match = fit.device;
-    add_notes(profile, fit.notes);
+    own->value.items.insert(own->value.items.begin(), notes.begin(), notes.end());
     write_text_file(request.into, format_profile(profile), Overwrite::yes);
-    for (const std::string& note : fit.notes) fmt::print("note: {}\n", note);
     fmt::print(stderr, "wrote {}\n", request.into);
 }
 
@@ -78,14 +73,8 @@ void run_fit(const Request& request) {
     refuse_existing(request.report, request.force);
     std::vector<MeasurementFile> files;
     for (const std::string& path : request.results) files.push_back(read_measurements(path));
-    const std::optional<MatchFit> fit = fit_match(files);
-    if (!fit)
-        throw InputError(files.front().path, SourcePosition{}, "benchmarks",
-                         "contains nothing that 'automatch measure' measures");
-    if (!request.into.empty()) return fit_into(request, *fit, files);
-    FitOutcome outcome = fit_device_alone(files, fit->notes);
-    outcome.profile.match = fit->device;
-    validate(outcome.profile);
+    const FitOutcome outcome = fit_match_profile(files);
+    if (!request.into.empty()) return fit_into(request, outcome);
     const Overwrite overwrite = request.force ? Overwrite::yes : Overwrite::no;
     write_text_file(request.output, format_profile(outcome.profile), overwrite);
     if (!request.report.empty())

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "automatch/rows.h"
+#include "core/automatch_rows.h"
 #include "core/error.h"
 #include "fit/curves/curve.h"
 
@@ -517,6 +518,17 @@ private:
 std::optional<MatchFit> fit_match(std::span<const MeasurementFile> files) {
     if (!has_automatch_rows(files)) return std::nullopt;
     return Fit(files).run();
+}
+
+FitOutcome fit_match_profile(std::span<const MeasurementFile> files) {
+    const std::optional<MatchFit> fit = fit_match(files);
+    if (!fit)
+        throw InputError(files.front().path, SourcePosition{}, "benchmarks",
+                         "contains nothing that 'automatch measure' measures");
+    FitOutcome outcome = fit_device_alone(files, fit->notes);
+    outcome.profile.match = fit->device;
+    validate(outcome.profile);
+    return outcome;
 }
 
 }  // namespace occupipe::automatch

@@ -2,7 +2,7 @@
 // What AutoMatch asks of a CPU or GPU (core/match_device.h), from measured rows
 // (automatch/rows.h).
 //
-//   if (const auto fit = fit_match(files)) profile.match = fit->device;
+//   const FitOutcome outcome = fit_match_profile(files);
 #pragma once
 
 #include <optional>
@@ -12,6 +12,7 @@
 
 #include "core/match_device.h"
 #include "core/measurement.h"
+#include "fit/profile/build_profile.h"
 
 namespace occupipe::automatch {
 
@@ -34,5 +35,9 @@ struct MatchFit {
 // median, and half of its range for the standard error. Over the working sets of a level: the
 // median with its standard error by the median absolute deviation, where that is greater.
 std::optional<MatchFit> fit_match(std::span<const MeasurementFile> files);
+
+// A profile of the device that has no instructions but this section. Throws InputError where no
+// file has such rows, or where they are of different devices.
+FitOutcome fit_match_profile(std::span<const MeasurementFile> files);
 
 }  // namespace occupipe::automatch

@@ -12,6 +12,7 @@
 #include "bench/cuda/unsupported.h"
 #include "bench/offline/carrier.h"
 #include "bench/offline/cuda_kernel.h"
+#include "core/architectures.h"
 #include "core/error.h"
 
 namespace occupipe::bench {
@@ -20,45 +21,24 @@ namespace {
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t mib = 1024 * kib;
 
-// Limits of a core: CUDA C++ Programming Guide, appendix "Compute Capabilities", table "Technical
-// Specifications". Cores, second-level cache and boost clock: NVIDIA's data sheet or architecture
-// white paper of the named GPU.
-constexpr std::array architectures = {
-    ArchitectureFacts{
-        70, "Volta", "Tesla V100 SXM2", 80, 6 * mib, 1530e6, {64, 32, 32, 96 * kib, 96 * kib, 0}},
-    ArchitectureFacts{
-        75, "Turing", "Tesla T4", 40, 4 * mib, 1590e6, {32, 16, 32, 64 * kib, 64 * kib, 0}},
-    ArchitectureFacts{
-        80, "Ampere", "A100 SXM4", 108, 40 * mib, 1410e6, {64, 32, 32, 164 * kib, 163 * kib, kib}},
-    ArchitectureFacts{86,
-                      "Ampere",
-                      "GeForce RTX 3070",
-                      46,
-                      4 * mib,
-                      1725e6,
-                      {48, 16, 32, 100 * kib, 99 * kib, kib}},
-    ArchitectureFacts{89,
-                      "Ada",
-                      "GeForce RTX 4090",
-                      128,
-                      72 * mib,
-                      2520e6,
-                      {48, 24, 32, 100 * kib, 99 * kib, kib}},
-    ArchitectureFacts{
-        90, "Hopper", "H100 SXM5", 132, 50 * mib, 1980e6, {64, 32, 32, 228 * kib, 227 * kib, kib}},
-    ArchitectureFacts{
-        100, "Blackwell", "B200", 148, 126 * mib, 0, {64, 32, 32, 228 * kib, 227 * kib, kib}},
-    ArchitectureFacts{120,
-                      "Blackwell",
-                      "GeForce RTX 5090",
-                      170,
-                      96 * mib,
-                      2407e6,
-                      {48, 24, 32, 100 * kib, 99 * kib, kib}},
+// Cores, second-level cache and boost clock: NVIDIA's data sheet or architecture white paper of the
+// named GPU.
+constexpr std::array facts_table = {
+    ArchitectureFacts{70, "Tesla V100 SXM2", 80, 6 * mib, 1530e6},
+    ArchitectureFacts{75, "Tesla T4", 40, 4 * mib, 1590e6},
+    ArchitectureFacts{80, "A100 SXM4", 108, 40 * mib, 1410e6},
+    ArchitectureFacts{86, "GeForce RTX 3070", 46, 4 * mib, 1725e6},
+    ArchitectureFacts{89, "GeForce RTX 4090", 128, 72 * mib, 2520e6},
+    ArchitectureFacts{90, "H100 SXM5", 132, 50 * mib, 1980e6},
+    ArchitectureFacts{100, "B200", 148, 126 * mib, 0},
+    ArchitectureFacts{120, "GeForce RTX 5090", 170, 96 * mib, 2407e6},
 };
 
+// Carried to, but not in the table of architectures, as its machine code is not read: CUDA C++
+// Programming Guide, appendix "Compute Capabilities", table "Technical Specifications".
+constexpr CoreLimits volta_limits = {64, 32, 32, 96 * kib, 96 * kib, 0};
+
 constexpr std::int64_t assumed_memory_bytes = std::int64_t{16} << 30;
-constexpr std::int64_t registers_per_core = 65536;  // of every architecture in the table
 
 DeviceFacts device_facts(const ArchitectureFacts& from, std::optional<int> cores,
                          std::optional<double> clock_hz, KernelUse use,
@@ -68,7 +48,7 @@ DeviceFacts device_facts(const ArchitectureFacts& from, std::optional<int> cores
     facts.backend = "carried";
     facts.name = fmt::format("sm_{} with {} cores", from.number, cores.value_or(from.cores));
     facts.vendor = "NVIDIA";
-    facts.architecture = from.generation;
+    facts.architecture = from.generation();
     facts.compute_capability = fmt::format("{}.{}", from.number / 10, from.number % 10);
     facts.driver = "none: kernels for others to run";
     facts.cores = cores.value_or(from.cores);
@@ -82,11 +62,12 @@ DeviceFacts device_facts(const ArchitectureFacts& from, std::optional<int> cores
     facts.clock_source =
         clock_hz ? "clock: as given on the command line, not measured"
                  : fmt::format("clock: {}'s published boost clock, not measured", from.example);
-    facts.limits = {.warps = from.limits.warps,
-                    .groups = from.limits.groups,
-                    .group_warps = from.limits.group_warps,
-                    .registers = registers_per_core,
-                    .shared_memory_bytes = from.limits.shared_bytes};
+    const CoreLimits limits = from.limits();
+    facts.limits = {.warps = limits.warps,
+                    .groups = limits.groups,
+                    .group_warps = limits.group_warps,
+                    .registers = OccupancyLimits::registers,
+                    .shared_memory_bytes = limits.shared_bytes};
     const std::int64_t l2_bytes = memory.l2_bytes.value_or(from.l2_bytes);
     facts.global_memory_bytes = memory.bytes.value_or(assumed_memory_bytes);
     facts.tables = use == KernelUse::carried ? carried_tables(l2_bytes)
@@ -123,7 +104,7 @@ public:
     std::size_t carried_shared_bytes(const KernelSource& source, std::size_t static_bytes,
                                      const MeasurementShape& shape) const override {
         return static_cast<std::size_t>(
-            dynamic_shared_bytes(from_.limits, shape, static_cast<std::int64_t>(static_bytes),
+            dynamic_shared_bytes(from_.limits(), shape, static_cast<std::int64_t>(static_bytes),
                                  static_cast<std::int64_t>(source.shared_bytes)));
     }
     std::size_t stamp_bytes(const KernelPlan& plan) const override {
@@ -142,16 +123,33 @@ private:
 
 }  // namespace
 
+std::string ArchitectureFacts::generation() const {
+    const Architecture* const known = find_architecture(number);
+    return known != nullptr ? known->generation : "Volta";
+}
+
+CoreLimits ArchitectureFacts::limits() const {
+    const Architecture* const known = find_architecture(number);
+    if (known == nullptr) return volta_limits;
+    const OccupancyLimits& of = known->limits;
+    return {.warps = of.warps,
+            .groups = of.groups,
+            .group_warps = of.group_threads / of.warp_threads,
+            .shared_bytes = of.shared_bytes,
+            .group_shared_bytes = of.group_shared_bytes,
+            .reserved_shared_bytes = of.reserved_bytes};
+}
+
 std::vector<std::string> known_architectures() {
     std::vector<std::string> names;
-    names.reserve(architectures.size());
-    for (const ArchitectureFacts& one : architectures)
+    names.reserve(facts_table.size());
+    for (const ArchitectureFacts& one : facts_table)
         names.push_back(fmt::format("sm_{}", one.number));
     return names;
 }
 
 const ArchitectureFacts& architecture_facts(const std::string& name) {
-    for (const ArchitectureFacts& one : architectures)
+    for (const ArchitectureFacts& one : facts_table)
         if (name == fmt::format("sm_{}", one.number)) return one;
     throw InputError(
         fmt::format("--arch: '{}' is not one of {}", name, fmt::join(known_architectures(), ", ")));

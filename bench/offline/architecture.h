@@ -13,13 +13,14 @@
 namespace occupipe::bench {
 
 struct ArchitectureFacts {
-    int number = 0;          // 75
-    const char* generation;  // "Turing"
-    const char* example;     // the GPU with these cores, caches and clock
+    int number = 0;       // 75
+    const char* example;  // the GPU with these cores, caches and clock
     int cores = 0;
     std::int64_t l2_bytes = 0;
     double boost_clock_hz = 0;  // published; 0: not published
-    CoreLimits limits;
+
+    std::string generation() const;  // "Turing"
+    CoreLimits limits() const;
 };
 
 // Of "sm_75". Throws InputError if it is unknown.

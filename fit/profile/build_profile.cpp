@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/automatch_rows.h"
 #include "core/chain_step.h"
 #include "core/error.h"
 #include "core/instruction.h"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/architectures.h"
 #include "isa/machine/machine.h"
 #include "isa/machine/step.h"
 #include "isa/machine/warp.h"
@@ -30,7 +31,7 @@ public:
     bool known(std::size_t offset, std::size_t size) const;
 
 private:
-    void put_clusters(int architecture, const LaunchShape& shape, bool is_explicit);
+    void put_clusters(const ConstantBank& layout, const LaunchShape& shape, bool is_explicit);
     void put(std::size_t offset, std::uint32_t value);
     void put_address(std::size_t offset, std::uint64_t value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands in constant bank 0 when a kernel begins. Offsets were found in compiled kernels.
+// What stands in constant bank 0 when a kernel begins.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,48 +11,15 @@
 namespace occupipe::isa {
 namespace {
 
-struct Layout {
-    std::size_t parameters, block, grid, descriptor, stack, environment;
-};
-
-// From sm_100 on code subtracts this times SR_CgaSize, which is 1 here, from the offsets of what it
-// asks of clusters and of environment registers.
-constexpr std::size_t cluster_bytes = 0xa0;
-
 // Where nothing lies, for bank 3 of a module that has none: kernels compare addresses with it.
 constexpr std::uint64_t nowhere = 0x0000'4f00'0000'0000;
-
-Layout layout_of(int architecture) {
-    if (architecture >= 100) {
-        return {.parameters = 0x380,
-                .block = 0x360,
-                .grid = 0x370,
-                .descriptor = 0x358,
-                .stack = 0x37c,
-                .environment = 0x250};
-    }
-    if (architecture >= 90) {
-        return {.parameters = 0x210,
-                .block = 0,
-                .grid = 0xc,
-                .descriptor = 0x208,
-                .stack = 0x28,
-                .environment = 0x40};
-    }
-    return {.parameters = 0x160,
-            .block = 0,
-            .grid = 0xc,
-            .descriptor = 0x118,
-            .stack = 0x28,
-            .environment = 0x88};
-}
 
 }  // namespace
 
 LaunchBank::LaunchBank(const Kernel& kernel, int architecture, const LaunchShape& shape,
                        std::span<const std::byte> parameters, std::uint32_t local_bytes,
                        std::uint64_t bank_3_address, std::uint64_t grid_workspace) {
-    const Layout layout = layout_of(architecture);
+    const ConstantBank& layout = architecture_like(architecture).bank;
     const std::size_t base =
         kernel.bank_0_base
             ? static_cast<std::size_t>(std::max<std::int64_t>(*kernel.bank_0_base, 0))
@@ -72,51 +39,43 @@ LaunchBank::LaunchBank(const Kernel& kernel, int architecture, const LaunchShape
     put(layout.descriptor, 0);
     put(layout.descriptor + 4, 0);
     // Where shared, local and constant memory (bank 3) lie in the generic address space.
-    if (architecture < 90) put_address(0x18, std::uint64_t{shared_window} << 32);
-    put_address(architecture >= 100 ? 0x2f8 : 0x20, std::uint64_t{local_window} << 32);
-    const std::size_t constants = architecture >= 100 ? 0x120 : architecture >= 90 ? 0xd0 : 0x50;
-    put_address(constants, bank_3_address != 0 ? bank_3_address : nowhere);
+    if (layout.shared_window)
+        put_address(*layout.shared_window, std::uint64_t{shared_window} << 32);
+    put_address(layout.local_window, std::uint64_t{local_window} << 32);
+    put_address(layout.bank_3, bank_3_address != 0 ? bank_3_address : nowhere);
     // Environment registers 1 (the upper half) and 2.
-    const std::size_t environment = layout.environment - (architecture >= 100 ? cluster_bytes : 0);
+    const std::size_t environment = layout.environment - layout.cluster_bytes;
     put(environment + 4, static_cast<std::uint32_t>(grid_workspace >> 32));
     put(environment + 8, static_cast<std::uint32_t>(grid_workspace));
-    // Where cooperative_groups finds room in the system's shared memory (PTX,
-    // %reserved_smem_offset_1), which Ampere has behind the kernel's and Hopper before it.
+    // The room in the system's shared memory lies before the kernel's own, or else behind it.
     const auto own = static_cast<std::uint32_t>(kernel.shared_bytes) + shape.dynamic_shared_bytes;
-    if (architecture >= 90)
-        put(environment + 44, 0);
-    else if (architecture >= 80)
-        put(0x124, (own + 127) / 128 * 128);
-    put(architecture >= 100 ? 0x2ac - cluster_bytes : 0x2c, shape.dynamic_shared_bytes);
-    if (architecture >= 90) put_clusters(architecture, shape, kernel.cluster.has_value());
+    if (layout.system_memory)
+        put(*layout.system_memory - layout.cluster_bytes,
+            architecture_like(architecture).code.system_shared > 0 ? 0 : (own + 127) / 128 * 128);
+    put(layout.dynamic_shared - layout.cluster_bytes, shape.dynamic_shared_bytes);
+    if (layout.clusters) put_clusters(layout, shape, kernel.cluster.has_value());
 }
 
 // A launch without clusters is one of clusters of one group (PTX, %cluster_nctaid).
-void LaunchBank::put_clusters(int architecture, const LaunchShape& shape, bool is_explicit) {
-    struct {
-        std::size_t is_explicit, shape, inverse, count, groups;
-    } at = {
-        .is_explicit = 0x140, .shape = 0x144, .inverse = 0x150, .count = 0x15c, .groups = 0x188};
-    if (architecture >= 100)
-        at = {.is_explicit = 0x36c,
-              .shape = 0x2a0 - cluster_bytes,
-              .inverse = 0x2b0 - cluster_bytes,
-              .count = 0x2c0 - cluster_bytes,
-              .groups = 0x2cc - cluster_bytes};
+void LaunchBank::put_clusters(const ConstantBank& layout, const LaunchShape& shape,
+                              bool is_explicit) {
+    const ConstantBank::Clusters& at = *layout.clusters;
+    const std::size_t less = layout.cluster_bytes;
     put(at.is_explicit, is_explicit ? 1 : 0);
-    put(at.groups, 1);
+    put(at.groups - less, 1);
     for (std::size_t i = 0; i < 3; ++i) {
-        put(at.shape + 4 * i, 1);
-        put(at.inverse + 4 * i, std::bit_cast<std::uint32_t>(1.0F));
-        put(at.count + 4 * i, shape.grid[i]);
+        put(at.shape - less + 4 * i, 1);
+        put(at.inverse - less + 4 * i, std::bit_cast<std::uint32_t>(1.0F));
+        put(at.count - less + 4 * i, shape.grid[i]);
     }
 }
 
 bool LaunchBank::names_grid_workspace(const Instruction& instruction, int architecture) {
-    const auto place = static_cast<std::int64_t>(layout_of(architecture).environment);
+    const ConstantBank& layout = architecture_like(architecture).bank;
+    const auto place = static_cast<std::int64_t>(layout.environment);
     return std::ranges::any_of(instruction.operands, [&](const Operand& operand) {
         return operand.kind == Operand::Kind::constant && operand.bank == 0 &&
-               operand.number.has_value() == (architecture >= 100) &&
+               operand.number.has_value() == (layout.cluster_bytes > 0) &&
                (operand.value == place + 4 || operand.value == place + 8);
     });
 }

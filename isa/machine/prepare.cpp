@@ -478,12 +478,13 @@ std::uint64_t grid_workspace(GlobalMemory& memory) {
 // Whether the code asks where there is room for it in the system's shared memory: 1 KiB, which
 // other kernels have no business in.
 bool uses_system_memory(const std::vector<Instruction>& code, int architecture) {
-    const std::int64_t place = architecture >= 100 ? 0x27c : architecture >= 90 ? 0x6c : 0x124;
+    const ConstantBank& bank = architecture_like(architecture).bank;
     const auto asks = [&](const Operand& operand) {
         return operand.kind == Operand::Kind::constant && operand.bank == 0 &&
-               operand.value == place && operand.number.has_value() == (architecture >= 100);
+               std::cmp_equal(operand.value, *bank.system_memory) &&
+               operand.number.has_value() == (bank.cluster_bytes > 0);
     };
-    return architecture >= 80 && std::ranges::any_of(code, [&](const Instruction& one) {
+    return bank.system_memory && std::ranges::any_of(code, [&](const Instruction& one) {
                return std::ranges::any_of(one.operands, asks);
            });
 }
@@ -556,8 +557,9 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
     launch.shape = shape;
     launch.threads_per_group = product(shape.block);
     launch.warps_per_group = (launch.threads_per_group + lane_count - 1) / lane_count;
-    // From Hopper on the first KiB is reserved; the section's size holds it.
-    launch.shared_base = launch.architecture >= 90 ? 0x400 : 0;
+    // The section's size holds what is reserved.
+    const std::int64_t system = architecture_like(launch.architecture).code.system_shared;
+    launch.shared_base = static_cast<std::uint32_t>(system);
     const auto own = std::max<std::int64_t>(kernel.shared_bytes, launch.shared_base);
     if (own + shape.dynamic_shared_bytes > most_shared) {
         throw InputError(fmt::format("kernel '{}': {} bytes of shared memory; at most {}",
@@ -566,7 +568,7 @@ Launch prepare(LoadedModule& module, const Kernel& kernel, const LaunchShape& sh
     launch.shared_bytes = static_cast<std::uint32_t>(own) + shape.dynamic_shared_bytes;
     launch.prepared = prepared_code(module, launch, parameters);
     if (uses_system_memory(*launch.prepared->code, launch.architecture)) {
-        if (launch.architecture >= 90)
+        if (system > 0)
             launch.shared_base = 0;
         else
             launch.shared_bytes = (launch.shared_bytes + 127) / 128 * 128 + 1024;

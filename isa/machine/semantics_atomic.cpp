@@ -9,6 +9,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/architectures.h"
 #include "isa/machine/access.h"
 #include "isa/machine/atomics.h"
 #include "isa/machine/semantics.h"
@@ -322,7 +323,8 @@ Handler bind_barrier_word(const Instruction& one, int architecture, Step& step,
         return nullptr;
     }
     if (one.opcode == "ARRIVES") {
-        if (architecture < 90) return handler_of<ArriveOnSplitBarrier>();
+        if (!architecture_like(architecture).code.transaction_barriers)
+            return handler_of<ArriveOnSplitBarrier>();
         step.option[0] = one.has("ARVCNT") ? 1 : 0;
         step.option[1] = one.has("TRANSCNT") ? 4 : 0;  // one less
         return handler_of<ArriveOnTransactionBarrier>();

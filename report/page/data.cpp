@@ -9,6 +9,7 @@
 
 #include "analysis/measured/issue_choice.h"
 #include "analysis/roofline/roofline_predictions.h"
+#include "core/automatch_rows.h"
 #include "core/error.h"
 #include "core/files/file_kind.h"
 #include "core/files/files.h"

@@ -63,12 +63,14 @@ PredictionSet predict_over_occupancy(const GpuProfile& profile, const Kernel& ke
     SharedWork shared;
     ModelOptions own = options;
     own.shared = &shared;
+    std::optional<Problem> problem;
     for (const Model& model : models()) {
         try {
             std::vector<Prediction> curve;
+            if (!problem) problem.emplace(profile, kernel, Launch());
             for (int warps = 1; warps <= most; ++warps) {
                 const Launch launch{1, warps, std::int64_t{warps} * profile.cores};
-                curve.push_back(model.predict(profile, kernel, launch, own));
+                curve.push_back(model.predict(problem->at(launch), own));
             }
             set.predictions.insert(set.predictions.end(), curve.begin(), curve.end());
         } catch (const InputError& error) {
@@ -111,10 +113,11 @@ std::vector<analysis::Predictor> predictors(const ReportData& data,
         SharedWork shared;
         ModelOptions options = data.model_options;
         options.shared = &shared;
+        std::optional<Problem> problem;
         for (std::size_t m = 0; m < all.size(); ++m) {
             try {
-                all[m].cycles[i] =
-                    models()[m].predict(graphs.profile(), kernel, launch, options).cycles;
+                if (!problem) problem.emplace(graphs.profile(), kernel, launch);
+                all[m].cycles[i] = models()[m].predict(*problem, options).cycles;
             } catch (const InputError&) {  // it cannot say: absent
             }
         }

@@ -173,7 +173,7 @@ Column column_of(std::unique_ptr<bench::Backend> backend) {
 Column column_of(const std::string& architecture) {
     const bench::ArchitectureFacts& facts = bench::architecture_facts(architecture);
     return {.id = architecture,
-            .name = fmt::format("NVIDIA {}, no such GPU here", facts.generation),
+            .name = fmt::format("NVIDIA {}, no such GPU here", facts.generation()),
             .architecture = true,
             .number = facts.number};
 }

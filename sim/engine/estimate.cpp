@@ -27,25 +27,25 @@ constexpr double steady = 0.005;     // relative spread of these
 constexpr double safety = 3;         // of the bound over that spread
 constexpr double least_error = 1e-4;  // what is extrapolated is never called exact
 
-std::int64_t longest_distance(const std::vector<KernelItem>& items) {
+std::int64_t longest_distance(const ResolvedProgram& program) {
     std::int64_t longest = 0;
-    for (const KernelItem& item : items) {
-        if (const auto* repeat = std::get_if<Repeat>(&item))
-            longest = std::max(longest, longest_distance(repeat->body));
-        else
-            for (const Dependence& dependence : std::get<KernelInstruction>(item).after)
-                longest = std::max(longest, dependence.iterations_back);
-    }
+    for (const auto& one : program.instructions)
+        for (const auto& on : one.after) longest = std::max(longest, on.back);
     return longest;
 }
 
-// Instructions that a warp executes.
-double work_of(const std::vector<KernelItem>& items) {
+std::int64_t count_of(const ResolvedProgram& program, std::int32_t loop) {
+    return program.loops[static_cast<std::size_t>(loop)].count;
+}
+
+// Instructions that a warp executes in one iteration of the loop.
+double work_of(const ResolvedProgram& program, std::int32_t loop) {
     double work = 0;
-    for (const KernelItem& item : items) {
-        const auto* repeat = std::get_if<Repeat>(&item);
-        work += repeat ? static_cast<double>(repeat->count) * work_of(repeat->body) : 1;
-    }
+    for_each_item(
+        program, loop, [&](std::int32_t) { work += 1; },
+        [&](std::int32_t inner) {
+            work += static_cast<double>(count_of(program, inner)) * work_of(program, inner);
+        });
     return work;
 }
 
@@ -53,11 +53,11 @@ double work_of(const std::vector<KernelItem>& items) {
 // nested ones it is the outermost that has enough iterations.
 class LoopCutter {
 public:
-    explicit LoopCutter(const Kernel& kernel) {
-        for (const WarpProgram& program : kernel.warps)
-            distance_ = std::max(distance_, longest_distance(program.instructions));
+    explicit LoopCutter(const ResolvedKernel& kernel) : kernel_(kernel) {
+        for (const ResolvedProgram& program : kernel.programs)
+            distance_ = std::max(distance_, longest_distance(program));
         std::vector<Loop> loops;
-        for (const WarpProgram& program : kernel.warps) find(program.instructions, 1, loops);
+        for (const ResolvedProgram& program : kernel.programs) find(program, -1, 1, loops);
         double largest = 0;
         for (const Loop& loop : loops) largest = std::max(largest, loop.work);
         for (const Loop& loop : loops)
@@ -81,9 +81,15 @@ public:
                           level);
     }
 
-    Kernel cut(Kernel kernel, double fraction) const {
-        for (WarpProgram& program : kernel.warps) cut(program.instructions, fraction);
-        return kernel;
+    // Trip counts, by program and loop.
+    std::vector<std::vector<std::int64_t>> cut(double fraction) const {
+        std::vector<std::vector<std::int64_t>> counts;
+        for (const ResolvedProgram& program : kernel_.programs) {
+            counts.emplace_back();
+            for (const auto& loop : program.loops) counts.back().push_back(loop.count);
+            cut(program, -1, fraction, counts.back());
+        }
+        return counts;
     }
 
 private:
@@ -94,44 +100,52 @@ private:
 
     std::int64_t enough(std::int64_t iterations) const { return iterations + 2 * distance_; }
 
-    bool has_loop(const std::vector<KernelItem>& items) const {
-        return std::ranges::any_of(items, [&](const KernelItem& item) {
-            const auto* repeat = std::get_if<Repeat>(&item);
-            return repeat && (repeat->count > enough(least_iterations) || has_loop(repeat->body));
+    // Calls visit(loop) for those that stand directly in another one.
+    template <class Visit>
+    static void for_each_loop(const ResolvedProgram& program, std::int32_t in, const Visit& visit) {
+        for_each_item(
+            program, in, [](std::int32_t) {}, visit);
+    }
+
+    bool has_loop(const ResolvedProgram& program, std::int32_t in) const {
+        bool has = false;
+        for_each_loop(program, in, [&](std::int32_t loop) {
+            has = has || count_of(program, loop) > enough(least_iterations) ||
+                  has_loop(program, loop);
+        });
+        return has;
+    }
+    bool is_cut(const ResolvedProgram& program, std::int32_t loop) const {
+        const std::int64_t count = count_of(program, loop);
+        return count > enough(fewest_iterations) ||
+               (count > enough(least_iterations) && !has_loop(program, loop));
+    }
+
+    void find(const ResolvedProgram& program, std::int32_t in, double times,
+              std::vector<Loop>& loops) const {
+        for_each_loop(program, in, [&](std::int32_t loop) {
+            const std::int64_t count = count_of(program, loop);
+            const double iterations = times * static_cast<double>(count);
+            if (is_cut(program, loop))
+                loops.push_back({count, iterations * work_of(program, loop)});
+            else
+                find(program, loop, iterations, loops);
         });
     }
-    bool is_cut(const Repeat& repeat) const {
-        return repeat.count > enough(fewest_iterations) ||
-               (repeat.count > enough(least_iterations) && !has_loop(repeat.body));
+
+    void cut(const ResolvedProgram& program, std::int32_t in, double fraction,
+             std::vector<std::int64_t>& counts) const {
+        for_each_loop(program, in, [&](std::int32_t loop) {
+            if (!is_cut(program, loop)) return cut(program, loop, fraction, counts);
+            const std::int64_t count = count_of(program, loop);
+            const double left = std::round(static_cast<double>(count) * fraction);
+            counts[static_cast<std::size_t>(loop)] =
+                std::min(count, std::max(enough(1), static_cast<std::int64_t>(std::min(
+                                                        left, static_cast<double>(count)))));
+        });
     }
 
-    void find(const std::vector<KernelItem>& items, double times, std::vector<Loop>& loops) const {
-        for (const KernelItem& item : items) {
-            const auto* repeat = std::get_if<Repeat>(&item);
-            if (!repeat) continue;
-            const double iterations = times * static_cast<double>(repeat->count);
-            if (is_cut(*repeat))
-                loops.push_back({repeat->count, iterations * work_of(repeat->body)});
-            else
-                find(repeat->body, iterations, loops);
-        }
-    }
-
-    void cut(std::vector<KernelItem>& items, double fraction) const {
-        for (KernelItem& item : items) {
-            auto* repeat = std::get_if<Repeat>(&item);
-            if (!repeat) continue;
-            if (!is_cut(*repeat)) {
-                cut(repeat->body, fraction);
-                continue;
-            }
-            const double left = std::round(static_cast<double>(repeat->count) * fraction);
-            repeat->count = std::min(
-                repeat->count, std::max(enough(1), static_cast<std::int64_t>(std::min(
-                                                       left, static_cast<double>(repeat->count)))));
-        }
-    }
-
+    const ResolvedKernel& kernel_;
     std::int64_t distance_ = 0;  // the longest of a dependence, in iterations
     double first_ = 1;
     std::optional<std::int64_t> shortest_;  // of the loops that count
@@ -147,29 +161,25 @@ constexpr int whole = -1;  // a level at which no loop is cut
 
 class Extrapolation {
 public:
-    Extrapolation(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                  const SimulationOptions& options)
-        : profile_(profile),
-          kernel_(kernel),
-          launch_(launch),
+    Extrapolation(const Problem& problem, const SimulationOptions& options)
+        : problem_(problem),
           options_(options),
           left_(options.max_simulated),
-          cutter_(kernel),
-          groups_(launch.groups_per_core(profile.cores)),
-          slots_(std::min<std::int64_t>(launch.concurrent_groups, groups_)) {
+          cutter_(problem_.kernel()),
+          groups_(problem.launch().groups_per_core(problem.gpu().cores)),
+          slots_(std::min<std::int64_t>(problem.launch().concurrent_groups, groups_)) {
         options_.estimate = false;
     }
 
     // The run as it is, but with at most so many instructions one by one.
     SimulationResult exact(std::int64_t most) {
-        return run(kernel_, groups_, std::min(most, left_));
+        return run(problem_, groups_, std::min(most, left_));
     }
 
     // Twice as many iterations and twice as many groups from level to level, in turns.
     SimulationResult extrapolate() {
         const double smallest =
-            static_cast<double>(group_instructions(cutter_.cut(kernel_, cutter_.fraction(0)))) *
-            static_cast<double>(groups_at(0));
+            static_cast<double>(group_instructions(cut(0))) * static_cast<double>(groups_at(0));
         cutter_.begin_with(long_enough / smallest);
         std::vector<double> cycles;
         int size = 0;
@@ -207,12 +217,16 @@ private:
     bool all_iterations(int level) const { return cutter_.fraction(level + 1) >= 1; }
     bool all_groups(int level) const { return groups_at(level + 1) >= groups_; }
 
-    SimulationResult run(const Kernel& kernel, std::int64_t groups, std::int64_t most) {
+    Problem cut(int level) const {
+        return problem_.with_counts(cutter_.cut(cutter_.fraction(level)));
+    }
+
+    SimulationResult run(const Problem& problem, std::int64_t groups, std::int64_t most) {
         options_.max_simulated = most;
-        Launch launch = launch_;
-        launch.groups = groups == groups_ ? launch_.groups : groups * profile_.cores;
+        Launch launch = problem_.launch();
+        if (groups != groups_) launch.groups = groups * problem_.gpu().cores;
         try {
-            last_ = simulate(profile_, kernel, launch, options_);
+            last_ = simulate(problem.at(launch), options_);
         } catch (const LimitReached&) {
             left_ -= most;
             throw;
@@ -222,27 +236,27 @@ private:
         return last_;
     }
 
-    std::int64_t group_instructions(const Kernel& kernel) const {
-        return sim::build_layout(profile_, kernel, launch_, options_).group_instructions;
+    std::int64_t group_instructions(const Problem& problem) const {
+        return sim::build_layout(problem, options_).group_instructions;
     }
 
     // So many groups, loops cut as at the level. Levels share runs.
-    double cycles_of(const Kernel& kernel, int level, std::int64_t groups) {
+    double cycles_of(const Problem& problem, int level, std::int64_t groups) {
         const auto known = runs_.find({level, groups});
         if (known != runs_.end()) return known->second;
-        return runs_[{level, groups}] = run(kernel, groups, left_).cycles;
+        return runs_[{level, groups}] = run(problem, groups, left_).cycles;
     }
 
     // For all iterations, from runs with all of them or with two fractions.
     double for_all_iterations(int level, std::int64_t groups) {
-        if (all_iterations(level)) return cycles_of(kernel_, whole, groups);
-        const Kernel few = cutter_.cut(kernel_, cutter_.fraction(level));
-        const Kernel many = cutter_.cut(kernel_, cutter_.fraction(level + 1));
+        if (all_iterations(level)) return cycles_of(problem_, whole, groups);
+        const Problem few = cut(level);
+        const Problem many = cut(level + 1);
         const double t1 = cycles_of(few, level, groups);
         const double t2 = cycles_of(many, level + 1, groups);
         return at(static_cast<double>(group_instructions(few)), t1,
                   static_cast<double>(group_instructions(many)), t2,
-                  static_cast<double>(group_instructions(kernel_)));
+                  static_cast<double>(group_instructions(problem_)));
     }
 
     double at_level(int size, int groups) {
@@ -264,7 +278,7 @@ private:
 
     // Of the whole run, whose work is known, if it took so long.
     std::vector<Bound> bounds(double cycles) const {
-        const sim::CoreLayout layout = sim::build_layout(profile_, kernel_, launch_, options_);
+        const sim::CoreLayout layout = sim::build_layout(problem_, options_);
         const sim::Machine& machine = layout.machine;
         std::vector<double> work(machine.subsystems.size());  // of a group [ticks]
         for (const std::int32_t program : layout.kinds.front())
@@ -291,7 +305,7 @@ private:
         SimulationResult result = last_;
         result.cycles = cycles * (1 + over);
         result.ticks = ticks_of(result.cycles);
-        result.issued = group_instructions(kernel_) * groups_;
+        result.issued = group_instructions(problem_) * groups_;
         result.groups = groups_;
         result.bounds = bounds(result.cycles);
         result.simulated = simulated_;
@@ -301,9 +315,7 @@ private:
         return result;
     }
 
-    const GpuProfile& profile_;
-    const Kernel& kernel_;
-    const Launch launch_;
+    const Problem problem_;
     SimulationOptions options_;
     std::int64_t left_;  // instructions to issue one by one
     LoopCutter cutter_;
@@ -316,14 +328,13 @@ private:
 
 }  // namespace
 
-SimulationResult estimate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                          SimulationOptions options) {
+SimulationResult estimate(const Problem& problem, SimulationOptions options) {
     // Nothing tells what groups that differ would do in a smaller launch.
-    if (!sim::LaunchGroups(kernel, launch).alike()) {
+    if (!problem.groups().alike()) {
         options.estimate = false;
-        return simulate(profile, kernel, launch, options);
+        return simulate(problem, options);
     }
-    Extrapolation extrapolation(profile, kernel, launch, options);
+    Extrapolation extrapolation(problem, options);
     try {
         return extrapolation.exact(exact_instructions);
     } catch (const LimitReached&) {
@@ -332,9 +343,8 @@ SimulationResult estimate(const GpuProfile& profile, const Kernel& kernel, const
     return extrapolation.extrapolate();
 }
 
-SimulationResult extrapolated(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                              const SimulationOptions& options) {
-    return Extrapolation(profile, kernel, launch, options).extrapolate();
+SimulationResult extrapolated(const Problem& problem, const SimulationOptions& options) {
+    return Extrapolation(problem, options).extrapolate();
 }
 
 }  // namespace occupipe

@@ -14,12 +14,10 @@ namespace occupipe {
 // taken where four levels agree, and `error` is three times their spread: what was observed, no
 // proof. Throws LimitReached when fewer than three levels fit into options.max_simulated, and
 // InputError like simulate().
-SimulationResult estimate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                          SimulationOptions options);
+SimulationResult estimate(const Problem& problem, SimulationOptions options);
 
 // The same without trying the run itself first.
-SimulationResult extrapolated(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                              const SimulationOptions& options);
+SimulationResult extrapolated(const Problem& problem, const SimulationOptions& options);
 
 inline constexpr std::int64_t exact_instructions = 5'000'000;
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "sim/engine/simulate.h"
 
+#include <utility>
+
 #include "sim/engine/engine.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/launch_run.h"
 #include "sim/engine/run_limits.h"
 #include "sim/machine/machine.h"
+#include "sim/observers/observer_fan.h"
 
 namespace occupipe {
 namespace {
@@ -47,14 +50,14 @@ std::optional<Order> parse_order(std::string_view name) {
     return std::nullopt;
 }
 
-Policy policy_of(const SimulationOptions& options, const GpuProfile& profile) {
+Policy policy_of(const SimulationOptions& options, const Issue& issue) {
     if (options.policy) return *options.policy;
-    return profile.issue.policy.value_or(Policy::lrr);
+    return issue.policy.value_or(Policy::lrr);
 }
 
-Select select_of(const SimulationOptions& options, const GpuProfile& profile) {
+Select select_of(const SimulationOptions& options, const Issue& issue) {
     if (options.select) return *options.select;
-    return profile.issue.select.value_or(Select::subsystem);
+    return issue.select.value_or(Select::subsystem);
 }
 
 Order order_of(const SimulationOptions& options, const Kernel& kernel) {
@@ -62,31 +65,36 @@ Order order_of(const SimulationOptions& options, const Kernel& kernel) {
     return kernel.order.value_or(Order::dataflow);
 }
 
-SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                          const SimulationOptions& options) {
-    if (options.estimate) return estimate(profile, kernel, launch, options);
-    const CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
-    if (layout.kinds.size() > 1)
-        return sim::run_launch(layout, sim::LaunchGroups(kernel, launch), launch.groups,
-                               profile.cores, options)
-            .last_core;
-    return run(layout, options, nullptr);
-}
-
-SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                          const SimulationOptions& options, sim::Observer& observer) {
-    CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+SimulationResult simulate(const Problem& problem, const SimulationOptions& options,
+                          std::span<sim::Observer* const> observers) {
+    if (options.estimate && observers.empty()) return estimate(problem, options);
+    CoreLayout layout = sim::build_layout(problem, options);
     if (layout.kinds.size() > 1) {
-        // Which groups the core gets that ends last is known then; it runs again for the observer.
-        layout.kind_of = sim::run_launch(layout, sim::LaunchGroups(kernel, launch), launch.groups,
-                                         profile.cores, options)
-                             .kinds_of_last;
+        sim::LaunchRun all = sim::run_launch(layout, problem.groups(), problem.launch().groups,
+                                             problem.gpu().cores, options);
+        if (observers.empty()) return std::move(all.last_core);
+        // Which groups the core gets that ends last is known then; it runs again for the observers.
+        layout.kind_of = std::move(all.kinds_of_last);
         layout.groups = static_cast<std::int64_t>(layout.kind_of.size());
     }
+    if (observers.empty()) return run(layout, options, nullptr);
+    sim::ObserverFan fan(observers);
+    sim::Observer& observer = observers.size() == 1 ? *observers.front() : fan;
     observer.started(layout);
     SimulationResult result = run(layout, options, &observer);
     observer.ended(result.ticks);
     return result;
+}
+
+SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                          const SimulationOptions& options) {
+    return simulate(Problem(profile, kernel, launch), options);
+}
+
+SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                          const SimulationOptions& options, sim::Observer& observer) {
+    sim::Observer* const one = &observer;
+    return simulate(Problem(profile, kernel, launch), options, {&one, 1});
 }
 
 }  // namespace occupipe

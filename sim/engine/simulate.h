@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "core/prediction.h"
 #include "sim/engine/run_progress.h"
 #include "sim/machine/ticks.h"
+#include "sim/problem.h"
 
 namespace occupipe {
 
@@ -43,8 +45,8 @@ struct SimulationOptions {
 };
 
 // What the options leave open is as the profile and the kernel say.
-Policy policy_of(const SimulationOptions& options, const GpuProfile& profile);
-Select select_of(const SimulationOptions& options, const GpuProfile& profile);
+Policy policy_of(const SimulationOptions& options, const Issue& issue);
+Select select_of(const SimulationOptions& options, const Issue& issue);
 Order order_of(const SimulationOptions& options, const Kernel& kernel);
 
 // Of a run that was not simulated: ticks and cycles are extrapolated from smaller ones
@@ -66,17 +68,20 @@ struct SimulationResult {
     std::optional<EstimatedRun> estimate;  // absent: exact
 };
 
-// Runs ceil(groups / cores) groups of `kernel` on one core of `profile`. Where the launch's groups
-// differ (Kernel::groups), runs all of them on all cores, and tells of the core that ends last: a
-// core that has a free slot takes the next group of the launch; of those that are free at the same
-// time each takes one in turn, the first core first. Throws InputError when
-// profile, kernel or launch are unusable, when an instruction is missing from the profile, when a
-// barrier is not reached by every warp of a group, or when sizes or times exceed what can be run;
-// LimitReached after options.max_simulated, and what options.checkpoint throws.
+// Runs ceil(groups / cores) groups of the kernel on one core. Where the launch's groups differ
+// (Kernel::groups), runs all of them on all cores, and tells of the core that ends last: a core
+// that has a free slot takes the next group of the launch; of those that are free at the same time
+// each takes one in turn, the first core first. Tells all `observers` what happens in the one run
+// that there is; with any of them nothing is skipped or estimated. Throws InputError when a latency
+// is needed that is not known, when a barrier is not reached by every warp of a group, or when
+// sizes or times exceed what can be run; LimitReached after options.max_simulated, and what
+// options.checkpoint throws.
+SimulationResult simulate(const Problem& problem, const SimulationOptions& options = {},
+                          std::span<sim::Observer* const> observers = {});
+
+// The same of a Problem that is made for it.
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options = {});
-
-// The same, telling `observer` all that happens; nothing is skipped then.
 SimulationResult simulate(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                           const SimulationOptions& options, sim::Observer& observer);
 

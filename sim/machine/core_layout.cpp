@@ -243,18 +243,18 @@ void count_instructions(CoreLayout& layout) {
 }
 
 // In order, streams are the instructions of the text. The machine counts a stall from the issue.
-void add_stalls(CoreLayout& layout, const Kernel& kernel) {
+void add_stalls(CoreLayout& layout, const ResolvedKernel& kernel) {
     if (layout.order != Order::in_order)
         throw InputError(
             "stall counts are of instructions that issue in order: use order in_order");
     for (std::size_t p = 0; p < layout.programs.size(); ++p) {
         std::size_t s = 0;
-        for_each_instruction(kernel.warps[p].instructions, [&](const KernelInstruction& one) {
+        for (const ResolvedProgram::Instruction& one : kernel.programs[p].instructions) {
             ProgramLayout::Stream& stream = layout.programs[p].streams[s++];
-            if (one.stall)
+            if (one.stall > 0)
                 stream.stall_queue = queue_index(
-                    layout, {.delay = *one.stall * layout.machine.cycle, .releases = true});
-        });
+                    layout, {.delay = one.stall * layout.machine.cycle, .releases = true});
+        }
     }
 }
 
@@ -294,11 +294,11 @@ void choose_width(CoreLayout& layout) {
 
 }  // namespace
 
-CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                        const SimulationOptions& options) {
-    validate(launch);
+CoreLayout build_layout(const Problem& problem, const SimulationOptions& options) {
+    const ResolvedKernel& kernel = problem.kernel();
+    const Launch& launch = problem.launch();
     CoreLayout layout;
-    layout.machine = build_machine(profile, kernel);
+    layout.machine = build_machine(problem);
     for (std::size_t op = 0; op < layout.machine.ops.size(); ++op) {
         if (!layout.machine.ops[op].queued) continue;
         const int subsystem = layout.machine.ops[op].subsystem;
@@ -306,19 +306,18 @@ CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const L
             layout.waiting_lines.push_back(
                 {static_cast<std::int32_t>(op), layout.machine.unit(subsystem, copy)});
     }
-    layout.policy = policy_of(options, profile);
-    layout.select = select_of(options, profile);
-    layout.order = order_of(options, kernel);
+    layout.policy = policy_of(options, problem.gpu().issue);
+    layout.select = select_of(options, problem.gpu().issue);
+    layout.order = options.order.value_or(kernel.order.value_or(Order::dataflow));
     layout.group_warps = launch.group_warps;
-    const LaunchGroups groups(kernel, launch);
-    layout.kinds = groups.kinds();
-    const std::int64_t per_core = launch.groups_per_core(profile.cores);
+    layout.kinds = problem.groups().kinds();
+    const std::int64_t per_core = launch.groups_per_core(problem.gpu().cores);
     // A core may run more of them than another where they differ.
-    layout.groups = groups.alike() ? per_core : 0;
+    layout.groups = problem.groups().alike() ? per_core : 0;
     // Nor does any hold more at once: what fits at the beginning is dealt out evenly.
     layout.slots = static_cast<int>(std::min<std::int64_t>(launch.concurrent_groups, per_core));
     std::vector<LoopProgram> programs;
-    for (const WarpProgram& program : kernel.warps)
+    for (const ResolvedProgram& program : kernel.programs)
         programs.push_back(build_loop_program(program, layout.machine, layout.order));
     choose_lanes(layout, programs);
     for (LoopProgram& program : programs)

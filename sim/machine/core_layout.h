@@ -160,7 +160,6 @@ struct CoreLayout {
 // Throws InputError for what simulate() refuses, but for what happens during the run. Where the
 // launch's groups differ, the core is given none (CoreLayout::groups is 0): which ones it runs is
 // known only with the other cores (sim/engine/launch_run.h).
-CoreLayout build_layout(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                        const SimulationOptions& options);
+CoreLayout build_layout(const Problem& problem, const SimulationOptions& options);
 
 }  // namespace occupipe::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A profile and a kernel combined: what the simulators need of both, in ticks.
+// The numbers of a problem as the simulators need them, in ticks.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "core/gpu_profile.h"
-#include "core/kernel.h"
-#include "core/launch.h"
 #include "core/prediction.h"
 #include "sim/machine/issue_window.h"
 #include "sim/machine/ticks.h"
+#include "sim/problem.h"
 
 namespace occupipe::sim {
 
@@ -36,7 +35,7 @@ struct Machine {
     std::int64_t cycle = 1;             // [ticks]
     std::optional<IssueWindow> window;  // none: no issue limit
     std::vector<Subsystem> subsystems;  // those in use, in the profile's order
-    std::vector<MachineOp> ops;         // in order of first use
+    std::vector<MachineOp> ops;         // beside ResolvedKernel::ops
 
     // Copies of a subsystem are its `units`: one, or one per scheduler.
     int unit(int subsystem, int scheduler) const;
@@ -48,43 +47,11 @@ struct Machine {
     std::vector<int> first_unit;                                                  // per subsystem
 };
 
-// Throws InputError naming `file`, line and op when the profile lacks an instruction.
-void require_known_instructions(const GpuProfile& profile, const Kernel& kernel,
-                                const std::string& file);
+// Why something cannot be said of an op (an index) without a latency.
+std::string lacks_latency(const Problem& problem, std::int32_t op);
 
-// Why something cannot be said of an instruction without `latency`.
-std::string lacks_latency(const GpuProfile& profile, const InstructionTiming& timing);
-
-// Throws InputError also where an instruction waits for a result whose latency is not known.
-Machine build_machine(const GpuProfile& profile, const Kernel& kernel);
-
-// Which program each warp of a group runs. Of n warps, program p gets floor(share·n); the warps
-// left over go to the programs with the largest remainders, the first on a tie; the warps of
-// program 0 come first, then those of program 1, and so on.
-std::vector<int> assign_programs(const Kernel& kernel, int group_warps);
-
-// The groups of a launch. Without Kernel::groups all are of one kind, by assign_programs().
-class LaunchGroups {
-public:
-    // Throws InputError where the kernel's own groups have another size than the launch's.
-    LaunchGroups(const Kernel& kernel, const Launch& launch);
-
-    const std::vector<std::vector<std::int32_t>>& kinds() const { return kinds_; }
-    bool alike() const { return kinds_.size() == 1; }
-    std::int32_t kind_of(std::int64_t group) const;  // into kinds()
-    std::vector<double> kind_shares() const;         // of the launch's groups
-    std::vector<double> program_shares() const;      // of the launch's warps, by Kernel::warps
-
-private:
-    std::vector<std::vector<std::int32_t>> kinds_;  // those that the launch has
-    std::vector<std::int32_t> kind_;                // by run of the order
-    std::vector<std::int64_t> end_;                 // by run: behind its last group
-    std::int64_t groups_ = 1;                       // of the launch
-    std::size_t programs_ = 1;
-};
-
-// Throws InputError for shapes that cannot be run.
-void validate(const Launch& launch);
+// Throws InputError where an instruction waits for a result whose latency is not known.
+Machine build_machine(const Problem& problem);
 
 // Busy fraction of each subsystem (mean over its copies), and as "issue" the share of what the
 // issue limit allowed in the cycles begun that was issued. `busy` is the busy time of each unit up

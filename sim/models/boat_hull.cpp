@@ -9,15 +9,13 @@
 
 namespace occupipe {
 
-Prediction predict_boat_hull(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                             const ModelOptions& options) {
-    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
+Prediction predict_boat_hull(const Problem& problem, const ModelOptions& options) {
+    const KernelAnalysis analysis = analyse(problem, options);
     const WarpTotals& totals = analysis.totals;
     const bool memory_bound = totals.mem_cpi > totals.comp_cpi;
     const double cycles = analysis.warps * (memory_bound ? totals.mem_cpi : totals.comp_cpi);
-    Prediction prediction =
-        run_prediction(profile, launch, analysis, cycles,
-                       memory_bound ? totals.mem_subsystem : totals.comp_subsystem);
+    Prediction prediction = run_prediction(
+        problem, analysis, cycles, memory_bound ? totals.mem_subsystem : totals.comp_subsystem);
     prediction.model = "boat-hull";
     prediction.values = {{"compute-bound", analysis.warps * totals.comp_cpi},
                          {"memory-bound", analysis.warps * totals.mem_cpi}};

@@ -5,7 +5,6 @@
 
 namespace occupipe {
 
-Prediction predict_boat_hull(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                             const ModelOptions& options);
+Prediction predict_boat_hull(const Problem& problem, const ModelOptions& options);
 
 }  // namespace occupipe

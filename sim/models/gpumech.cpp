@@ -29,9 +29,8 @@ double not_hidden(Variant variant, const Interval& interval, const IntervalSums&
     return not_hidden_gto(interval, sums, slot, warps);
 }
 
-Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   const ModelOptions& options, Variant variant) {
-    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
+Prediction predict(const Problem& problem, const ModelOptions& options, Variant variant) {
+    const KernelAnalysis analysis = analyse(problem, options);
     double cycles = 0;
     double probability = 0;
     double intervals = 0;
@@ -47,7 +46,7 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
         probability += program.share * sums.issue_probability();
         intervals += program.share * sums.count;
     }
-    Prediction prediction = run_prediction(profile, launch, analysis, cycles);
+    Prediction prediction = run_prediction(problem, analysis, cycles);
     prediction.values = {{"issue probability", probability}, {"intervals", intervals}};
     prediction.assumptions = {
         "latencies of computations and the memory's throughput are ignored; barriers cost as "
@@ -88,23 +87,20 @@ double not_hidden_gto(const Interval& interval, const IntervalSums& sums, double
     return std::max(probability * sums.mean_instructions() * (warps - 1) - stall, 0.0);
 }
 
-Prediction predict_gpumech_rr(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                              const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, Variant::rr);
+Prediction predict_gpumech_rr(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, Variant::rr);
     prediction.model = "gpumech-rr";
     return prediction;
 }
 
-Prediction predict_gpumech_rr_corrected(const GpuProfile& profile, const Kernel& kernel,
-                                        const Launch& launch, const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, Variant::rr_corrected);
+Prediction predict_gpumech_rr_corrected(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, Variant::rr_corrected);
     prediction.model = "gpumech-rr-corrected";
     return prediction;
 }
 
-Prediction predict_gpumech_gto(const GpuProfile& profile, const Kernel& kernel,
-                               const Launch& launch, const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, Variant::gto);
+Prediction predict_gpumech_gto(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, Variant::gto);
     prediction.model = "gpumech-gto";
     return prediction;
 }

@@ -60,10 +60,9 @@ MemorySide memory_side(const KernelAnalysis& analysis, const MemoryBehaviour& me
 
 }  // namespace
 
-Prediction predict_gpuperf(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                           const ModelOptions& options) {
+Prediction predict_gpuperf(const Problem& problem, const ModelOptions& options) {
     validate(options.memory);
-    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
+    const KernelAnalysis analysis = analyse(problem, options);
     const WarpTotals& totals = analysis.totals;
     // avg_inst_lat / min(ILP·N, ITILP_max), for each computational subsystem.
     const double comp = std::max(analysis.warps * totals.busiest_comp_cpi, totals.blocks_alone);
@@ -71,8 +70,7 @@ Prediction predict_gpuperf(const GpuProfile& profile, const Kernel& kernel, cons
     const double unhidden = memory.cwp <= memory.mwp ? 1 : 0;  // ζ
     const double overlap =
         std::min(comp * (analysis.warps - unhidden) / analysis.warps, memory.cycles);
-    Prediction prediction =
-        run_prediction(profile, launch, analysis, comp + memory.cycles - overlap);
+    Prediction prediction = run_prediction(problem, analysis, comp + memory.cycles - overlap);
     prediction.model = "gpuperf";
     prediction.values = {{"T_comp", comp}, {"T_mem", memory.cycles}, {"T_overlap", overlap}};
     if (totals.accesses > 0)

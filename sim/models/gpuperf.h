@@ -5,7 +5,6 @@
 
 namespace occupipe {
 
-Prediction predict_gpuperf(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                           const ModelOptions& options);
+Prediction predict_gpuperf(const Problem& problem, const ModelOptions& options);
 
 }  // namespace occupipe

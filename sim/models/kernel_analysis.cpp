@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "sim/machine/machine.h"
 #include "sim/models/shared_work.h"
 
 namespace occupipe {
@@ -26,21 +25,16 @@ void add_to(std::vector<WarpLoad::Subsystem>& side, const std::string& name, dou
         found->cycles += cycles;
 }
 
-void add_items(const GpuProfile& profile, const std::vector<KernelItem>& items, double times,
-               Sides& sides) {
-    for (const KernelItem& item : items) {
-        if (const auto* repeat = std::get_if<Repeat>(&item)) {
-            add_items(profile, repeat->body, times * static_cast<double>(repeat->count), sides);
-            continue;
-        }
-        const auto& text = std::get<KernelInstruction>(item);
-        const InstructionTiming& timing = *profile.find_instruction(text.op);
-        const Subsystem& subsystem = *profile.find_subsystem(timing.subsystem);
-        const int copies = subsystem.per_scheduler() ? profile.issue.schedulers : 1;
-        const InstructionKind kind = text.kind ? *text.kind : timing.effective_kind();
-        const bool access = kind == InstructionKind::load || kind == InstructionKind::store;
-        add_to(access ? sides.mem : sides.comp, subsystem.name, times * timing.cpi.value / copies);
-    }
+void add_items(const Problem& problem, std::size_t program, double share, Sides& sides) {
+    for_each_execution(
+        problem.kernel().programs[program], share, [&](std::int32_t op, double times) {
+            const OpTiming& timing = problem.timings()[static_cast<std::size_t>(op)];
+            const int copies = problem.gpu().copies(timing.subsystem);
+            const bool access =
+                timing.kind == InstructionKind::load || timing.kind == InstructionKind::store;
+            add_to(access ? sides.mem : sides.comp, problem.gpu().subsystems[timing.subsystem].name,
+                   times * timing.cpi / copies);
+        });
 }
 
 void set_busiest(const std::vector<WarpLoad::Subsystem>& side, double& cycles, std::string& name) {
@@ -69,29 +63,26 @@ void add_flow(const WorkFlow& flow, double share, WarpTotals& totals) {
     }
 }
 
-WorkFlow flow_of(const GpuProfile& profile, const Kernel& kernel, int program,
-                 const ModelOptions& options) {
-    const auto p = static_cast<std::size_t>(program);
-    const auto made = [&] { return work_flow(profile, kernel.warps[p], options.limits()); };
-    return options.shared ? options.shared->flow(p, made) : made();
+WorkFlow flow_of(const Problem& problem, std::size_t program, const ModelOptions& options) {
+    const auto made = [&] { return work_flow(problem, program, options.limits()); };
+    return options.shared ? options.shared->flow(program, made) : made();
 }
 
 }  // namespace
 
-KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                       const ModelOptions& options) {
+KernelAnalysis analyse(const Problem& problem, const ModelOptions& options) {
     KernelAnalysis analysis;
-    analysis.load = warp_load(profile, kernel, launch, options);
-    analysis.roof = roof(profile, analysis.load);
-    analysis.warps = resident_warps(profile, launch);
-    const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
+    analysis.load = warp_load(problem);
+    analysis.roof = roof(problem, analysis.load);
+    analysis.warps = resident_warps(problem);
+    const std::vector<double> shares = problem.groups().program_shares();
     Sides sides;
-    for (int p = 0; p < static_cast<int>(kernel.warps.size()); ++p) {
-        const double share = shares[static_cast<std::size_t>(p)];
+    for (std::size_t p = 0; p < shares.size(); ++p) {
+        const double share = shares[p];
         if (share == 0) continue;
-        analysis.programs.push_back({share, flow_of(profile, kernel, p, options)});
+        analysis.programs.push_back({share, flow_of(problem, p, options)});
         add_flow(analysis.programs.back().flow, share, analysis.totals);
-        add_items(profile, kernel.warps[p].instructions, share, sides);
+        add_items(problem, p, share, sides);
     }
     set_busiest(sides.comp, analysis.totals.busiest_comp_cpi, analysis.totals.comp_subsystem);
     set_busiest(sides.mem, analysis.totals.busiest_mem_cpi, analysis.totals.mem_subsystem);
@@ -111,11 +102,10 @@ Walk interval_walk(const WorkFlow& flow) {
     return walk(flow, costs);
 }
 
-Prediction run_prediction(const GpuProfile& profile, const Launch& launch,
-                          const KernelAnalysis& analysis, double cycles_per_run,
-                          const std::string& limited_by) {
+Prediction run_prediction(const Problem& problem, const KernelAnalysis& analysis,
+                          double cycles_per_run, const std::string& limited_by) {
     const double throughput = analysis.warps / cycles_per_run;
-    Prediction prediction = throughput_prediction(profile, launch, analysis.load, throughput);
+    Prediction prediction = throughput_prediction(problem, analysis.load, throughput);
     // The models' sums run in other orders than the roof's.
     const bool at_roof = throughput >= analysis.roof.warps_per_cycle * (1 - 1e-9);
     prediction.limited_by =

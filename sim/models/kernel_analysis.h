@@ -44,10 +44,8 @@ struct KernelAnalysis {
     double warps = 0;  // ω
 };
 
-// Of the options only the limits of simulations count. Throws InputError when profile, kernel or
-// launch are unusable, and LimitReached.
-KernelAnalysis analyse(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                       const ModelOptions& options = {});
+// Of the options only the limits of simulations count. Throws as simulate().
+KernelAnalysis analyse(const Problem& problem, const ModelOptions& options = {});
 
 // Of the run of one program alone, in order and the computations' latencies ignored: what GPUMech
 // cuts into intervals. Huang et al. 2014; Lemeire et al., section 2.5.
@@ -55,9 +53,8 @@ Walk interval_walk(const WorkFlow& flow);
 
 // The prediction of a model that ends in the cycles of one run of ω warps. Limited by what sets
 // the roof when it reaches the roof, else by latency, unless `limited_by` says otherwise.
-Prediction run_prediction(const GpuProfile& profile, const Launch& launch,
-                          const KernelAnalysis& analysis, double cycles_per_run,
-                          const std::string& limited_by = {});
+Prediction run_prediction(const Problem& problem, const KernelAnalysis& analysis,
+                          double cycles_per_run, const std::string& limited_by = {});
 
 // Throws InputError when a number is out of its range.
 void validate(const MemoryBehaviour& memory);

@@ -11,10 +11,9 @@ namespace occupipe {
 namespace {
 
 // `ahead`: the share of what all warps send in its interval that a request waits for.
-Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   const ModelOptions& options, double ahead) {
+Prediction predict(const Problem& problem, const ModelOptions& options, double ahead) {
     validate(options.memory);
-    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
+    const KernelAnalysis analysis = analyse(problem, options);
     const WarpTotals& totals = analysis.totals;
     const double service =
         totals.accesses > 0 ? totals.cpi_of_mem() * options.memory.requests_per_access : 0;
@@ -32,7 +31,7 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
             queue += program.share * interval.times * waiting;
         }
     }
-    Prediction prediction = run_prediction(profile, launch, analysis, cycles);
+    Prediction prediction = run_prediction(problem, analysis, cycles);
     prediction.values = {{"queueing cycles per run", queue},
                          {"requests per access", options.memory.requests_per_access}};
     prediction.assumptions = {
@@ -45,16 +44,14 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
 
 }  // namespace
 
-Prediction predict_mdm(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                       const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, 0.5);
+Prediction predict_mdm(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, 0.5);
     prediction.model = "mdm";
     return prediction;
 }
 
-Prediction predict_mdm_divergent(const GpuProfile& profile, const Kernel& kernel,
-                                 const Launch& launch, const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, 1);
+Prediction predict_mdm_divergent(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, 1);
     prediction.model = "mdm-divergent";
     return prediction;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,10 +43,16 @@ struct ModelOptions {
     Checkpoint checkpoint = {};
     bool estimate = false;
     SharedWork* shared = nullptr;  // of this profile, kernel and these options, or none
+    // See the launch's run, where the model simulates it (Model::observable) and does not estimate.
+    std::span<sim::Observer* const> observers = {};
 
     // A simulation as the model has it, only the limits from here.
     SimulationOptions limits() const {
         return {.max_simulated = max_simulated, .checkpoint = checkpoint};
+    }
+
+    std::span<sim::Observer* const> observers_of_run() const {
+        return estimate ? std::span<sim::Observer* const>() : observers;
     }
 
     SimulationOptions simulation() const {
@@ -61,6 +68,7 @@ struct ModelOptions {
 
 // Of this many core cycles on one core, plus the profile's launch overhead if it has one.
 double kernel_seconds(const GpuProfile& profile, double cycles);
+double kernel_seconds(const GpuFacts& gpu, double cycles);
 
 // What a model takes into account (Lemeire et al., "Analysis of the analytical performance models
 // for GPUs", Table 7), as implemented here.
@@ -76,15 +84,34 @@ struct ModelAspects {
     bool scheduler = false;
 };
 
+// What a model reads beside the launch, the subsystems and the numbers of the kernel's own
+// instructions.
+struct ModelReads {
+    bool hits = false;        // MemoryBehaviour::hit_rate and hit_latency
+    bool requests = false;    // MemoryBehaviour::requests_per_access
+    bool dram = false;        // MemoryBehaviour::dram_bytes_per_warp
+    bool references = false;  // GpuFacts::references
+};
+
 // Throws InputError like simulate().
-using PredictFunction = Prediction (*)(const GpuProfile&, const Kernel&, const Launch&,
-                                       const ModelOptions&);
+using PredictFunction = Prediction (*)(const Problem&, const ModelOptions&);
 
 struct Model {
     std::string_view name;
     std::string_view citation;
-    PredictFunction predict;
+    PredictFunction run;
     ModelAspects aspects;
+    ModelReads reads = {};
+    bool observable = false;  // tells ModelOptions::observers
+
+    Prediction predict(const Problem& problem, const ModelOptions& options) const {
+        return run(problem, options);
+    }
+    // The same of a Problem that is made for it.
+    Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
+                       const ModelOptions& options) const {
+        return run(Problem(profile, kernel, launch), options);
+    }
 };
 
 // The time that the subsystems need for one warp: the mean over a group's warps where they diverge.
@@ -97,32 +124,28 @@ struct WarpLoad {
     double instructions = 0;
 };
 
-// Throws InputError when profile, kernel or launch are unusable.
-WarpLoad warp_load(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   const ModelOptions& options = {});
+WarpLoad warp_load(const Problem& problem);
 
 // WPC_roof = min(min_s 1/load_s, IL/n) [warps/cycle], and what sets it.
 struct Roof {
     double warps_per_cycle = 0;
     std::string limited_by;
 };
-Roof roof(const GpuProfile& profile, const WarpLoad& load);
+Roof roof(const Problem& problem, const WarpLoad& load);
 
 // The cycles of one warp of a program (an index into Kernel::warps) alone, by simulation.
-double cycles_of_program(const GpuProfile& profile, const Kernel& kernel, std::size_t program,
-                         const ModelOptions& options);
+double cycles_of_program(const Problem& problem, std::size_t program, const ModelOptions& options);
 
 // Λ_app: the cycles of one warp alone, by simulation; the mean over a group's warps where they
 // diverge.
-double cycles_alone(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                    const ModelOptions& options);
+double cycles_alone(const Problem& problem, const ModelOptions& options);
 
 // ω while the core works: never more groups than the core runs in total.
-int resident_warps(const GpuProfile& profile, const Launch& launch);
+int resident_warps(const Problem& problem);
 
 // A prediction of a model that ends in a warp throughput. A model that exceeds the roof gets
 // bounds above 1.
-Prediction throughput_prediction(const GpuProfile& profile, const Launch& launch,
-                                 const WarpLoad& load, double warps_per_cycle);
+Prediction throughput_prediction(const Problem& problem, const WarpLoad& load,
+                                 double warps_per_cycle);
 
 }  // namespace occupipe

@@ -24,8 +24,8 @@ struct Periods {
 };
 
 // The departure delay is the issue limit (section 2.3.4): no instruction follows another sooner.
-Periods periods_of(const WarpTotals& totals, const GpuProfile& profile) {
-    const double spacing = profile.issue.limit ? 1 / *profile.issue.limit : 0;
+Periods periods_of(const WarpTotals& totals, const GpuFacts& gpu) {
+    const double spacing = gpu.issue.limit ? 1 / *gpu.issue.limit : 0;
     Periods periods;
     periods.count = totals.accesses;
     periods.comp_total = std::max(totals.comp_cpi, totals.computations * spacing);
@@ -77,19 +77,17 @@ Case original_case(const Periods& periods, double warps) {
     return !periods.cwp || periods.mwp <= *periods.cwp ? Case::memory : Case::compute;
 }
 
-Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   const ModelOptions& options, Form form) {
-    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
+Prediction predict(const Problem& problem, const ModelOptions& options, Form form) {
+    const KernelAnalysis analysis = analyse(problem, options);
     const WarpTotals& totals = analysis.totals;
-    const Periods periods = periods_of(totals, profile);
-    const double alone = form.corrected ? cycles_alone(profile, kernel, launch, options)
-                                        : totals.mem_latency + periods.comp_total;
-    const double groups = analysis.warps / launch.group_warps;
+    const Periods periods = periods_of(totals, problem.gpu());
+    const double alone =
+        form.corrected ? cycles_alone(problem, options) : totals.mem_latency + periods.comp_total;
+    const double groups = analysis.warps / problem.launch().group_warps;
     const Cases cases =
         cases_of(periods, totals, alone, analysis.warps, groups, form.one_warp_less);
-    const double issue = profile.issue.limit
-                             ? analysis.load.instructions * analysis.warps / *profile.issue.limit
-                             : 0;
+    const auto& limit = problem.gpu().issue.limit;
+    const double issue = limit ? analysis.load.instructions * analysis.warps / *limit : 0;
     Case binding = original_case(periods, analysis.warps);
     if (form.corrected) {  // the largest of the cases; and no more than the limit issues
         binding = cases.occupancy >= std::max(cases.memory, cases.compute) ? Case::occupancy
@@ -99,9 +97,9 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
     }
     const double cycles[] = {cases.memory, cases.compute, cases.occupancy, issue};
     const std::string limits[] = {totals.mem_subsystem, totals.comp_subsystem, "latency", "issue"};
-    Prediction prediction = run_prediction(profile, launch, analysis,
-                                           cycles[static_cast<int>(binding)] + cases.barriers,
-                                           limits[static_cast<int>(binding)]);
+    Prediction prediction =
+        run_prediction(problem, analysis, cycles[static_cast<int>(binding)] + cases.barriers,
+                       limits[static_cast<int>(binding)]);
     prediction.values = {{"memory-bound", cases.memory},
                          {"compute-bound", cases.compute},
                          {"occupancy-bound", cases.occupancy},
@@ -120,23 +118,20 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
 
 }  // namespace
 
-Prediction predict_mwp_cwp(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                           const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, {});
+Prediction predict_mwp_cwp(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, {});
     prediction.model = "mwp-cwp";
     return prediction;
 }
 
-Prediction predict_mwp_cwp_hong_kim(const GpuProfile& profile, const Kernel& kernel,
-                                    const Launch& launch, const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, {.one_warp_less = true});
+Prediction predict_mwp_cwp_hong_kim(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, {.one_warp_less = true});
     prediction.model = "mwp-cwp-hong-kim";
     return prediction;
 }
 
-Prediction predict_mwp_cwp_corrected(const GpuProfile& profile, const Kernel& kernel,
-                                     const Launch& launch, const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, {.corrected = true});
+Prediction predict_mwp_cwp_corrected(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, {.corrected = true});
     prediction.model = "mwp-cwp-corrected";
     return prediction;
 }

@@ -9,8 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "sim/machine/machine.h"
-
 namespace occupipe {
 namespace {
 
@@ -20,13 +18,12 @@ struct Alone {
     double most = 0;
 };
 
-Alone alone(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-            const ModelOptions& options) {
-    const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
+Alone alone(const Problem& problem, const ModelOptions& options) {
+    const std::vector<double> shares = problem.groups().program_shares();
     Alone alone;
     for (std::size_t program = 0; program < shares.size(); ++program) {
         if (shares[program] <= 0) continue;
-        const double cycles = cycles_of_program(profile, kernel, program, options);
+        const double cycles = cycles_of_program(problem, program, options);
         alone.mean += shares[program] * cycles;
         alone.most = std::max(alone.most, cycles);
     }
@@ -36,32 +33,33 @@ Alone alone(const GpuProfile& profile, const Kernel& kernel, const Launch& launc
 // The run takes at least the busy time of each subsystem and port, and about Λ_app for each group
 // that a slot runs; where groups differ, at least the Λ_app of the longest warp. The largest of
 // these is what limits.
-std::string limit_of(const Kernel& kernel, const Launch& launch, const SimulationResult& run,
-                     const Alone& alone) {
+std::string limit_of(const Problem& problem, const SimulationResult& run, const Alone& alone) {
     const auto busiest = std::max_element(
         run.bounds.begin(), run.bounds.end(),
         [](const Bound& a, const Bound& b) { return a.utilisation < b.utilisation; });
-    const std::int64_t slots = std::min<std::int64_t>(launch.concurrent_groups, run.groups);
+    const std::int64_t slots =
+        std::min<std::int64_t>(problem.launch().concurrent_groups, run.groups);
     double least = alone.mean * static_cast<double>(run.groups) / static_cast<double>(slots);
-    if (!sim::LaunchGroups(kernel, launch).alike()) least = std::max(least, alone.most);
+    if (!problem.groups().alike()) least = std::max(least, alone.most);
     return least / run.cycles > busiest->utilisation ? "latency" : busiest->name;
 }
 
 }  // namespace
 
-Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                            const ModelOptions& options) {
+Prediction predict_pipeline(const Problem& problem, const ModelOptions& options) {
     // An estimate may use up the limit, after which nothing can be simulated any more.
     std::optional<Alone> warps;
-    if (options.estimate) warps = alone(profile, kernel, launch, options);
-    const SimulationResult run = simulate(profile, kernel, launch, options.simulation());
-    if (!warps) warps = alone(profile, kernel, launch, options);
+    if (options.estimate) warps = alone(problem, options);
+    const SimulationResult run =
+        simulate(problem, options.simulation(), options.observers_of_run());
+    if (!warps) warps = alone(problem, options);
+    const Launch& launch = problem.launch();
     Prediction prediction;
     prediction.model = "pipeline";
     prediction.launch = launch;
     prediction.groups_per_core = run.groups;
     prediction.cycles = run.cycles;
-    prediction.seconds = kernel_seconds(profile, run.cycles);
+    prediction.seconds = kernel_seconds(problem.gpu(), run.cycles);
     prediction.warps_per_cycle =
         static_cast<double>(prediction.groups_per_core) * launch.group_warps / run.cycles;
     prediction.cycles_per_run =
@@ -70,7 +68,7 @@ Prediction predict_pipeline(const GpuProfile& profile, const Kernel& kernel, con
         prediction.warps_per_cycle;
     prediction.instructions_per_cycle = static_cast<double>(run.issued) / run.cycles;
     prediction.bounds = run.bounds;
-    prediction.limited_by = limit_of(kernel, launch, run, *warps);
+    prediction.limited_by = limit_of(problem, run, *warps);
     if (run.estimate) {
         prediction.estimate_error = run.estimate->error;
         prediction.assumptions.push_back(fmt::format(

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "sim/machine/machine.h"
 
 namespace occupipe {
 namespace {
@@ -50,25 +49,22 @@ struct Counted {
     Part part = Part::other;
 };
 
-void count_items(const std::vector<KernelItem>& items, double times, const GpuProfile& profile,
+void count_items(const Problem& problem, std::size_t program, double share,
                  std::map<std::string, Counted>& counts) {
-    for (const KernelItem& item : items) {
-        if (const auto* repeat = std::get_if<Repeat>(&item)) {
-            count_items(repeat->body, times * static_cast<double>(repeat->count), profile, counts);
-            continue;
-        }
-        const auto& one = std::get<KernelInstruction>(item);
-        const InstructionTiming& timing = *profile.find_instruction(one.op);
-        const InstructionKind kind = one.kind.value_or(timing.effective_kind());
-        const Part part = part_of(one.op, kind);
-        Counted& counted = counts[fmt::format("{} {}", one.op, static_cast<int>(part))];
-        counted = {one.op, counted.times + times, profile.cpi_per_core(timing).value, part};
-    }
+    for_each_execution(
+        problem.kernel().programs[program], share, [&](std::int32_t op, double times) {
+            const std::string& name = problem.kernel().ops[static_cast<std::size_t>(op)].name;
+            const OpTiming& timing = problem.timings()[static_cast<std::size_t>(op)];
+            const Part part = part_of(name, timing.kind);
+            Counted& counted = counts[fmt::format("{} {}", name, static_cast<int>(part))];
+            const double cpi = timing.cpi * (1.0 / problem.gpu().copies(timing.subsystem));
+            counted = {name, counted.times + times, cpi, part};
+        });
 }
 
 // λ per core of the instruction by which the paper measures this part; where the profile has none,
 // the mean of the kernel's own.
-double cpi_of(Part part, std::span<const std::string_view> references, const GpuProfile& profile,
+double cpi_of(Part part, std::span<const std::string_view> references, const GpuFacts& gpu,
               const std::map<std::string, Counted>& counts, std::vector<std::string>& assumptions) {
     double times = 0, cycles = 0;
     for (const auto& [key, one] : counts) {
@@ -77,11 +73,8 @@ double cpi_of(Part part, std::span<const std::string_view> references, const Gpu
         cycles += one.times * one.cpi;
     }
     if (times == 0) return 0;
-    for (const std::string_view name : references) {
-        const InstructionTiming* timing = profile.find_instruction(name);
-        if (timing != nullptr && timing->cpi.identifiable())
-            return profile.cpi_per_core(*timing).value;
-    }
+    for (const std::string_view name : references)
+        if (const ReferenceRate* rate = gpu.find_reference(name)) return rate->cpi;
     assumptions.push_back(
         fmt::format("the profile has no {}: λ is the mean of the kernel's own instructions",
                     references.front()));
@@ -94,27 +87,23 @@ struct Streaming {
 };
 
 // B_mem, where the profile tells it.
-std::optional<Streaming> streaming(const GpuProfile& profile) {
+std::optional<Streaming> streaming(const GpuFacts& gpu) {
     constexpr double bytes = 4;  // per lane
-    for (const std::string_view name : {"ld.global.f32", "ld.global.u32"}) {
-        const InstructionTiming* timing = profile.find_instruction(name);
-        if (timing == nullptr || !timing->cpi.identifiable()) continue;
-        return Streaming{bytes * profile.warp_size / profile.cpi_per_core(*timing).value,
-                         timing->subsystem};
-    }
+    for (const std::string_view name : {"ld.global.f32", "ld.global.u32"})
+        if (const ReferenceRate* rate = gpu.find_reference(name))
+            return Streaming{bytes * gpu.warp_size / rate->cpi, rate->subsystem};
     return std::nullopt;
 }
 
-Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   const ModelOptions& options, RooflineVariant variant) {
-    const WarpLoad load = warp_load(profile, kernel, launch, options);
+Prediction predict(const Problem& problem, const ModelOptions& options, RooflineVariant variant) {
+    const WarpLoad load = warp_load(problem);
     std::map<std::string, Counted> counts;
-    const std::vector<double> shares = sim::LaunchGroups(kernel, launch).program_shares();
+    const std::vector<double> shares = problem.groups().program_shares();
     for (std::size_t program = 0; program < shares.size(); ++program)
-        if (shares[program] > 0)
-            count_items(kernel.warps[program].instructions, shares[program], profile, counts);
+        if (shares[program] > 0) count_items(problem, program, shares[program], counts);
 
-    const double lanes = profile.warp_size;
+    const GpuFacts& gpu = problem.gpu();
+    const double lanes = gpu.warp_size;
     std::map<Part, double> of;
     double multiply_adds = 0;
     for (const auto& [key, one] : counts) of[one.part] += one.times * lanes;
@@ -133,7 +122,7 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
                                                 ? "instructions of different units take turns"
                                                 : "instructions of different units overlap fully"};
     const std::optional<double> traffic = options.memory.dram_bytes_per_warp;
-    const std::optional<Streaming> memory = streaming(profile);
+    const std::optional<Streaming> memory = streaming(gpu);
     if (!traffic)
         assumptions.push_back(
             "traffic to memory is not known: the bound is that of the instructions");
@@ -148,7 +137,7 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
     const std::span<const std::string_view> operation =
         useful == Part::fp64 ? fp64 : (useful == Part::fp32 ? fp32 : integer);
     const auto rate = [&](Part part, std::span<const std::string_view> references, double each) {
-        const double cpi = cpi_of(part, references, profile, counts, assumptions);
+        const double cpi = cpi_of(part, references, gpu, counts, assumptions);
         return cpi > 0 ? each * lanes / cpi : 1.0;  // without such instructions: not used
     };
     RooflineWork work{.kind = useful == Part::fp64   ? OperationKind::fp64
@@ -167,12 +156,12 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
                         .memory = {},
                         .issue = {}};
     if (memory) rates.memory = memory->bytes_per_cycle;
-    if (profile.issue.limit) rates.issue = *profile.issue.limit * lanes;
+    if (gpu.issue.limit) rates.issue = *gpu.issue.limit * lanes;
     const RooflineResult result = evaluate(work, rates, variant);
 
-    prediction = throughput_prediction(profile, launch, load, 1 / result.time);
+    prediction = throughput_prediction(problem, load, 1 / result.time);
     prediction.limited_by =
-        result.memory_bound ? memory->subsystem : roof(profile, load).limited_by;
+        result.memory_bound ? memory->subsystem : roof(problem, load).limited_by;
     prediction.assumptions = std::move(assumptions);
     if (result.mix_efficiency) prediction.values.push_back({"E_mix", *result.mix_efficiency});
     if (result.instruction_efficiency)
@@ -242,16 +231,15 @@ RooflineResult evaluate(const RooflineWork& work, const RooflineRates& rates,
     return result;
 }
 
-Prediction predict_quantitative_roofline(const GpuProfile& profile, const Kernel& kernel,
-                                         const Launch& launch, const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, RooflineVariant::literal);
+Prediction predict_quantitative_roofline(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, RooflineVariant::literal);
     prediction.model = "quantitative-roofline";
     return prediction;
 }
 
-Prediction predict_quantitative_roofline_units(const GpuProfile& profile, const Kernel& kernel,
-                                               const Launch& launch, const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, RooflineVariant::overlapped);
+Prediction predict_quantitative_roofline_units(const Problem& problem,
+                                               const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, RooflineVariant::overlapped);
     prediction.model = "quantitative-roofline-units";
     return prediction;
 }

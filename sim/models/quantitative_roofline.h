@@ -69,9 +69,7 @@ RooflineResult evaluate(const RooflineWork& work, const RooflineRates& rates,
                         RooflineVariant variant = RooflineVariant::literal);
 
 // On a graph: lanes are all those of its warps, rates those of the profile, of one core.
-Prediction predict_quantitative_roofline(const GpuProfile& profile, const Kernel& kernel,
-                                         const Launch& launch, const ModelOptions& options);
-Prediction predict_quantitative_roofline_units(const GpuProfile& profile, const Kernel& kernel,
-                                               const Launch& launch, const ModelOptions& options);
+Prediction predict_quantitative_roofline(const Problem& problem, const ModelOptions& options);
+Prediction predict_quantitative_roofline_units(const Problem& problem, const ModelOptions& options);
 
 }  // namespace occupipe

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -45,7 +44,8 @@ constexpr std::array table = {
     Model{"x-model",
           "Li et al. 2016; Lemeire et al., Analysis, eq. 4-14, with hits in a cache",
           &predict_x_model,
-          {.compute_latency = true, .memory_latency = true}},
+          {.compute_latency = true, .memory_latency = true},
+          {.hits = true}},
     Model{"mwp-cwp",
           "Hong and Kim 2009; Lemeire et al., Analysis, eq. 15-28",
           &predict_mwp_cwp,
@@ -65,7 +65,8 @@ constexpr std::array table = {
     Model{"gpuperf",
           "Sim et al. 2012; Lemeire et al., Analysis, sections 4.2 and 4.4",
           &predict_gpuperf,
-          {.ilp = true, .compute_latency = true, .memory_latency = true, .many_subsystems = true}},
+          {.ilp = true, .compute_latency = true, .memory_latency = true, .many_subsystems = true},
+          {.hits = true, .requests = true}},
     Model{"wfg",
           "Baghsorkhi et al. 2010; Lemeire et al., Analysis, eq. 30-36",
           &predict_wfg,
@@ -97,19 +98,23 @@ constexpr std::array table = {
     Model{"mdm",
           "Wang et al. 2019 and 2020, on GPUMech's GTO",
           &predict_mdm,
-          {.memory_latency = true, .divergent_warps = true, .scheduler = true}},
+          {.memory_latency = true, .divergent_warps = true, .scheduler = true},
+          {.requests = true}},
     Model{"mdm-divergent",
           "the same where requests exceed what a core can have under way",
           &predict_mdm_divergent,
-          {.memory_latency = true, .divergent_warps = true, .scheduler = true}},
+          {.memory_latency = true, .divergent_warps = true, .scheduler = true},
+          {.requests = true}},
     Model{"quantitative-roofline",
           "Konstantinidis and Cotronis 2017, formulas 2-19",
           &predict_quantitative_roofline,
-          {.many_subsystems = true}},
+          {.many_subsystems = true},
+          {.dram = true, .references = true}},
     Model{"quantitative-roofline-units",
           "the same with units that work side by side, and the issue limit",
           &predict_quantitative_roofline_units,
-          {.many_subsystems = true, .issue_limit = true}},
+          {.many_subsystems = true, .issue_limit = true},
+          {.dram = true, .references = true}},
     Model{"pipeline",
           "Lemeire et al., Analysis of the Analytical Performance Models, section 3",
           &predict_pipeline,
@@ -121,7 +126,9 @@ constexpr std::array table = {
            .groups = true,
            .divergent_warps = true,
            .issue_limit = true,
-           .scheduler = true}},
+           .scheduler = true},
+          {},
+          true},
 };
 
 constexpr std::array aspects = {
@@ -143,18 +150,15 @@ std::span<const Model> models() { return table; }
 std::span<const ModelAspect> model_aspects() { return aspects; }
 
 std::vector<std::string> unused_memory(const Model& model, const MemoryBehaviour& memory) {
-    constexpr std::array with_cache = {std::string_view("x-model"), std::string_view("gpuperf")};
-    constexpr std::array with_requests = {std::string_view("gpuperf"), std::string_view("mdm"),
-                                          std::string_view("mdm-divergent")};
     const MemoryBehaviour none;
     std::vector<std::string> out;
-    const auto see = [&](const auto& users, double given, double otherwise, const char* name) {
-        if (given != otherwise && std::ranges::find(users, model.name) == users.end())
+    const auto see = [&](bool reads, double given, double otherwise, const char* name) {
+        if (given != otherwise && !reads)
             out.push_back(fmt::format("{} {:g} has no effect on {}", name, given, model.name));
     };
-    see(with_cache, memory.hit_rate, none.hit_rate, "the hit rate");
-    see(with_cache, memory.hit_latency, none.hit_latency, "the latency of a hit");
-    see(with_requests, memory.requests_per_access, none.requests_per_access,
+    see(model.reads.hits, memory.hit_rate, none.hit_rate, "the hit rate");
+    see(model.reads.hits, memory.hit_latency, none.hit_latency, "the latency of a hit");
+    see(model.reads.requests, memory.requests_per_access, none.requests_per_access,
         "the number of requests per access");
     return out;
 }

@@ -5,11 +5,10 @@
 
 namespace occupipe {
 
-Prediction predict_roofline(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                            const ModelOptions& options) {
-    const WarpLoad load = warp_load(profile, kernel, launch, options);
-    const Roof limit = roof(profile, load);
-    Prediction prediction = throughput_prediction(profile, launch, load, limit.warps_per_cycle);
+Prediction predict_roofline(const Problem& problem, const ModelOptions&) {
+    const WarpLoad load = warp_load(problem);
+    const Roof limit = roof(problem, load);
+    Prediction prediction = throughput_prediction(problem, load, limit.warps_per_cycle);
     prediction.model = "roofline";
     prediction.limited_by = limit.limited_by;
     prediction.assumptions = {"every latency is hidden, whatever the occupancy"};

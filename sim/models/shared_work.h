@@ -4,10 +4,9 @@
 //   SharedWork shared;
 //   ModelOptions options;
 //   options.shared = &shared;  // one profile, one kernel, equal options; any launch
-//   for (const Model& model : models()) model.predict(profile, kernel, launch, options);
+//   for (const Model& model : models()) model.predict(problem, options);
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -31,8 +30,6 @@ public:
     double alone(std::size_t program, const Make& make) {
         return alone_.get(program, make);
     }
-
-    std::atomic<bool> checked = false;  // profile and kernel are valid
 
 private:
     template <class Value>

@@ -38,10 +38,10 @@ Crossing cross(const OccupancyRoofline& memory, const OccupancyRoofline& compute
     return {high, std::min(memory.at(high), compute.at(warps - low))};
 }
 
-Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   const ModelOptions& options, const MemoryBehaviour& cache) {
+Prediction predict(const Problem& problem, const ModelOptions& options,
+                   const MemoryBehaviour& cache) {
     validate(cache);
-    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
+    const KernelAnalysis analysis = analyse(problem, options);
     const WarpTotals& totals = analysis.totals;
     const OccupancyRoofline compute{totals.busiest_comp_cpi, totals.comp_latency};
     // X-model: hits wait less and do not use the memory's bandwidth.
@@ -61,8 +61,7 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
         limit = totals.mem_subsystem;
     else if (totals.computations > 0 && throughput * compute.load >= 1 - 1e-9)
         limit = totals.comp_subsystem;
-    Prediction prediction =
-        run_prediction(profile, launch, analysis, analysis.warps / throughput, limit);
+    Prediction prediction = run_prediction(problem, analysis, analysis.warps / throughput, limit);
     prediction.values = {{"warps at the memory", crossing.memory_warps},
                          {"warps that compute", analysis.warps - crossing.memory_warps}};
     prediction.assumptions = {"no ILP; computations and accesses on subsystems of their own"};
@@ -71,16 +70,14 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
 
 }  // namespace
 
-Prediction predict_transit(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                           const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, {});
+Prediction predict_transit(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, {});
     prediction.model = "transit";
     return prediction;
 }
 
-Prediction predict_x_model(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                           const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, options.memory);
+Prediction predict_x_model(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, options.memory);
     prediction.model = "x-model";
     prediction.values.push_back({"hit rate", options.memory.hit_rate});
     prediction.assumptions.emplace_back(

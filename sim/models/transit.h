@@ -5,10 +5,8 @@
 
 namespace occupipe {
 
-Prediction predict_transit(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                           const ModelOptions& options);
+Prediction predict_transit(const Problem& problem, const ModelOptions& options);
 
-Prediction predict_x_model(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                           const ModelOptions& options);
+Prediction predict_x_model(const Problem& problem, const ModelOptions& options);
 
 }  // namespace occupipe

@@ -5,15 +5,13 @@
 #include "sim/models/volkov.h"
 
 namespace occupipe {
-Prediction predict_volkov(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                          const ModelOptions& options) {
-    const WarpLoad load = warp_load(profile, kernel, launch, options);
-    const Roof limit = roof(profile, load);
-    const double latency_bound =
-        resident_warps(profile, launch) / cycles_alone(profile, kernel, launch, options);
+Prediction predict_volkov(const Problem& problem, const ModelOptions& options) {
+    const WarpLoad load = warp_load(problem);
+    const Roof limit = roof(problem, load);
+    const double latency_bound = resident_warps(problem) / cycles_alone(problem, options);
     const bool latency_binds = latency_bound < limit.warps_per_cycle;
-    Prediction prediction = throughput_prediction(
-        profile, launch, load, latency_binds ? latency_bound : limit.warps_per_cycle);
+    Prediction prediction =
+        throughput_prediction(problem, load, latency_binds ? latency_bound : limit.warps_per_cycle);
     prediction.model = "volkov";
     prediction.limited_by = latency_binds ? "latency" : limit.limited_by;
     prediction.assumptions = {"additional warps are hidden completely by the first"};

@@ -73,16 +73,15 @@ double cycles_per_warp(const WorkFlow& flow, double warps, bool corrected) {
     return walk(flow, costs).cycles;
 }
 
-Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                   const ModelOptions& options, bool corrected) {
-    const KernelAnalysis analysis = analyse(profile, kernel, launch, options);
+Prediction predict(const Problem& problem, const ModelOptions& options, bool corrected) {
+    const KernelAnalysis analysis = analyse(problem, options);
     double cycles = 0;  // per warp: the mean over a group's warps
     double hiding = 0;
     for (const auto& program : analysis.programs) {
         cycles += program.share * cycles_per_warp(program.flow, analysis.warps, corrected);
         hiding += program.share * arcs_of(program.flow, analysis.warps, corrected).hiding;
     }
-    Prediction prediction = run_prediction(profile, launch, analysis, cycles * analysis.warps);
+    Prediction prediction = run_prediction(problem, analysis, cycles * analysis.warps);
     prediction.values = {{"cycles per warp", cycles}, {"NBC_avg", hiding}};
     prediction.assumptions = {
         "warps of a group do not wait for one another (WLP_effect = ω); one subsystem computes, "
@@ -95,16 +94,14 @@ Prediction predict(const GpuProfile& profile, const Kernel& kernel, const Launch
 
 }  // namespace
 
-Prediction predict_wfg(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                       const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, false);
+Prediction predict_wfg(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, false);
     prediction.model = "wfg";
     return prediction;
 }
 
-Prediction predict_wfg_corrected(const GpuProfile& profile, const Kernel& kernel,
-                                 const Launch& launch, const ModelOptions& options) {
-    Prediction prediction = predict(profile, kernel, launch, options, true);
+Prediction predict_wfg_corrected(const Problem& problem, const ModelOptions& options) {
+    Prediction prediction = predict(problem, options, true);
     prediction.model = "wfg-corrected";
     return prediction;
 }

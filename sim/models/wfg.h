@@ -5,10 +5,8 @@
 
 namespace occupipe {
 
-Prediction predict_wfg(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
-                       const ModelOptions& options);
+Prediction predict_wfg(const Problem& problem, const ModelOptions& options);
 
-Prediction predict_wfg_corrected(const GpuProfile& profile, const Kernel& kernel,
-                                 const Launch& launch, const ModelOptions& options);
+Prediction predict_wfg_corrected(const Problem& problem, const ModelOptions& options);
 
 }  // namespace occupipe

@@ -2,13 +2,10 @@
 #include "sim/models/work_flow.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
-#include <string>
 #include <tuple>
 
-#include "sim/engine/simulate.h"
+#include "core/error.h"
 #include "sim/machine/machine.h"
 
 namespace occupipe {
@@ -17,110 +14,65 @@ namespace {
 // What was accessed so long ago is taken to be there.
 constexpr std::int64_t max_iterations_back = 4096;
 
-using Items = std::vector<KernelItem>;
-
-std::set<std::string> ids_of(const Items& items) {
-    std::set<std::string> ids;
-    for_each_instruction(items, [&](const KernelInstruction& text) { ids.insert(text.id); });
-    return ids;
-}
-
-// Drops dependences on what stands outside: `inside`, and for the previous iteration `looped`.
-Items cut_out(const Items& items, const std::set<std::string>& inside,
-              const std::set<std::string>& looped) {
-    Items kept;
-    for (const KernelItem& item : items) {
-        if (const auto* repeat = std::get_if<Repeat>(&item)) {
-            Repeat copy;
-            copy.count = repeat->count;
-            copy.body =
-                cut_out(repeat->body, inside, looped.empty() ? ids_of(repeat->body) : looped);
-            kept.emplace_back(std::move(copy));
-            continue;
-        }
-        KernelInstruction copy = std::get<KernelInstruction>(item);
-        std::erase_if(copy.after, [&](const Dependence& dependence) {
-            return !(dependence.iterations_back > 0 ? looped : inside).contains(dependence.id);
-        });
-        kept.emplace_back(std::move(copy));
-    }
-    return kept;
-}
-
 class Builder {
 public:
-    Builder(const GpuProfile& profile, const WarpProgram& program, const SimulationOptions& alone)
-        : profile_(profile), alone_(alone) {
-        for_each_instruction(program.instructions, [this](const KernelInstruction& text) {
-            for (const Dependence& dependence : text.after) waited_.insert(dependence.id);
-        });
-        declare(program.instructions);
-        path_.clear();
-        loops_ = 0;
-        flow_.accesses = static_cast<int>(access_.size());
-        flow_.steps = build(program.instructions, 1);
+    Builder(const Problem& problem, std::size_t program, const SimulationOptions& alone)
+        : problem_(problem),
+          number_(program),
+          program_(problem.kernel().programs[program]),
+          alone_(alone),
+          waited_(program_.instructions.size()),
+          access_(program_.instructions.size(), -1) {
+        for (const auto& instruction : program_.instructions)
+            for (const auto& on : instruction.after)
+                waited_[static_cast<std::size_t>(on.producer)] = true;
+        for (std::int32_t i = 0; i < program_.size(); ++i)
+            if (timing(i).kind != InstructionKind::compute)
+                access_[static_cast<std::size_t>(i)] = flow_.accesses++;
+        flow_.steps = build(-1, 1);
         place_cells(flow_.steps);
     }
 
     WorkFlow take() { return std::move(flow_); }
 
 private:
-    struct Access {
-        int number = 0;
-        std::vector<int> loops;
+    struct Range {
+        std::int32_t first = 0;
+        std::int32_t last = 0;
+
+        bool empty() const { return first == last; }
     };
 
-    InstructionKind kind_of(const KernelInstruction& text) const {
-        return text.kind ? *text.kind : profile_.find_instruction(text.op)->effective_kind();
+    const ResolvedProgram::Instruction& instruction(std::int32_t i) const {
+        return program_.instructions[static_cast<std::size_t>(i)];
+    }
+    const ResolvedProgram::Loop& loop(std::int32_t l) const {
+        return program_.loops[static_cast<std::size_t>(l)];
+    }
+    const OpTiming& timing(std::int32_t i) const {
+        return problem_.timings()[static_cast<std::size_t>(instruction(i).op)];
     }
 
-    bool only_computes(const Items& items) const {
-        bool only = true;
-        for_each_instruction(items, [&](const KernelInstruction& text) {
-            only = only && kind_of(text) == InstructionKind::compute;
-        });
-        return only;
+    bool only_computes(std::int32_t l) const {
+        for (std::int32_t i = loop(l).first; i < loop(l).last; ++i)
+            if (timing(i).kind != InstructionKind::compute) return false;
+        return true;
     }
 
-    void declare(const Items& items) {
-        for (const KernelItem& item : items) {
-            if (const auto* repeat = std::get_if<Repeat>(&item)) {
-                path_.push_back(loops_++);
-                counts_.push_back(repeat->count);
-                declare(repeat->body);
-                path_.pop_back();
-                continue;
-            }
-            const auto& text = std::get<KernelInstruction>(item);
-            if (kind_of(text) != InstructionKind::compute)
-                access_[text.id] = {static_cast<int>(access_.size()), path_};
-        }
-    }
-
-    std::vector<WorkNode::Wait> waits_of(const KernelInstruction& text) {
+    std::vector<WorkNode::Wait> waits_of(Range range) {
         std::vector<WorkNode::Wait> waits;
-        for (const Dependence& dependence : text.after) {
-            const auto found = access_.find(dependence.id);
-            if (found == access_.end()) continue;
-            const auto& other = found->second.loops;
-            const auto fork = std::mismatch(path_.begin(), path_.end(), other.begin(), other.end());
-            int cell = -1;
-            if (dependence.iterations_back > 0) {
-                const int loop = *std::prev(fork.first);
-                if (dependence.iterations_back >= std::min(counts_[loop], max_iterations_back))
-                    continue;
-                cell = cell_of(loop, found->second.number, dependence.iterations_back);
+        for (std::int32_t i = range.first; i < range.last; ++i)
+            for (const auto& on : instruction(i).after) {
+                const int access = access_[static_cast<std::size_t>(on.producer)];
+                if (access < 0) continue;
+                int cell = -1;
+                if (on.back > 0) {
+                    if (on.back >= std::min(loop(on.common_loop).count, max_iterations_back))
+                        continue;
+                    cell = cell_of(on.common_loop, access, on.back);
+                }
+                waits.push_back({access, cell});
             }
-            waits.push_back({found->second.number, cell});
-        }
-        return waits;
-    }
-
-    std::vector<WorkNode::Wait> waits_of(const Items& items) {
-        std::vector<WorkNode::Wait> waits;
-        for_each_instruction(items, [&](const KernelInstruction& text) {
-            for (const auto& wait : waits_of(text)) waits.push_back(wait);
-        });
         return waits;
     }
 
@@ -137,93 +89,84 @@ private:
         return cell;
     }
 
-    std::vector<WorkStep> build(const Items& items, double times) {
+    std::vector<WorkStep> build(std::int32_t in, double times) {
         std::vector<WorkStep> steps;
-        Items block;
+        Range block;
         std::vector<WorkNode::Wait> waits;
         const auto flush = [&] {
-            if (!block.empty()) steps.emplace_back(add_block(block, waits, times));
-            block.clear();
+            if (!block.empty()) steps.emplace_back(add_block(in, block, waits, times));
+            block = {};
             waits.clear();
         };
-        for (const KernelItem& item : items) {
-            const auto* repeat = std::get_if<Repeat>(&item);
-            if (repeat && !only_computes(repeat->body)) {
-                flush();
-                const int self = loops_++;
-                path_.push_back(self);
-                WorkLoop loop;
-                loop.count = repeat->count;
-                loop.steps = build(repeat->body, times * static_cast<double>(repeat->count));
-                loop.cells = {self};  // replaced by the loop's cells when all are known
-                path_.pop_back();
-                steps.emplace_back(std::move(loop));
-                continue;
-            }
-            if (!repeat && kind_of(std::get<KernelInstruction>(item)) != InstructionKind::compute) {
-                flush();
-                steps.emplace_back(add_access(std::get<KernelInstruction>(item), times));
-                continue;
-            }
-            const auto more = waits_of(Items{item});
+        const auto compute = [&](Range item) {
+            const auto more = waits_of(item);
             const bool has_more = std::any_of(more.begin(), more.end(), [&](const auto& wait) {
                 return std::find(waits.begin(), waits.end(), wait) == waits.end();
             });
             if (has_more) flush();
             waits.insert(waits.end(), more.begin(), more.end());
-            block.push_back(item);
-            if (repeat) count_loops(*repeat);
-        }
+            if (block.empty()) block.first = item.first;
+            block.last = item.last;
+        };
+        for_each_item(
+            program_, in,
+            [&](std::int32_t i) {
+                if (timing(i).kind == InstructionKind::compute) return compute({i, i + 1});
+                flush();
+                steps.emplace_back(add_access(i, times));
+            },
+            [&](std::int32_t self) {
+                if (only_computes(self)) return compute({loop(self).first, loop(self).last});
+                flush();
+                WorkLoop inner;
+                inner.count = loop(self).count;
+                inner.steps = build(self, times * static_cast<double>(inner.count));
+                inner.cells = {self};  // replaced by the loop's cells when all are known
+                steps.emplace_back(std::move(inner));
+            });
         flush();
         return steps;
     }
 
-    void count_loops(const Repeat& repeat) {
-        ++loops_;
-        for (const KernelItem& item : repeat.body)
-            if (const auto* inner = std::get_if<Repeat>(&item)) count_loops(*inner);
+    void add_timing(WorkNode& node, std::int32_t in, Range range, double times) const {
+        for_each_item(
+            program_, in, range.first, range.last,
+            [&](std::int32_t i) {
+                const OpTiming& numbers = timing(i);
+                node.instructions += times;
+                node.cpi += times * numbers.cpi / problem_.gpu().copies(numbers.subsystem);
+                if (!numbers.latency && node.waited)
+                    throw InputError(sim::lacks_latency(problem_, instruction(i).op));
+                node.latency += times * numbers.latency.value_or(numbers.cpi);
+            },
+            [&](std::int32_t inner) {
+                add_timing(node, inner, {loop(inner).first, loop(inner).last},
+                           times * static_cast<double>(loop(inner).count));
+            });
     }
 
-    void add_timing(WorkNode& node, const Items& items, double times) const {
-        for (const KernelItem& item : items) {
-            if (const auto* repeat = std::get_if<Repeat>(&item)) {
-                add_timing(node, repeat->body, times * static_cast<double>(repeat->count));
-                continue;
-            }
-            const InstructionTiming& timing =
-                *profile_.find_instruction(std::get<KernelInstruction>(item).op);
-            const Subsystem& subsystem = *profile_.find_subsystem(timing.subsystem);
-            const int copies = subsystem.per_scheduler() ? profile_.issue.schedulers : 1;
-            node.instructions += times;
-            node.cpi += times * timing.cpi.value / copies;
-            if (!timing.latency && node.waited)
-                throw InputError(sim::lacks_latency(profile_, timing));
-            node.latency += times * (timing.latency ? timing.latency->value : timing.cpi.value);
-        }
-    }
-
-    int add_block(const Items& block, const std::vector<WorkNode::Wait>& waits, double times) {
+    int add_block(std::int32_t in, Range block, const std::vector<WorkNode::Wait>& waits,
+                  double times) {
         WorkNode node;
         node.instructions = 0;
         node.times = times;
         node.waits = waits;
-        add_timing(node, block, 1);
-        Kernel alone{"block", {WarpProgram{1, cut_out(block, ids_of(block), {})}}, {}};
-        node.alone = simulate(profile_, alone, Launch(), alone_).cycles;
+        add_timing(node, in, block, 1);
+        node.alone = simulate(problem_.alone(number_, in, block.first, block.last), alone_).cycles;
         flow_.nodes.push_back(std::move(node));
         return last_block_ = static_cast<int>(flow_.nodes.size()) - 1;
     }
 
-    int add_access(const KernelInstruction& text, double times) {
+    int add_access(std::int32_t i, double times) {
         WorkNode node;
         node.instructions = 0;
-        node.kind = kind_of(text);
+        node.kind = timing(i).kind;
         node.times = times;
-        node.waits = waits_of(text);
-        node.access = access_.at(text.id).number;
-        node.waited = node.kind != InstructionKind::store || waited_.contains(text.id);
+        node.waits = waits_of({i, i + 1});
+        node.access = access_[static_cast<std::size_t>(i)];
+        node.waited = node.kind != InstructionKind::store || waited_[static_cast<std::size_t>(i)];
         node.block_before = last_block_;
-        add_timing(node, Items{text}, 1);
+        add_timing(node, instruction(i).loop, {i, i + 1}, 1);
         if (!node.waited) node.latency = node.cpi;
         node.alone = node.latency;
         flow_.nodes.push_back(std::move(node));
@@ -242,24 +185,22 @@ private:
         }
     }
 
-    const GpuProfile& profile_;
+    const Problem& problem_;
+    const std::size_t number_;
+    const ResolvedProgram& program_;
     const SimulationOptions& alone_;
     WorkFlow flow_;
-    std::set<std::string> waited_;
-    std::map<std::string, Access> access_;
+    std::vector<bool> waited_;  // per instruction
+    std::vector<int> access_;   // per instruction: its number among accesses and barriers, or -1
     // By loop, access and iterations back, negated: the farthest first.
     std::map<std::tuple<int, int, std::int64_t>, int> cell_;
-    std::vector<std::int64_t> counts_;  // per loop
-    std::vector<int> path_;
-    int loops_ = 0;
     int last_block_ = -1;
 };
 
 }  // namespace
 
-WorkFlow work_flow(const GpuProfile& profile, const WarpProgram& program,
-                   const SimulationOptions& alone) {
-    return Builder(profile, program, alone).take();
+WorkFlow work_flow(const Problem& problem, std::size_t program, const SimulationOptions& alone) {
+    return Builder(problem, program, alone).take();
 }
 
 }  // namespace occupipe

@@ -8,9 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/gpu_profile.h"
-#include "core/kernel.h"
 #include "sim/engine/simulate.h"
+#include "sim/problem.h"
 
 namespace occupipe {
 
@@ -57,9 +56,9 @@ struct WorkFlow {
     std::vector<WorkStep> steps;
 };
 
-// Of a valid program whose instructions the profile knows.
-// `alone`: how a block alone is simulated.
-WorkFlow work_flow(const GpuProfile& profile, const WarpProgram& program,
+// Of a program (an index into ResolvedKernel::programs). `alone`: how a block alone is simulated.
+// Throws as simulate().
+WorkFlow work_flow(const Problem& problem, std::size_t program,
                    const SimulationOptions& alone = {});
 
 // What a node costs in a walk in program order, one warp alone.

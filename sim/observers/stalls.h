@@ -36,11 +36,13 @@ public:
     void started(const CoreLayout& layout) override;
     void group_started(const GroupEvent& event) override { group_[event.slot] = event.group; }
     void waited(const WaitEvent& event) override;
+    void ended(std::int64_t ticks) override { end_ = ticks; }
 
     std::vector<StallRow> rows() const;  // the largest share first
     // Each program, reason and pair of ids once; they cover the time of all warp places.
     std::vector<InstructionWait> waits() const;
     const CoreLayout& layout() const { return layout_; }
+    std::int64_t end() const { return end_; }  // of the run [ticks]
 
 private:
     struct Key {
@@ -59,7 +61,8 @@ private:
     std::map<Key, std::int64_t> by_key() const;
     StallRow row(const Key& key, double share) const;
 
-    CoreLayout layout_;                      // a copy, which outlives the run
+    CoreLayout layout_;  // a copy, which outlives the run
+    std::int64_t end_ = 0;
     std::vector<std::int64_t> group_;        // per slot
     std::vector<std::size_t> first_;         // per program, into ticks_
     std::vector<std::vector<Cause>> ticks_;  // per program: of no instruction, then of each

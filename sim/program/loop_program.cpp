@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "sim/program/program_tree.h"
+#include "sim/program/lowered.h"
 
 namespace occupipe::sim {
 namespace {
@@ -194,11 +194,11 @@ std::optional<UnorderedBarriers> unordered_barriers(const LoopProgram& program,
     return std::nullopt;
 }
 
-LoopProgram build_loop_program(const WarpProgram& program, const Machine& machine, Order order) {
-    const ProgramTree tree = resolve(program, machine);
+LoopProgram build_loop_program(const ResolvedProgram& program, const Machine& machine,
+                               Order order) {
     std::set<std::int32_t> replicated;
     while (true) {
-        Lowered lowered = lower(tree, replicated, machine);
+        Lowered lowered = lower(program, replicated, machine);
         if (order == Order::in_order) return std::move(lowered.program);
         const auto more = restarting_loops(lowered);
         if (more.empty()) return std::move(lowered.program);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/kernel.h"
+#include "core/resolved_kernel.h"
 #include "sim/engine/simulate.h"
 #include "sim/machine/machine.h"
 
@@ -80,6 +80,6 @@ std::optional<UnorderedBarriers> unordered_barriers(const LoopProgram& program,
 
 // With Order::dataflow an outer loop whose iterations overlap so that a stream's instances would
 // not issue in order is replicated. Throws InputError when that needs more than 65,536 streams.
-LoopProgram build_loop_program(const WarpProgram& program, const Machine& machine, Order order);
+LoopProgram build_loop_program(const ResolvedProgram& program, const Machine& machine, Order order);
 
 }  // namespace occupipe::sim

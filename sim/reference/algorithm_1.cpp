@@ -56,7 +56,7 @@ struct Group {
 class Algorithm1 {
 public:
     Algorithm1(const GpuProfile& profile, const Kernel& kernel, const Launch& launch, Search search)
-        : machine_(sim::build_machine(profile, kernel)),
+        : machine_(sim::build_machine(Problem(profile, kernel, launch))),
           launch_(launch),
           search_(search),
           slots_(launch.concurrent_groups),

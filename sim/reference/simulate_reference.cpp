@@ -55,11 +55,11 @@ class Core {
 public:
     Core(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
          const SimulationOptions& options)
-        : machine_(sim::build_machine(profile, kernel)),
+        : machine_(sim::build_machine(Problem(profile, kernel, launch))),
           launch_(launch),
           order_(order_of(options, kernel)),
-          policy_(policy_of(options, profile)),
-          select_(select_of(options, profile)),
+          policy_(policy_of(options, profile.issue)),
+          select_(select_of(options, profile.issue)),
           stall_counts_(options.stall_counts),
           slots_(launch.concurrent_groups),
           unit_free_at_(machine_.unit_count(), 0),

@@ -102,11 +102,11 @@ TEST(KernelsIn, OrderIsTheKernelsInAllOfThePrediction) {
     const GpuProfile profile = test::gpu({{"slow", 60, 100, "mem"}, {"add", 1, 4}});
     const Launch launch{.group_warps = 1, .concurrent_groups = 2, .groups = 2};
     const ModelOptions in_order{.order = Order::in_order};
-    const double alone = cycles_alone(profile, kernel, launch, in_order);
+    const double alone = cycles_alone(Problem(profile, kernel, launch), in_order);
     EXPECT_EQ(alone, 204);
-    EXPECT_EQ(cycles_alone(profile, kernel, launch, {}), 164);
+    EXPECT_EQ(cycles_alone(Problem(profile, kernel, launch), {}), 164);
     kernel.order = Order::in_order;
-    EXPECT_EQ(cycles_alone(profile, kernel, launch, {}), 204);
+    EXPECT_EQ(cycles_alone(Problem(profile, kernel, launch), {}), 204);
 }
 
 // Straight-line programs may be longer than what loops may be replicated to.
@@ -411,9 +411,9 @@ TEST_P(KernelsInOf, GroupsTogetherHaveTheInstructionsOfTheLaunch) {
     EXPECT_EQ(sum, static_cast<std::int64_t>(in->execution.warp_instructions));
     const double per_warp = static_cast<double>(sum) / static_cast<double>(in->execution.warps);
     if (in->extracted.barriers_changed == 0) {
-        EXPECT_NEAR(
-            warp_load(profile_of(in->kernel()), in->kernel(), *in->kernel().launch).instructions,
-            per_warp, 1e-9 * per_warp);
+        EXPECT_NEAR(warp_load(Problem(profile_of(in->kernel()), in->kernel(), *in->kernel().launch))
+                        .instructions,
+                    per_warp, 1e-9 * per_warp);
     }
 }
 

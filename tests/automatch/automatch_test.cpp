@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `occupipe match` as a user runs it.
+// `automatch` as a user runs it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -18,7 +18,7 @@
 #include "tests/support/run_program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace occupipe::cli {
+namespace occupipe::automatch {
 namespace {
 
 using cli::testing::ProgramRun;
@@ -41,7 +41,7 @@ constexpr const char* streaming =
     "  - {unit_bytes: 128, references: 187500, first: 187500}\n"
     "synchronisations: 0\n";
 
-class Match : public ::testing::Test {
+class Automatch : public ::testing::Test {
 protected:
     std::string written(const std::string& name, const std::string& text) {
         const std::string path = folder.path / name;
@@ -52,10 +52,10 @@ protected:
     test::TemporaryFolder folder;
 };
 
-TEST_F(Match, RanksDevicesBySlowMemoryWhereNothingIsReused) {
+TEST_F(Automatch, RanksDevicesBySlowMemoryWhereNothingIsReused) {
     const std::string workload = written("triad.yaml", streaming);
     const ProgramRun run =
-        run_program({"match", "--workload", workload, "--profile", "i5-2400", "--profile",
+        run_program({"predict", "--workload", workload, "--profile", "i5-2400", "--profile",
                      "i7-4700", "--profile", "tesla-k20x", "--split", "--sensitivity", "--json"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const auto json = nlohmann::json::parse(run.out);
@@ -79,30 +79,30 @@ TEST_F(Match, RanksDevicesBySlowMemoryWhereNothingIsReused) {
     EXPECT_FALSE(bound.contains("std_error"));  // the table has no errors
 }
 
-TEST_F(Match, TextTableAndPicture) {
+TEST_F(Automatch, TextTableAndPicture) {
     const std::string workload = written("triad.yaml", streaming);
     const std::string picture = folder.path / "match.html";
     const ProgramRun run =
-        run_program({"match", "--workload", workload, "--profile", "i5-2400", "--profile",
+        run_program({"predict", "--workload", workload, "--profile", "i5-2400", "--profile",
                      "tesla-c2075", "--model", "automatch", "--plot", picture});
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_THAT(run.out, HasSubstr("best: NVIDIA Tesla C2075 ("));
     EXPECT_THAT(run.out, HasSubstr("the errors of the devices' numbers are not known"));
     EXPECT_THAT(read_text_file(picture), HasSubstr("<svg"));
-    const ProgramRun table = run_program(
-        {"match", "--workload", workload, "--profile", "i5-2400", "--model", "automatch", "--csv"});
+    const ProgramRun table = run_program({"predict", "--workload", workload, "--profile", "i5-2400",
+                                          "--model", "automatch", "--csv"});
     EXPECT_THAT(table.out, HasSubstr("triad,Intel Core i5-2400,automatch,"));
-    const ProgramRun alone = run_program({"match", "--workload", workload});
+    const ProgramRun alone = run_program({"predict", "--workload", workload});
     EXPECT_EQ(alone.exit_code, 0) << alone.err;
     EXPECT_THAT(alone.out, HasSubstr("references       3000000 to units of 8 bytes"));
 }
 
 // Of a counted workload that is shipped: 5,833,149 references to new words (Figure 8's infinity),
 // and the lowest decade has its label (levels of 130,321 operations and more).
-TEST_F(Match, PictureOfReuseTellsWhatIsNew) {
+TEST_F(Automatch, PictureOfReuseTellsWhatIsNew) {
     const std::string picture = folder.path / "spmv.svg";
     const ProgramRun run =
-        run_program({"match", "--workload", root + "/automatch/workloads/counted/spmv.yaml",
+        run_program({"predict", "--workload", root + "/automatch/workloads/counted/spmv.yaml",
                      "--plot", picture});
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const std::string svg = read_text_file(picture);
@@ -112,34 +112,34 @@ TEST_F(Match, PictureOfReuseTellsWhatIsNew) {
     EXPECT_THAT(svg, HasSubstr(">trees<"));
     // LUD has no sums to make trees of: one schedule is not drawn over the other.
     const std::string same = folder.path / "lud.svg";
-    ASSERT_EQ(run_program({"match", "--workload", root + "/automatch/workloads/counted/lud.yaml",
+    ASSERT_EQ(run_program({"predict", "--workload", root + "/automatch/workloads/counted/lud.yaml",
                            "--plot", same})
                   .exit_code,
               0);
     EXPECT_THAT(read_text_file(same), HasSubstr(">as-written, trees<"));
 }
 
-TEST_F(Match, WhatIsMissingIsSaid) {
+TEST_F(Automatch, WhatIsMissingIsSaid) {
     const std::string workload = written("triad.yaml", streaming);
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-        {{"match"}, "give a program, or --workload FILE"},
-        {{"match", "a.c", "--workload", workload}, "both a program (a.c) and --workload "},
-        {{"match", "a.c"}, "--kernel NAME is missing"},
-        {{"match", "--workload", workload, "--kernel", "f"}, "--workload excludes --kernel"},
-        {{"match", "--workload", workload, "--no-distances"}, "--workload excludes --no-distances"},
-        {{"match", "--workload", workload, "--sync", "-1"}, "from 0 to 1000000000000000"},
-        {{"match", "--workload", workload, "--profile", "rtx-2070"},
+        {{"predict"}, "give a program, or --workload FILE"},
+        {{"predict", "a.c", "--workload", workload}, "both a program (a.c) and --workload "},
+        {{"predict", "a.c"}, "--kernel NAME is missing"},
+        {{"predict", "--workload", workload, "--kernel", "f"}, "--workload excludes --kernel"},
+        {{"predict", "--workload", workload, "--no-distances"},
+         "--workload excludes --no-distances"},
+        {{"predict", "--workload", workload, "--sync", "-1"}, "from 0 to 1000000000000000"},
+        {{"predict", "--workload", workload, "--profile", "rtx-2070"},
          "lacks what AutoMatch asks of a device: match.processors (n_p)"},
-        {{"match", "--workload", workload, "--profile", "i5-2400", "--profile", "intel-i5-2400"},
+        {{"predict", "--workload", workload, "--profile", "i5-2400", "--profile", "intel-i5-2400"},
          "a profile of Intel Core i5-2400 is given already"},
-        {{"match", "--workload", workload, "--model", "automagic"}, "automagic"},
-        {{"match", "--workload", workload, "--split"}, "--split: of devices"},
-        {{"match", "--workload", workload, "--sensitivity"}, "--sensitivity: of devices"},
+        {{"predict", "--workload", workload, "--model", "automagic"}, "automagic"},
+        {{"predict", "--workload", workload, "--split"}, "--split: of devices"},
+        {{"predict", "--workload", workload, "--sensitivity"}, "--sensitivity: of devices"},
         // Before it is looked for.
-        {{"match", "never.c", "--kernel", "f", "-o", workload + "/w.yaml"}, "/w.yaml: cannot be"},
-        {{"match", "never.c", "--kernel", "f", "--plot", "/nowhere/w.svg"}, "/w.svg: cannot be"},
-        {{"report", folder.path.string(), "-o", workload + ".html"}, "'occupipe match' by its own"},
-        {{"match", "--workload", root + "/profiles/nvidia-rtx-2070.yaml"},
+        {{"predict", "never.c", "--kernel", "f", "-o", workload + "/w.yaml"}, "/w.yaml: cannot be"},
+        {{"predict", "never.c", "--kernel", "f", "--plot", "/nowhere/w.svg"}, "/w.svg: cannot be"},
+        {{"predict", "--workload", root + "/profiles/nvidia-rtx-2070.yaml"},
          "unknown format 'occupipe-profile/"},
     };
     for (const auto& [words, said] : cases) {
@@ -149,15 +149,21 @@ TEST_F(Match, WhatIsMissingIsSaid) {
     }
     const std::string program = written("a.c", "void f(void) {}\nint main(void) { f(); }\n");
     const ProgramRun none =
-        run_program({"match", program, "--kernel", "f"}, {"OCCUPIPE_LLVM=none"});
+        run_program({"predict", program, "--kernel", "f"}, {"OCCUPIPE_LLVM=none"});
     EXPECT_EQ(none.exit_code, 1);
     EXPECT_THAT(none.err, HasSubstr("because OCCUPIPE_LLVM is 'none'"));
+    const ProgramRun fitted = run_program({"fit", workload});
+    EXPECT_EQ(fitted.exit_code, 2);
+    EXPECT_THAT(fitted.err, HasSubstr("where to?"));
+    const ProgramRun broken = run_program({"check", root + "/profiles/nvidia-rtx-2070.yaml"});
+    EXPECT_EQ(broken.exit_code, 2);
+    EXPECT_THAT(broken.err, HasSubstr("unknown format 'occupipe-profile/"));
     const ProgramRun checked = run_program({"check", workload});
     EXPECT_EQ(checked.exit_code, 0) << checked.err;
     EXPECT_THAT(checked.out, HasSubstr("workload, 2000000 operations in 2 levels"));
 }
 
-TEST_F(Match, FromASourceToADevice) {
+TEST_F(Automatch, FromASourceToADevice) {
     if (!OCCUPIPE_MATCH_INSTRUMENTS) GTEST_SKIP() << "LLVM 19 was not there when this was built";
     const std::string program =
         written("triad.c",
@@ -171,23 +177,23 @@ TEST_F(Match, FromASourceToADevice) {
                 "}\n");
     const std::string workload = folder.path / "triad.workload.yaml";
     const ProgramRun run =
-        run_program({"match", program, "--kernel", "triad", "-o", workload, "--profile", "i5-2400",
-                     "--profile", "tesla-k20x", "--", "100000"});
+        run_program({"predict", program, "--kernel", "triad", "-o", workload, "--profile",
+                     "i5-2400", "--profile", "tesla-k20x", "--", "100000"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_THAT(run.out, HasSubstr("best: NVIDIA Tesla K20X"));
     EXPECT_THAT(read_text_file(workload), HasSubstr("arguments: \"100000\""));
     const ProgramRun again = run_program(
-        {"match", "--workload", workload, "--profile", "i5-2400", "--profile", "tesla-k20x"});
+        {"predict", "--workload", workload, "--profile", "i5-2400", "--profile", "tesla-k20x"});
     EXPECT_EQ(again.exit_code, 0) << again.err;
     EXPECT_EQ(again.out, run.out);
     const ProgramRun kept =
-        run_program({"match", program, "--kernel", "triad", "-o", workload, "--", "10"});
+        run_program({"predict", program, "--kernel", "triad", "-o", workload, "--", "10"});
     EXPECT_EQ(kept.exit_code, 2);
     EXPECT_THAT(kept.err, HasSubstr("exists already"));
 }
 
-TEST(MeasureMatch, IsAMeasurementOfItsOwn) {
-    const ProgramRun plan = run_program({"measure", "--match", "--device", "cpu", "--dry-run"});
+TEST(AutomatchMeasure, TakesCpusAndGpus) {
+    const ProgramRun plan = run_program({"measure", "--device", "cpu", "--dry-run"});
     ASSERT_EQ(plan.exit_code, 0) << plan.err;
     for (const char* point :
          {"match.peak.f64/vector_width:1/threads:", "match.read/working_set_bytes:",
@@ -195,18 +201,16 @@ TEST(MeasureMatch, IsAMeasurementOfItsOwn) {
         EXPECT_THAT(plan.out, HasSubstr(point));
     const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
         {{"--device", "gpu:0"},
-         "device 'gpu:0': expected cpu, a part of it such as cpu:0-3, opencl:PLATFORM.DEVICE or "
+         "--device gpu:0: expected cpu, a part of it such as cpu:0-3, opencl:PLATFORM.DEVICE or "
          "cuda:N"},
         {{"--device", "cpu:0-"}, "--device cpu:0-: is none of cpu, cpu:LIST and cpu:LIST/1"},
         {{"--device", "cpu:99999"}, "is none of"},
-        {{"--rates"}, "--match is a measurement of its own"},
-        {{"--arch", "sm_90"}, "--match is a measurement of its own"},
-        {{"--instructions", "fma.f32"}, "--match measures no instructions"},
+        {{"--instructions", "fma.f32"}, "unexpected argument '--instructions'"},
         {{}, "--output"},
     };
     const test::TemporaryFolder folder;
     for (const auto& [more, said] : wrong) {
-        std::vector<std::string> words = {"measure", "--match"};
+        std::vector<std::string> words = {"measure"};
         words.insert(words.end(), more.begin(), more.end());
         if (!more.empty()) words.insert(words.end(), {"-o", folder.path / "cpu.json"});
         const ProgramRun run = run_program(words);
@@ -215,8 +219,8 @@ TEST(MeasureMatch, IsAMeasurementOfItsOwn) {
     }
 }
 
-// tools/match_*.py as a user runs them; what they print goes to a file.
-class MatchTools : public ::testing::Test {
+// automatch/tools/*.py as a user runs them; what they print goes to a file.
+class AutomatchTools : public ::testing::Test {
 protected:
     void SetUp() override {
         if (std::system("python3 -c '' && gcc --version > /dev/null 2>&1") != 0)
@@ -225,7 +229,8 @@ protected:
     int run(const std::string& words) {
         const std::string out = (folder.path / "out.txt").string();
         const int status = std::system(
-            ("cd " + root + " && python3 tools/" + words + " > " + out + " 2>&1").c_str());
+            ("cd " + root + " && python3 automatch/tools/" + words + " > " + out + " 2>&1")
+                .c_str());
         said = read_text_file(out);
         return WEXITSTATUS(status);
     }
@@ -234,8 +239,8 @@ protected:
 };
 
 // The rankings of the counted workloads, which tests/automatch/table_1_test.cpp derives by hand.
-TEST_F(MatchTools, TheTableOfThePapersDevices) {
-    ASSERT_EQ(run("match_table.py --occupipe " OCCUPIPE_PROGRAM), 0) << said;
+TEST_F(AutomatchTools, TheTableOfThePapersDevices) {
+    ASSERT_EQ(run("table.py --automatch " OCCUPIPE_PROGRAM), 0) << said;
     EXPECT_THAT(said, HasSubstr("| lbm | 60 60 75 4 | 148.6 |"));
     EXPECT_THAT(said,
                 ::testing::ContainsRegex("\\| stencil \\|.*ARC5, ARC3 .*ARC1, ARC2 .*ARC5, ARC4"));
@@ -244,7 +249,7 @@ TEST_F(MatchTools, TheTableOfThePapersDevices) {
 
 // Two costs of a device of their own each: all eight inner planes are given, and the default halves
 // them.
-TEST_F(MatchTools, ASplitGivesEachPlaneToOneDevice) {
+TEST_F(AutomatchTools, ASplitGivesEachPlaneToOneDevice) {
     if (!OCCUPIPE_MATCH_INSTRUMENTS) GTEST_SKIP() << "LLVM 19 was not there when this was built";
     const std::string picture = (folder.path / "split.svg").string();
     cpu_set_t allowed;
@@ -252,7 +257,7 @@ TEST_F(MatchTools, ASplitGivesEachPlaneToOneDevice) {
     int first = 0;
     while (!CPU_ISSET(first, &allowed)) ++first;
     const std::string cpu = std::to_string(first);
-    ASSERT_EQ(run("match_split.py --occupipe " OCCUPIPE_PROGRAM " --device " + cpu +
+    ASSERT_EQ(run("split.py --automatch " OCCUPIPE_PROGRAM " --device " + cpu +
                   " --profile intel-i5-2400 --device " + cpu +
                   "/1 --profile intel-i7-4700 --side 10 --steps 2 --times 1 --svg " + picture),
               0)
@@ -270,14 +275,14 @@ TEST_F(MatchTools, ASplitGivesEachPlaneToOneDevice) {
         EXPECT_THAT(svg, HasSubstr(std::string(">") + strategy + "<"));
 }
 
-TEST_F(MatchTools, WhatIsMissingIsSaid) {
-    EXPECT_EQ(run("match_openmp.py"), 2);
+TEST_F(AutomatchTools, WhatIsMissingIsSaid) {
+    EXPECT_EQ(run("openmp.py"), 2);
     EXPECT_THAT(said, HasSubstr("--profile"));
-    EXPECT_EQ(run("match_openmp.py --profile none.yaml --only no-such-workload"), 2);
+    EXPECT_EQ(run("openmp.py --profile none.yaml --only no-such-workload"), 2);
     EXPECT_THAT(said, HasSubstr("no-such-workload"));
-    EXPECT_EQ(run("match_split.py --device 0 --profile intel-i5-2400"), 1);
+    EXPECT_EQ(run("split.py --device 0 --profile intel-i5-2400"), 1);
     EXPECT_THAT(said, HasSubstr("give two or more --device"));
 }
 
 }  // namespace
-}  // namespace occupipe::cli
+}  // namespace occupipe::automatch

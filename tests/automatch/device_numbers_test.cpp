@@ -24,16 +24,15 @@
 #include "automatch/fit/fit_match.h"
 #include "automatch/rows.h"
 #include "bench/harness/journal.h"
+#include "core/automatch_rows.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "fit/profile/build_profile.h"
 #include "tests/support/temporary_folder.h"
 
-namespace occupipe {
+namespace occupipe::automatch {
 namespace {
 
 namespace fs = std::filesystem;
-using bench::Host;
 using test::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::Contains;
@@ -76,7 +75,7 @@ void write_system(const fs::path& root) {
 TEST(Host, IsWhatTheSystemTells) {
     const TemporaryFolder folder;
     write_system(folder.path);
-    const Host host = bench::read_host(folder.path, {0, 1, 2, 3});
+    const Host host = read_host(folder.path, {0, 1, 2, 3});
     EXPECT_EQ(host.name, "A CPU @ 3 GHz");
     EXPECT_EQ(host.vendor, "Maker");
     EXPECT_THAT(host.cores, ElementsAre(0, 1));
@@ -90,26 +89,26 @@ TEST(Host, IsWhatTheSystemTells) {
     EXPECT_EQ(host.caches[2].instances, 1);
     EXPECT_EQ(host.caches[2].line_bytes, 64);
     // One thread of one core.
-    const Host one = bench::read_host(folder.path, {3});
+    const Host one = read_host(folder.path, {3});
     EXPECT_THAT(one.cores, ElementsAre(3));
     EXPECT_EQ(one.caches[0].instances, 1);
     fs::remove_all(folder.path / "sys/devices/system/cpu/cpu3/cache");
-    EXPECT_THROW(bench::read_host(folder.path, {3}), DeviceError);
+    EXPECT_THROW(read_host(folder.path, {3}), DeviceError);
 }
 
 TEST(Host, ListsOfCpus) {
-    EXPECT_THAT(bench::cpu_list("0-3,8"), ElementsAre(0, 1, 2, 3, 8));
-    EXPECT_THAT(bench::cpu_list("5"), ElementsAre(5));
+    EXPECT_THAT(cpu_list("0-3,8"), ElementsAre(0, 1, 2, 3, 8));
+    EXPECT_THAT(cpu_list("5"), ElementsAre(5));
     for (const char* wrong : {"", "a", "3-1", "-1", "1-", "0,x", "1K"})
-        EXPECT_THAT(bench::cpu_list(wrong), IsEmpty()) << wrong;
+        EXPECT_THAT(cpu_list(wrong), IsEmpty()) << wrong;
     for (const char* wrong : {"cpu:", "cpu0", "cpu:x", "cpu:0/2", "gpu", "cpu:65535"})
-        EXPECT_THROW(bench::host_of(wrong), InputError) << wrong;
+        EXPECT_THROW(host_of(wrong), InputError) << wrong;
 }
 
 TEST(Probes, AChaseVisitsEveryLineOnce) {
     constexpr std::size_t bytes = 64 * 1000, line = 64;
     std::vector<std::byte> memory(bytes);
-    bench::make_chase(memory.data(), bytes, line);
+    make_chase(memory.data(), bytes, line);
     std::set<void*> seen;
     void* at = memory.data();
     for (std::size_t i = 0; i < bytes / line; ++i) {
@@ -117,13 +116,13 @@ TEST(Probes, AChaseVisitsEveryLineOnce) {
         at = *static_cast<void**>(at);
     }
     EXPECT_EQ(at, memory.data());
-    EXPECT_EQ(bench::chase(memory.data(), 1000), memory.data());  // all the way round
-    EXPECT_NE(bench::chase(memory.data(), 992), memory.data());
+    EXPECT_EQ(chase(memory.data(), 1000), memory.data());  // all the way round
+    EXPECT_NE(chase(memory.data(), 992), memory.data());
 }
 
 TEST(Probes, WiderVectorsOfBothTypes) {
     std::set<std::string> names;
-    for (const bench::PeakLoop& loop : bench::peak_loops()) {
+    for (const PeakLoop& loop : peak_loops()) {
         EXPECT_TRUE(names.insert(fmt::format("{} {}", loop.type, loop.width)).second);
         EXPECT_EQ(loop.operations(), (loop.fused ? 2 : 1) * loop.width * loop.chains);
         loop.run(10);
@@ -133,15 +132,15 @@ TEST(Probes, WiderVectorsOfBothTypes) {
 }
 
 TEST(Team, EachThreadWorksOnceAndBarriersHold) {
-    const int cpu = bench::read_host().cores.front();
-    bench::Team team({cpu, cpu, cpu});  // all on one: nothing may wait for another's processor
-    bench::SpinBarrier barrier(3);
+    const int cpu = read_host().cores.front();
+    Team team({cpu, cpu, cpu});  // all on one: nothing may wait for another's processor
+    SpinBarrier barrier(3);
     std::vector<int> calls(3);
     std::atomic<int> step = 0;
     std::atomic<bool> wrong = false;
     for (int round = 0; round < 3; ++round) {
         step = 0;
-        const bench::TeamRun run = team.run([&](int thread) {
+        const TeamRun run = team.run([&](int thread) {
             ++calls[static_cast<std::size_t>(thread)];
             for (int i = 1; i <= 5; ++i) {
                 ++step;
@@ -330,25 +329,25 @@ TEST(MatchFit, RowsOfInstructionsAreLeftAlone) {
 // This computer, with caches said to be small so that it takes no time; times are not looked at.
 TEST(MeasureHost, FromTheProcessorToADevice) {
     const TemporaryFolder folder;
-    Host host = bench::read_host();
+    Host host = read_host();
     if (host.cores.size() > 2) host.cores.resize(2);
     host.logical = host.cores;
     host.caches = {{.level = 1, .bytes = 32768, .instances = 2, .line_bytes = 64},
                    {.level = 2, .bytes = 131072, .instances = 1, .line_bytes = 64}};
     const fs::path output = folder.path / "cpu.json";
     std::atomic<bool> stop = false;
-    bench::HostOptions options{.output = output, .quick = true, .stop = &stop, .version = "1"};
+    HostOptions options{.output = output, .quick = true, .stop = &stop, .version = "1"};
     // Stopped in the middle, and gone on with.
     options.progress = [&](std::size_t done, std::size_t, const std::string&) { stop = done == 4; };
-    EXPECT_FALSE(bench::measure_host(host, options).complete);
+    EXPECT_FALSE(measure_host(host, options).complete);
     EXPECT_TRUE(fs::exists(bench::Journal::path_for(output)));
     EXPECT_FALSE(fs::exists(output));
     stop = false;
     options.progress = {};
-    const bench::HostResult result = bench::measure_host(host, options);
+    const HostResult result = measure_host(host, options);
     ASSERT_TRUE(result.complete);
-    EXPECT_EQ(result.points, bench::host_points(host, true).size());
-    EXPECT_THROW(bench::measure_host(host, options), InputError);  // exists
+    EXPECT_EQ(result.points, host_points(host, true).size());
+    EXPECT_THROW(measure_host(host, options), InputError);  // exists
 
     const MeasurementFile file = read_measurements(output);
     std::set<std::string> points;
@@ -360,10 +359,10 @@ TEST(MeasureHost, FromTheProcessorToADevice) {
     }
     EXPECT_EQ(points.size(), result.points);
 
-    const FitOutcome outcome = fit_measurements({&file, 1});
+    const FitOutcome outcome = fit_match_profile({&file, 1});
     const GpuProfile again = parse_profile(format_profile(outcome.profile), "again");
     EXPECT_TRUE(again.instructions.empty());
-    const automatch::Device device = automatch::device_of(again);
+    const Device device = device_of(again);
     EXPECT_EQ(device.processors, static_cast<double>(host.cores.size()));
     EXPECT_EQ(device.fast_bytes, 131072);
     EXPECT_GT(device.flops, 0);
@@ -372,11 +371,11 @@ TEST(MeasureHost, FromTheProcessorToADevice) {
 }
 
 TEST(MeasureHost, WithoutVectorsThereAreNone) {
-    Host host = bench::read_host();
+    Host host = read_host();
     host.one_by_one = true;
-    for (const bench::HostPoint& point : bench::host_points(host, false))
+    for (const HostPoint& point : host_points(host, false))
         EXPECT_THAT(point.name, Not(AllOf(HasSubstr("vector_width"), Not(HasSubstr(":1/")))));
 }
 
 }  // namespace
-}  // namespace occupipe
+}  // namespace occupipe::automatch

@@ -18,18 +18,14 @@
 #include "bench/harness/journal.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "fit/profile/build_profile.h"
 #include "tests/bench/cuda/executing_driver.h"
 #include "tests/bench/cuda/have_nvrtc.h"
 #include "tests/support/temporary_folder.h"
 
-namespace occupipe {
+namespace occupipe::automatch {
 namespace {
 
 namespace fs = std::filesystem;
-using bench::ProbedDevice;
-using bench::ProbedFacts;
-using bench::ProbeLaunch;
 using test::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::Contains;
@@ -66,20 +62,20 @@ const MeasurementRow& row_of(const MeasurementFile& file, const std::string& beg
 
 MeasurementFile measured(ProbedDevice& device, const fs::path& output) {
     std::atomic<bool> stop = false;
-    bench::ProbeOptions options{.output = output,
-                                .quick = true,
-                                .seconds_per_repetition = 2e-5,
-                                .repetitions = 4,
-                                .stop = &stop,
-                                .version = "1"};
+    ProbeOptions options{.output = output,
+                         .quick = true,
+                         .seconds_per_repetition = 2e-5,
+                         .repetitions = 4,
+                         .stop = &stop,
+                         .version = "1"};
     // Stopped in the middle, and gone on with.
     options.progress = [&](std::size_t done, std::size_t, const std::string&) { stop = done == 3; };
-    EXPECT_FALSE(bench::measure_probed_device(device, options));
+    EXPECT_FALSE(measure_probed_device(device, options));
     EXPECT_TRUE(fs::exists(bench::Journal::path_for(output)));
     stop = false;
     options.progress = {};
-    EXPECT_TRUE(bench::measure_probed_device(device, options));
-    EXPECT_THROW(bench::measure_probed_device(device, options), InputError);  // exists
+    EXPECT_TRUE(measure_probed_device(device, options));
+    EXPECT_THROW(measure_probed_device(device, options), InputError);  // exists
     return read_measurements(output);
 }
 
@@ -99,14 +95,14 @@ protected:
 };
 
 TEST_F(ProbedCuda, NumbersAreThoseOfTheDriversClock) {
-    auto real = bench::open_probed_device("cuda:0");
+    auto real = open_probed_device("cuda:0");
     EXPECT_EQ(real->facts().lanes, 36 * 64);  // of compute capability 7.5
     EXPECT_EQ(real->facts().last_cache_bytes, 4 << 20);
     Smaller device(std::move(real), 64 << 10);
     const MeasurementFile file = measured(device, folder.path / "gpu.json");
-    const FitOutcome outcome = fit_measurements({&file, 1});
+    const FitOutcome outcome = fit_match_profile({&file, 1});
     const GpuProfile again = parse_profile(format_profile(outcome.profile), "again");
-    const automatch::Device fitted = automatch::device_of(again);
+    const Device fitted = device_of(again);
     EXPECT_EQ(fitted.processors, 64);
     EXPECT_EQ(fitted.line_bytes, 128);
     EXPECT_EQ(fitted.fast_bytes, 65536 + (64 << 10));
@@ -137,12 +133,12 @@ TEST_F(ProbedCuda, NumbersAreThoseOfTheDriversClock) {
 }
 
 TEST_F(ProbedCuda, AKernelThatDoesNotDoItsWorkIsFound) {
-    Smaller device(bench::open_probed_device("cuda:0"), 64 << 10);
+    Smaller device(open_probed_device("cuda:0"), 64 << 10);
     test::spoilt_byte = 2;
-    const bench::ProbeOptions options{
+    const ProbeOptions options{
         .output = folder.path / "gpu.json", .seconds_per_repetition = 2e-5, .repetitions = 2};
     try {
-        bench::measure_probed_device(device, options);
+        measure_probed_device(device, options);
         FAIL();
     } catch (const DeviceError& error) {
         EXPECT_THAT(error.what(), AllOf(HasSubstr("match.peak.f64"), HasSubstr("it should be")));
@@ -151,10 +147,10 @@ TEST_F(ProbedCuda, AKernelThatDoesNotDoItsWorkIsFound) {
 
 TEST(ProbedDevices, WrongWordsAndMissingDevices) {
     for (const char* wrong : {"gpu", "cuda", "cuda:", "cuda:0x", "opencl:0", "opencl:0.0.0"})
-        EXPECT_THROW(bench::open_probed_device(wrong), InputError) << wrong;
-    EXPECT_THROW(bench::open_probed_device("opencl:99.0"), NothingToRunOn);
+        EXPECT_THROW(open_probed_device(wrong), InputError) << wrong;
+    EXPECT_THROW(open_probed_device("opencl:99.0"), NothingToRunOn);
     setenv("OCCUPIPE_CUDA_DRIVER", "none", 1);
-    EXPECT_THROW(bench::open_probed_device("cuda:0"), NothingToRunOn);
+    EXPECT_THROW(open_probed_device("cuda:0"), NothingToRunOn);
     unsetenv("OCCUPIPE_CUDA_DRIVER");
 }
 
@@ -171,17 +167,16 @@ TEST(ProbedDevices, LanesOfNvidiasCores) {
                                               {9, 0, 128},
                                               {10, 0, 128},
                                               {12, 0, 128}})
-        EXPECT_EQ(bench::nvidia_lanes(major, minor), lanes) << major << "." << minor;
-    EXPECT_FALSE(bench::nvidia_lanes(3, 5));
-    EXPECT_FALSE(bench::nvidia_lanes(13, 0));
+        EXPECT_EQ(nvidia_lanes(major, minor), lanes) << major << "." << minor;
+    EXPECT_FALSE(nvidia_lanes(3, 5));
+    EXPECT_FALSE(nvidia_lanes(13, 0));
 }
 
 TEST(ProbedDevices, WorkingSetsReachBeyondTheLastCache) {
     ProbedFacts facts{.cores = 10, .most_items = 1024, .memory_bytes = std::int64_t{8} << 30};
     const auto largest = [&] {
         std::size_t bytes = 0;
-        for (const auto& point : bench::probe_points(facts, true))
-            bytes = std::max(bytes, point.bytes);
+        for (const auto& point : probe_points(facts, true)) bytes = std::max(bytes, point.bytes);
         return bytes;
     };
     facts.last_cache_bytes = 3 << 20;
@@ -191,12 +186,12 @@ TEST(ProbedDevices, WorkingSetsReachBeyondTheLastCache) {
     facts.memory_bytes = 64 << 20;
     EXPECT_EQ(largest(), std::size_t{16} << 20);
     std::set<std::string> names;
-    for (const auto& point : bench::probe_points(facts, false))
+    for (const auto& point : probe_points(facts, false))
         EXPECT_TRUE(names.insert(point.name).second) << point.name;
     EXPECT_THAT(names, Contains("match.launch/launches:512"));
     EXPECT_THAT(names, Not(Contains(HasSubstr("shared"))));  // it has none
     facts.f64 = false;
-    for (const auto& point : bench::probe_points(facts, false))
+    for (const auto& point : probe_points(facts, false))
         EXPECT_THAT(point.name, Not(HasSubstr("f64")));
 }
 
@@ -209,7 +204,7 @@ TEST(ProbedDevices, PoclsCpuFromTheKernelsToAProfile) {
     for (const bench::DeviceFacts& facts : bench::list_devices())
         if (facts.backend == "opencl" && facts.cpu) pocl = facts.id;
     if (pocl.empty()) GTEST_SKIP() << "no OpenCL CPU on this machine (package pocl-opencl-icd)";
-    Smaller device(bench::open_probed_device(pocl), 64 << 10);
+    Smaller device(open_probed_device(pocl), 64 << 10);
     const MeasurementFile file = measured(device, folder.path / "cpu.json");
     EXPECT_EQ(row_of(file, "match.peak.f64").counters.at(match_vector_width), 1);
     for (const MeasurementRow& row : file.rows) EXPECT_GT(row.seconds, 0) << row.name();
@@ -223,7 +218,7 @@ TEST(ProbedDevices, PoclsCpuFromTheKernelsToAProfile) {
     EXPECT_EQ(fit->device.flops_per_second->kind, Estimate::Kind::lower_bound);
     GpuProfile profile;
     profile.match = fit->device;
-    EXPECT_THAT([&] { automatch::device_of(profile); },
+    EXPECT_THAT([&] { device_of(profile); },
                 ThrowsMessage<InputError>(HasSubstr("π0, of which only a bound is known")));
     for (const auto* number :
          {&fit->device.fast_bytes_per_second, &fit->device.fast_latency_seconds,
@@ -317,8 +312,8 @@ TEST(ProbedDevices, WhatIsNotToldIsNotKnown) {
     GpuProfile profile;
     profile.device.name = "given";
     profile.match = d;
-    EXPECT_THROW(automatch::device_of(profile), InputError);
+    EXPECT_THROW(device_of(profile), InputError);
 }
 
 }  // namespace
-}  // namespace occupipe
+}  // namespace occupipe::automatch

@@ -2,6 +2,7 @@
 // The occupancy calculator against what NVIDIA's answers (recorded by tools/record_occupancy.cpp).
 #include "core/occupancy.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/architectures.h"
 #include "core/error.h"
 #include "core/files/files.h"
 
@@ -102,6 +104,25 @@ TEST(Occupancy, SaysWhatAGroupNeedsThatDoesNotFit) {
     EXPECT_EQ(message(90, {.group_threads = 32, .barriers = 17}),
               "a group needs 17 barriers; one on sm_90 can have 16");
     EXPECT_THAT(message(87, {}), HasSubstr("sm_87 holds is not known; known are sm_75, sm_80"));
+}
+
+TEST(Architectures, AreInOrderAndAgreeWithThemselves) {
+    int before = 0;
+    for (const Architecture& one : architectures()) {
+        EXPECT_GT(one.number, before);
+        before = one.number;
+        EXPECT_EQ(one.limits.architecture, one.number);
+        EXPECT_TRUE(std::string(one.target).starts_with(fmt::format("sm_{}", one.number)));
+        EXPECT_EQ(find_architecture(one.number), &one);
+        EXPECT_EQ(&architecture_like(one.number), &one);
+        // The system's part of a group's shared memory, before the kernel's own.
+        EXPECT_LE(one.code.system_shared, one.limits.reserved_bytes);
+    }
+    EXPECT_EQ(find_architecture(87), nullptr);
+    EXPECT_EQ(architecture_like(87).number, 86);
+    EXPECT_EQ(architecture_like(35).number, 75);
+    EXPECT_EQ(architecture_like(130).number, 120);
+    EXPECT_EQ(architectures_in_words(), "sm_75, 80, 86, 89, 90, 100 and 120");
 }
 
 }  // namespace

@@ -18,3 +18,5 @@ run("" ${CMAKE_COMMAND} --build ${WORK}/user)
 set(data ${WORK}/prefix/share/occupipe)
 run("^[1-9][0-9]* cycles, [1-9][0-9]* quantities compared" ${WORK}/user/user ${data}/profiles/nvidia-gtx-1060.yaml ${data}/kernels/saxpy.yaml)
 run("saxpy on NVIDIA GeForce RTX 2070" ${WORK}/prefix/bin/occupipe predict saxpy --profile rtx-2070)
+run("best: NVIDIA Tesla K20X" ${WORK}/prefix/bin/occupipe match --workload ${SOURCE}/../../automatch/workloads/counted/stencil.yaml
+    --profile i5-2400 --profile tesla-k20x)

@@ -80,8 +80,9 @@ TEST(DetectionCost, IsBoundedForRandomKernelsWithLongLoops) {
 TEST(DetectionCost, ARestIsOneUninterruptedRun) {
     const std::string source = OCCUPIPE_SOURCE_DIR;
     const sim::CoreLayout layout =
-        sim::build_layout(read_profile(source + "/profiles/nvidia-gtx-1060.yaml"),
-                          read_kernel(source + "/sim/kernels/bodies.yaml"), {8, 3, 1000}, {});
+        sim::build_layout(Problem(read_profile(source + "/profiles/nvidia-gtx-1060.yaml"),
+                                  read_kernel(source + "/sim/kernels/bodies.yaml"), {8, 3, 1000}),
+                          {});
     sim::EventEngine engine(layout, false);
     sim::PeriodDetector periods(layout);
     engine.watch(periods.watches());

@@ -58,7 +58,7 @@ using sim::InOrderEngine;
 template <InOrderEngine::Loop loop = InOrderEngine::Loop::vectors>
 SimulationResult simulate_in_vectors(const GpuProfile& profile, const Kernel& kernel,
                                      const Launch& launch, const SimulationOptions& options) {
-    const sim::CoreLayout layout = sim::build_layout(profile, kernel, launch, options);
+    const sim::CoreLayout layout = sim::build_layout(Problem(profile, kernel, launch), options);
     InOrderEngine engine(layout, options.detect_periods, nullptr, loop);
     // In two parts, as a run with limits is.
     const bool done = engine.run(20) || engine.run(std::numeric_limits<std::int64_t>::max() / 2);
@@ -85,7 +85,8 @@ SimulationResult simulate_in_vectors(const GpuProfile& profile, const Kernel& ke
 bool vectors_can_run(const Case& c) {
     if (c.options.order != Order::in_order || !sim::has_wide_vectors()) return false;
     try {
-        const sim::CoreLayout layout = sim::build_layout(c.profile, c.kernel, c.launch, c.options);
+        const sim::CoreLayout layout =
+            sim::build_layout(Problem(c.profile, c.kernel, c.launch), c.options);
         return sim::InOrderEngine::can_run(layout) && sim::InOrderEngine::fits_lanes(layout);
     } catch (const InputError&) {
         return false;
@@ -118,10 +119,10 @@ struct Tally {
     int refused = 0;
 };
 
-Tally compare_cases(std::uint64_t first_seed, int count, const CaseShape& shape,
+Tally compare_cases(std::uint64_t first_seed, std::uint64_t count, const CaseShape& shape,
                     std::optional<Order> order = std::nullopt) {
     Tally tally;
-    for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+    for (const std::uint64_t seed : thinned::seeds(first_seed, count, 8)) {
         Case c = random_case(seed, shape);
         if (order) c.options.order = *order;
         if (refused_for_divergence(c)) {
@@ -144,42 +145,42 @@ Tally compare_cases(std::uint64_t first_seed, int count, const CaseShape& shape,
 }
 
 TEST(Differential, SmallCasesEqualTheReference) {
-    const Tally tally = compare_cases(1, 16'000 / eighth, {});
+    const Tally tally = compare_cases(1, 16'000, {});
     EXPECT_GT(tally.compared, 15'000 / eighth);
 }
 
 TEST(Differential, LongerProgramsEqualTheReference) {
-    const Tally tally = compare_cases(1'000'000, 3'000 / eighth,
-                                      {.max_instructions = 16, .max_count = 3, .max_groups = 4});
+    const Tally tally =
+        compare_cases(1'000'000, 3'000, {.max_instructions = 16, .max_count = 3, .max_groups = 4});
     EXPECT_GT(tally.compared, 2'700 / eighth);
 }
 
 TEST(Differential, MoreIterationsEqualTheReference) {
-    const Tally tally = compare_cases(2'000'000, 2'000 / eighth,
-                                      {.max_instructions = 4, .max_count = 12, .max_groups = 12});
+    const Tally tally =
+        compare_cases(2'000'000, 2'000, {.max_instructions = 4, .max_count = 12, .max_groups = 12});
     EXPECT_GT(tally.compared, 1'850 / eighth);
 }
 
 // More instructions than one word holds.
 TEST(Differential, LongBodiesEqualTheReference) {
     const Tally tally = compare_cases(
-        8'000'000, 400 / eighth,
+        8'000'000, 400,
         {.max_instructions = 150, .max_count = 2, .max_executed = 300, .max_groups = 2});
     EXPECT_GT(tally.compared, 300 / eighth);
 }
 
 // In order has an engine of its own.
 TEST(Differential, CasesInOrderEqualTheReference) {
-    const Tally small = compare_cases(4'000'000, 16'000 / eighth, {}, Order::in_order);
+    const Tally small = compare_cases(4'000'000, 16'000, {}, Order::in_order);
     EXPECT_GT(small.compared, 15'000 / eighth);
     EXPECT_TRUE(!sim::has_wide_vectors() || small.in_vectors > 5'000 / eighth);
     const Tally longer =
-        compare_cases(5'000'000, 3'000 / eighth,
-                      {.max_instructions = 16, .max_count = 3, .max_groups = 4}, Order::in_order);
+        compare_cases(5'000'000, 3'000, {.max_instructions = 16, .max_count = 3, .max_groups = 4},
+                      Order::in_order);
     EXPECT_GT(longer.compared, 2'700 / eighth);
     const Tally looping =
-        compare_cases(6'000'000, 2'000 / eighth,
-                      {.max_instructions = 4, .max_count = 12, .max_groups = 12}, Order::in_order);
+        compare_cases(6'000'000, 2'000, {.max_instructions = 4, .max_count = 12, .max_groups = 12},
+                      Order::in_order);
     EXPECT_GT(looping.compared, 1'850 / eighth);
 }
 
@@ -187,7 +188,7 @@ TEST(Differential, CasesInOrderEqualTheReference) {
 TEST(Differential, ManyWarpsInOrderEqualTheReference) {
     if (!sim::has_wide_vectors()) GTEST_SKIP() << "this processor has no wide vectors";
     int compared = 0;
-    for (std::uint64_t seed = 9'000'000; seed < 9'000'000U + thinned::share(1'200, 8); ++seed) {
+    for (const std::uint64_t seed : thinned::seeds(9'000'000, 1'200, 8)) {
         Case c = random_case(seed, {.max_instructions = 6, .max_count = 3, .max_executed = 20});
         c.options.order = Order::in_order;
         const std::array shapes = {Launch{16, 4, 5},  Launch{8, 8, 9}, Launch{32, 2, 3},
@@ -214,7 +215,7 @@ TEST(Differential, ManyTicksInOrderEqualTheReference) {
     if (!sim::has_wide_vectors()) GTEST_SKIP() << "this processor has no wide vectors";
     int compared = 0;
     std::int64_t longest = 0;
-    for (std::uint64_t seed = 9'500'000; seed < 9'500'000U + thinned::share(800, 8); ++seed) {
+    for (const std::uint64_t seed : thinned::seeds(9'500'000, 800, 8)) {
         Case c = random_case(seed, {.max_instructions = 6, .max_count = 12});
         c.options.order = Order::in_order;
         for (InstructionTiming& timing : c.profile.instructions)
@@ -278,12 +279,12 @@ void run_observed(const sim::CoreLayout& layout, Record& record) {
 
 TEST(Differential, ObserversHearTheSameOfAllEngines) {
     std::array<int, 3> compared{};  // per EngineKind
-    for (std::uint64_t seed = 7'000'000; seed < 7'000'000U + thinned::share(6'000, 8); ++seed) {
+    for (const std::uint64_t seed : thinned::seeds(7'000'000, 6'000, 8)) {
         Case c = random_case(seed);
         c.options.order = seed % 3 == 0 ? Order::dataflow : Order::in_order;
         try {
             const sim::CoreLayout layout =
-                sim::build_layout(c.profile, c.kernel, c.launch, c.options);
+                sim::build_layout(Problem(c.profile, c.kernel, c.launch), c.options);
             const sim::EngineKind kind = sim::engine_kind(layout);
             sim::CoreLayout any_size = layout;
             any_size.narrow = false;
@@ -321,7 +322,7 @@ TEST(Differential, SkippedRepetitionsChangeNothing) {
     };
     std::int64_t issued = 0;
     std::int64_t simulated = 0;
-    for (std::uint64_t seed = 3'000'000; seed < 3'000'000U + thinned::share(6'000, 8); ++seed) {
+    for (const std::uint64_t seed : thinned::seeds(3'000'000, 6'000, 8)) {
         Case c = random_case(seed, {.max_instructions = 6,
                                     .max_count = seed % 2 == 0 ? 400 : 30,
                                     .max_executed = 3000,

@@ -24,7 +24,7 @@ const std::string source = OCCUPIPE_SOURCE_DIR;
 void expect_covered(const GpuProfile& profile, const Kernel& kernel, const Launch& launch,
                     SimulationOptions options) {
     const SimulationResult full = simulate(profile, kernel, launch, options);
-    const SimulationResult guess = extrapolated(profile, kernel, launch, options);
+    const SimulationResult guess = extrapolated(Problem(profile, kernel, launch), options);
     EXPECT_EQ(guess.issued, full.issued);
     if (!guess.estimate) {
         EXPECT_EQ(guess.cycles, full.cycles);
@@ -77,7 +77,7 @@ TEST(Estimate, LoopsOfUnequalLengthAreCutTogether) {
             const SimulationOptions options{.policy = policy};
             expect_covered(profile, kernel, launch, options);
             const SimulationResult full = simulate(profile, kernel, launch, options);
-            const SimulationResult guess = extrapolated(profile, kernel, launch, options);
+            const SimulationResult guess = extrapolated(Problem(profile, kernel, launch), options);
             if (!guess.estimate) continue;
             ++estimates;
             for (std::size_t b = 0; b < full.bounds.size(); ++b)
@@ -93,7 +93,7 @@ TEST(Estimate, CoversTheTruthInRandomCases) {
     int estimates = 0;
     for_each_simulable(400, shape, [&](const Case& c) {
         expect_covered(c.profile, c.kernel, c.launch, c.options);
-        if (extrapolated(c.profile, c.kernel, c.launch, c.options).estimate) ++estimates;
+        if (extrapolated(Problem(c.profile, c.kernel, c.launch), c.options).estimate) ++estimates;
     });
     EXPECT_GT(estimates, 10);
     // Where two steps that doubled both sizes showed nothing.
@@ -127,7 +127,7 @@ TEST(Estimate, IsGivenWhereTimeIsOverBeforeItIsSteady) {
                                .estimate = true};
     const auto predict = [&] {
         checks = 0;
-        return predict_pipeline(profile, kernel, {8, 4, 1'000'000}, options);
+        return predict_pipeline(Problem(profile, kernel, {8, 4, 1'000'000}), options);
     };
     EXPECT_TRUE(predict().estimate_error);
     most = checks - 1;

@@ -229,13 +229,13 @@ void expect_same(const Case& c, std::uint64_t seed) {
 
 TEST(Groups, ThatDifferAreAsInTheReference) {
     int simulated = 0;
-    for (std::uint64_t seed = 1; seed <= (thinned::all_cases() ? 4'000 : 800); ++seed) {
+    for (const std::uint64_t seed : thinned::seeds(1, 4'000, 8)) {
         const Case c = random_groups(seed);
         expect_same(c, seed);
         simulated += outcome(c, [](const auto&... all) { return simulate(all...); }).result ? 1 : 0;
         if (::testing::Test::HasFailure()) return;
     }
-    EXPECT_GT(simulated, 400);
+    EXPECT_GT(simulated, thinned::all_cases() ? 2'000 : 250);
 }
 
 // More than 64 warps, or streams, are another engine's.
@@ -280,7 +280,7 @@ TEST(Groups, OfLongProgramsAreAsInTheReference) {
                           : std::vector<std::string>{fmt::format("more{}", i - 1 - random() % 3)}));
         try {
             const sim::CoreLayout layout =
-                sim::build_layout(c.profile, c.kernel, c.launch, c.options);
+                sim::build_layout(Problem(c.profile, c.kernel, c.launch), c.options);
             if (layout.kinds.size() < 2 || !sim::InOrderEngine::can_run(layout) ||
                 !sim::InOrderEngine::fits_lanes(layout))
                 continue;
@@ -343,7 +343,7 @@ TEST(StallCounts, AreHeededAsInTheReference) {
                 std::get<KernelInstruction>(item).stall = 1 + static_cast<int>(random() % 15);
         }
     };
-    for (std::uint64_t seed = 1; seed <= (thinned::all_cases() ? 3'000 : 600); ++seed) {
+    for (const std::uint64_t seed : thinned::seeds(1, 3'000, 6)) {
         Case c = seed % 2 == 0 ? random_groups(seed) : random_case(seed, {.max_count = 8});
         for (WarpProgram& program : c.kernel.warps) add(add, program.instructions);
         c.options.order = Order::in_order;

@@ -18,7 +18,7 @@ GpuProfile example_gpu() {
                 {"bar.sync", 1, 3, "alu"}});
 }
 
-WorkFlow flow_of(const Kernel& kernel) { return work_flow(example_gpu(), kernel.warps[0]); }
+WorkFlow flow_of(const Kernel& kernel) { return work_flow(Problem(example_gpu(), kernel, {}), 0); }
 
 TEST(WorkFlow, CutsBlocksAtAccessesAndTimesThemAlone) {
     const WorkFlow flow =
@@ -119,8 +119,8 @@ TEST(Analysis, CountsPerWarpAndWeighsDivergingWarps) {
     Kernel diverging = kernel({repeat(10, {instruction("a", "add"), instruction("m", "ld.x")})});
     diverging.warps[0].share = 0.25;
     diverging.warps.push_back({0.75, {instruction("s", "st.x"), instruction("b", "bar.sync")}});
-    const KernelAnalysis analysis =
-        analyse(example_gpu(), diverging, {.group_warps = 4, .concurrent_groups = 2, .groups = 2});
+    const KernelAnalysis analysis = analyse(
+        Problem(example_gpu(), diverging, {.group_warps = 4, .concurrent_groups = 2, .groups = 2}));
     EXPECT_EQ(analysis.warps, 8);
     EXPECT_DOUBLE_EQ(analysis.totals.computations, 0.25 * 10 + 0.75);
     EXPECT_DOUBLE_EQ(analysis.totals.accesses, 0.25 * 10 + 0.75);
@@ -137,12 +137,12 @@ TEST(KernelAnalysis, EndsAtTheLimitsOfSimulations) {
     int asked = 0;
     ModelOptions options;
     options.checkpoint = [&](const RunProgress&) { ++asked; };
-    analyse(example_gpu(), one, {}, options);
+    analyse(Problem(example_gpu(), one, {}), options);
     EXPECT_EQ(asked, 1);
     options.checkpoint = time_limit(-1);
-    EXPECT_THROW(analyse(example_gpu(), one, {}, options), LimitReached);
+    EXPECT_THROW(analyse(Problem(example_gpu(), one, {}), options), LimitReached);
     options.checkpoint = time_limit();
-    EXPECT_NO_THROW(analyse(example_gpu(), one, {}, options));
+    EXPECT_NO_THROW(analyse(Problem(example_gpu(), one, {}), options));
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ constexpr double roof = 0.25;
 
 TEST(ExampleKernel, HasTheNumbersOfTheText) {
     const KernelAnalysis analysis =
-        analyse(read_profile(root / "sim/kernels/example_gpu.yaml"),
-                read_kernel(root / "sim/kernels/example.yaml"), warps_at_once(1));
+        analyse(Problem(read_profile(root / "sim/kernels/example_gpu.yaml"),
+                        read_kernel(root / "sim/kernels/example.yaml"), warps_at_once(1)));
     expect_known("CI", analysis.totals.compute_intensity());
     expect_known("WPC_roof", example("roofline", 1).warps_per_cycle);
     expect_known("WPC_roof", example("boat-hull", 1).warps_per_cycle);

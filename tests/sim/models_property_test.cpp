@@ -213,9 +213,9 @@ TEST(ModelsProperty, LongerLatenciesAndSpacingsNeverHelp) {
             const Launch launch{.group_warps = 1, .concurrent_groups = warps, .groups = warps};
             for (const char* name : {"roofline", "boat-hull", "volkov", "transit", "x-model",
                                      "mwp-cwp-corrected", "wfg-corrected", "pipeline"}) {
-                const PredictFunction predict = find_model(name).predict;
-                EXPECT_GE(predict(after, alternating, launch, {}).cycles * (1 + 1e-9),
-                          predict(before, alternating, launch, {}).cycles)
+                const Model& model = find_model(name);
+                EXPECT_GE(model.predict(after, alternating, launch, {}).cycles * (1 + 1e-9),
+                          model.predict(before, alternating, launch, {}).cycles)
                     << name << ' ' << warps << ' ' << what;
             }
         }

@@ -32,7 +32,7 @@ void for_random_cases(int count, const Check& check) {
 
 TEST(Property, NoRunIsShorterThanItsLongestDependencePath) {
     for_random_cases(1000, [](const Case& c, const SimulationResult& result) {
-        const sim::Machine machine = sim::build_machine(c.profile, c.kernel);
+        const sim::Machine machine = sim::build_machine(Problem(c.profile, c.kernel, c.launch));
         const Idg graph = expand(c.kernel.warps[0]);
         std::vector<std::int64_t> done(graph.nodes.size());
         std::int64_t longest = 0;

@@ -313,8 +313,8 @@ std::string describe(const Case& shown) {
     kernel.launch = shown.launch;
     constexpr std::array orders = {"dataflow", "in_order"};
     return fmt::format("--policy {} --select {} --order {}\n{}\n{}",
-                       to_string(policy_of(shown.options, shown.profile)),
-                       to_string(select_of(shown.options, shown.profile)),
+                       to_string(policy_of(shown.options, shown.profile.issue)),
+                       to_string(select_of(shown.options, shown.profile.issue)),
                        orders[static_cast<int>(shown.options.order.value_or(Order::dataflow))],
                        format_profile(shown.profile), format_kernel(kernel));
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "sim/program/program_tree.h"
+#include "sim/program/lowered.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 
 #include "core/error.h"
 
@@ -16,68 +13,19 @@ namespace {
 constexpr std::int64_t max_streams = 65'536;  // where loops are replicated
 constexpr std::int64_t max_text = 4'000'000;
 
-class Resolver {
-public:
-    Resolver(const WarpProgram& program, const Machine& machine) : machine_(machine) {
-        declare(program.instructions);
-        for (std::size_t i = 0; i < texts_.size(); ++i) add_dependences(i);
-    }
-
-    ProgramTree take() { return std::move(tree_); }
-
-private:
-    void declare(const std::vector<KernelItem>& items) {
-        for (const KernelItem& item : items) {
-            if (const auto* repeat = std::get_if<Repeat>(&item)) {
-                const auto self = static_cast<std::int32_t>(tree_.loops.size());
-                tree_.loops.push_back(
-                    {path_.empty() ? -1 : path_.back(), repeat->count, repeat->where});
-                path_.push_back(self);
-                declare(repeat->body);
-                path_.pop_back();
-            } else {
-                const auto& text = std::get<KernelInstruction>(item);
-                index_[text.id] = static_cast<std::int32_t>(texts_.size());
-                texts_.push_back(&text);
-                tree_.instructions.push_back(
-                    {text.id, machine_.find_op(text.op, text.kind), path_, {}});
-            }
-        }
-    }
-
-    void add_dependences(std::size_t user) {
-        const auto& loops = tree_.instructions[user].loops;
-        tree_.instructions[user].after.reserve(texts_[user]->after.size());
-        for (const Dependence& dependence : texts_[user]->after) {
-            const std::int32_t producer = index_.at(dependence.id);
-            const auto& other = tree_.instructions[producer].loops;
-            const auto fork = std::mismatch(loops.begin(), loops.end(), other.begin(), other.end());
-            const std::int32_t common = fork.first == loops.begin() ? -1 : *(fork.first - 1);
-            tree_.instructions[user].after.push_back(
-                {producer, dependence.iterations_back, common});
-        }
-    }
-
-    const Machine& machine_;
-    ProgramTree tree_;
-    std::vector<const KernelInstruction*> texts_;
-    std::unordered_map<std::string_view, std::int32_t> index_;  // names are the program's own
-    std::vector<std::int32_t> path_;
-};
-
 // Emits streams in program order. A copy of an instruction is named by the iteration of each
 // replicated loop around it.
 class Emitter {
 public:
-    Emitter(const ProgramTree& tree, const std::set<std::int32_t>& replicated,
+    Emitter(const ResolvedProgram& program, const std::set<std::int32_t>& replicated,
             const Machine& machine)
-        : tree_(tree), machine_(machine), iteration_(replicated.size(), -1) {
-        copied_.assign(tree.loops.size(), -1);
+        : program_(program), machine_(machine), iteration_(replicated.size(), -1) {
+        copied_.assign(program.loops.size(), -1);
         for (std::int32_t number = 0; const std::int32_t loop : replicated)
             copied_[loop] = number++;
         refuse_too_many();
-        stream_of_.resize(tree.instructions.size());
-        out_.program.instructions = emit(0, tree.instructions.size(), 0, -1, 0);
+        stream_of_.resize(program.instructions.size());
+        out_.program.instructions = emit(0, program.instructions.size(), 0, -1, 0);
         add_edges();
         finish();
     }
@@ -86,21 +34,25 @@ public:
 
 private:
     bool copied(std::int32_t loop) const { return copied_[loop] >= 0; }
+    const std::vector<std::int32_t>& loops_around(std::size_t instruction) const {
+        return program_.loops_around(program_.instructions[instruction]);
+    }
 
     void refuse_too_many() const {
         std::int64_t total = 0;
-        for (const auto& instruction : tree_.instructions) {
+        for (const auto& instruction : program_.instructions) {
             std::int64_t copies = 1;
-            for (const std::int32_t loop : instruction.loops) {
+            for (const std::int32_t loop : program_.loops_around(instruction)) {
                 if (!copied(loop)) continue;
-                if (__builtin_mul_overflow(copies, tree_.loops[loop].count, &copies) ||
+                if (__builtin_mul_overflow(copies, program_.loops[loop].count, &copies) ||
                     copies > max_streams)
                     fail(loop);
             }
             total += copies;
-            const bool any_copied = std::ranges::any_of(
-                instruction.loops, [&](std::int32_t loop) { return copied(loop); });
-            if (any_copied && total > max_streams) fail(instruction.loops[0]);
+            const bool any_copied =
+                std::ranges::any_of(program_.loops_around(instruction),
+                                    [&](std::int32_t loop) { return copied(loop); });
+            if (any_copied && total > max_streams) fail(program_.loops_around(instruction)[0]);
         }
         if (total > max_text)
             throw InputError(fmt::format(
@@ -109,12 +61,12 @@ private:
 
     [[noreturn]] void fail(std::int32_t loop) const {
         throw InputError(
-            "", tree_.loops[loop].where, "repeat",
+            "", program_.loops[loop].where, "repeat",
             fmt::format("its {} iterations do not depend on one another, so that with order "
                         "dataflow all of them may overlap; more than {} instructions would have to "
                         "be told apart. Use order in_order, or make an iteration depend on the "
                         "one before (NAME@-1)",
-                        tree_.loops[loop].count, max_streams));
+                        program_.loops[loop].count, max_streams));
     }
 
     // Emits instructions [first, last), all `depth` loops deep at least, inside the emitted loop
@@ -123,7 +75,7 @@ private:
                       std::int64_t start) {
         std::int64_t length = 0;
         for (std::size_t i = first; i < last;) {
-            const auto& loops = tree_.instructions[i].loops;
+            const auto& loops = loops_around(i);
             if (loops.size() == depth) {
                 add_stream(i++, parent, start + length);
                 ++length;
@@ -131,8 +83,8 @@ private:
             }
             const std::int32_t loop = loops[depth];
             std::size_t end = i;
-            while (end < last && tree_.instructions[end].loops.size() > depth &&
-                   tree_.instructions[end].loops[depth] == loop)
+            while (end < last && loops_around(end).size() > depth &&
+                   loops_around(end)[depth] == loop)
                 ++end;
             length += copied(loop) ? emit_copies(loop, i, end, depth, parent, start + length)
                                    : emit_loop(loop, i, end, depth, parent, start + length);
@@ -144,7 +96,7 @@ private:
     std::int64_t emit_copies(std::int32_t loop, std::size_t first, std::size_t last,
                              std::size_t depth, std::int32_t parent, std::int64_t start) {
         std::int64_t length = 0;
-        for (std::int64_t i = 0; i < tree_.loops[loop].count; ++i) {
+        for (std::int64_t i = 0; i < program_.loops[loop].count; ++i) {
             iteration_[copied_[loop]] = i;
             length += emit(first, last, depth + 1, parent, start + length);
         }
@@ -157,7 +109,7 @@ private:
         auto& loops = out_.program.loops;
         const auto self = static_cast<std::int32_t>(loops.size());
         const auto begin = static_cast<std::int32_t>(out_.program.streams.size());
-        loops.push_back({parent, tree_.loops[loop].count, begin, 0, 0});
+        loops.push_back({parent, program_.loops[loop].count, begin, 0, 0});
         paths_.push_back(emitted_path(parent));
         paths_.back().push_back(self);
         out_.source.push_back(loop);
@@ -170,13 +122,13 @@ private:
     void add_stream(std::size_t instruction, std::int32_t parent, std::int64_t start) {
         LoopProgram::Stream stream;
         stream.offset = start;
-        stream.op = tree_.instructions[instruction].op;
+        stream.op = program_.instructions[instruction].op;
         stream.loop = parent;
         for (std::int32_t l = parent; l >= 0; l = out_.program.loops[l].parent)
             stream.instances *= out_.program.loops[l].count;
         stream_of_[instruction].push_back(static_cast<std::int32_t>(out_.program.streams.size()));
         out_.program.streams.push_back(stream);
-        out_.program.ids.push_back(tree_.instructions[instruction].id);
+        out_.program.ids.push_back(program_.instructions[instruction].id);
         instruction_of_.push_back(instruction);
         iterations_of_.insert(iterations_of_.end(), iteration_.begin(), iteration_.end());
     }
@@ -186,8 +138,9 @@ private:
     std::int32_t copy_of(std::size_t instruction,
                          const std::vector<std::int64_t>& iterations) const {
         std::int64_t index = 0;
-        for (const std::int32_t loop : tree_.instructions[instruction].loops)
-            if (copied(loop)) index = index * tree_.loops[loop].count + iterations[copied_[loop]];
+        for (const std::int32_t loop : loops_around(instruction))
+            if (copied(loop))
+                index = index * program_.loops[loop].count + iterations[copied_[loop]];
         return stream_of_[instruction][index];
     }
 
@@ -195,21 +148,21 @@ private:
         for (std::size_t user = 0; user < out_.program.streams.size(); ++user) {
             auto& stream = out_.program.streams[user];
             stream.first_edge = static_cast<std::int32_t>(out_.program.edges.size());
-            for (const auto& dependence : tree_.instructions[instruction_of_[user]].after)
+            for (const auto& dependence : program_.instructions[instruction_of_[user]].after)
                 add_edge(user, dependence);
             stream.edge_count =
                 static_cast<std::int32_t>(out_.program.edges.size()) - stream.first_edge;
         }
     }
 
-    void add_edge(std::size_t user, const ProgramTree::Dependence& dependence) {
+    void add_edge(std::size_t user, const ResolvedProgram::Dependence& dependence) {
         std::vector<std::int64_t>& iterations = iterations_;
         const auto first =
             iterations_of_.begin() + static_cast<std::ptrdiff_t>(user * iteration_.size());
         iterations.assign(first, first + static_cast<std::ptrdiff_t>(iteration_.size()));
         std::int64_t back = dependence.back;
         if (back > 0) {
-            if (back >= tree_.loops[dependence.common_loop].count) return;
+            if (back >= program_.loops[dependence.common_loop].count) return;
             if (copied(dependence.common_loop)) {
                 std::int64_t& iteration = iterations[copied_[dependence.common_loop]];
                 iteration -= back;
@@ -218,10 +171,10 @@ private:
             }
         }
         // Loops that hold only the producer have ended: their last iteration counts.
-        const auto& loops = tree_.instructions[dependence.producer].loops;
+        const auto& loops = loops_around(dependence.producer);
         bool shared = dependence.common_loop >= 0;
         for (const std::int32_t loop : loops) {
-            if (!shared && copied(loop)) iterations[copied_[loop]] = tree_.loops[loop].count - 1;
+            if (!shared && copied(loop)) iterations[copied_[loop]] = program_.loops[loop].count - 1;
             if (loop == dependence.common_loop) shared = false;
         }
         LoopProgram::Edge edge;
@@ -273,10 +226,10 @@ private:
         }
     }
 
-    const ProgramTree& tree_;
+    const ResolvedProgram& program_;
     const Machine& machine_;
     std::vector<std::int32_t>
-        copied_;  // per loop of the tree: its number of those replicated, or -1
+        copied_;  // per loop of the program: its number of those replicated, or -1
     std::vector<std::int64_t> iteration_;               // per replicated loop, while emitting
     std::vector<std::vector<std::int32_t>> stream_of_;  // per instruction: its copies
     std::vector<std::size_t> instruction_of_;           // per stream
@@ -289,13 +242,9 @@ private:
 
 }  // namespace
 
-ProgramTree resolve(const WarpProgram& program, const Machine& machine) {
-    return Resolver(program, machine).take();
-}
-
-Lowered lower(const ProgramTree& tree, const std::set<std::int32_t>& replicated,
+Lowered lower(const ResolvedProgram& program, const std::set<std::int32_t>& replicated,
               const Machine& machine) {
-    return Emitter(tree, replicated, machine).take();
+    return Emitter(program, replicated, machine).take();
 }
 
 }  // namespace occupipe::sim
