@@ -141,15 +141,17 @@ double instructions_per_warp(const KernelIn& in) {
     return sum;
 }
 
-std::vector<std::string> assumptions_of(const KernelIn& in) {
+std::vector<std::string> assumptions_of(const KernelIn& in, bool tell_occupancy) {
     std::vector<std::string> said;
     const auto& limit = in.occupancy.limits.front();
-    said.push_back(fmt::format(
-        "a core of sm_{} holds {} group{} of {} warp{} at once, {:.0f} % of its warps; limited by "
-        "{}",
-        in.architecture, in.occupancy.groups, in.occupancy.groups == 1 ? "" : "s",
-        in.occupancy.group_warps, in.occupancy.group_warps == 1 ? "" : "s",
-        100 * in.occupancy.share, occupipe::to_text(limit.what)));
+    if (tell_occupancy)
+        said.push_back(
+            fmt::format("a core of sm_{} holds {} group{} of {} warp{} at once, {:.0f} % of its "
+                        "warps; limited by "
+                        "{}",
+                        in.architecture, in.occupancy.groups, in.occupancy.groups == 1 ? "" : "s",
+                        in.occupancy.group_warps, in.occupancy.group_warps == 1 ? "" : "s",
+                        100 * in.occupancy.share, occupipe::to_text(limit.what)));
     said.push_back(to_text(in.seen));
     const extract::ExtractedKernel& extracted = in.extracted;
     const auto taken = std::ranges::count_if(extracted.classes, &extract::ExtractedClass::taken);
@@ -377,7 +379,7 @@ KernelIn kernel_of(ExecutedLaunch executed, const KernelsInOptions& options) {
     in.extracted.kernel.launch = Launch{.group_warps = in.occupancy.group_warps,
                                         .concurrent_groups = in.occupancy.groups,
                                         .groups = static_cast<std::int64_t>(in.seen.groups)};
-    in.assumptions = assumptions_of(in);
+    in.assumptions = assumptions_of(in, options.tell_occupancy);
     in.warnings = warnings_of(in);
     if (!executed.note.empty()) {
         in.assumptions.push_back(executed.compiled);

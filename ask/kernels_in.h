@@ -50,6 +50,8 @@ struct KernelsInOptions {
     std::function<std::vector<extract::LaunchResult>(extract::PlanRun& run,
                                                      extract::PlanOptions options)>
         execute;
+    // Whether the assumptions tell what a core of the architecture holds at once.
+    bool tell_occupancy = true;
     // Who watches the launch as well, asked once, right before it: every group that is executed,
     // which is not every one of the launch, as GroupsSeen tells.
     std::function<isa::Observer*(const extract::PlanRun& run, const KernelLaunch& launch)> watch;

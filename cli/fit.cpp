@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "analysis/measured/fit.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "analysis/measured/issue_choice.h"
 #include "cli/commands.h"
 #include "cli/moved_program.h"
 #include "cli/options.h"
@@ -17,7 +19,6 @@
 #include "core/error.h"
 #include "core/files/files.h"
 #include "fit/import/gpu_stream.h"
-#include "fit/profile/build_profile.h"
 #include "fit/profile/fit_report.h"
 #include "report/figures/fit_figures.h"
 #include "report/figures/plot_file.h"
@@ -70,6 +71,8 @@ void run_fit(const Arguments& arguments) {
     const bool automatch = has_automatch_rows(files);
     if (automatch && std::ranges::all_of(without_automatch_rows(files),
                                          [](const auto& file) { return file.rows.empty(); })) {
+        if (!arguments.plot.empty())
+            throw std::runtime_error("--plot: nothing to draw: there are no instructions");
         fmt::print(stderr, "occupipe: 'automatch fit' fits what 'automatch measure' measured\n");
         std::vector<std::string> words = {"fit", "-o", arguments.output};
         if (!arguments.report.empty()) words.insert(words.end(), {"--report", arguments.report});
@@ -79,8 +82,7 @@ void run_fit(const Arguments& arguments) {
     }
     FitOptions options;
     options.timing.known_overhead_cycles = arguments.overhead;
-    FitOutcome outcome = fit_measurements(files, options);
-    analysis::apply_issue_choice(outcome.profile, files, outcome.assumed_scopes);
+    const FitOutcome outcome = analysis::fit(files, options);
     const Overwrite overwrite = arguments.force ? Overwrite::yes : Overwrite::no;
     write_text_file(arguments.output, format_profile(outcome.profile), overwrite);
     if (!arguments.report.empty())

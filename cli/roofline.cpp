@@ -9,8 +9,8 @@
 #include <set>
 
 #if OCCUPIPE_FIT
+#include "analysis/measured/fit.h"
 #include "analysis/roofline/intensity_sweep.h"
-#include "fit/profile/build_profile.h"
 #include "report/text/intensity_output.h"
 #endif
 #include "analysis/profilers/profiler_metrics.h"
@@ -204,7 +204,7 @@ void print_sweep(const Request& request) {
     report::check_plot_file(request.plot, request.force);
     std::vector<MeasurementFile> files;
     for (const std::string& path : request.sweep) files.push_back(read_measurements(path));
-    const FitOutcome outcome = fit_measurements(files);
+    const FitOutcome outcome = analysis::fit(files);
     const GpuProfile profile = request.profiles.empty()
                                    ? outcome.profile
                                    : read_profile(analysis::shipped_profile(request.profiles[0]));

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analysis/device/open_device.h"
-#include "analysis/measured/issue_choice.h"
+#include "analysis/measured/fit.h"
 #include "ask/shipped_files.h"
 #include "cli/commands.h"
 #include "cli/measure_device.h"
@@ -21,7 +21,6 @@
 #include "cli/reported.h"
 #include "core/error.h"
 #include "core/files/files.h"
-#include "fit/profile/build_profile.h"
 #include "fit/profile/profile_watch.h"
 
 namespace occupipe::cli {
@@ -130,8 +129,7 @@ void watch(Arguments& arguments) {
     }
     const std::array files = {read_measurements(measurements)};
     require_measured_on(files.front(), backend->facts());
-    FitOutcome fitted = fit_measurements(files, {});
-    analysis::apply_issue_choice(fitted.profile, files, fitted.assumed_scopes);
+    const FitOutcome fitted = analysis::fit(files);
     write_text_file(folder / "profile.yaml", format_profile(fitted.profile), Overwrite::yes);
     const WatchReport report = watch_profile(baseline, fitted.profile, files, arguments.options);
     const std::string& device = fitted.profile.device.name;

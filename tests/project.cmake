@@ -73,6 +73,12 @@ occupipe_source_test(Project.SourceCheckWantsTheOwnHeaderFirst CheckSources.cmak
 occupipe_source_test(Project.SourceCheckWantsPragmaOnce CheckSources.cmake ${planted}/own_header
     PASS_REGULAR_EXPRESSION "core/b.h: pragma once is missing")
 
+file(WRITE ${planted}/sentence/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
+file(WRITE ${planted}/sentence/fit/a.cpp
+    "// SPDX-License-Identifier: MIT\n\nbool doubtful(const Estimate& e) { return e.note.find(\"runs disagree\") != npos; }\n")
+occupipe_source_test(Project.SourceCheckRefusesASearchedSentence CheckSources.cmake ${planted}/sentence
+    PASS_REGULAR_EXPRESSION "fit/a.cpp: searches a sentence [(]note[)]")
+
 string(REPEAT "line of another language\n" 11 lines)
 file(WRITE ${planted}/long_string/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
 file(WRITE ${planted}/long_string/plot/page.cpp

@@ -14,6 +14,7 @@
 #include "automatch/rows.h"
 #include "core/automatch_rows.h"
 #include "core/error.h"
+#include "core/statistics.h"
 #include "fit/curves/curve.h"
 
 namespace occupipe::automatch {
@@ -31,7 +32,7 @@ Value median_with_error(std::vector<double> all) {
     Value result{.value = median(all), .error = 0};
     for (double& one : all) one = std::abs(one - result.value);
     const auto n = static_cast<double>(all.size());
-    result.error = 1.4826 * median(std::move(all)) * std::sqrt(1.5708 / n);
+    result.error = normal_mad * median(std::move(all)) * std::sqrt(1.5708 / n);
     return result;
 }
 
