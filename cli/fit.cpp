@@ -60,9 +60,9 @@ void run_import(const Arguments& arguments) {
 void run_fit(const Arguments& arguments) {
     std::vector<NamedPath> inputs;
     add_paths(inputs, "FILE.json", arguments.results);
-    keep_apart(inputs, {{"--output", arguments.output},
-                        {"--report", arguments.report},
-                        {"--plot", arguments.plot}});
+    keep_apart(
+        inputs,
+        {{"--output", arguments.output}, {"--page", arguments.report}, {"--plot", arguments.plot}});
     refuse_existing(arguments.output, arguments.force);
     if (!arguments.report.empty()) refuse_existing(arguments.report, arguments.force);
     report::check_plot_file(arguments.plot, arguments.force);
@@ -114,12 +114,12 @@ void add_fit(const Command& app) {
         command.add_option("-o,--output", arguments->output, "PROFILE.yaml to write")
             .type_name("PROFILE.yaml");
     command
-        .add_option("--report", arguments->report,
+        .add_option("--page|--report", arguments->report,
                     "FILE.md to write: curves, fits, residuals, rejected rows")
         .type_name("FILE.md");
     add_plot_option(command, arguments->plot, "the measured curves with their fits");
     command
-        .add_option("--plot-only", arguments->plot_only,
+        .add_option("--instructions|--plot-only", arguments->plot_only,
                     "Instructions to draw, separated by commas (default: all)")
         .delimiter(',')
         .type_name("NAME");
@@ -129,13 +129,13 @@ void add_fit(const Command& app) {
                         "Instead, read another program's results and print B, Λ0 and h per kernel")
             .check(one_of({"gpu-stream"}));
     command
-        .add_option("--warp-size", arguments->warp_size,
+        .add_option("--given warp_size|--warp-size", arguments->warp_size,
                     "With --import: threads per warp (default: 64 for files named mi…, else 32)")
         .needs(import)
         .check(in_range(1, 1024))
         .type_name("N");
     command
-        .add_option("--overhead", arguments->overhead,
+        .add_option("--given overhead|--overhead", arguments->overhead,
                     "Cycles of a launch that runs no instruction, if known. One depth is then\n"
                     "enough, and the profile says that it was given")
         .check(number_not_negative())
