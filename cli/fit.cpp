@@ -73,7 +73,8 @@ void run_fit(const Arguments& arguments) {
                                          [](const auto& file) { return file.rows.empty(); })) {
         if (!arguments.plot.empty())
             throw std::runtime_error("--plot: nothing to draw: there are no instructions");
-        fmt::print(stderr, "occupipe: 'automatch fit' fits what 'automatch measure' measured\n");
+        fmt::print(stderr,
+                   "occupipe: note: 'automatch fit' fits what 'automatch measure' measured\n");
         std::vector<std::string> words = {"fit", "-o", arguments.output};
         if (!arguments.report.empty()) words.insert(words.end(), {"--report", arguments.report});
         if (arguments.force) words.emplace_back("--force");
