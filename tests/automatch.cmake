@@ -2,8 +2,8 @@
 occupipe_test(automatch_test KIND unit ONE_PROCESS
     SOURCES automatch/execution_cost_test.cpp automatch/table_1_test.cpp automatch/workload_test.cpp
     LINK occupipe::automatch occupipe::core)
-# Each of its tests is a clang, an opt and a link or more, and shares nothing with the others.
-occupipe_test(automatch_program_test KIND unit SHARDS 2 FULL RandomPrograms.*:Program.* SOURCES automatch/program_test.cpp automatch/program_reductions_test.cpp automatch/random_programs_test.cpp
+# Each of its tests is a clang, an opt and a link or more, and shares nothing with the others: a process each.
+occupipe_test(automatch_program_test KIND unit FULL RandomPrograms.*:Program.* SOURCES automatch/program_test.cpp automatch/program_reductions_test.cpp automatch/random_programs_test.cpp
     LINK occupipe::automatch occupipe::core GTest::gmock)
 target_compile_definitions(automatch_program_test PRIVATE OCCUPIPE_MATCH_INSTRUMENTS=$<BOOL:${OCCUPIPE_MATCH_INSTRUMENTS}>)
 if(OCCUPIPE_MATCH_INSTRUMENTS)
