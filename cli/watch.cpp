@@ -174,13 +174,13 @@ void add_watch(const Command& app) {
         .type_name("FOLDER");
     constexpr double most_rate = 0.5;
     command
-        .add_option("--false-alarms", arguments->options.false_alarm_rate,
+        .add_option("--tolerance false_alarms|--false-alarms", arguments->options.false_alarm_rate,
                     "Share of reports of an unchanged device that may call any number moved")
         .show_default()
         .check(number_between(1e-6, most_rate))
         .type_name("SHARE");
     command
-        .add_option("--relative", arguments->options.relative,
+        .add_option("--tolerance relative|--relative", arguments->options.relative,
                     "Relative change that a number must exceed as well")
         .show_default()
         .check(number_not_negative());
@@ -200,10 +200,10 @@ void add_watch(const Command& app) {
              "the rates\n"
              "of false alarms and a nightly job.",
          .exit_codes = {exit_nothing_to_run_on, exit_device_lost, exit_moved},
-         .examples = "occupipe watch golden.yaml --device cuda:0 -o tonight\n"
+         .examples = "occupipe check --watch golden.yaml --device cuda:0 -o tonight\n"
                      "occupipe characterize --quick -o golden \\\n"
                      "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=1'\n"
-                     "occupipe watch golden/profile.yaml --json -o tonight \\\n"
+                     "occupipe check --watch golden/profile.yaml --json -o tonight \\\n"
                      "    --device 'model:profiles/nvidia-gtx-1060.yaml?noise=0.01&seed=2'"});
     command.callback([arguments] { watch(*arguments); });
 }

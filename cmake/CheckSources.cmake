@@ -38,7 +38,7 @@ endfunction()
 set(offences "")
 set(folders_without_readme "")
 file(GLOB_RECURSE files RELATIVE "${ROOT}"
-    "${ROOT}/core/*" "${ROOT}/isa/*" "${ROOT}/extract/*" "${ROOT}/bench/*" "${ROOT}/fit/*" "${ROOT}/sim/*" "${ROOT}/plot/*" "${ROOT}/published/*" "${ROOT}/ask/*" "${ROOT}/analysis/*" "${ROOT}/report/*" "${ROOT}/cli/*" "${ROOT}/python/*" "${ROOT}/cmake/*"
+    "${ROOT}/core/*" "${ROOT}/isa/*" "${ROOT}/extract/*" "${ROOT}/bench/*" "${ROOT}/fit/*" "${ROOT}/sim/*" "${ROOT}/plot/*" "${ROOT}/published/*" "${ROOT}/ask/*" "${ROOT}/analysis/*" "${ROOT}/report/*" "${ROOT}/cli/*" "${ROOT}/automatch/*" "${ROOT}/python/*" "${ROOT}/cmake/*"
     "${ROOT}/tests/*" "${ROOT}/tools/*")
 list(FILTER files INCLUDE REGEX "(\\.(h|cpp|cuh|cl|html|css|js|cmake|sh|py)|/CMakeLists\\.txt)$")
 list(LENGTH files source_count)
@@ -79,7 +79,7 @@ endforeach()
 # Every folder of the program says what lives in it.
 foreach(file IN LISTS files)
     get_filename_component(folder "${file}" DIRECTORY)
-    if(file MATCHES "^(core|isa|extract|bench|fit|sim|plot|published|ask|analysis|report|cli|python)/" AND NOT EXISTS "${ROOT}/${folder}/README.md")
+    if(file MATCHES "^(core|isa|extract|bench|fit|sim|plot|published|ask|analysis|report|cli|automatch|python)/" AND NOT EXISTS "${ROOT}/${folder}/README.md")
         list(APPEND folders_without_readme "${folder}")
     endif()
 endforeach()

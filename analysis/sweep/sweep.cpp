@@ -231,10 +231,10 @@ void Sweep::check_settings(const std::string& file_name) const {
                     apply_what_ifs({one.name.text + "=" + value}, changed);
                     reason.clear();
                     break;
+                } catch (const BadSetting& error) {
+                    reason = error.reason;
                 } catch (const InputError& error) {
                     reason = error.what();
-                    constexpr std::string_view option = "--set ";
-                    if (reason.starts_with(option)) reason.erase(0, option.size());
                 }
             }
             if (!reason.empty())

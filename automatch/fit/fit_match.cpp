@@ -528,6 +528,12 @@ FitOutcome fit_match_profile(std::span<const MeasurementFile> files) {
                          "contains nothing that 'automatch measure' measures");
     FitOutcome outcome = fit_device_alone(files, fit->notes);
     outcome.profile.match = fit->device;
+    // As `occupipe fit` says of all that has no mixes.
+    outcome.profile.provenance.entries.emplace_back(
+        "issue_choice",
+        Annotation{.text = "not known: no mix was measured with several warps on a core",
+                   .items = {},
+                   .entries = {}});
     validate(outcome.profile);
     return outcome;
 }

@@ -416,7 +416,8 @@ void bind_estimates(nb::module_& m) {
         .def(
             "__init__",
             [](Doubt* place, const std::string& kind, std::optional<double> size) {
-                new (place) Doubt{*enum_of<Doubt::Kind>(kind, "kind"), size};
+                if (size) require_finite(*size, "size");
+                new (place) Doubt{enum_of<Doubt::Kind>(kind, "kind"), size};
             },
             nb::arg("kind"), nb::arg("size") = nb::none())
         .def_prop_ro(
