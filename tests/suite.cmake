@@ -9,7 +9,8 @@ occupipe_test(validation_test KIND unit SHARDS 4 WITHOUT_NVRTC ValidateOnCuda.* 
     SOURCES analysis/validation_test.cpp cli/validate_test.cpp cli/time_launches_test.cpp bench/cuda/executing_driver.cpp
         ../kernels/time_launches.cpp)
 # The runner of dumps as a function of the test, whose CUDA driver it calls.
-set_source_files_properties(../kernels/time_launches.cpp PROPERTIES COMPILE_DEFINITIONS "main=time_launches_main")
+set_source_files_properties(../kernels/time_launches.cpp PROPERTIES COMPILE_DEFINITIONS "main=time_launches_main"
+    SKIP_PRECOMPILE_HEADERS ON)  # GCC refuses them where `main` is another word
 # What this test takes for CUDA's driver calls functions of the test itself.
 add_library(forwarding_libcuda MODULE bench/cuda/forwarding_libcuda.cpp)
 set_target_properties(validation_test PROPERTIES ENABLE_EXPORTS ON)
