@@ -594,8 +594,8 @@ void add_compare(const Command& app) {
     command.add_flag("--csv", options->csv, "Print CSV").excludes(json);
     add_plot_option(command, options->plot, "share of points within an error, a curve per model");
     add_kernels_in_options(command, options->kernel);
-    command.show_first({"--profile", "--against", "--model", "--hold-out", "--launch",
-                        "--uncertainty", "--json", "--csv"});
+    command.show_first(
+        {"--profile", "--against", "--model", "--hold-out", "--launch", "--json", "--csv"});
     command.callback([options] { compare(*options); });
 }
 

@@ -213,7 +213,6 @@ public:
 
 private:
     std::string usage(const CommandApp& command) const {
-        if (command.shown.empty()) return make_usage(&command, name);
         std::string text = make_usage(&command, typed_name(command));
         if (command.first_value.empty()) return text;
         const CLI::Option* const first = command.get_options(

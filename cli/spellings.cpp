@@ -49,10 +49,10 @@ std::string shown(const Use& use) {
 }
 
 bool is_profile(const std::string& word) {
+    if (word.starts_with('-')) return false;
     try {
         const std::filesystem::path path = analysis::shipped_profile(word);
-        return !word.starts_with('-') &&
-               file_kind(read_text_file(path), path.string()) == FileKind::profile;
+        return file_kind(read_text_file(path), path.string()) == FileKind::profile;
     } catch (const std::exception&) {
         return false;  // the command says what it is not
     }
@@ -60,7 +60,8 @@ bool is_profile(const std::string& word) {
 
 bool has_two_profiles(const std::vector<std::string>& words) {
     for (std::size_t i = 1; i + 1 < words.size(); ++i)
-        if (words[i - 1] != "--profile" && is_profile(words[i]) && is_profile(words[i + 1]))
+        if (words[i - 1] != "--profile" && !words[i + 1].starts_with('-') && is_profile(words[i]) &&
+            is_profile(words[i + 1]))
             return true;
     return false;
 }
