@@ -86,14 +86,14 @@ std::string axis_text(char name, const Axis& axis, const Span& span) {
             ? fmt::format("unset logscale {}\n", name)
             : fmt::format("set logscale {} {}\n", name, axis.scale == Scale::log2 ? 2 : 10);
     text += fmt::format("set {}label {} offset 0,0\nset {}range {} noextend\n", name,
-                        quoted(axis.label), name, range_text(axis));
+                        gnuplot_text(axis.label), name, range_text(axis));
     std::vector<Tick> labelled = axis.ticks;
     if (labelled.empty() && axis.scale == Scale::log10) labelled = decade_ticks(span);
     if (labelled.empty()) return text + fmt::format("set {}tics autofreq\n", name);
     std::string ticks;
     for (const Tick& tick : labelled)  // gnuplot formats tick labels with the tick's value
         ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ",
-                             quoted(replaced(tick.label, '%', "%%")), tick.at);
+                             gnuplot_text(replaced(tick.label, '%', "%%")), tick.at);
     return text + fmt::format("set {}tics ({})\n", name, ticks);
 }
 
@@ -165,20 +165,22 @@ std::string series_text(const Figure& figure, const Series& series, const std::s
     const std::string_view with = series.mark == Mark::points ? "points"
                                   : series.mark == Mark::line ? "lines"
                                                               : "linespoints";
-    return text + fmt::format("{} using 1:2 with {} {} {}", data, with, style,
-                              series.name.empty() ? "notitle" : "title " + quoted(series.name));
+    return text +
+           fmt::format("{} using 1:2 with {} {} {}", data, with, style,
+                       series.name.empty() ? "notitle" : "title " + gnuplot_text(series.name));
 }
 
 std::string panel_text(const Figure& figure, std::size_t panel) {
-    std::string text = figure.title.empty() ? "unset title\n"
-                                            : fmt::format("set title {}\n", quoted(figure.title));
+    std::string text = figure.title.empty()
+                           ? "unset title\n"
+                           : fmt::format("set title {}\n", gnuplot_text(figure.title));
     text += axis_text('x', figure.x, span_of(figure, [](const Point& p) { return p.x; })) +
             axis_text('y', figure.y, span_of(figure, [](const Point& p) { return p.y; }));
     text += fmt::format("{}\nunset label\n", key_text(figure.key));
     for (const Label& label : figure.labels)
-        text += fmt::format("set label {} at {},{} {} offset {},{}\n", quoted(label.text), label.x,
-                            label.y, label.left ? "right" : "left", label.left ? -0.8 : 0.8,
-                            label.under ? -0.7 : 0.5);
+        text += fmt::format("set label {} at {},{} {} offset {},{}\n", gnuplot_text(label.text),
+                            label.x, label.y, label.left ? "right" : "left",
+                            label.left ? -0.8 : 0.8, label.under ? -0.7 : 0.5);
     text += "unset arrow\n";
     for (const Arrow& arrow : figure.arrows)
         text += fmt::format(
@@ -263,7 +265,7 @@ std::string_view extension(ImageFormat format) {
     return format == ImageFormat::svg ? "svg" : "png";
 }
 
-std::string quoted(std::string_view text) {
+std::string gnuplot_text(std::string_view text) {
     std::string result = "'";
     for (const char c : text) {
         if (c == '\'')

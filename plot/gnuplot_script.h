@@ -15,7 +15,7 @@ std::string_view extension(ImageFormat format);  // "svg"
 
 // A gnuplot string constant that shows `text` as it is, whatever it holds: single quotes, in which
 // gnuplot interprets nothing but the quote itself; control characters become blanks.
-std::string quoted(std::string_view text);
+std::string gnuplot_text(std::string_view text);
 
 // One program that writes picture i to "i.svg" or "i.png" in the working folder. Throws like
 // require_drawable().

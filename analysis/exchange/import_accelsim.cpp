@@ -132,7 +132,7 @@ public:
         provenance(files);
         out_.notes.push_back(
             "a configuration has no errors of its numbers: 'diff' compares them by 5 %");
-        validate(out_.profile, file_, {});
+        validate_imported(out_.profile, file_);
         return std::move(out_);
     }
 

@@ -322,7 +322,7 @@ ImportedProfile import_clpeak(const InputText& file, const DeviceHints& hints, i
         "{} of {} figures became an instruction; left out: vector types that are several "
         "instructions, matrices, transfers, launch latency",
         profile.instructions.size(), found.figures.size()));
-    validate(profile, file.name, {});
+    validate_imported(profile, file.name);
     return out;
 }
 

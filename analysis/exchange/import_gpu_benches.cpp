@@ -352,7 +352,7 @@ ImportedProfile import_gpu_cache(const InputText& file, const DeviceHints& hints
         "bandwidth alone: λ of one load is an upper bound for each data set; there "
         "is no Λ, and nothing that 'fit' could read, so that this is a profile and "
         "no measurement");
-    validate(profile, file.name, {});
+    validate_imported(profile, file.name);
     return out;
 }
 

@@ -31,7 +31,7 @@ public:
         out_.notes.emplace_back(
             "latencies and sizes alone: no λ, so that the profile has memory levels and no "
             "instruction, and predicts nothing");
-        validate(out_.profile, file_.name, {});
+        validate_imported(out_.profile, file_.name);
         return std::move(out_);
     }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "core/field_rules.h"
 #include "core/files/document.h"
 #include "core/name_rules.h"
 
@@ -73,6 +74,12 @@ std::string device_name_of(const InputText& file, const DeviceHints& hints) {
     if (!hints.name.empty()) return hints.name;
     const std::string stem = text_of_name(std::filesystem::path(file.name).stem().string());
     return stem.empty() ? "unknown" : stem;
+}
+
+void validate_imported(const GpuProfile& profile, const std::string& file) {
+    check_profile(profile, [&](const Keys& keys, const std::string& reason) {
+        throw InputError(file, {}, key_path(keys), reason);
+    });
 }
 
 }  // namespace occupipe::analysis

@@ -50,4 +50,7 @@ T needed(const std::optional<T>& hint, const InputText& file, const char* option
                      std::string("is needed: ") + why + ", and the file does not say it");
 }
 
+// Throws InputError that names the file.
+void validate_imported(const GpuProfile& profile, const std::string& file);
+
 }  // namespace occupipe::analysis

@@ -305,8 +305,8 @@ void set_issue_limit(FitOutcome& out) {
         out.notes.push_back(fmt::format("{} disagree about the issue limit: {:.3g} to {:.3g}",
                                         source, limits.low(), limits.high()));
     if (!mixes)
-        out.notes.push_back(
-            "issue limit from the schedulers' ports in staircases: no mix determines it");
+        out.notes.push_back(fmt::format(
+            "issue limit from the schedulers' ports in {}: no mix determines it", source));
 }
 
 void note_values_at_issue_limit(FitOutcome& out) {

@@ -20,7 +20,7 @@ double thousandths(const TickScale& scale, std::int64_t ticks) {
     return std::round(scale.to_cycles(ticks) * 1000);
 }
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') out += '\\';
@@ -33,7 +33,7 @@ void name_track(std::string& text, int process, int track, const std::string& na
     text += fmt::format(
         "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},"
         "\n",
-        process, track, quoted(name));
+        process, track, json_text(name));
 }
 
 void name_tracks(std::string& text, const CoreLayout& layout) {
@@ -42,7 +42,7 @@ void name_tracks(std::string& text, const CoreLayout& layout) {
           std::pair(subsystem_tracks, "subsystems: occupied by one instruction")})
         text += fmt::format(
             "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}},\n",
-            process, quoted(name));
+            process, json_text(name));
     for (std::size_t s = 0; s < layout.machine.subsystems.size(); ++s)
         for (int scheduler = 0; scheduler < layout.machine.schedulers; ++scheduler) {
             const Subsystem& subsystem = layout.machine.subsystems[s];
@@ -106,7 +106,7 @@ std::string chrome_trace(const TimelineView& view, const Kernel& kernel) {
             const auto found = lines[number].find(program.program.ids[entry.stream]);
             if (found != lines[number].end()) {
                 name += " " + found->second;
-                source = ",\"source\":" + quoted(found->second);
+                source = ",\"source\":" + json_text(found->second);
             }
         }
         const auto event = [&](int process, int track, std::int64_t duration) {
@@ -117,8 +117,8 @@ std::string chrome_trace(const TimelineView& view, const Kernel& kernel) {
             text += fmt::format(
                 "{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{"
                 "\"op\":{},\"group\":{},\"instance\":{}{}}}}},\n",
-                quoted(name), process, track, begin / 1000, (end - begin) / 1000,
-                quoted(layout.machine.ops[program.program.streams[entry.stream].op].name),
+                json_text(name), process, track, begin / 1000, (end - begin) / 1000,
+                json_text(layout.machine.ops[program.program.streams[entry.stream].op].name),
                 entry.group, entry.instance, source);
         };
         event(warp_tracks, first_track[entry.warp] + static_cast<int>(lane_of[i]),

@@ -26,17 +26,17 @@ std::string script(const Picture& picture) {
 }
 
 TEST(Quoted, DoublesSingleQuotesAndLeavesTheRest) {
-    EXPECT_EQ(quoted("plain"), "'plain'");
-    EXPECT_EQ(quoted("it's"), "'it''s'");
-    EXPECT_EQ(quoted("'; system('rm')"), "'''; system(''rm'')'");
-    EXPECT_EQ(quoted("a_b^c {x} \\n \"q\" $d `id` @m %g #"),
+    EXPECT_EQ(gnuplot_text("plain"), "'plain'");
+    EXPECT_EQ(gnuplot_text("it's"), "'it''s'");
+    EXPECT_EQ(gnuplot_text("'; system('rm')"), "'''; system(''rm'')'");
+    EXPECT_EQ(gnuplot_text("a_b^c {x} \\n \"q\" $d `id` @m %g #"),
               "'a_b^c {x} \\n \"q\" $d `id` @m %g #'");
-    EXPECT_EQ(quoted("λ/Λ"), "'λ/Λ'");
+    EXPECT_EQ(gnuplot_text("λ/Λ"), "'λ/Λ'");
 }
 
 TEST(Quoted, MakesControlCharactersBlanks) {
-    EXPECT_EQ(quoted("a\nb\tc\rd\x7f"), "'a b c d '");
-    EXPECT_EQ(quoted(std::string_view("a\0b", 3)), "'a b'");
+    EXPECT_EQ(gnuplot_text("a\nb\tc\rd\x7f"), "'a b c d '");
+    EXPECT_EQ(gnuplot_text(std::string_view("a\0b", 3)), "'a b'");
 }
 
 TEST(Script, HasUserTextOnlyInQuotes) {
