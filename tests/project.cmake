@@ -26,6 +26,7 @@ foreach(case
         "fit/laws_use_ceres.h|#include <ceres/ceres.h>|only files matching"
         "analysis/uses_cli.cpp|#include \"cli/console.h\"|analysis may not include from cli"
         "ask/uses_analysis.cpp|#include \"analysis/sweep/sweep.h\"|ask may not include from analysis"
+        "cli/second_road.cpp|#include \"ask/memory/memory_pricing.h\"|only files matching"
         "ask/measures.cpp|#include \"bench/harness/harness.h\"|only files matching"
         "report/uses_cli.cpp|#include \"cli/console.h\"|report may not include from cli"
         "analysis/uses_report.cpp|#include \"report/text/wrap.h\"|analysis may not include from report"
@@ -72,6 +73,11 @@ occupipe_source_test(Project.SourceCheckWantsTheOwnHeaderFirst CheckSources.cmak
     PASS_REGULAR_EXPRESSION "core/a.cpp: the first include has to be core/a.h")
 occupipe_source_test(Project.SourceCheckWantsPragmaOnce CheckSources.cmake ${planted}/own_header
     PASS_REGULAR_EXPRESSION "core/b.h: pragma once is missing")
+
+file(WRITE ${planted}/second_road/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
+file(WRITE ${planted}/second_road/cli/a.cpp "// SPDX-License-Identifier: MIT\n\nvoid a() { price_memory(kernel, profile); }\n")
+occupipe_source_test(Project.SourceCheckRefusesASecondRoad CheckSources.cmake ${planted}/second_road
+    PASS_REGULAR_EXPRESSION "cli/a.cpp: calls price_memory")
 
 string(REPEAT "line of another language\n" 11 lines)
 file(WRITE ${planted}/long_string/CMakeLists.txt "# SPDX-License-Identifier: MIT\n")
